@@ -1,0 +1,41 @@
+"""A progress bar that only a person who is waiting ever sees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+from tqdm.auto import tqdm
+
+T = TypeVar("T")
+
+
+def progress_off() -> bool:
+    """Say whether `ATTNSEL_PROGRESS=0` switches all bars off."""
+    return os.environ.get("ATTNSEL_PROGRESS") == "0"
+
+
+def progress(
+    iterable: Iterable[T], description: str, total: int | None = None
+) -> Iterable[T]:
+    """Iterate while showing a bar once two seconds have passed.
+
+    A bar appears in a notebook and on a terminal, never in a redirected log, and
+    goes away when the loop ends. The environment variable `ATTNSEL_PROGRESS=0`
+    switches it off everywhere, so that stored notebook outputs never hold one.
+
+    Args:
+        iterable: what to iterate over.
+        description: shown to the left of the bar.
+        total: number of items, where `len(iterable)` does not say.
+    """
+    # disable=None lets tqdm decide: off where the stream is not a terminal.
+    return tqdm(
+        iterable,
+        desc=description,
+        total=total,
+        delay=2.0,
+        leave=False,
+        disable=True if progress_off() else None,
+    )

@@ -1,0 +1,406 @@
+"""Corpus and Vocab against brute force, and every way to misuse them."""
+
+import random
+import sys
+from collections import Counter
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from attnsel.corpus import Corpus, Vocab, _fold, clean_text
+
+VOCAB = Vocab(list("abcdefg"))
+
+
+@st.composite
+def bags(draw):
+    sequences = draw(
+        st.lists(
+            st.lists(st.integers(0, len(VOCAB) - 1), min_size=1, max_size=12),
+            min_size=1,
+            max_size=9,
+        )
+    )
+    n = len(sequences)
+    labels = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    return sequences, labels
+
+
+def dense(corpus):
+    return corpus.counts.toarray()
+
+
+def brute_counts(sequences, width):
+    out = np.zeros((len(sequences), width))
+    for i, sequence in enumerate(sequences):
+        for token, times in Counter(sequence).items():
+            out[i, token] = times
+    return out
+
+
+# Counting
+
+
+@settings(deadline=None)
+@given(bags())
+def test_from_tokens_counts_like_a_counter(case):
+    sequences, labels = case
+    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
+    assert np.array_equal(dense(corpus), brute_counts(sequences, len(VOCAB)))
+    assert corpus.lengths.tolist() == list(map(len, sequences))
+    assert corpus.labels.tolist() == labels
+    assert corpus.signs.tolist() == [2.0 * y - 1 for y in labels]
+    assert corpus.counts.dtype == np.float32
+    assert corpus.counts.has_sorted_indices and corpus.counts.data.all()
+    assert (corpus.lengths.dtype, corpus.signs.dtype) == (torch.int64, torch.float32)
+
+
+@pytest.mark.parametrize(
+    "make", [list, np.array, torch.tensor], ids=["list", "np", "t"]
+)
+def test_from_tokens_takes_lists_arrays_and_tensors(make):
+    corpus = Corpus.from_tokens([make([0, 2, 0]), make([1])], make([1, 0]), VOCAB)
+    assert np.array_equal(dense(corpus), brute_counts([[0, 2, 0], [1]], 7))
+    assert corpus.labels.tolist() == [1, 0]
+
+
+def test_texts_are_split_into_words_contractions_and_single_signs():
+    text = "I DON'T like it... a 10/10, \"well-made\" (O’Neil's) film_!<br />Café"
+    corpus = Corpus.from_texts([text], [1], min_count=1)
+    tokens = [corpus.vocab[t] for _, t in corpus.words(0) if t >= 0]
+    assert " ".join(tokens) == (
+        "i don't like it . . . a 10 / 10 , \" well - made \" ( o'neil's ) film _ ! café"
+    )
+
+
+@pytest.mark.parametrize("tag", ["<br />", "<br>", "<BR/>", "<br/>"])
+def test_line_breaks_become_spaces(tag):
+    assert clean_text(f"end.{tag}{tag}Start") == "end.  Start"
+
+
+def test_folding_keeps_the_length_of_every_character():
+    for start in range(0, sys.maxunicode + 1, 4096):
+        block = "".join(map(chr, range(start, start + 4096)))
+        assert len(_fold(block)) == 4096
+    assert _fold("DON’T İZMİR") == "don't izmir"
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
+def test_words_give_back_the_text_and_the_counts(texts):
+    texts = [text + " End" for text in texts]
+    corpus = Corpus.from_texts(texts, [0] * len(texts), min_count=1)
+    for i, text in enumerate(texts):
+        pieces = corpus.words(i)
+        assert "".join(piece for piece, _ in pieces) == clean_text(text)
+        found = Counter(token for _, token in pieces if token >= 0)
+        bag = corpus.counts[[i]]
+        assert found == dict(zip(bag.indices, bag.data, strict=True))
+        for piece, token in pieces:
+            assert token >= 0 or not piece.strip()  # min_count=1 keeps each token
+            assert token < 0 or corpus.vocab[token] == _fold(piece)
+
+
+def test_words_mark_what_is_outside_the_vocabulary():
+    corpus = Corpus.from_texts(["Good, odd film"], [1], vocab=Vocab(["film", "good"]))
+    assert corpus.words(0) == [
+        ("Good", 1),
+        (",", -1),
+        (" ", -1),
+        ("odd", -1),
+        (" ", -1),
+        ("film", 0),
+    ]
+    assert corpus.words(-1) == corpus.words(0)
+
+
+def test_words_of_a_bag_without_text_repeat_its_tokens():
+    corpus = Corpus.from_tokens([[2], [1, 0, 1]], [0, 1], VOCAB)
+    assert corpus.words(1) == [("a", 0), (" ", -1), ("b", 1), (" ", -1), ("b", 1)]
+
+
+# Fitting a vocabulary
+
+
+def test_vocabulary_is_ordered_by_frequency_then_alphabet():
+    texts = ["b b c a", "a d ! c", "e"]
+    corpus = Corpus.from_texts(texts, [0, 1, 1], min_count=1)
+    total = Counter(" ".join(texts).split())
+    assert list(corpus.vocab) == sorted(total, key=lambda t: (-total[t], t))
+
+
+def test_min_count_counts_occurrences_and_max_tokens_keeps_the_frequent():
+    texts = ["a a a b b c", "b c a d"]
+    labels = [0, 1]
+    assert Corpus.from_texts(texts, labels, min_count=2).vocab.tokens == ("a", "b", "c")
+    assert Corpus.from_texts(texts, labels, min_count=3).vocab.tokens == ("a", "b")
+    few = Corpus.from_texts(texts, labels, min_count=1, max_tokens=2)
+    assert few.vocab.tokens == ("a", "b")
+    assert dense(few).tolist() == [[3, 2], [1, 1]]
+
+
+def test_a_given_vocabulary_is_kept_and_other_tokens_are_dropped():
+    vocab = Vocab(["bad", "good"])
+    test = Corpus.from_texts(["Good film, good!", "bad"], [1, 0], vocab=vocab)
+    assert test.vocab is vocab
+    assert dense(test).tolist() == [[0, 2], [1, 0]]
+    assert test.texts == ("Good film, good!", "bad")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"min_count": 0}, "min_count: expected an integer from 1, got 0"),
+        ({"min_count": 2.5}, "min_count: expected an integer from 1, got 2.5"),
+        ({"max_tokens": -1}, "max_tokens: expected an integer from 1, got -1"),
+        ({"min_count": 9}, "no token occurs 9 times; the most frequent one occurs 2"),
+        ({"vocab": ("a",)}, "vocab: expected a Vocab .* got tuple"),
+    ],
+)
+def test_settings_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Corpus.from_texts(["a a", "b"], [0, 1], **arguments)
+
+
+# Bad input
+
+
+def test_empty_documents_are_named_by_row():
+    texts = ["good", *(["?"] * 14), "good"]
+    with pytest.raises(ValueError, match=r"no token.*\(14\): 1, 2, .*, 10, \.\.\.$"):
+        Corpus.from_texts(texts, [0, 1] * 8, vocab=Vocab(["good"]))
+    with pytest.raises(ValueError, match=r"empty sequences \(1\): 1$"):
+        Corpus.from_tokens([[0], []], [0, 1], VOCAB)
+    with pytest.raises(ValueError, match="no text holds a token"):
+        Corpus.from_texts(["", " "], [0, 1])
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), 3, b"bytes"])
+def test_texts_that_are_no_strings_are_named_by_row(bad):
+    with pytest.raises(ValueError, match=r"no string as text \(2\): 1, 3$"):
+        Corpus.from_texts(["a", bad, "b", bad], [0, 1, 0, 1], min_count=1)
+
+
+def test_a_single_string_is_not_a_list_of_texts():
+    with pytest.raises(TypeError, match="one string"):
+        Corpus.from_texts("a good film", [1])
+
+
+@pytest.mark.parametrize("bad", [-1, 7])
+def test_token_ids_out_of_range_are_named(bad):
+    with pytest.raises(ValueError, match=rf"id {bad} in row 1 is not in 0\.\.6"):
+        Corpus.from_tokens([[0, 1], [2, bad]], [0, 1], VOCAB)
+
+
+def test_token_ids_that_are_no_integers():
+    with pytest.raises(ValueError, match="must be integers, not float64"):
+        Corpus.from_tokens([[0.5]], [0], VOCAB)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([-1, 1, -1], r"found -1, 1; turn -1 and \+1 into 0 and 1"),
+        ([1, 2, 3], "found 1, 2, 3; subtract 1"),
+        ([0, 2, 2], "found 0, 2$"),
+        ([0, -3, 1], "found -3, 0, 1$"),
+        (["pos", "neg", "pos"], "flat list of integers 0..K-1, found pos, neg"),
+        ([0.0, 1.0, 1.0], "flat list of integers"),
+        ([[0], [1], [1]], "flat list of integers"),
+        ([0, None, 1], "flat list of integers"),
+        ([0, 1], "2 labels for 3"),
+    ],
+)
+def test_labels_that_cannot_be_used(labels, message):
+    with pytest.raises(ValueError, match=message):
+        Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
+    if len(labels) == 3:
+        with pytest.raises(ValueError, match=message):
+            Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
+
+
+def test_nothing_at_all():
+    with pytest.raises(ValueError, match="at least one text"):
+        Corpus.from_texts([], [])
+    with pytest.raises(ValueError, match="at least one sequence"):
+        Corpus.from_tokens([], [], VOCAB)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1.0, -1.0]], "whole numbers of at least 0"),
+        ([[1.0, 0.5]], "whole numbers of at least 0"),
+        ([[1.0, np.nan]], "whole numbers of at least 0"),
+        ([[1.0, np.inf]], "whole numbers of at least 0"),
+        ([[1.0, 1.0, 1.0]], "3 columns for a vocabulary of 2"),
+        ([[0.0, 0.0]], r"no token.*\(1\): 0"),
+        (np.zeros((0, 2)), "at least one sequence"),
+    ],
+)
+def test_counts_that_cannot_be_used(values, message):
+    with pytest.raises(ValueError, match=message):
+        Corpus(csr_array(np.array(values)), [0] * len(values), Vocab(list("ab")))
+
+
+def test_explicit_zeros_and_duplicates_are_put_in_order():
+    raw = csr_array(([2.0, 0.0, 1.0, 4.0], [1, 0, 1, 0], [0, 3, 4]), shape=(2, 2))
+    corpus = Corpus(raw, [0, 1], Vocab(list("ab")))
+    assert dense(corpus).tolist() == [[0, 3], [4, 0]]
+    assert corpus.counts.nnz == 2
+    assert raw.nnz == 4  # the caller's matrix stays as it was
+
+
+# Classes
+
+
+def test_number_of_classes_is_inferred_carried_or_given():
+    vocab = Vocab(list("abc"))
+    assert Corpus.from_tokens([[0]], [0], vocab).n_classes == 2
+    many = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], vocab)
+    assert many.n_classes == many[:1].n_classes == 3
+    given_ = Corpus.from_tokens([[0], [1]], [4, 0], vocab, n_classes=5)
+    assert given_.n_classes == 5
+    # A test split may lack a class.
+    assert Corpus.from_texts(["a", "b"], [0, 3], vocab=vocab).n_classes == 4
+    with pytest.raises(ValueError, match=r"expected 0\.\.1, found 0, 2"):
+        Corpus.from_tokens([[0], [1]], [0, 2], vocab, n_classes=2)
+
+
+def test_signs_need_two_classes():
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], VOCAB)
+    with pytest.raises(ValueError, match="2 classes, tokens has 3"):
+        _ = corpus.signs
+
+
+# Selecting
+
+
+@settings(deadline=None)
+@given(bags(), st.data())
+def test_selecting_equals_brute_force(case, data):
+    sequences, labels = case
+    n = len(sequences)
+    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
+    rows = data.draw(st.lists(st.integers(-n, n - 1), min_size=1, max_size=2 * n))
+    mask = [i in {r % n for r in rows} for i in range(n)]
+    masked = [i for i in range(n) if mask[i]]
+    for key, expected in [
+        (rows, rows),
+        (np.array(rows), rows),
+        (torch.tensor(rows), rows),
+        (mask, masked),
+        (np.array(mask), masked),
+        (torch.tensor(mask), masked),
+        (slice(None, None, -2), range(n)[::-2]),
+        (rows[0], rows[:1]),
+        (np.int64(rows[0]), rows[:1]),
+        (torch.tensor(rows[0]), rows[:1]),
+    ]:
+        part = corpus[key]
+        assert np.array_equal(dense(part), dense(corpus)[list(expected)])
+        assert part.labels.tolist() == [labels[r] for r in expected]
+        assert part.vocab is corpus.vocab
+
+
+def test_selecting_keeps_the_texts_in_step():
+    texts = ["a b", "b b c", "c"]
+    corpus = Corpus.from_texts(texts, [0, 1, 1], min_count=1, name="three")
+    part = corpus[[2, 0]]
+    assert part.texts == ("c", "a b")
+    assert part.name == "three"
+    assert [len(one) for one in corpus] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("bad", [3, -4, [3], [True, False], [[0]], [0.5], "abc"])
+def test_selecting_what_is_not_there(bad):
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 1], VOCAB)
+    with pytest.raises((IndexError, TypeError)):
+        corpus[bad]
+
+
+@pytest.mark.parametrize("empty", [[], slice(0, 0), [False] * 3])
+def test_selecting_nothing(empty):
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 1], VOCAB)
+    with pytest.raises(ValueError, match="selection holds no sequence"):
+        corpus[empty]
+
+
+# torch
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_csr_is_the_counts_and_their_transpose(dtype):
+    rng = random.Random(0)
+    sequences = [rng.choices(range(7), k=rng.randint(1, 9)) for _ in range(20)]
+    corpus = Corpus.from_tokens(sequences, [i % 2 for i in range(20)], VOCAB)
+    counts, transposed = corpus.csr(dtype)
+    assert counts.layout == transposed.layout == torch.sparse_csr
+    assert counts.dtype == transposed.dtype == dtype
+    assert np.array_equal(counts.to_dense().numpy(), dense(corpus))
+    assert np.array_equal(transposed.to_dense().numpy(), dense(corpus).T)
+    assert corpus.csr(dtype)[0] is counts
+    other = torch.float64 if dtype is torch.float32 else torch.float32
+    assert corpus.csr(other)[0].dtype == other
+
+
+def test_corpus_is_frozen_and_describes_itself():
+    corpus = Corpus.from_texts(["a b", "b c d"], [0, 1], min_count=1, name="tiny")
+    with pytest.raises(FrozenInstanceError):
+        corpus.labels = torch.tensor([1, 1])
+    assert repr(corpus) == (
+        "Corpus('tiny': 2 sequences, 4 tokens in the vocabulary, "
+        "2.5 tokens a sequence, labels 1/1)"
+    )
+
+
+# Vocab
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(), min_size=1, unique=True))
+def test_vocab_is_a_two_way_table(tokens):
+    vocab = Vocab(tokens)
+    assert len(vocab) == len(tokens) and list(vocab) == tokens
+    assert vocab.tokens == tuple(tokens)
+    assert all(vocab[vocab.index(token)] == token for token in tokens)
+    assert all(token in vocab for token in tokens)
+
+
+def test_vocab_equality_and_fingerprint():
+    assert Vocab(["a", "b"]) == Vocab(iter("ab"))
+    assert hash(Vocab(list("ab"))) == hash(Vocab(list("ab")))
+    assert Vocab(list("ab")).fingerprint == Vocab(list("ab")).fingerprint
+    for other in (["b", "a"], ["ab"], ["a", "b", "c"]):
+        assert Vocab(list("ab")) != Vocab(other)
+        assert Vocab(list("ab")).fingerprint != Vocab(other).fingerprint
+    assert Vocab(list("ab")) != ("a", "b")
+    assert (
+        repr(Vocab(list("abcdef"))) == "Vocab(6 tokens: 'a', 'b', 'c', 'd', 'e', ...)"
+    )
+
+
+def test_vocab_misuse():
+    vocab = Vocab(["brilliant", "bad"])
+    with pytest.raises(KeyError, match="near misses: 'brilliant'"):
+        vocab.index("briliant")
+    with pytest.raises(KeyError, match="not in the vocabulary"):
+        vocab.index("zzz")
+    for bad in (2, -1):
+        with pytest.raises(IndexError, match=rf"token id {bad} is not in 0\.\.1"):
+            vocab[bad]
+    with pytest.raises(ValueError, match="'a' occurs more than once"):
+        Vocab(["a", "b", "a"])
+    with pytest.raises(ValueError, match="at least one token"):
+        Vocab([])
+    with pytest.raises(TypeError, match="one string"):
+        Vocab("one")
+    with pytest.raises(TypeError, match="found 3"):
+        Vocab(["a", 3])
+    with pytest.raises(AttributeError):
+        vocab.tokens = ("x",)

@@ -1,0 +1,581 @@
+"""load_corpus: where data comes from, what is refused, and a cache that holds."""
+
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import warnings
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+
+from attnsel import loading
+from attnsel.corpus import Corpus, Vocab
+from attnsel.loading import BundledCorpusWarning, load_corpus
+
+REAL = os.environ.get("ATTNSEL_DATA")
+TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
+LABELS = [0, 1] * 15
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    """A cache of its own, no data folder, no network, no bars, for each test."""
+    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
+    monkeypatch.delenv("ATTNSEL_DATA", raising=False)
+    monkeypatch.setattr(loading, "_unreachable", lambda _: "no network in this test")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
+    monkeypatch.setattr(loading, "_warned", set())
+
+
+def write(path, texts=TEXTS, labels=LABELS, **columns):
+    columns = columns or {"text": texts, "label": labels}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = datasets.Dataset.from_dict(columns)
+    with loading._quiet():
+        (data.to_csv if path.suffix == ".csv" else data.to_parquet)(str(path))
+    return path
+
+
+def cached(tmp_path):
+    return sorted((tmp_path / "cache").glob("*"))
+
+
+def same(one, two):
+    return (
+        np.array_equal(one.counts.toarray(), two.counts.toarray())
+        and one.labels.equal(two.labels)
+        and one.vocab == two.vocab
+        and one.texts == two.texts
+        and one.n_classes == two.n_classes
+    )
+
+
+@pytest.fixture
+def never_read(monkeypatch):
+    """Make reading anything but the cache an error."""
+
+    def refuse(*_, **__):
+        raise AssertionError("read again instead of from the cache")
+
+    return lambda: monkeypatch.setattr(datasets, "load_dataset", refuse)
+
+
+# Own files
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_own_file(tmp_path, suffix):
+    texts = [*TEXTS, 'a "quoted" film,\nof two lines<br />é']
+    labels = [*LABELS, 1]
+    path = write(tmp_path / f"mine{suffix}", review=texts, sentiment=labels)
+    corpus = load_corpus(path, text="review", label="sentiment", min_count=2)
+    assert corpus.name == "mine"
+    assert same(corpus, Corpus.from_texts(texts, labels, min_count=2))
+    assert same(
+        corpus, load_corpus(str(path), text="review", label="sentiment", min_count=2)
+    )
+
+
+def test_folder_of_own_splits(tmp_path):
+    write(tmp_path / "mine" / "train.csv")
+    write(tmp_path / "mine" / "test.parquet", TEXTS[:4], LABELS[:4])
+    train = load_corpus(tmp_path / "mine", min_count=1)
+    test = load_corpus(tmp_path / "mine", split="test", vocab=train.vocab)
+    assert (len(train), len(test)) == (30, 4)
+    assert test.vocab == train.vocab
+    assert same(test, train[:4])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"neither train\.parquet nor train\.csv"):
+        load_corpus(tmp_path / "empty")
+
+
+def test_a_test_split_may_lack_a_class(tmp_path):
+    train = load_corpus(write(tmp_path / "a.csv", TEXTS, [0, 1, 2] * 10), min_count=1)
+    path = write(tmp_path / "b.csv", TEXTS[:2], [0, 2])
+    assert load_corpus(path, vocab=train.vocab).n_classes == 3
+    with pytest.raises(ValueError, match=r"expected the integers 0\.\.K-1, found 0, 2"):
+        load_corpus(path, min_count=1)
+
+
+def test_unknown_name_lists_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match=r"'imbd'; .*imdb, yelp, yelp-full, bundled"):
+        load_corpus("imbd")
+    with pytest.raises(ValueError, match=r"missing\.csv"):
+        load_corpus(tmp_path / "missing.csv")
+    (tmp_path / "data.txt").write_text("a")
+    with pytest.raises(ValueError, match=r"expected a \.parquet or \.csv file"):
+        load_corpus(tmp_path / "data.txt")
+
+
+def test_missing_column_names_the_columns_present(tmp_path):
+    path = write(tmp_path / "mine.csv", review=TEXTS, stars=LABELS)
+    with pytest.raises(
+        KeyError, match="no column 'text'; the columns are review, stars"
+    ):
+        load_corpus(path)
+    with pytest.raises(KeyError, match="no column 'label'"):
+        load_corpus(path, text="review")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["pos", "neg"], r"found neg, pos; number .* such as {'neg': 0, 'pos': 1}"),
+        ([1.5, 0.0], "found 0.0, 1.5"),
+        ([None, 1], r"hold no label \(15\): 0, 2, 4, "),
+        ([1, 2], r"expected the integers 0\.\.K-1, found 1, 2; subtract 1"),
+        ([-1, 1], r"turn -1 and \+1 into 0 and 1"),
+    ],
+)
+def test_labels_that_cannot_be_used(tmp_path, labels, message):
+    path = write(tmp_path / "mine.csv", TEXTS, labels * 15)
+    with pytest.raises(ValueError, match=message):
+        load_corpus(path, min_count=1)
+    assert not cached(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_missing_texts_are_named_by_row(tmp_path, suffix):
+    texts = [*TEXTS[:3], None, *TEXTS[4:]]
+    path = write(tmp_path / f"mine{suffix}", texts, LABELS)
+    with pytest.raises(ValueError, match=r"no string as text \(1\): 3$"):
+        load_corpus(path, min_count=1)
+
+
+def test_faulty_rows_are_those_of_the_file_even_in_a_sample(tmp_path):
+    texts = ["?" if i in (7, 22) else text for i, text in enumerate(TEXTS)]
+    path = write(tmp_path / "mine.csv", texts, LABELS)
+    with pytest.raises(ValueError, match=r"no token .*\(2\): 7, 22$"):
+        load_corpus(path, vocab=Vocab(["film"]), limit=30, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"split": "valid"}, "split: expected 'train' or 'test', got 'valid'"),
+        ({"limit": 0}, "limit: expected an integer from 1"),
+        ({"limit": 2.0}, "limit: expected an integer from 1"),
+        ({"limit": True}, "limit: expected an integer from 1"),
+        ({"seed": -1}, "seed: expected an integer from 0"),
+        ({"min_count": "5"}, "min_count: expected an integer from 1"),
+        ({"max_tokens": 0}, "max_tokens: expected an integer from 1"),
+        ({"vocab": ["a"]}, "vocab: expected a Vocab"),
+    ],
+)
+def test_settings_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        load_corpus("bundled", **arguments)
+
+
+# Samples
+
+
+def test_limit_takes_a_balanced_seeded_sample(tmp_path):
+    # In the order of the labels and unbalanced, as real files are.
+    texts = [f"a film {i}" for i in range(40)]
+    path = write(tmp_path / "mine.csv", texts, [0] * 30 + [1] * 10)
+    sample = load_corpus(path, limit=11, min_count=1)
+    assert sample.labels.bincount().tolist() == [6, 5]
+    for text, label in zip(sample.texts, sample.labels.tolist(), strict=True):
+        assert label == (texts.index(text) >= 30)
+    assert len(set(sample.texts)) == 11
+    assert sample.labels.tolist() != sorted(sample.labels.tolist())  # in random order
+    assert same(sample, load_corpus(path, limit=11, min_count=1))
+    assert sample.texts != load_corpus(path, limit=11, min_count=1, seed=1).texts
+    even = load_corpus(path, limit=20, min_count=1)
+    assert even.labels.bincount().tolist() == [10, 10]
+    with pytest.raises(ValueError, match="limit: 41 texts asked for, 40 are there"):
+        load_corpus(path, limit=41)
+    with pytest.raises(ValueError, match=r"there are 0: 30, 1: 10; at most 20"):
+        load_corpus(path, limit=22)
+
+
+def test_vocabulary_is_fitted_to_the_sample_only(tmp_path):
+    path = write(tmp_path / "mine.csv", [f"film w{i}" for i in range(30)])
+    sample = load_corpus(path, limit=4, min_count=1)
+    assert len(sample.vocab) == 5
+
+
+# The folder ATTNSEL_DATA
+
+
+@pytest.fixture
+def stars(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path / "data"))
+    texts = [f"stars {i} food" for i in range(10)]
+    write(tmp_path / "data" / "yelp" / "train.parquet", texts, [0, 1, 2, 3, 4] * 2)
+    write(tmp_path / "data" / "imdb" / "test.parquet")
+    return texts
+
+
+def test_stars_become_polarity(stars):
+    full = load_corpus("yelp-full", min_count=1)
+    assert full.labels.tolist() == [0, 1, 2, 3, 4] * 2
+    assert full.n_classes == 5
+    polar = load_corpus("yelp", min_count=1)
+    assert polar.labels.tolist() == [0, 0, 1, 1] * 2
+    assert polar.texts == tuple(stars[i] for i in (0, 1, 3, 4, 5, 6, 8, 9))
+    assert (polar.n_classes, polar.name) == (2, "yelp")
+
+
+def test_the_folder_comes_before_the_hub(stars, monkeypatch):
+    asked = []
+    monkeypatch.setattr(loading, "_from_hub", lambda *a: asked.append(a) or (None, "-"))
+    assert len(load_corpus("imdb", split="test", min_count=1)) == 30
+    assert not asked
+    with pytest.warns(BundledCorpusWarning):  # the folder holds no such file
+        load_corpus("imdb")
+    assert asked == [("stanfordnlp/imdb", "train")]
+
+
+def test_a_data_folder_that_does_not_exist_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path / "typo"))
+    with pytest.raises(ValueError, match="ATTNSEL_DATA: there is no folder"):
+        load_corpus("imdb")
+
+
+# The Hub
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A Hub that answers, whose own cache is empty; records what is asked of it."""
+    asked = []
+    features = datasets.Features(
+        text=datasets.Value("string"), label=datasets.ClassLabel(names=["neg", "pos"])
+    )
+    data = datasets.Dataset.from_dict(
+        {"text": [rf"{t}\n\"so\"" for t in TEXTS], "label": LABELS}, features=features
+    )
+
+    def load_dataset(repository, *, split):
+        if datasets.config.HF_HUB_OFFLINE:
+            raise ConnectionError("nothing cached")
+        asked.append((repository, split))
+        return data
+
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(loading, "_unreachable", lambda _: None)
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("name", "repository", "classes"),
+    [
+        ("imdb", "stanfordnlp/imdb", 2),
+        ("yelp", "fancyzhx/yelp_polarity", 2),
+        ("yelp-full", "Yelp/yelp_review_full", 5),
+    ],
+)
+def test_named_corpora_come_from_the_hub(hub, name, repository, classes, tmp_path):
+    train = load_corpus(name, min_count=1)
+    test = load_corpus(name, split="test", vocab=train.vocab)
+    assert hub == [(repository, "train"), (repository, "test")]
+    assert train.labels.tolist() == LABELS
+    assert train.n_classes == test.n_classes == classes
+    assert train.name == name
+    # Yelp's texts have a backslash before line breaks and quotes.
+    assert ("\\" in train.vocab) == (name == "imdb")
+    assert ("\n" in train.texts[0]) == (name != "imdb")
+    assert len(cached(tmp_path)) == 2
+    assert not datasets.config.HF_HUB_OFFLINE
+
+
+def test_what_the_hub_gave_is_used_again_without_network(hub, monkeypatch):
+    kept = datasets.load_dataset("any", split="train")
+
+    def load_dataset(repository, *, split):
+        assert datasets.config.HF_HUB_OFFLINE, "the network was asked"
+        return kept
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    monkeypatch.setattr(loading, "_unreachable", lambda _: "down")
+    assert len(load_corpus("imdb", min_count=1)) == 30
+
+
+def test_a_failing_download_is_told(hub, monkeypatch):
+    def load_dataset(repository, *, split):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    with pytest.warns(BundledCorpusWarning, match="OSError: .*No space left on device"):
+        load_corpus("imdb")
+
+
+SILENT_HUB = """
+import os, socket, threading, warnings
+server = socket.create_server(("127.0.0.1", 0))
+held = []
+def accept():
+    while True:
+        held.append(server.accept())
+threading.Thread(target=accept, daemon=True).start()
+os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+from attnsel import loading
+loading.HUB_PATIENCE = 1.0
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    corpus = loading.load_corpus("imdb")
+assert held, "the server was never asked"
+[message] = [w for w in caught if w.category is loading.BundledCorpusWarning]
+print(corpus.name, message.filename == __file__, message.message)
+"""
+
+REFUSING_HUB = """
+import os, warnings
+os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"
+from attnsel.loading import load_corpus
+warnings.simplefilter("always")
+print(load_corpus("imdb").name)
+"""
+
+
+def run(script, tmp_path, **environment):
+    path = tmp_path / "script.py"
+    path.write_text(textwrap.dedent(script))
+    inherited = {k: v for k, v in os.environ.items() if k != "HF_HUB_OFFLINE"}
+    root = str(Path(loading.__file__).parents[1])
+    return subprocess.run(
+        [sys.executable, str(path)],
+        env=inherited | {"HF_HOME": str(tmp_path), "PYTHONPATH": root} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+
+def test_a_hub_that_accepts_and_never_answers(tmp_path):
+    done = run(SILENT_HUB, tmp_path)
+    assert done.stdout.startswith(
+        "bundled True 'imdb' is replaced by generated reviews"
+    )
+    for part in ("stanfordnlp/imdb", "ATTNSEL_DATA", "imdb/train.parquet", "connect"):
+        assert part in done.stdout
+    assert not done.stderr
+
+
+def test_a_hub_that_refuses(tmp_path):
+    done = run(REFUSING_HUB, tmp_path)
+    assert done.stdout == "bundled\n"
+    assert "BundledCorpusWarning: 'imdb' is replaced" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_offline_mode_is_honoured(tmp_path):
+    done = run(REFUSING_HUB, tmp_path, HF_HUB_OFFLINE="1")
+    assert done.stdout == "bundled\n"
+    assert "offline mode is enabled" in done.stderr
+
+
+def test_a_name_that_never_resolves(monkeypatch):
+    """Not even a look-up that no timeout reaches holds the caller up."""
+    import huggingface_hub
+
+    monkeypatch.undo()
+    forever = threading.Event()
+    monkeypatch.setattr(
+        huggingface_hub.HfApi, "dataset_info", lambda *_, **__: forever.wait()
+    )
+    monkeypatch.setattr(loading, "HUB_PATIENCE", 0.1)
+    assert "no answer" in loading._unreachable("stanfordnlp/imdb")
+    forever.set()
+
+
+# The bundled reviews
+
+
+def test_bundled_splits_differ_and_share_a_vocabulary():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train = load_corpus("bundled")
+        test = load_corpus("bundled", split="test", vocab=train.vocab)
+    assert len(train) == len(test) == loading.BUNDLED_REVIEWS >= 2000
+    assert len(train.vocab) >= 500
+    assert not set(train.texts) & set(test.texts)
+    assert load_corpus("bundled", limit=100).labels.bincount().tolist() == [50, 50]
+
+
+@pytest.mark.parametrize(("name", "classes"), [("imdb", 2), ("yelp-full", 5)])
+def test_without_network_reviews_are_generated_with_a_warning(name, classes):
+    with pytest.warns(BundledCorpusWarning) as caught:
+        corpus = load_corpus(name)
+    assert (corpus.name, corpus.n_classes) == ("bundled", classes)
+    [warning] = caught
+    assert warning.filename == __file__
+    assert "no network in this test" in str(warning.message)
+
+
+# The cache
+
+
+def test_second_load_comes_from_the_cache(tmp_path, never_read):
+    path = write(tmp_path / "mine.parquet")
+    first = load_corpus(path, min_count=1)
+    never_read()
+    second = load_corpus(path, min_count=1)
+    assert same(first, second)
+    assert second.counts.dtype == np.float32
+    copy = tmp_path / "copy.parquet"
+    copy.write_bytes(path.read_bytes())
+    assert load_corpus(copy, min_count=1).name == "copy"  # content is what counts
+
+
+def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
+    path = write(tmp_path / "mine.csv", text=TEXTS, label=LABELS, other=TEXTS[::-1])
+    variants = [
+        {},
+        {"min_count": 2},
+        {"max_tokens": 3},
+        {"limit": 10},
+        {"limit": 10, "seed": 1},
+        {"text": "other"},
+        {"vocab": Vocab(["film"])},
+        {"vocab": Vocab(["film", "bad"])},
+    ]
+    arguments = [{"min_count": 1, **variant} for variant in variants]
+    loaded = [load_corpus(path, **each) for each in arguments]
+    assert len(cached(tmp_path)) == len(variants)
+    for corpus, each in zip(loaded, arguments, strict=True):
+        assert same(corpus, load_corpus(path, **each))
+    write(tmp_path / "mine.csv", text=TEXTS[2:], label=LABELS[2:])
+    assert len(load_corpus(path, min_count=1)) == 28
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, -1, -30])
+def test_a_truncated_cache_file_is_rebuilt(tmp_path, kept):
+    path = write(tmp_path / "mine.csv")
+    first = load_corpus(path, min_count=1)
+    [entry] = cached(tmp_path)
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:kept])
+    assert same(first, load_corpus(path, min_count=1))
+    assert len(entry.read_bytes()) == len(whole)
+
+
+def test_flipped_bits_never_pass_unnoticed(tmp_path):
+    first = load_corpus(write(tmp_path / "mine.csv"), min_count=1)
+    [entry] = cached(tmp_path)
+    whole = entry.read_bytes()
+    rng = random.Random(0)
+    rebuilt = 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        entry.write_bytes(damaged)
+        loaded = loading._load(entry, "mine")
+        assert loaded is None or same(first, loaded)
+        rebuilt += loaded is None
+        assert entry.exists() == (loaded is not None)
+    assert rebuilt > 100
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch, error):
+    path = write(tmp_path / "mine.csv")
+    savez = np.savez
+
+    def interrupted(file, **arrays):
+        savez(file, **arrays)
+        assert (
+            Path(file.name).parent == tmp_path / "cache"
+        )  # a rename stays in a folder
+        file.truncate(500)
+        raise error("stopped")
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    if error is OSError:
+        with pytest.warns(UserWarning, match="not cached in .*OSError: stopped"):
+            load_corpus(path, min_count=1)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            load_corpus(path, min_count=1)
+    assert not cached(tmp_path)
+    monkeypatch.setattr(np, "savez", savez)
+    assert len(load_corpus(path, min_count=1)) == 30
+    assert [entry.suffix for entry in cached(tmp_path)] == [".npz"]
+
+
+def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "file" / "cache"))
+    path = write(tmp_path / "mine.csv")
+    with pytest.warns(UserWarning, match="not cached in") as caught:
+        first = load_corpus(path, min_count=1)
+        second = load_corpus(path, min_count=1)
+    assert len(caught) == 1
+    assert same(first, second)
+
+
+TWO_AT_ONCE = """
+import sys
+from pathlib import Path
+from attnsel import loading
+from attnsel.corpus import Corpus
+texts = [f"film {i} " + "word " * i for i in range(200)]
+corpus = Corpus.from_texts(texts, [0, 1] * 100, min_count=1)
+path = Path(sys.argv[1])
+hits = 0
+for round in range(60):
+    loading._save(corpus, path)
+    found = loading._load(path, "x")
+    assert found is not None and found.texts == corpus.texts
+    assert (found.counts != corpus.counts).nnz == 0
+    hits += 1
+print(hits)
+"""
+
+
+def test_two_processes_at_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(TWO_AT_ONCE)
+    entry = tmp_path / "cache" / "entry.npz"
+    root = str(Path(loading.__file__).parents[1])
+    command = [sys.executable, "-W", "error", str(script), str(entry)]
+    pair = [
+        subprocess.Popen(
+            command, env=os.environ | {"PYTHONPATH": root}, stdout=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    assert [process.communicate(timeout=120)[0].strip() for process in pair] == [
+        b"60"
+    ] * 2
+    assert [process.returncode for process in pair] == [0, 0]
+    assert cached(tmp_path) == [entry]
+
+
+# Real reviews, where they are
+
+
+@pytest.mark.skipif(not REAL, reason="ATTNSEL_DATA names no folder of real reviews")
+def test_real_reviews(monkeypatch):
+    monkeypatch.setenv("ATTNSEL_DATA", str(REAL))
+    train = load_corpus("imdb")
+    assert len(train) == 25_000
+    assert train.labels.bincount().tolist() == [12_500, 12_500]
+    assert 10_000 < len(train.vocab) < 20_000
+    totals = train.counts.sum(axis=0)
+    assert (np.diff(totals) <= 0).all() and totals.min() >= 20
+    # Neither punctuation nor words of one letter are lost.
+    joined = "\n".join(train.texts)
+    assert "<br" not in joined
+    for sign in '.,!?()"-:;*/$&':
+        assert totals[train.vocab.index(sign)] == joined.count(sign)
+    for word in ("i", "a", "don't", "it's", "10", "brilliant", "awful"):
+        assert word in train.vocab
+    words = train.words(12_345)
+    assert "".join(piece for piece, _ in words) == train.texts[12_345]
+    test = load_corpus("imdb", split="test", vocab=train.vocab, limit=1000)
+    assert test.vocab == train.vocab
+    assert test.labels.bincount().tolist() == [500, 500]
+    yelp = load_corpus("yelp")
+    assert yelp.labels.bincount().tolist() == [750 + 435, 1111 + 2188]
+    assert load_corpus("yelp-full").n_classes == 5

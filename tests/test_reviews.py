@@ -1,0 +1,158 @@
+"""The bundled grammar: its known statistics, and that a seed fixes every word."""
+
+import hashlib
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from attnsel import reviews
+from attnsel.corpus import Corpus
+from attnsel.reviews import expected_counts, generate_reviews
+
+
+@cache
+def bundled(classes=2, stream=0):
+    texts, labels = generate_reviews(4000, classes=classes, stream=stream)
+    return Corpus.from_texts(texts, labels, min_count=1)
+
+
+def counts_by_class(corpus):
+    """How often each token occurs in each class, (K, V)."""
+    one_hot = np.eye(corpus.n_classes)[corpus.labels.numpy()]
+    return one_hot.T @ corpus.counts.toarray()
+
+
+def test_posterior_difference_of_opinion_words_is_the_known_one():
+    corpus = bundled()
+    negative, positive = counts_by_class(corpus)
+    expected = expected_counts()
+    assert len(expected) > 200
+    for word, rate in expected.items():
+        s = corpus.vocab.index(word)
+        total = int(negative[s] + positive[s])
+        share = rate[1] / rate.sum()
+        # 236 words: a p-value below 1e-6 means the share is not the stated one.
+        assert binomtest(int(positive[s]), total, share).pvalue > 1e-6, word
+        assert total > 0
+
+
+def test_a_reversed_polarity_would_be_noticed():
+    corpus = bundled()
+    negative, positive = counts_by_class(corpus)
+    noticed = 0
+    for word, rate in expected_counts().items():
+        s = corpus.vocab.index(word)
+        total = int(negative[s] + positive[s])
+        noticed += (
+            binomtest(int(positive[s]), total, rate[0] / rate.sum()).pvalue < 1e-6
+        )
+    assert noticed > 100
+
+
+def test_signed_frequency_of_opinion_words_is_the_known_one():
+    corpus = bundled()
+    alpha = (corpus.signs.numpy() @ corpus.counts.toarray()) / len(corpus)
+    for word, rate in expected_counts().items():
+        error = abs(alpha[corpus.vocab.index(word)] - (rate[1] - rate[0]) / 2)
+        # The count of a word in a review is close to Poisson.
+        assert error < 5 * np.sqrt(rate.mean() / len(corpus)), word
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_expected_counts_of_each_class(classes):
+    corpus = bundled(classes)
+    found = counts_by_class(corpus) * classes / len(corpus)
+    expected = expected_counts(classes)
+    for word, rate in expected.items():
+        error = abs(found[:, corpus.vocab.index(word)] - rate)
+        spread = np.sqrt(rate * classes / len(corpus))
+        assert (error <= 5.5 * spread).all(), word
+    # Each class holds the same number of opinions, five on average.
+    assert np.allclose(sum(expected.values()), 5)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_classes_mirror_each_other(classes):
+    expected = list(expected_counts(classes).values())
+    assert np.allclose(sorted(c[0] for c in expected), sorted(c[-1] for c in expected))
+
+
+def test_negation_borrows_words_of_the_other_side():
+    expected = expected_counts()
+    texts, labels = generate_reviews(4000)
+    for label in (0, 1):
+        said = [text for text, y in zip(texts, labels, strict=True) if y == label]
+        negated = re.findall(r"\bnot (\w+)", " ".join(said))
+        opposite = [
+            expected[word][label] < expected[word][1 - label] for word in negated
+        ]
+        assert len(opposite) > 200
+        assert np.mean(opposite) > 0.6
+
+
+def test_tokens_cover_every_degree_of_polarity():
+    known = np.array([(c[1] - c[0]) / c.sum() for c in expected_counts().values()])
+    assert (known == 1).sum() == (known == -1).sum() == 28
+    texts, labels = generate_reviews(4000)
+    negative, positive = counts_by_class(Corpus.from_texts(texts, labels, min_count=20))
+    found = (positive - negative) / (positive + negative)
+    assert np.histogram(found, bins=20, range=(-1, 1))[0].min() >= 3
+
+
+def test_other_tokens_tell_nothing_of_the_label():
+    corpus = bundled()
+    negative, positive = counts_by_class(corpus)
+    opinions = set(expected_counts())
+    for s, token in enumerate(corpus.vocab):
+        if token not in opinions:
+            total = int(negative[s] + positive[s])
+            assert binomtest(int(positive[s]), total).pvalue > 1e-6, token
+
+
+def test_opinion_words_occur_nowhere_else():
+    slots = [filler for line in reviews._SLOTS.values() for filler in line.split()]
+    templates = [reviews._OPENING, reviews._OPINION, reviews._TALK, reviews._CLOSING]
+    neutral = " ".join([*templates, *slots]).lower().replace("_", " ")
+    neutral = re.sub(r"\{\w+\}", " ", neutral)
+    words = reviews._lexicon()[0]
+    assert not set(re.findall(r"\w+", neutral)) & set(words)
+    assert len(set(words)) == len(words)
+    assert all(re.fullmatch("[a-z]+", word) for word in words)
+
+
+def test_the_corpus_is_large_balanced_and_looks_like_reviews():
+    texts, labels = generate_reviews(4000)
+    frequent = Corpus.from_texts(texts, labels, min_count=20)
+    assert len(frequent.vocab) >= 500
+    assert labels.count(0) == labels.count(1) == 2000
+    lengths = bundled().lengths
+    assert lengths.min() >= 20 and lengths.max() <= 180
+    assert 70 < lengths.double().mean() < 110
+    for text in texts[:500]:
+        assert not re.search(r"[{}_]|  | [.,;!?]", text)
+        assert all(s[0].isupper() for s in re.split(r"(?<=[.!?]) ", text))
+    assert any("not " in text for text in texts)
+
+
+def test_stars_come_in_five_classes():
+    _, labels = generate_reviews(10, classes=5)
+    assert labels == [0, 1, 2, 3, 4] * 2
+    middle = {w for w, c in expected_counts(5).items() if c.argmax() == 2}
+    assert {"ordinary", "ambitious"} <= middle
+
+
+def test_a_seed_fixes_every_word_on_every_machine():
+    texts, _ = generate_reviews(50)
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    assert digest[:16] == "25f1324acd128f91"
+    assert generate_reviews(20)[0] == texts[:20]
+    assert generate_reviews(50, seed=1)[0] != texts
+
+
+def test_streams_are_different_draws():
+    train, test = (set(generate_reviews(2000, stream=s)[0]) for s in (0, 1))
+    assert len(train) == 2000
+    assert not train & test
