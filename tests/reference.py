@@ -1,0 +1,38 @@
+"""Slow and obvious implementations that the package is tested against."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnsel.corpus import Corpus, Vocab
+
+
+def ragged(
+    seed: int, *, n: int = 12, n_tokens: int = 9, longest: int = 7
+) -> tuple[list[list[int]], list[int], Corpus]:
+    """Random sequences of unequal lengths with repeated tokens, and their corpus."""
+    rng = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, longest + 1, (n,), generator=rng)
+    sequences = [
+        torch.randint(n_tokens, (int(length),), generator=rng).tolist()
+        for length in lengths
+    ]
+    labels = torch.randint(2, (n,), generator=rng).tolist()
+    vocab = Vocab(f"t{i}" for i in range(n_tokens))
+    return sequences, labels, Corpus.from_tokens(sequences, labels, vocab)
+
+
+def naive_logits(E: Tensor, p: Tensor, v: Tensor, sequences: list[list[int]]) -> Tensor:
+    """f(X) = softmax(E_X p)^T E_X v, sequence by sequence, as the paper writes it."""
+    logits = []
+    for sequence in sequences:
+        E_X = E[torch.tensor(sequence)]
+        logits.append(torch.softmax(E_X @ p, dim=0) @ (E_X @ v))
+    return torch.stack(logits)
+
+
+def naive_loss(logits: Tensor, labels: list[int]) -> Tensor:
+    """Mean of log(1 + exp(-y f)) with y = 2 label - 1."""
+    signs = torch.tensor([2.0 * label - 1 for label in labels], dtype=logits.dtype)
+    return torch.log1p(torch.exp(-signs * logits)).mean()

@@ -1,0 +1,159 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import naive_logits, naive_loss, ragged
+
+from attnsel.corpus import Corpus, Vocab
+from attnsel.model import SAFE_SPREAD, AttentionClassifier, bag_logits
+from attnsel.train import logistic_loss
+
+TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
+
+
+def relative_error(value, reference):
+    return float((value - reference).norm() / reference.norm())
+
+
+def gradients(model, corpus):
+    model.zero_grad()
+    logistic_loss(model(corpus), corpus.signs).backward()
+    return [p.grad for p in (model.embeddings, model.cls, model.output)]
+
+
+def reference_gradients(model, sequences, labels):
+    """Autograd in float64 through the gather of whole embeddings."""
+    leaves = [
+        p.detach().double().requires_grad_()
+        for p in (model.embeddings, model.cls, model.output)
+    ]
+    logits = naive_logits(*leaves, sequences)
+    return logits, torch.autograd.grad(naive_loss(logits, labels), leaves)
+
+
+@pytest.mark.parametrize("dtype", list(TOLERANCE))
+# A factor of 1 shares one shift among all sequences; 300 spreads the scores far
+# past SAFE_SPREAD of float32, and 6000 past that of float64.
+@pytest.mark.parametrize("factor", [1.0, 300.0, 6000.0])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_logits_and_gradients_match_float64_autograd(dtype, factor, seed):
+    sequences, labels, corpus = ragged(seed)
+    model = AttentionClassifier(9, 5, seed=seed, dtype=dtype)
+    with torch.no_grad():
+        model.cls.mul_(factor)
+    logits, reference = reference_gradients(model, sequences, labels)
+    # The scores are rounded to the dtype before the softmax, so its error grows
+    # with their size.
+    tolerance = TOLERANCE[dtype] * max(1.0, factor / 10)
+    assert relative_error(model(corpus).detach().double(), logits.detach()) < tolerance
+    for ours, theirs in zip(gradients(model, corpus), reference, strict=True):
+        # One-token sequences leave the attention without a gradient.
+        scale = max(float(theirs.norm()), 1e-3)
+        assert float((ours.double() - theirs).norm()) < tolerance * scale
+
+
+def test_both_shifts_are_used_and_agree():
+    _, _, corpus = ragged(3)
+    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(0)).double()
+    a = scores[:, 0]
+    for spread in (0.99, 1.01):
+        limit = SAFE_SPREAD[torch.float64] * spread
+        a.sub_(a.min()).mul_(limit / a.max())
+        leaf = scores.clone().requires_grad_()
+        logits = bag_logits(leaf, corpus)
+        assert logits.grad_fn.shared_shift == (spread < 1)
+        assert torch.isfinite(logits).all()
+        reference = torch.stack(
+            [
+                torch.softmax(a[torch.tensor(ids)], 0) @ scores[ids, 1]
+                for ids in ragged(3)[0]
+            ]
+        )
+        torch.testing.assert_close(logits.detach(), reference)
+
+
+def test_gradcheck_of_the_scores():
+    _, _, corpus = ragged(5)
+    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(1)).double()
+    assert torch.autograd.gradcheck(
+        lambda s: bag_logits(s, corpus), scores.requires_grad_()
+    )
+
+
+def test_any_torch_optimizer_trains_it():
+    _, _, corpus = ragged(7, n=40)
+    model = AttentionClassifier(9, 16)
+    optimizer = torch.optim.RMSprop(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = logistic_loss(model(corpus), corpus.signs)
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.7 * losses[0]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e4])
+def test_attention_is_the_softmax_of_each_sequence(factor):
+    sequences, _, corpus = ragged(11)
+    model = AttentionClassifier(9, 4, seed=2, dtype=torch.float64)
+    with torch.no_grad():
+        model.cls.mul_(factor)
+    attention = model.attention(corpus).toarray()
+    a = (model.embeddings @ model.cls).detach()
+    for row, sequence in zip(attention, sequences, strict=True):
+        expected = torch.zeros(9, dtype=torch.float64)
+        ids = torch.tensor(sequence)
+        expected.index_add_(0, ids, torch.softmax(a[ids], 0))
+        torch.testing.assert_close(torch.from_numpy(row), expected)
+    one = model.attention(corpus[3])
+    assert one.shape == (1, 9)
+    assert one.sum() == pytest.approx(1.0)
+
+
+def test_the_order_of_tokens_does_not_matter():
+    vocab = Vocab(["a", "b", "c"])
+    model = AttentionClassifier(3, 8, dtype=torch.float64)
+    forward = Corpus.from_tokens([[0, 1, 1, 2]], [1], vocab)
+    backward = Corpus.from_tokens([[2, 1, 0, 1]], [1], vocab)
+    torch.testing.assert_close(model(forward), model(backward))
+
+
+def test_initial_entries_have_variance_one_over_d():
+    model = AttentionClassifier(400, 256, seed=4)
+    assert float(model.embeddings.detach().var()) * 256 == pytest.approx(1, abs=0.02)
+    assert float(model.output.detach().norm()) == pytest.approx(1, abs=0.2)
+    again = AttentionClassifier(400, 256, seed=4)
+    assert torch.equal(model.embeddings, again.embeddings)
+    assert not torch.equal(
+        model.embeddings, AttentionClassifier(400, 256, seed=5).embeddings
+    )
+
+
+def test_errors_name_the_argument():
+    _, _, corpus = ragged(1)
+    with pytest.raises(ValueError, match="dim: expected a positive integer, got 0"):
+        AttentionClassifier(5, 0)
+    with pytest.raises(ValueError, match="n_tokens"):
+        AttentionClassifier(2.5, 4)
+    with pytest.raises(ValueError, match="dtype"):
+        AttentionClassifier(5, 4, dtype=torch.float16)
+    with pytest.raises(ValueError, match="vocabulary has 9 tokens, the model 5"):
+        AttentionClassifier(5, 4)(corpus)
+    model = AttentionClassifier(9, 4)
+    model.vocab = Vocab(f"other{i}" for i in range(9))
+    with pytest.raises(ValueError, match="other tokens"):
+        model(corpus)
+    with pytest.raises(ValueError, match="other tokens"):
+        model.attention(corpus)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_scores_that_are_not_finite_are_refused(column):
+    _, _, corpus = ragged(1)
+    scores = torch.zeros(9, 2)
+    scores[4, column] = torch.inf
+    with pytest.raises(FloatingPointError, match="smaller lr"):
+        bag_logits(scores, corpus)

@@ -1,0 +1,159 @@
+import copy
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import naive_logits, naive_loss, ragged
+
+from attnsel.corpus import Corpus, Vocab
+from attnsel.model import AttentionClassifier
+from attnsel.train import PARAMETERS, fit, logistic_loss, one_step
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), lr=st.floats(1e-3, 1e3))
+def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr):
+    sequences, labels, corpus = ragged(seed)
+    model = AttentionClassifier(9, 6, seed=seed, dtype=torch.float64)
+    before = copy.deepcopy(model.state_dict())
+    E = model.embeddings.detach().requires_grad_()
+    loss = naive_loss(naive_logits(E, model.cls, model.output, sequences), labels)
+    (grad,) = torch.autograd.grad(loss, E)
+    stepped = one_step(model, corpus, lr=lr)
+    torch.testing.assert_close(stepped.embeddings.detach(), (E - lr * grad).detach())
+    for name in ("cls", "output"):
+        assert torch.equal(getattr(stepped, name), before[name])
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize("train", [PARAMETERS, ("cls", "output"), ("embeddings",)])
+@pytest.mark.parametrize("n_tokens", [9, 1200])  # one block of rows, and several
+def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
+    sequences, labels, corpus = ragged(21, n=30, n_tokens=n_tokens)
+    model = AttentionClassifier(n_tokens, 7, dtype=torch.float64)
+    peer = copy.deepcopy(model)
+    trained = [getattr(peer, name) for name in train]
+    torch_optimizer = {
+        "adam": lambda: torch.optim.Adam(trained, lr=0.05),
+        "gd": lambda: torch.optim.SGD(trained, lr=0.05),
+    }[optimizer]()
+    losses = []
+    for step in range(6):
+        torch_optimizer.zero_grad()
+        logits = naive_logits(peer.embeddings, peer.cls, peer.output, sequences)
+        loss = naive_loss(logits, labels)
+        losses.append(loss.detach())
+        if step < 5:
+            loss.backward()
+            torch_optimizer.step()
+    history = fit(model, corpus, steps=5, lr=0.05, train=train, optimizer=optimizer)
+    for name in PARAMETERS:
+        torch.testing.assert_close(getattr(model, name), getattr(peer, name))
+    torch.testing.assert_close(history.loss, torch.stack(losses))
+    assert history.step.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_history_describes_the_state_before_each_step_and_the_last():
+    _, _, corpus = ragged(2, n=40)
+    _, _, test = ragged(3, n=20)
+    model = AttentionClassifier(9, 8)
+    start = copy.deepcopy(model)
+    history = fit(model, corpus, steps=4, lr=0.1, test=test, snapshots=(0, 4))
+    for row, state in ((0, start), (-1, model)):
+        for part, loss, accuracy in (
+            (corpus, history.loss, history.accuracy),
+            (test, history.test_loss, history.test_accuracy),
+        ):
+            logits = state(part)
+            expected = logistic_loss(logits, part.signs)
+            assert float(loss[row]) == pytest.approx(float(expected), rel=1e-5)
+            right = ((logits > 0).long() == part.labels).double().mean()
+            assert float(accuracy[row]) == float(right)
+    assert sorted(history.scores) == [0, 4]
+    torch.testing.assert_close(history.scores[0], start.scores().detach())
+    torch.testing.assert_close(history.scores[4], model.scores().detach())
+
+
+def test_fit_without_a_test_corpus_records_none():
+    _, _, corpus = ragged(2)
+    history = fit(AttentionClassifier(9, 8), corpus, steps=1, lr=0.1)
+    assert len(history.test_loss) == len(history.test_accuracy) == 0
+    assert len(history.loss) == 2
+
+
+def test_training_is_deterministic():
+    _, _, corpus = ragged(2, n=50)
+    models = [AttentionClassifier(9, 32, seed=1) for _ in range(2)]
+    for model in models:
+        fit(model, corpus, steps=20, lr=0.02)
+    for name in PARAMETERS:
+        assert torch.equal(getattr(models[0], name), getattr(models[1], name))
+
+
+def test_fit_stops_at_the_accuracy_asked_for():
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    history = fit(
+        AttentionClassifier(3, 16), corpus, steps=200, lr=0.05, until_accuracy=1.0
+    )
+    assert history.accuracy[-1] == 1
+    assert (history.accuracy[:-1] < 1).all()
+    assert len(history.step) < 201
+
+
+def test_a_huge_learning_rate_never_returns_nonsense():
+    _, _, corpus = ragged(2, n=40)
+    with pytest.raises(FloatingPointError, match="at step .* smaller lr"):
+        fit(AttentionClassifier(9, 8), corpus, steps=50, lr=1e30)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lr": float("nan")}, "lr: expected a positive finite number"),
+        ({"lr": float("inf")}, "lr: expected a positive finite number"),
+        ({"lr": -1.0}, "lr: expected a positive finite number"),
+        ({"lr": "0.1"}, "lr: expected a positive finite number"),
+        ({"steps": 0}, "steps: expected a positive integer"),
+        ({"train": ("weights",)}, "train: expected some of"),
+        ({"train": "cls"}, "train: expected some of"),
+        ({"train": ()}, "train: expected some of"),
+        ({"optimizer": "lbfgs"}, 'optimizer: expected "adam" or "gd"'),
+        ({"snapshots": (0, 9)}, r"snapshots: \[9\] are not in 0..3"),
+        ({"until_accuracy": 99}, "until_accuracy"),
+    ],
+)
+def test_fit_refuses_bad_arguments(change, message):
+    _, _, corpus = ragged(2)
+    model = AttentionClassifier(9, 4)
+    before = model.embeddings.clone()
+    with pytest.raises(ValueError, match=message):
+        fit(model, corpus, **({"steps": 3, "lr": 0.1} | change))
+    assert torch.equal(model.embeddings, before)
+
+
+def test_vocabularies_must_agree():
+    sequences, labels, corpus = ragged(2)
+    other = Vocab(f"u{i}" for i in range(9))
+    renamed = Corpus.from_tokens(sequences, labels, other)
+    model = AttentionClassifier(9, 4)
+    with pytest.raises(ValueError, match="test: its vocabulary"):
+        fit(model, corpus, steps=1, lr=0.1, test=renamed)
+    fit(model, corpus, steps=1, lr=0.1)
+    with pytest.raises(ValueError, match="other tokens"):
+        fit(model, renamed, steps=1, lr=0.1)
+    with pytest.raises(ValueError, match="other tokens"):
+        one_step(model, renamed, lr=0.1)
+    with pytest.raises(ValueError, match="lr"):
+        one_step(model, corpus, lr=float("nan"))
+
+
+def test_more_than_two_classes_are_refused():
+    sequences, _, corpus = ragged(2)
+    labels = [i % 3 for i in range(len(sequences))]
+    three = Corpus.from_tokens(sequences, labels, corpus.vocab)
+    with pytest.raises(ValueError, match="2 classes"):
+        fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
