@@ -1,0 +1,137 @@
+"""Summaries of a scatter of tokens: means by bin, and rank correlation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Values summarized by equal bins of x; each tensor is float64 (bins,).
+
+    Attributes:
+        centers: middle of each bin.
+        mean: mean of the values in the bin; nan if it is empty.
+        deviation: their standard deviation (divided by the count, not the count less
+            one); nan if the bin is empty.
+        count: how many values the bin holds, int64.
+    """
+
+    centers: Tensor
+    mean: Tensor
+    deviation: Tensor
+    count: Tensor
+
+
+def binned(
+    x: Tensor,
+    values: Tensor,
+    bins: int = 20,
+    range: tuple[float, float] = (-1.0, 1.0),
+) -> Binned:
+    """Average values over equal bins of x, as the paper's figures do.
+
+    A bin holds its left edge and not its right one; the last holds both. Points
+    outside the range, or with nan as x, are left out.
+
+    Args:
+        x: where the values lie, tensor (V,).
+        values: what is averaged, tensor (V,).
+        bins: number of bins, at least 1.
+        range: left end of the first bin and right end of the last.
+
+    Raises:
+        ValueError: if the shapes differ, or bins or range make no sense.
+    """
+    xs, ys = _pair(x, values, "values")
+    low, high = range
+    if bins < 1 or not low < high:
+        raise ValueError(f"bins, range: {bins} bins between {low} and {high}")
+    kept = (xs >= low) & (xs <= high)
+    xs, ys = xs[kept], ys[kept]
+    edges = np.linspace(low, high, bins + 1)
+    at = np.minimum(np.searchsorted(edges, xs, side="right") - 1, bins - 1)
+    count = np.bincount(at, minlength=bins)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(at, ys, minlength=bins) / count
+        square = np.bincount(at, (ys - mean[at]) ** 2, minlength=bins) / count
+    centers = (edges[:-1] + edges[1:]) / 2
+    tensors = map(torch.from_numpy, (centers, mean, np.sqrt(square), count))
+    return Binned(*tensors)
+
+
+@dataclass(frozen=True)
+class RankCorrelation:
+    """Spearman's rank correlation with the ends of its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def rank_correlation(
+    x: Tensor,
+    y: Tensor,
+    *,
+    resamples: int = 400,
+    level: float = 0.95,
+    seed: int = 0,
+) -> RankCorrelation:
+    """Return Spearman's rank correlation and a percentile bootstrap interval.
+
+    The points, here tokens, are drawn again with replacement; the interval speaks of
+    other tokens from the same corpus and model, not of other corpora. Points with nan
+    in x are left out.
+
+    Args:
+        x: tensor (V,).
+        y: tensor (V,).
+        resamples: number of bootstrap samples.
+        level: probability that the interval aims at, in (0, 1).
+        seed: of the draws.
+
+    Raises:
+        ValueError: if the shapes differ, fewer than 10 points are left, or x or y is
+            constant.
+    """
+    xs, ys = _pair(x, y, "y")
+    xs, ys = xs[~np.isnan(xs)], ys[~np.isnan(xs)]
+    if len(xs) < 10 or np.ptp(xs) == 0 or np.ptp(ys) == 0:
+        raise ValueError(
+            "x, y: expected at least 10 points that differ in x and in y for a rank "
+            f"correlation, got {len(xs)}"
+        )
+    found = scipy.stats.bootstrap(
+        (xs, ys),
+        _spearman,
+        paired=True,
+        vectorized=False,
+        n_resamples=resamples,
+        confidence_level=level,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    )
+    interval = found.confidence_interval
+    return RankCorrelation(_spearman(xs, ys), float(interval.low), float(interval.high))
+
+
+def _spearman(x: np.ndarray, y: np.ndarray) -> float:
+    return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
+
+
+def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return two vectors of one length as float64 arrays."""
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(
+            f"x, {name}: expected two vectors of one length, got {tuple(x.shape)} and "
+            f"{tuple(y.shape)}"
+        )
+    return x.detach().double().cpu().numpy(), y.detach().double().cpu().numpy()

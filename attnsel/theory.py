@@ -1,0 +1,325 @@
+"""What the paper predicts, computed from a corpus and from given embeddings.
+
+Source: Wu, Shevchenko, Oymak, Mondelli, "Attention with Trained Embeddings Provably
+Selects Important Tokens", NeurIPS 2025. Nothing here trains anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import qpsolvers
+import torch
+from scipy.optimize import linprog
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+
+
+def signed_frequency(corpus: Corpus) -> Tensor:
+    """Return the average signed frequency of each token, alpha of the paper.
+
+    alpha_s = Ê[y #{i : x_i = s}] with y = -1 or +1: positive tokens have alpha_s > 0,
+    negative ones alpha_s < 0, irrelevant ones exactly 0.
+
+    Args:
+        corpus: n sequences with two classes.
+
+    Returns:
+        float64 tensor (V,).
+
+    Raises:
+        ValueError: if the corpus has more than two classes.
+    """
+    return _mean_over(corpus, corpus.signs.double().numpy())
+
+
+def posterior_difference(corpus: Corpus) -> Tensor:
+    """Return P(1|s) - P(0|s) of each token, the horizontal axis of the paper's figures.
+
+    P(y|s) is the share of the occurrences of token s that fall in sequences of class
+    y, so that a token counts as often as it occurs and the value is
+    alpha_s / Ê[#{i : x_i = s}]: 1 for a completely positive token, -1 for a completely
+    negative one.
+
+    Args:
+        corpus: n sequences with two classes.
+
+    Returns:
+        float64 tensor (V,) with values in [-1, 1]; nan for a token that never occurs,
+        about which the corpus says nothing.
+
+    Raises:
+        ValueError: if the corpus has more than two classes.
+    """
+    return signed_frequency(corpus) / _mean_over(corpus, np.ones(len(corpus)))
+
+
+def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
+    """Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
+
+    (lr ‖v‖² / 2) Ê[(y / T_X) #{i : x_i = s}], where T_X is the length of the sequence;
+    with equal lengths T this is (lr ‖v‖² / 2T) alpha_s. It neglects what vanishes as d
+    grows: the attention is taken as uniform and the logistic factor as 1/2.
+
+    Args:
+        corpus: n sequences with two classes.
+        output: v, tensor (d,).
+        lr: the size eta_0 of the step.
+
+    Returns:
+        float64 tensor (V,); add E_s·v from before the step for its value after it.
+
+    Raises:
+        ValueError: if `output` is no vector or the corpus has more than two classes.
+    """
+    if output.ndim != 1:
+        raise ValueError(f"output: expected shape (d,), got {tuple(output.shape)}")
+    rates = (corpus.signs.double() / corpus.lengths).numpy()
+    return (
+        lr
+        * float(output.detach().double().square().sum())
+        / 2
+        * _mean_over(corpus, rates)
+    )
+
+
+def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
+    """Predict E_s·(-dL/dp), the response of E_s·p to the first step on p.
+
+    With gamma the values `one_step_prediction` gives for E·v after a step of size lr on
+    the embeddings, f and Var the mean and the variance of gamma over the tokens of a
+    sequence, and g = 1 / (1 + exp(y f)), it is
+    Ê[y g / T_X #{i : x_i = s} (gamma_s - f)] + (gamma_s / ‖v‖²) Ê[y g Var].
+    The first term takes E_s·E_t as 1 for s = t and 0 otherwise; it is about
+    gamma_s² / (lr ‖v‖²), even in alpha_s, which draws the V. The second is what the
+    step along v adds to E_s·E_t; it cancels between classes that mirror each other.
+    Our own derivation from the gradient in p, at uniform attention.
+
+    Args:
+        corpus: n sequences with two classes.
+        output: v, tensor (d,), not zero.
+        lr: the size eta_0 of the step on the embeddings.
+
+    Returns:
+        float64 tensor (V,).
+
+    Raises:
+        ValueError: if `output` is no vector or the corpus has more than two classes.
+    """
+    gamma = one_step_prediction(corpus, output, lr=lr)
+    norm = float(output.detach().double().square().sum())
+    lengths = corpus.lengths.double()
+    logits = torch.from_numpy(corpus.counts @ gamma.numpy()) / lengths
+    squares = torch.from_numpy(corpus.counts @ gamma.square().numpy()) / lengths
+    signs = corpus.signs.double()
+    pull = signs * torch.sigmoid(-signs * logits)
+    own = _mean_over(corpus, (pull / lengths).numpy())
+    less = _mean_over(corpus, (pull / lengths * logits).numpy())
+    spread = float((pull * (squares - logits.square())).mean())
+    return gamma * own - less + gamma * (spread / norm)
+
+
+def relevant_tokens(corpus: Corpus) -> Tensor:
+    """Return the relevant token of each sequence, after checking Assumption 1.
+
+    The assumption, on the data at hand: each sequence holds exactly one distinct token
+    that is completely positive or completely negative (it occurs in sequences of one
+    class only), and all its other tokens are irrelevant (alpha_s = 0 exactly).
+
+    Args:
+        corpus: n sequences with two classes.
+
+    Returns:
+        int64 tensor (n,) of token ids, the selection that Theorem 4.3 proves.
+
+    Raises:
+        ValueError: if the assumption fails; the first sequence that breaks it and the
+            tokens responsible are named.
+    """
+    alpha = signed_frequency(corpus).numpy()
+    complete = posterior_difference(corpus).abs().numpy() == 1
+    chosen = np.empty(len(corpus), dtype=np.int64)
+    for i, tokens in enumerate(_bags(corpus)):
+        relevant = tokens[complete[tokens]]
+        partly = tokens[~complete[tokens] & (alpha[tokens] != 0)]
+        fault = ""
+        if len(partly):
+            s = partly[0]
+            fault = f"{corpus.vocab[s]!r} is partly relevant (alpha = {alpha[s]:.3g})"
+        elif len(relevant) == 0:
+            fault = "it holds no completely positive or completely negative token"
+        elif len(relevant) > 1:
+            names = ", ".join(repr(corpus.vocab[s]) for s in relevant[:5])
+            fault = f"it holds {len(relevant)} relevant tokens: {names}"
+        if fault:
+            raise ValueError(f"corpus: sequence {i} breaks Assumption 1: {fault}")
+        chosen[i] = relevant[0]
+    return torch.from_numpy(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxMargin:
+    """Solution p of the margin problem of Theorem 4.3.
+
+    Attributes:
+        direction: p / ‖p‖, float64 tensor (d,).
+        margin: 1 / ‖p‖, the least of direction·(E_selected - E_other).
+        support: int64 tensor (k, 2) of the (selected, other) pairs that attain it.
+        weights: their multipliers, float64 tensor (k,):
+            direction = margin sum_k weights_k (E_selected_k - E_other_k).
+        residual: greatest violation of the optimality (KKT) conditions, each relative
+            to the size of its terms.
+        status: "optimal"; anything else raises.
+    """
+
+    direction: Tensor
+    margin: float
+    support: Tensor
+    weights: Tensor
+    residual: float
+    status: str
+
+
+def max_margin(
+    embeddings: Tensor,
+    corpus: Corpus,
+    selected: Tensor | Sequence[int] | Sequence[Iterable[int]],
+) -> MaxMargin:
+    """Find the direction in which p selects the given tokens by the greatest margin.
+
+    min ‖p‖ subject to p·(E_selected - E_other) >= 1 for every distinct pair of a
+    selected token and another token of the same sequence (Theorem 4.3). The solution
+    lies in the span of the embeddings, so the problem is solved in at most V
+    dimensions after a QR factorization, by an active-set method in float64.
+
+    Args:
+        embeddings: E, tensor (V, d).
+        corpus: n sequences.
+        selected: the token selected in each sequence, n ids; or n collections of ids
+            for sequences with several selected tokens, each of which has to beat every
+            token that is not selected (no condition ties the selected ones together).
+
+    Returns:
+        MaxMargin with direction, margin, support pairs and residual.
+
+    Raises:
+        ValueError: if shapes disagree, a selected token does not occur in its sequence,
+            no pair is left, or no p selects these tokens (pairs that contradict each
+            other are named).
+        RuntimeError: if the solver fails or its answer misses optimality.
+    """
+    if embeddings.ndim != 2 or len(embeddings) != len(corpus.vocab):
+        raise ValueError(
+            f"embeddings: expected shape ({len(corpus.vocab)}, d) for this corpus, got "
+            f"{tuple(embeddings.shape)}"
+        )
+    pairs = _pairs(corpus, selected)
+    tokens, local = np.unique(pairs, return_inverse=True)
+    local = local.reshape(pairs.shape)
+    rows = embeddings.detach().double().cpu()[torch.from_numpy(tokens)]
+    basis, coordinates = torch.linalg.qr(rows.T)  # (d, r), (r, tokens)
+    points = np.ascontiguousarray(coordinates.T.numpy())
+    gaps = points[local[:, 0]] - points[local[:, 1]]  # (pairs, r)
+
+    r = gaps.shape[1]
+    problem = qpsolvers.Problem(np.eye(r), np.zeros(r), -gaps, -np.ones(len(gaps)))
+    found = qpsolvers.solve_problem(
+        problem, solver="daqp", primal_tol=1e-10, iter_limit=100_000
+    )
+    if not found.found or found.x is None or found.z is None:
+        _explain_failure(gaps, pairs, corpus)
+        raise RuntimeError("max_margin: the solver (daqp) found no solution")
+    z, dual = found.x, found.z
+    norm = float(np.linalg.norm(z))
+    residual = max(
+        0.0,
+        float((1 - gaps @ z).max()),
+        float(-dual.min() / dual.max()),
+        float(np.linalg.norm(z - gaps.T @ dual)) / norm,
+        abs(norm**2 - float(dual.sum())) / norm**2,
+    )
+    if not residual < 1e-6:
+        raise RuntimeError(
+            f"max_margin: the solver's answer has a KKT residual of {residual:.1e}, "
+            "above 1e-6; the embeddings may be close to dependent"
+        )
+    active = dual > 1e-9 * dual.max()
+    return MaxMargin(
+        direction=basis @ torch.from_numpy(z / norm),
+        margin=1 / norm,
+        support=torch.from_numpy(pairs[active]),
+        weights=torch.from_numpy(dual[active]),
+        residual=residual,
+        status="optimal",
+    )
+
+
+def _pairs(
+    corpus: Corpus, selected: Tensor | Sequence[int] | Sequence[Iterable[int]]
+) -> np.ndarray:
+    """Return the distinct (selected, other) pairs of token ids, int64 (m, 2)."""
+    choices = selected.tolist() if isinstance(selected, Tensor) else list(selected)
+    if len(choices) != len(corpus):
+        raise ValueError(
+            f"selected: expected one entry for each of {len(corpus)} sequences, got "
+            f"{len(choices)}"
+        )
+    found = []
+    for i, (tokens, choice) in enumerate(zip(_bags(corpus), choices, strict=True)):
+        chosen = np.array(
+            list(choice) if isinstance(choice, Iterable) else [choice], dtype=np.int64
+        )
+        missing = chosen[~np.isin(chosen, tokens)]
+        if len(missing) or not len(chosen):
+            name = f"token {missing[0]}" if len(missing) else "any selected token"
+            if len(missing) and 0 <= missing[0] < len(corpus.vocab):
+                name = repr(corpus.vocab[missing[0]])
+            raise ValueError(f"selected: sequence {i} does not hold {name}")
+        others = np.setdiff1d(tokens, chosen)
+        found.append(
+            np.stack(
+                [np.repeat(chosen, len(others)), np.tile(others, len(chosen))], axis=1
+            )
+        )
+    pairs = np.unique(np.concatenate(found), axis=0)
+    if not len(pairs):
+        raise ValueError("selected: no sequence holds a token that is not selected")
+    return pairs
+
+
+def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> None:
+    """Raise a ValueError naming contradictory pairs, if the problem is infeasible.
+
+    By Farkas' lemma no p meets gaps p >= 1 if and only if some weights >= 0 that sum
+    to one give gaps' weights = 0; a vertex of that set involves few pairs.
+    """
+    m, r = gaps.shape
+    proof = linprog(
+        np.zeros(m),
+        A_eq=np.vstack([gaps.T, np.ones(m)]),
+        b_eq=np.append(np.zeros(r), 1.0),
+    )
+    if proof.status != 0:
+        return
+    involved = np.flatnonzero(proof.x > 1e-9)
+    shown = "; ".join(
+        f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in pairs[involved[:5]]
+    )
+    more = f" and {len(involved) - 5} more" if len(involved) > 5 else ""
+    raise ValueError(
+        "selected: no p selects these tokens, because these pairs contradict each "
+        f"other (a weighted sum of their differences of embeddings is 0): {shown}{more}"
+    )
+
+
+def _bags(corpus: Corpus) -> list[np.ndarray]:
+    """Return the distinct token ids of each sequence."""
+    return np.split(corpus.counts.indices.astype(np.int64), corpus.counts.indptr[1:-1])
+
+
+def _mean_over(corpus: Corpus, weights: np.ndarray) -> Tensor:
+    """Return Ê[weight_X #{i : x_i = s}] for float64 weights (n,), tensor (V,)."""
+    return torch.from_numpy(corpus.counts.T.astype(np.float64) @ weights) / len(corpus)

@@ -1,0 +1,257 @@
+"""Statistics by brute force, predictions where they are exact, margins by cvxpy."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import naive_logits, naive_loss, ragged
+from torch import Tensor
+
+from attnsel.corpus import Corpus, Vocab
+from attnsel.flow import cls_gradient
+from attnsel.model import AttentionClassifier
+from attnsel.synthetic import separable_corpus
+from attnsel.theory import (
+    cls_step_prediction,
+    max_margin,
+    one_step_prediction,
+    posterior_difference,
+    relevant_tokens,
+    signed_frequency,
+)
+from attnsel.train import one_step
+
+SEEDS = st.integers(0, 10_000)
+
+
+def gaussian(*shape: int, seed: int = 0) -> Tensor:
+    rng = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=rng, dtype=torch.float64)
+
+
+def tiny(*sequences: list[int], labels: list[int] | None = None) -> Corpus:
+    size = 1 + max(max(s) for s in sequences)
+    vocab = Vocab(list("abcdefghij"[:size]))
+    labels = labels or [i % 2 for i in range(len(sequences))]
+    return Corpus.from_tokens(sequences, labels, vocab, n_classes=2)
+
+
+@given(seed=SEEDS)
+@settings(deadline=None, max_examples=30)
+def test_frequency_and_posterior_count_occurrences(seed: int) -> None:
+    sequences, labels, corpus = ragged(seed)
+    alpha, posterior = signed_frequency(corpus), posterior_difference(corpus)
+    assert alpha.dtype == posterior.dtype == torch.float64
+    for s in range(len(corpus.vocab)):
+        negative, positive = (
+            sum(
+                x.count(s) for x, y in zip(sequences, labels, strict=True) if y == label
+            )
+            for label in (0, 1)
+        )
+        assert alpha[s] == pytest.approx((positive - negative) / len(sequences))
+        if positive + negative:
+            want = (positive - negative) / (positive + negative)
+            assert posterior[s] == pytest.approx(want)
+        else:
+            assert alpha[s] == 0
+            assert posterior[s].isnan()
+
+
+def test_statistics_refuse_more_than_two_classes() -> None:
+    corpus = Corpus.from_tokens([[0], [1], [0, 1]], [0, 1, 2], Vocab(list("ab")))
+    for call in (signed_frequency, posterior_difference, relevant_tokens):
+        with pytest.raises(ValueError, match="2 classes"):
+            call(corpus)
+    with pytest.raises(ValueError, match="2 classes"):
+        one_step_prediction(corpus, torch.ones(3), lr=1.0)
+
+
+def exact_start(corpus: Corpus, d: int) -> tuple[Tensor, Tensor]:
+    """Orthonormal embeddings, orthogonal to v: with p = 0 nothing is neglected."""
+    q, _ = torch.linalg.qr(gaussian(d, len(corpus.vocab) + 1))
+    return q[:, 1:].T.contiguous(), 1.7 * q[:, 0]
+
+
+@given(seed=SEEDS, lr=st.floats(0.1, 50))
+@settings(deadline=None, max_examples=20)
+def test_predictions_are_exact_where_they_neglect_nothing(seed: int, lr: float) -> None:
+    sequences, labels, corpus = ragged(seed)
+    E, v = exact_start(corpus, d=20)
+    p = torch.zeros(20, dtype=torch.float64)
+    E.requires_grad_()
+    loss = naive_loss(naive_logits(E, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, E)
+    stepped = (E - lr * gradient).detach()
+    predicted = one_step_prediction(corpus, v, lr=lr)
+    torch.testing.assert_close((stepped - E.detach()) @ v, predicted)
+
+    p.requires_grad_()
+    loss = naive_loss(naive_logits(stepped, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, p)
+    response = cls_step_prediction(corpus, v, lr=lr)
+    torch.testing.assert_close(-(stepped @ gradient), response)
+
+
+def test_predictions_hold_at_random_initialization() -> None:
+    corpus = separable_corpus(100, 60, 6, n_relevant=10)
+    model = AttentionClassifier(60, 4096, dtype=torch.float64)
+    E, v = model.embeddings.detach(), model.output.detach()
+    change = one_step(model, corpus, lr=20.0).embeddings.detach() @ v - E @ v
+    predicted = one_step_prediction(corpus, v, lr=20.0)
+    assert float((change - predicted).norm() / predicted.norm()) < 0.05
+
+    for lr, negative in ((20.0, 1), (200.0, -1)):
+        stepped = one_step(model, corpus, lr=lr)
+        with torch.no_grad():
+            stepped.cls.zero_()
+        direction, log_norm = cls_gradient(stepped, corpus)
+        response = stepped.embeddings.detach() @ direction * math.exp(log_norm)
+        want = cls_step_prediction(corpus, v, lr=lr)
+        assert float(torch.corrcoef(torch.stack([response, want]))[0, 1]) > 0.97
+        # Up for either sign, the V shape; unless the step along v takes over.
+        assert bool((response[:5] > 0).all())
+        assert bool((negative * response[5:10] > 0).all())
+
+
+def test_one_step_prediction_wants_a_vector() -> None:
+    with pytest.raises(ValueError, match=r"output: expected shape .d,., got .2, 3."):
+        one_step_prediction(tiny([0], [1]), torch.ones(2, 3), lr=1.0)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "labels", "fault"),
+    [
+        ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
+        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds no completely"),
+        (
+            [[0, 1, 1], [2, 1]],
+            [1, 0],
+            "sequence 0 .*'b' is partly relevant .* 0.5",
+        ),
+    ],
+)
+def test_relevant_tokens_says_how_the_assumption_breaks(
+    sequences: list[list[int]], labels: list[int], fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        relevant_tokens(tiny(*sequences, labels=labels))
+
+
+def test_relevant_tokens() -> None:
+    corpus = tiny([0, 1, 1], [1, 2, 1], [3, 4], [2, 4], labels=[1, 0, 1, 0])
+    assert relevant_tokens(corpus).tolist() == [0, 2, 3, 2]
+
+
+def cvxpy_margin(E, corpus, selected):
+    """The problem as it is written, in the raw dimension, one row a token."""
+    p = cvxpy.Variable(E.shape[1])
+    constraints = []
+    for i, s in enumerate(selected.tolist()):
+        for t in corpus.counts[[i]].indices:
+            if t != s:
+                constraints.append((E[s] - E[t]).numpy() @ p >= 1)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(p)), constraints)
+    problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12)
+    solution = torch.from_numpy(np.asarray(p.value))
+    return 1 / float(solution.norm()), solution / solution.norm()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("d", [24, 60])  # fewer and more than the tokens
+def test_max_margin_agrees_with_another_solver(seed: int, d: int) -> None:
+    corpus = separable_corpus(16, 36, 5, n_relevant=6, seed=seed)
+    E = gaussian(36, d, seed=seed) / d**0.5
+    selected = relevant_tokens(corpus)
+    found = max_margin(E, corpus, selected)
+    margin, direction = cvxpy_margin(E, corpus, selected)
+    assert found.margin == pytest.approx(margin, rel=1e-6)
+    assert float(found.direction @ direction) == pytest.approx(1, abs=1e-6)
+
+
+@given(seed=SEEDS)
+@settings(deadline=None, max_examples=25)
+def test_max_margin_meets_its_definition(seed: int) -> None:
+    corpus = separable_corpus(16, 30, 5, n_relevant=6, seed=seed)
+    E, selected = gaussian(30, 50, seed=seed), relevant_tokens(corpus)
+    found = max_margin(E.float(), corpus, selected)
+    E = E.float().double()
+    assert found.status == "optimal"
+    assert found.residual < 1e-9
+    assert float(found.direction.norm()) == pytest.approx(1)
+    support = set(map(tuple, found.support.tolist()))
+    for i, s in enumerate(selected.tolist()):
+        for t in set(corpus.counts[[i]].indices.tolist()) - {s}:
+            gap = float(found.direction @ (E[s] - E[t]))
+            assert gap >= found.margin - 1e-9
+            if (s, t) in support:
+                assert gap == pytest.approx(found.margin, abs=1e-8)
+    assert bool((found.weights > 0).all())
+    pairs = E[found.support[:, 0]] - E[found.support[:, 1]]
+    rebuilt = found.margin * found.weights @ pairs
+    torch.testing.assert_close(rebuilt, found.direction, atol=1e-9, rtol=0)
+
+    # Only differences matter, and the margin scales with them.
+    moved = max_margin(3 * E + gaussian(50, seed=seed + 1), corpus, selected)
+    assert moved.margin == pytest.approx(3 * found.margin, rel=1e-8)
+    torch.testing.assert_close(moved.direction, found.direction, atol=1e-7, rtol=0)
+
+
+def test_max_margin_of_one_pair_is_their_difference() -> None:
+    E = gaussian(3, 5)
+    found = max_margin(E, tiny([0, 2], [0, 2, 2]), [0, 0])
+    assert found.margin == pytest.approx(float((E[0] - E[2]).norm()))
+    torch.testing.assert_close(found.direction, (E[0] - E[2]) / (E[0] - E[2]).norm())
+    assert found.support.tolist() == [[0, 2]]
+
+
+def test_several_selected_tokens_each_beat_the_rest() -> None:
+    E, corpus = gaussian(5, 8), tiny([0, 1, 2, 3], [2, 4])
+    both = max_margin(E, corpus, [[0, 1], [4]])
+    scores = E @ both.direction
+    assert min(scores[0], scores[1]) - max(scores[2], scores[3]) >= both.margin - 1e-9
+    assert set(both.support[:, 0].tolist()) <= {0, 1, 4}
+    # One selected token has to beat the other as well: fewer p qualify.
+    assert max_margin(E, corpus, [0, 4]).margin != pytest.approx(both.margin)
+    single = max_margin(E, corpus, torch.tensor([0, 4]))
+    assert single.margin == max_margin(E, corpus, [[0], [4]]).margin
+
+
+def test_contradictory_selections_are_named() -> None:
+    E = gaussian(4, 10)
+    with pytest.raises(ValueError, match="'a' over 'b'; 'b' over 'a'$"):
+        max_margin(E, tiny([0, 1, 2], [1, 0, 3]), [0, 1])
+    with pytest.raises(ValueError, match="'a' over 'b'; 'b' over 'c'; 'c' over 'a'"):
+        max_margin(E[:3], tiny([0, 1], [1, 2], [2, 0]), [0, 1, 2])
+    E[2] = E[0]
+    with pytest.raises(ValueError, match=r"contradict each other .*: 'a' over 'c'$"):
+        max_margin(E, tiny([0, 1, 2], [1, 3]), [0, 3])
+    line = torch.tensor([[0.0], [1.0], [-1.0]])  # b > a and c > a on a line
+    with pytest.raises(ValueError, match="'b' over 'a'; 'c' over 'a'"):
+        max_margin(line, tiny([0, 1], [0, 2]), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        ([0], "selected: expected one entry for each of 2 sequences, got 1"),
+        ([0, 0], "selected: sequence 1 does not hold 'a'"),
+        ([0, 17], "selected: sequence 1 does not hold token 17"),
+        ([[0], []], "selected: sequence 1 does not hold any selected token"),
+        ([[0, 1], [1, 2]], "selected: no sequence holds a token that is not selected"),
+    ],
+)
+def test_unusable_selections(selected: list, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        max_margin(gaussian(3, 4), tiny([0, 1], [1, 2]), selected)
+
+
+def test_max_margin_wants_the_embeddings_of_the_corpus() -> None:
+    with pytest.raises(ValueError, match=r"embeddings: expected shape \(3, d\)"):
+        max_margin(gaussian(4, 4), tiny([0, 1], [1, 2]), [0, 2])
