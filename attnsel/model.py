@@ -126,6 +126,7 @@ class AttentionClassifier(nn.Module):
             )
 
     def extra_repr(self) -> str:
+        """Return the sizes, for `repr`."""
         return f"n_tokens={self.embeddings.shape[0]}, dim={self.embeddings.shape[1]}"
 
 

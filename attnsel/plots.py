@@ -1,0 +1,77 @@
+"""The look of the book's figures: one palette, set once."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from typing import Any
+
+import matplotlib as mpl
+from cycler import cycler
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, told apart with any colour vision and in print.
+POSITIVE = "#0072B2"
+NEGATIVE = "#D55E00"
+NEUTRAL = "#8a8a8a"
+ACCENT = "#009E73"
+HIGHLIGHT = "#CC79A7"
+SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
+
+STYLE: Any = {
+    "figure.figsize": (7.0, 4.0),
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "axes.prop_cycle": cycler(
+        color=[POSITIVE, NEGATIVE, ACCENT, HIGHLIGHT, "#E69F00", "#56B4E9", "#000000"]
+    ),
+    "grid.color": "#e6e6e6",
+    "font.size": 11,
+    "legend.frameon": False,
+    "image.cmap": "cividis",
+    "savefig.dpi": 200,
+    # A salt makes the ids in an SVG the same on each run.
+    "svg.hashsalt": "attnsel",
+}
+
+
+def use_style() -> None:
+    """Set the book's figure style; in a notebook, draw figures as SVG.
+
+    The SVG holds no date, so a figure whose data did not change is the same file.
+    """
+    from IPython import get_ipython
+
+    mpl.rcParams.update(STYLE)
+    if get_ipython() is not None:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def figure_html(figure: Figure, alt: str) -> str:
+    """Return a figure as an `<img>` with its data inside, for `widgets.frames`.
+
+    Args:
+        figure: drawn at twice the density of a common screen; it is closed.
+        alt: what the picture shows, in a sentence.
+    """
+    from matplotlib import pyplot
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=144)
+    pyplot.close(figure)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return (
+        f'<img alt="{html.escape(alt)}" style="width:100%;height:auto;'
+        f'max-width:{figure.get_figwidth() * 96:.0f}px" '
+        f'src="data:image/png;base64,{data}">'
+    )

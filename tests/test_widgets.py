@@ -1,0 +1,107 @@
+import html.parser
+import re
+
+import matplotlib
+import pytest
+
+from attnsel.plots import STYLE, figure_html
+from attnsel.widgets import coloured_text, frames, show_text
+
+WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
+
+
+class Tags(html.parser.HTMLParser):
+    """Collects tags and text, and checks that what opens also closes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("img", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.text += data
+
+
+def test_coloured_text_keeps_the_text_and_escapes_it():
+    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, signed=True))
+    assert tags.text == "<b>Fine & dull!"
+    spans = [attrs for tag, attrs in tags.seen if tag == "span"]
+    assert len(spans) == 2
+    assert spans[0]["title"] == "1"
+    assert "0,114,178,0.30" in spans[0]["style"]  # half of the strongest blue
+    assert "213,94,0,0.60" in spans[1]["style"]  # all of the strongest orange
+
+
+def test_colour_grows_with_the_value_and_has_an_end():
+    def opacity(value):
+        text = coloured_text([("x", 0)], [value], scale=1.0)
+        return float(re.search(r"rgba\(0,114,178,([\d.]+)\)", text)[1])
+
+    assert 0 < opacity(0.2) < opacity(0.7) < opacity(1.0) == opacity(9.0)
+    assert "rgba" not in coloured_text([("x", 0)], [0.0], scale=1.0)
+
+
+def test_coloured_text_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="3 values for 4 pieces"):
+        coloured_text(WORDS, [1, 2, 3], scale=1)
+    with pytest.raises(ValueError, match="scale"):
+        coloured_text(WORDS, [1, 2, 3, 4], scale=0)
+
+
+def test_frames_show_one_frame_and_name_them_all():
+    page = frames(["<p>a</p>", "<p>b</p>"], ["step 1", "<2>"], title="A & B", start=1)
+    tags = Tags(page.data)
+    shown = [a for tag, a in tags.seen if a.get("class") == "frame"]
+    assert ["hidden" in a for a in shown] == [True, False]
+    assert [a["data-label"] for a in shown] == ["step 1", "<2>"]
+    (slider,) = [a for tag, a in tags.seen if tag == "input"]
+    assert (slider["type"], slider["max"], slider["value"]) == ("range", "1", "1")
+    (label,) = [a for tag, a in tags.seen if tag == "label"]
+    assert label["for"] == slider["id"]
+    assert "http" not in page.data  # nothing comes from another host
+
+
+def test_the_same_frames_give_the_same_page():
+    first = frames(["a", "b"], ["1", "2"], title="t").data
+    assert first == frames(["a", "b"], ["1", "2"], title="t").data
+    other = frames(["a", "c"], ["1", "2"], title="t").data
+    assert re.search('id="(.*?)"', first)[1] != re.search('id="(.*?)"', other)[1]
+
+
+@pytest.mark.parametrize(
+    ("contents", "labels", "start"), [([], [], 0), (["a"], [], 0), (["a"], ["1"], 1)]
+)
+def test_frames_refuse_what_does_not_fit(contents, labels, start):
+    with pytest.raises(ValueError, match="labels|start"):
+        frames(contents, labels, title="t", start=start)
+
+
+def test_a_figure_becomes_a_picture_with_alt_text():
+    figure = matplotlib.figure.Figure()
+    figure.subplots().plot([1, 2])
+    tags = Tags(show_text(figure_html(figure, 'a "line"')).data)
+    (image,) = [a for tag, a in tags.seen if tag == "img"]
+    assert image["alt"] == 'a "line"'
+    assert image["src"].startswith("data:image/png;base64,iVBOR")
+
+
+def test_an_svg_is_the_same_on_each_run(tmp_path):
+    def draw(name):
+        with matplotlib.rc_context(STYLE):
+            figure = matplotlib.figure.Figure()
+            figure.subplots().scatter([1, 2], [3, 1], clip_on=True)
+            figure.savefig(tmp_path / name, format="svg", metadata={"Date": None})
+        return (tmp_path / name).read_bytes()
+
+    assert draw("a.svg") == draw("b.svg")
