@@ -1,0 +1,73 @@
+# Two commands do all: `make book` and `make test`. Both set up their environment first.
+# PYTHON=python3.12 picks another interpreter (the pins were tried on 3.11).
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SITE := _build/html
+CHAPTERS ?=
+NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
+# Test processes, by default one a core; a notebook stays with one of them.
+WORKERS ?= auto
+
+# Real reviews in a folder next to the repository are used where there are any.
+ifneq ($(wildcard ../shared/data/.),)
+ATTNSEL_DATA ?= $(abspath ../shared/data)
+endif
+export ATTNSEL_DATA
+export ATTNSEL_PROGRESS := 0
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+
+NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
+	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
+	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
+
+.PHONY: book test test-unit test-notebooks test-bundled test-site execute serve lint clean
+.DEFAULT_GOAL := book
+
+$(READY): requirements.txt constraints.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-deps --retries 1 \
+		--extra-index-url https://download.pytorch.org/whl/cpu \
+		"$$(grep '^torch==' requirements.txt)"
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+book: $(READY)
+	$(BIN)/jupyter-book build . -n -W --keep-going
+	@echo "$(abspath $(SITE)/index.html)"
+
+test: test-unit test-notebooks
+
+test-unit: $(READY)
+	$(BIN)/python -m pytest -m "not site" -n $(WORKERS)
+
+test-notebooks: $(READY)
+	$(NBVAL)
+
+# The same notebooks where there is neither network nor data: the bundled corpus.
+test-bundled: $(READY)
+	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
+	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
+
+# Needs `make book` before, and Chromium.
+test-site: $(READY)
+	$(BIN)/python -m pytest -m site
+
+execute: $(READY)
+	$(BIN)/python tools/execute.py $(CHAPTERS)
+
+serve: $(READY)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff format --check --line-length 78 book/*.ipynb
+	$(BIN)/mypy
+
+clean:
+	rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,273 @@
+"""The chapters as files: outputs stored in order, nothing of a machine in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+
+from tools import execute, repository
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+BOOTSTRAP = f"""\
+try:
+    import attnsel
+except ImportError:
+    %pip install --quiet git+https://github.com/{repository.address()}
+    import attnsel"""
+IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
+# Home and temporary folders, addresses in memory, marks of a failure.
+MACHINE = re.compile(
+    r"/(?:home|Users|root|tmp|work|content|private)/|[A-Z]:\\\\Users|site-packages"
+    r"|\bat 0x[0-9a-f]{6,}|Traceback \(most recent call last\)|ipykernel_\d+"
+)
+
+chapters = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def outputs(path: Path) -> list[Any]:
+    return [output for cell in code(path) for output in cell.outputs]
+
+
+def test_the_book_has_each_chapter_once():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    pages = [toc["root"]]
+    pages += [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    assert len(pages) == len(set(pages))
+    listed = {page for page in pages if (ROOT / f"{page}.ipynb").is_file()}
+    assert listed == {f"book/{path.stem}" for path in CHAPTERS}
+
+
+@chapters
+def test_file_is_valid_and_small(path):
+    nbformat.validate(read(path))
+    assert path.stat().st_size < 6e6
+
+
+@chapters
+def test_cells_ran_once_in_order(path):
+    counts = [cell.execution_count for cell in code(path)]
+    assert counts == list(range(1, len(counts) + 1))
+    assert outputs(path)
+
+
+@chapters
+def test_outputs_hold_no_noise(path):
+    for cell in code(path):
+        for output in cell.outputs:
+            assert output.get("name") != "stderr", cell.source
+            if "raises-exception" not in cell.metadata.get("tags", []):
+                assert output.output_type != "error", cell.source
+
+
+@chapters
+def test_outputs_hold_nothing_of_a_machine(path):
+    assert MACHINE.search(json.dumps(outputs(path))) is None
+
+
+@chapters
+def test_outputs_come_from_real_data(path):
+    stored = json.dumps(outputs(path))
+    assert "BundledCorpusWarning" not in stored
+
+
+@chapters
+def test_metadata_is_clean(path):
+    notebook = read(path)
+    assert notebook.metadata == execute.METADATA
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags", "mystnb"}, cell.id
+
+
+@chapters
+def test_no_cell_is_empty(path):
+    for cell in read(path).cells:
+        assert cell.source.strip(), cell.id
+
+
+@chapters
+def test_opening_has_title_summary_and_bootstrap(path):
+    head, summary, bootstrap = read(path).cells[:3]
+    assert re.search(r"^\([\w-]+\)=\n# \S", head.source)
+    assert summary.metadata.tags == [execute.SUMMARY_TAG]
+    assert re.search(r"about \d+ s on .* GB of memory", summary.source)
+    assert bootstrap.source == BOOTSTRAP
+
+
+@chapters
+def test_images_have_alt_text_and_caption(path):
+    for cell in code(path):
+        kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+        if kinds & IMAGES:
+            settings = cell.metadata.get("mystnb", {})
+            assert settings.get("image", {}).get("alt"), cell.id
+            assert settings.get("figure", {}).get("caption"), cell.id
+            assert settings.get("figure", {}).get("name"), cell.id
+
+
+@chapters
+def test_code_lines_are_short(path):
+    for cell in code(path):
+        if cell.source != BOOTSTRAP:
+            assert max(map(len, cell.source.splitlines())) <= 78, cell.id
+
+
+@chapters
+def test_checked_cells_print_text_only(path):
+    # nbval compares all outputs of these cells, and images differ between machines.
+    for cell in code(path):
+        if cell.source.startswith("# NBVAL_CHECK_OUTPUT"):
+            assert cell.outputs
+            assert all(output.output_type == "stream" for output in cell.outputs)
+
+
+def notebook_file(folder: Path, *sources: str) -> Path:
+    """Write a notebook with a summary cell and these code cells."""
+    new = nbformat.v4
+    cells = [new.new_markdown_cell("?", metadata={"tags": [execute.SUMMARY_TAG]})]
+    cells += [new.new_code_cell(source) for source in sources]
+    path = folder / "chapter.ipynb"
+    nbformat.write(new.new_notebook(cells=cells), path)
+    return path
+
+
+# Starting a kernel in this process leaves sockets to the garbage collector.
+kernel = pytest.mark.filterwarnings("default")
+
+
+@kernel
+def test_execute_stores_outputs_and_repeats_itself(tmp_path):
+    path = notebook_file(tmp_path, "6 * 7", "print('done')")
+    execute.run(path, 60)
+    first = path.read_text()
+    result, printed = code(path)
+    assert result.outputs[0].data["text/plain"] == "42"
+    assert printed.outputs[0].text == "done\n"
+    assert re.search(r"about 5 s on \d+ CPU cores and 0\.[1-3] GB", first)
+    assert "downloads nothing" in first
+    execute.run(path, 60)
+    assert path.read_text() == first
+    assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
+
+
+@kernel
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import warnings; warnings.warn('careful')", "careful"),
+        ("import sys; print('noise', file=sys.stderr)", "noise"),
+        (
+            "import warnings\nfrom attnsel.loading import BundledCorpusWarning\n"
+            "warnings.warn('x', BundledCorpusWarning)",
+            "real data",
+        ),
+    ],
+)
+def test_execute_leaves_the_file_of_a_bad_run(tmp_path, source, message):
+    path = notebook_file(tmp_path, "1", source)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match=message):
+        execute.run(path, 60)
+    assert path.read_bytes() == before
+
+
+def test_execute_leaves_the_file_when_interrupted(tmp_path):
+    path = notebook_file(tmp_path, "open('started', 'w'); import time; time.sleep(60)")
+    before = path.read_bytes()
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "tools" / "execute.py"), str(path)],
+        stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        text=True,
+    )
+    while not list(tmp_path.glob("*/started")) and process.poll() is None:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert "interrupted: chapter.ipynb is left as it was" in said
+    assert process.returncode == 130
+    assert path.read_bytes() == before
+
+
+def test_execute_leaves_the_file_when_writing_fails(tmp_path, monkeypatch):
+    path = notebook_file(tmp_path, "1")
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(execute.nbformat, "write", full)
+    with pytest.raises(OSError, match="no space"):
+        execute.write(nbformat.read(path, as_version=4), path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
+
+
+def test_summary_changes_only_when_the_figures_do():
+    first = execute.summary(17.0, 1.23e9, 83, "")
+    assert "about 20 s" in first
+    assert "1.2 GB" in first
+    assert "83 MB" in first
+    assert execute.summary(14.0, 1.5e9, 83, first) == first
+    assert "about 30 s" in execute.summary(21.0, 1.2e9, 83, first)
+    assert "about 5 s" in execute.summary(4.0, 1.2e9, 83, first)
+    assert "2.0 GB" in execute.summary(17.0, 2.0e9, 83, first)
+
+
+def test_download_counts_each_corpus_once():
+    new = nbformat.v4
+    cells = [
+        new.new_code_cell('a = load_corpus("imdb")\nb = load_corpus("imdb", "test")'),
+        new.new_code_cell("DATA = 'yelp'\nc = attnsel.load_corpus(DATA, limit=10)"),
+        new.new_code_cell('d = load_corpus("mine.csv")'),
+    ]
+    expected = execute.DOWNLOADS["imdb"] + execute.DOWNLOADS["yelp"]
+    assert execute.download_mb(new.new_notebook(cells=cells)) == expected
+
+
+def test_one_address_of_the_repository(tmp_path):
+    for path in repository.files():
+        target = tmp_path / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+    old = repository.address()
+    changed = {str(p.relative_to(tmp_path)) for p in repository.move("a/b", tmp_path)}
+    assert {"pyproject.toml", "_config.yml", "README.md", "CITATION.cff"} <= changed
+    assert {f"book/{path.name}" for path in CHAPTERS} <= changed
+    owner, name = old.split("/")
+    for path in repository.files(tmp_path):
+        text = path.read_text(encoding="utf-8")
+        assert old not in text, path
+        assert f"{owner}.github.io/{name}" not in text, path
+    assert repository.address(tmp_path) == "a/b"
+    repository.move(old, tmp_path)
+    for path in repository.files():
+        assert (tmp_path / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("bad", ["", "name", "a/b/c", "https://github.com/a/b"])
+def test_a_bad_address_is_refused(bad):
+    with pytest.raises(ValueError, match="OWNER/NAME"):
+        repository.move(bad)

@@ -1,0 +1,189 @@
+"""Run chapters in place: fresh outputs, clean metadata, a measured summary.
+
+`python tools/execute.py` runs every notebook of the book, `python tools/execute.py
+model` one. A notebook replaces the old one only when all of it ran on real data and
+in silence; whatever else happens, the old file stays as it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+SUMMARY_TAG = "run-summary"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+# What `datasets` downloads for a corpus, in MB, by the data sets' pages on the Hub:
+# all splits, whichever is asked for.
+DOWNLOADS = {"imdb": 83, "yelp": 274, "yelp-full": 323}
+SECONDS = [5, 10, 15, 20, 30, 40, 50, 60, 90, 120, 180, 240, 300, 600]
+# Linux's getrusage also counts the process that started the kernel; /proc does not.
+PEAK = """
+import pathlib, re, resource, sys
+status = pathlib.Path("/proc/self/status")
+if status.exists():
+    print(1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]))
+else:
+    unit = 1 if sys.platform == "darwin" else 1024
+    print(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def download_mb(notebook: Any) -> int:
+    """Return how much the corpora that a notebook's code names weigh on the Hub."""
+    source = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+    source = re.sub(r"#.*", "", source)
+    quoted = set(re.findall(r"[\"']([\w-]+)[\"']", source))
+    return sum(size for name, size in DOWNLOADS.items() if name in quoted)
+
+
+def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:
+    """Return the sentence on time, memory and download for a chapter's head.
+
+    A measured value within a third of the one in the old sentence leaves that one
+    standing, so that a rerun does not change the file.
+    """
+    rounded = next((s for s in SECONDS if seconds <= s), SECONDS[-1])
+    gigabytes = max(0.1, round(peak_bytes / 1e9, 1))
+    cores = os.cpu_count()
+    stored = re.search(r"about (\d+) s on (\d+) CPU cores and ([\d.]+) GB", old)
+    if stored:
+        if 2 / 3 <= seconds / float(stored[1]) <= 1:
+            rounded, cores = int(stored[1]), int(stored[2])
+        if 2 / 3 <= peak_bytes / 1e9 / float(stored[3]) <= 4 / 3:
+            gigabytes = float(stored[3])
+    data = (
+        f"It downloads {download} MB of reviews the first time."
+        if download
+        else "It downloads nothing."
+    )
+    return (
+        f"*From top to bottom this chapter takes about {rounded} s on {cores} CPU "
+        f"cores and {gigabytes:.1f} GB of memory. {data}*"
+    )
+
+
+def clean(notebook: Any) -> None:
+    """Remove what says where and when a notebook ran."""
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
+        cell.metadata = nbformat.from_dict(kept)
+
+
+def noise(notebook: Any) -> list[str]:
+    """Return what cells wrote to standard error."""
+    return [
+        output.text
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "stream" and output.name == "stderr"
+    ]
+
+
+def run(path: Path, timeout: int) -> str:
+    """Run one notebook and replace its file; return its summary.
+
+    Raises:
+        RuntimeError: if a cell fails, warns or writes to standard error, or if the
+            real data could not be had.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    clean(notebook)
+    notebook.cells.append(nbformat.v4.new_code_cell(PEAK))
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(
+            notebook,
+            timeout=timeout,
+            kernel_name="python3",
+            record_timing=False,
+            resources={"metadata": {"path": folder}},
+        )
+        start = time.perf_counter()
+        try:
+            client.execute(env=os.environ | {"ATTNSEL_PROGRESS": "0"})
+        except (CellExecutionError, TimeoutError) as error:
+            raise RuntimeError(f"a cell fails\n{error}") from None
+        except AssertionError:
+            # nbclient answers Ctrl-C by ending the kernel, and then misses it.
+            if client.km is not None:
+                raise
+            raise KeyboardInterrupt from None
+        seconds = time.perf_counter() - start
+    peak = float(notebook.cells.pop().outputs[0].text)
+    written = noise(notebook)
+    if any("BundledCorpusWarning" in text for text in written):
+        raise RuntimeError(
+            "it ran on the bundled corpus; stored outputs come from real data: set "
+            "ATTNSEL_DATA or connect to the network"
+        )
+    if written:
+        raise RuntimeError("it writes to standard error\n" + "\n".join(written))
+    text = ""
+    for cell in notebook.cells:
+        if SUMMARY_TAG in cell.metadata.get("tags", []):
+            text = summary(seconds, peak, download_mb(notebook), cell.source)
+            cell.source = text
+    clean(notebook)
+    write(notebook, path)
+    return f"{seconds:.0f} s, {peak / 1e9:.2f} GB: {text or 'no summary cell'}"
+
+
+def write(notebook: Any, path: Path) -> None:
+    """Write a notebook to a temporary name and rename it, so it is never cut short."""
+    nbformat.validate(notebook)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            nbformat.write(notebook, file)
+        os.chmod(name, path.stat().st_mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def main() -> int:
+    """Run the chapters named on the command line, or all; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "chapters", nargs="*", help='names such as "model", or paths; default: all'
+    )
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for a cell")
+    arguments = parser.parse_args()
+    paths = [
+        Path(name) if name.endswith(".ipynb") else BOOK / f"{name}.ipynb"
+        for name in arguments.chapters
+    ] or sorted(BOOK.glob("*.ipynb"))
+    missing = [str(path) for path in paths if not path.is_file()]
+    if missing:
+        parser.error(f"no such chapter: {', '.join(missing)}")
+    failed = 0
+    for path in paths:
+        try:
+            print(f"{path.name}: {run(path, arguments.timeout)}", flush=True)
+        except RuntimeError as error:
+            failed += 1
+            print(f"{path.name} is left as it was: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            print(f"interrupted: {path.name} is left as it was", file=sys.stderr)
+            return 130
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
