@@ -380,9 +380,8 @@ class Corpus:
     def __repr__(self) -> str:
         per_class = torch.bincount(self.labels, minlength=self.n_classes).tolist()
         return (
-            f"Corpus({self.name!r}: {len(self):,} sequences, "
-            f"{len(self.vocab):,} tokens in the vocabulary, "
-            f"{self.lengths.double().mean():.1f} tokens a sequence, "
+            f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, "
+            f"mean length {self.lengths.double().mean():.1f}, "
             f"labels {'/'.join(f'{c:,}' for c in per_class)})"
         )
 

@@ -76,8 +76,9 @@ def gradient_flow(
         model: supplies E (V, d), p (d,), where the flow starts, and v (d,).
         corpus: n sequences with two classes.
         max_norm: the flow ends when ‖p‖ reaches it; above ‖p‖ at the start.
-        record: norms at which to record a point besides those after each step; the
-            last point has the norm `max_norm`.
+        record: norms at which to record a point, when first reached, besides those
+            after each step; the last point has the norm `max_norm`. Norms that are not
+            between ‖p‖ at the start and `max_norm` add none.
         tol: relative and absolute tolerance of the solver.
         max_steps: most steps to take.
 

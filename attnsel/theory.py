@@ -6,6 +6,7 @@ Selects Important Tokens", NeurIPS 2025. Nothing here trains anything.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -206,9 +207,10 @@ def max_margin(
         MaxMargin with direction, margin, support pairs and residual.
 
     Raises:
-        ValueError: if shapes disagree, a selected token does not occur in its sequence,
-            no pair is left, or no p selects these tokens (pairs that contradict each
-            other are named).
+        TypeError: if `selected` holds something that is not an integer.
+        ValueError: if shapes disagree, a value is not finite, a selected token does
+            not occur in its sequence, no pair is left, or no p selects these tokens
+            (pairs that contradict each other are named).
         RuntimeError: if the solver fails or its answer misses optimality.
     """
     if embeddings.ndim != 2 or len(embeddings) != len(corpus.vocab):
@@ -216,6 +218,8 @@ def max_margin(
             f"embeddings: expected shape ({len(corpus.vocab)}, d) for this corpus, got "
             f"{tuple(embeddings.shape)}"
         )
+    if not bool(embeddings.isfinite().all()):
+        raise ValueError("embeddings: expected finite values, found inf or nan")
     pairs = _pairs(corpus, selected)
     tokens, local = np.unique(pairs, return_inverse=True)
     local = local.reshape(pairs.shape)
@@ -269,9 +273,8 @@ def _pairs(
         )
     found = []
     for i, (tokens, choice) in enumerate(zip(_bags(corpus), choices, strict=True)):
-        chosen = np.array(
-            list(choice) if isinstance(choice, Iterable) else [choice], dtype=np.int64
-        )
+        ids = choice if isinstance(choice, Iterable) else [choice]
+        chosen = np.array([operator.index(s) for s in ids], dtype=np.int64)
         missing = chosen[~np.isin(chosen, tokens)]
         if len(missing) or not len(chosen):
             name = f"token {missing[0]}" if len(missing) else "any selected token"
@@ -311,7 +314,7 @@ def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> Non
     more = f" and {len(involved) - 5} more" if len(involved) > 5 else ""
     raise ValueError(
         "selected: no p selects these tokens, because these pairs contradict each "
-        f"other (a weighted sum of their differences of embeddings is 0): {shown}{more}"
+        f"other (a weighted sum of their embedding differences is 0): {shown}{more}"
     )
 
 

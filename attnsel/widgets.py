@@ -14,7 +14,8 @@ _BLUE, _ORANGE = "0,114,178", "213,94,0"
 _STRONGEST = 0.6
 
 _STYLE = """
-.attnsel-text{line-height:1.9;text-align:left;overflow-wrap:anywhere}
+.attnsel-text{line-height:1.9;text-align:left;overflow-wrap:anywhere;
+margin-bottom:1em}
 .attnsel-text span{padding:.1em .05em;border-radius:.2em}
 .attnsel-frames{margin:1em 0}
 .attnsel-frames .bar{display:flex;flex-wrap:wrap;gap:.6em;align-items:center}

@@ -353,10 +353,7 @@ def test_corpus_is_frozen_and_describes_itself():
     corpus = Corpus.from_texts(["a b", "b c d"], [0, 1], min_count=1, name="tiny")
     with pytest.raises(FrozenInstanceError):
         corpus.labels = torch.tensor([1, 1])
-    assert repr(corpus) == (
-        "Corpus('tiny': 2 sequences, 4 tokens in the vocabulary, "
-        "2.5 tokens a sequence, labels 1/1)"
-    )
+    assert repr(corpus) == ("Corpus('tiny', n = 2, V = 4, mean length 2.5, labels 1/1)")
 
 
 # Vocab

@@ -95,7 +95,7 @@ def test_gradient_is_exact_at_any_norm(size: float, seed: int) -> None:
     torch.testing.assert_close(direction, unit, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("max_norm", [20.0, 3000.0])
+@pytest.mark.parametrize("max_norm", [4.0, 20.0, 3000.0])
 def test_records_are_exact_where_floats_underflow(max_norm: float) -> None:
     sequences = [[0, 4, 5], [1, 5, 6, 6], [2, 4, 5], [3, 6, 5, 6]]
     labels = [1, 1, 0, 0]

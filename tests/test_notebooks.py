@@ -271,3 +271,15 @@ def test_one_address_of_the_repository(tmp_path):
 def test_a_bad_address_is_refused(bad):
     with pytest.raises(ValueError, match="OWNER/NAME"):
         repository.move(bad)
+
+
+def test_the_readme_shows_the_figure_of_the_intro():
+    (cell,) = [
+        cell
+        for path in CHAPTERS
+        for cell in code(path)
+        if execute.README_TAG in cell.metadata.get("tags", [])
+    ]
+    (output,) = cell.outputs
+    assert execute.README_FIGURE.read_text() == output.data["image/svg+xml"]
+    assert execute.README_FIGURE.name in (ROOT / "README.md").read_text()

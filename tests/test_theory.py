@@ -129,6 +129,7 @@ def test_one_step_prediction_wants_a_vector() -> None:
     ("sequences", "labels", "fault"),
     [
         ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
+        ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' is partly relevant .* -0.5"),
         ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds no completely"),
         (
             [[0, 1, 1], [2, 1]],
@@ -252,6 +253,15 @@ def test_unusable_selections(selected: list, message: str) -> None:
         max_margin(gaussian(3, 4), tiny([0, 1], [1, 2]), selected)
 
 
+def test_max_margin_wants_integers() -> None:
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted"):
+        max_margin(gaussian(3, 4), tiny([0, 1], [1, 2]), torch.tensor([0.0, 2.0]))
+
+
 def test_max_margin_wants_the_embeddings_of_the_corpus() -> None:
+    E = gaussian(3, 4)
+    E[1, 1] = float("nan")
+    with pytest.raises(ValueError, match="embeddings: expected finite values"):
+        max_margin(E, tiny([0, 1], [1, 2]), [0, 2])
     with pytest.raises(ValueError, match=r"embeddings: expected shape \(3, d\)"):
         max_margin(gaussian(4, 4), tiny([0, 1], [1, 2]), [0, 2])

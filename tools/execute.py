@@ -22,6 +22,8 @@ from nbclient.exceptions import CellExecutionError
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 SUMMARY_TAG = "run-summary"
+README_TAG = "readme-figure"  # the cell whose figure the README shows
+README_FIGURE = BOOK / "_static" / "overview.svg"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -140,6 +142,9 @@ def run(path: Path, timeout: int) -> str:
             cell.source = text
     clean(notebook)
     write(notebook, path)
+    for cell in notebook.cells:
+        if README_TAG in cell.metadata.get("tags", []):
+            README_FIGURE.write_text(cell.outputs[0].data["image/svg+xml"])
     return f"{seconds:.0f} s, {peak / 1e9:.2f} GB: {text or 'no summary cell'}"
 
 
