@@ -97,7 +97,8 @@ def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     The first term takes E_s·E_t as 1 for s = t and 0 otherwise; it is about
     gamma_s² / (lr ‖v‖²), even in alpha_s, which draws the V. The second is what the
     step along v adds to E_s·E_t; it cancels between classes that mirror each other.
-    Our own derivation from the gradient in p, at uniform attention.
+    Our own derivation from the gradient in p at uniform attention. It holds while the
+    step leaves the attention nearly uniform, that is, while |gamma| is well below 1.
 
     Args:
         corpus: n sequences with two classes.

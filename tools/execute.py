@@ -22,6 +22,7 @@ from nbclient.exceptions import CellExecutionError
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 SUMMARY_TAG = "run-summary"
+LIVE = "application/vnd.jupyter.widget-view+json"
 README_TAG = "readme-figure"  # the cell whose figure the README shows
 README_FIGURE = BOOK / "_static" / "overview.svg"
 METADATA = {
@@ -79,11 +80,13 @@ def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:
 
 
 def clean(notebook: Any) -> None:
-    """Remove what says where and when a notebook ran."""
+    """Remove what says where and when a notebook ran, and widgets without a kernel."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
         cell.metadata = nbformat.from_dict(kept)
+        if cell.cell_type == "code":
+            cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
 
 
 def noise(notebook: Any) -> list[str]:
