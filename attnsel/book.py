@@ -18,8 +18,8 @@ def claim(
 
     Args:
         name: the result, by the paper's numbering or in a few words.
-        value: what was measured; a tensor or array of one element will do.
-        between: the bounds, both allowed. Just one of the four bounds is given.
+        value: what was measured, a number or a tensor of one.
+        between: a closed interval. Just one of the four bounds is given.
         above: a bound the value must exceed.
         below: a bound the value must stay under.
         equals: the exact value, for counts.
@@ -46,7 +46,8 @@ def claim(
         holds, bound = x == equals, f"exactly {equals:g}"
     if not (holds and math.isfinite(x)):
         raise AssertionError(f"{name} fails: {x:.4g} is not {bound}")
-    print(f"{name} holds: {x:.4g} is {bound}")
+    shown = f"{x:g}" if equals is not None else f"{x:.4g}"
+    print(f"{name} holds: {shown} is {bound}")
 
 
 def glue(**values: str | float) -> None:

@@ -101,7 +101,8 @@ class AttentionClassifier(nn.Module):
         """Return the attention on each token of each sequence.
 
         The csr_array (n, V) has the stored entries of `corpus.counts`; an entry is the
-        softmax weight of the token times its count, and each row sums to one.
+        softmax weight of the token times its count, and each row sums to one; divide
+        by the counts for the weight of one position.
         """
         self.check_vocab(corpus)
         a = self.scores()[:, 0]

@@ -17,7 +17,6 @@ POSITIVE = "#0072B2"
 NEGATIVE = "#D55E00"
 NEUTRAL = "#8a8a8a"
 ACCENT = "#009E73"
-HIGHLIGHT = "#CC79A7"
 SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
 
 STYLE: Any = {
@@ -31,7 +30,7 @@ STYLE: Any = {
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.prop_cycle": cycler(
-        color=[POSITIVE, NEGATIVE, ACCENT, HIGHLIGHT, "#E69F00", "#56B4E9", "#000000"]
+        color=[POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
     ),
     "grid.color": "#e6e6e6",
     "font.size": 11,
@@ -61,7 +60,7 @@ def figure_html(figure: Figure, alt: str) -> str:
     """Return a figure as an `<img>` with its data inside, for `widgets.frames`.
 
     Args:
-        figure: drawn at twice the density of a common screen; it is closed.
+        figure: drawn at 144 dots an inch in a palette of 256 colours; it is closed.
         alt: what the picture shows, in a sentence.
     """
     from matplotlib import pyplot
@@ -70,7 +69,7 @@ def figure_html(figure: Figure, alt: str) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=144)
     pyplot.close(figure)
-    # A palette of 256 colours, which a figure hardly exceeds, takes a third of the space.
+    # A figure hardly has more colours, and a palette takes a third of the space.
     picture = Image.open(buffer).convert("RGB").quantize(256)
     buffer = io.BytesIO()
     picture.save(buffer, format="png", optimize=True)

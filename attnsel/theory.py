@@ -97,8 +97,10 @@ def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     The first term takes E_s·E_t as 1 for s = t and 0 otherwise; it is about
     gamma_s² / (lr ‖v‖²), even in alpha_s, which draws the V. The second is what the
     step along v adds to E_s·E_t; it cancels between classes that mirror each other.
-    Our own derivation from the gradient in p at uniform attention. It holds while the
-    step leaves the attention nearly uniform, that is, while |gamma| is well below 1.
+    Our own derivation from the gradient in p, at uniform attention, with noise of E·v
+    and crosstalk neglected. Reliable while |gamma_s| is well below 1; above that, on
+    classes that mirror each other, the second term is a small difference and its sign
+    is not.
 
     Args:
         corpus: n sequences with two classes.

@@ -48,9 +48,11 @@ class History:
 
     Attributes:
         step: number of steps taken, int64 (records,).
-        loss, accuracy: on the training corpus, (records,); accuracy in [0, 1].
+        loss, accuracy: on the training corpus, (records,); accuracy in [0, 1], where a
+            logit of zero counts as wrong.
         test_loss, test_accuracy: on the test corpus; empty without one.
-        scores: for each snapshot step, E p and E v of all tokens, (V, 2) on the CPU.
+        scores: for each snapshot step that was reached, E p and E v of all tokens,
+            (V, 2) on the CPU.
     """
 
     step: Tensor = field(default_factory=lambda: torch.empty(0, dtype=torch.int64))
@@ -99,13 +101,16 @@ def fit(
 ) -> History:
     """Train a model in place by full-batch steps on the logistic loss.
 
+    From then on the model refuses a corpus in another vocabulary.
+
     Args:
         model: trained where its parameters live, CPU or CUDA.
         corpus: training sequences, two classes.
-        steps: number of steps, at least 1.
+        steps: number of steps, at least 1; fewer if `until_accuracy` is reached.
         lr: learning rate, positive.
         train: which of "embeddings", "cls" and "output" to train.
-        test: sequences to evaluate before each step, in the same vocabulary.
+        test: sequences to evaluate before each step and after the last, in the same
+            vocabulary.
         snapshots: numbers of steps after which to keep the scores (0 to `steps`).
         optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
         until_accuracy: stop once the training accuracy is at least this, in [0, 1].
@@ -131,14 +136,12 @@ def fit(
         raise ValueError(f"snapshots: {wrong} are not in 0..{steps}")
     if until_accuracy is not None and not 0 <= until_accuracy <= 1:
         raise ValueError(f"until_accuracy: {until_accuracy} is not in [0, 1]")
-    for part in (corpus, test):
-        if part is not None:
-            model.check_vocab(part)
-            if part.vocab != corpus.vocab:
-                raise ValueError(
-                    "test: its vocabulary is not that of the training corpus; load it "
-                    "with vocab=corpus.vocab"
-                )
+    model.check_vocab(corpus)
+    if test is not None and test.vocab != corpus.vocab:
+        raise ValueError(
+            "test: its vocabulary is not that of the training corpus; load it with "
+            "vocab=corpus.vocab"
+        )
     model.vocab = corpus.vocab
     update = _Update(model, train, lr, optimizer)
     rows, kept = [], {}
@@ -186,8 +189,8 @@ class _Update:
     def __call__(self, g: Tensor) -> None:
         model = self.model
         E, p, v = (cast(Tensor, getattr(model, name).detach()) for name in PARAMETERS)
-        # Both gradients are taken before anything moves.
-        grad_p, grad_v = pull_back(E, g)
+        if {"cls", "output"} & set(self.train):
+            grad_p, grad_v = pull_back(E, g)  # before E moves
         if "embeddings" in self.train:
             buffer = torch.empty_like(E[:BLOCK])
             for i, (rows, block) in enumerate(

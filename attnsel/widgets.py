@@ -71,7 +71,7 @@ def coloured_text(
         words: pieces of text with their token ids, as `Corpus.words` returns them.
         values: one number a piece; pieces with the id -1 stay without colour.
         scale: the value of the full colour, positive.
-        unit: what the value is, for the tooltip of each token.
+        unit: what the value is, for a tooltip on each token; none without it.
         signed: blue for positive and orange for negative values; otherwise blue.
 
     Raises:
@@ -91,8 +91,8 @@ def coloured_text(
         colour = _ORANGE if signed and value < 0 else _BLUE
         shade = f' style="background:rgba({colour},{strength:.2f})"'
         shade = shade if strength >= 0.005 else ""
-        tip = f"{float(value):.3g} {unit}".strip()
-        spans.append(f'<span title="{html.escape(tip)}"{shade}>{text}</span>')
+        tip = f' title="{float(value):.3g} {html.escape(unit)}"' if unit else ""
+        spans.append(f"<span{tip}{shade}>{text}</span>")
     return f'<div class="attnsel-text">{"".join(spans)}</div>'
 
 

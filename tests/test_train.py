@@ -67,7 +67,7 @@ def test_history_describes_the_state_before_each_step_and_the_last():
             (corpus, history.loss, history.accuracy),
             (test, history.test_loss, history.test_accuracy),
         ):
-            logits = state(part)
+            logits = state(part).detach()
             expected = logistic_loss(logits, part.signs)
             assert float(loss[row]) == pytest.approx(float(expected), rel=1e-5)
             right = ((logits > 0).long() == part.labels).double().mean()

@@ -34,11 +34,11 @@ class Tags(html.parser.HTMLParser):
 
 
 def test_coloured_text_keeps_the_text_and_escapes_it():
-    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, signed=True))
+    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, unit="<u>", signed=True))
     assert tags.text == "<b>Fine & dull!"
     spans = [attrs for tag, attrs in tags.seen if tag == "span"]
     assert len(spans) == 2
-    assert spans[0]["title"] == "1"
+    assert spans[0]["title"] == "1 <u>"
     assert "0,114,178,0.30" in spans[0]["style"]  # half of the strongest blue
     assert "213,94,0,0.60" in spans[1]["style"]  # all of the strongest orange
 
