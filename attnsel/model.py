@@ -206,8 +206,15 @@ class _BagLogits(torch.autograd.Function):
             ctx.save_for_backward(w, b, logits, sums[:, 1], Ct)
         else:
             rows, columns, q = _sequence_softmax(a, C)
-            logits = a.new_zeros(len(C)).index_add_(0, rows, q * b[columns])
-            ctx.save_for_backward(rows, columns, q, b, logits)
+            # Values relative to the most attended token of each sequence: where that
+            # token has nearly all attention, b - f would be lost in rounding.
+            top = a.new_zeros(len(C)).scatter_reduce_(0, rows, q, "amax")
+            first = q == top[rows]
+            limit = a.new_zeros(len(C)).scatter_(0, rows[first], b[columns[first]])
+            gap = b[columns] - limit[rows]
+            shift = a.new_zeros(len(C)).index_add_(0, rows, q * gap)
+            logits = limit + shift
+            ctx.save_for_backward(rows, columns, q, b, gap - shift[rows])
         return logits
 
     @staticmethod
@@ -220,11 +227,10 @@ class _BagLogits(torch.autograd.Function):
             gb = w * sums[:, 0]
             ga = w * (b * sums[:, 0] - sums[:, 1])
         else:
-            rows, columns, q, b, logits = ctx.saved_tensors
+            rows, columns, q, b, above = ctx.saved_tensors
             flow = u[rows] * q
             gb = torch.zeros_like(b).index_add_(0, columns, flow)
-            flow = flow * (b[columns] - logits[rows])
-            ga = torch.zeros_like(b).index_add_(0, columns, flow)
+            ga = torch.zeros_like(b).index_add_(0, columns, flow * above)
         return _pair(ga, gb), None, None
 
 
