@@ -23,7 +23,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book test test-unit test-notebooks test-bundled test-site execute serve lint clean
+.PHONY: book test test-unit test-notebooks test-bundled test-site execute colab links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -59,6 +59,15 @@ test-site: $(READY)
 
 execute: $(READY)
 	$(BIN)/python tools/execute.py $(CHAPTERS)
+
+# The chapters as plain Markdown, for the branch that the launch buttons open.
+colab: $(READY)
+	rm -rf _build/colab
+	$(BIN)/python -m tools.colab _build/colab
+
+# Needs the network.
+links: $(READY)
+	$(BIN)/python -m tools.links --check
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

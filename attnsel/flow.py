@@ -19,6 +19,7 @@ import torch
 from scipy.integrate import BDF, RK45
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit
+from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from attnsel.corpus import Corpus
@@ -108,7 +109,9 @@ def gradient_flow(
         if field(solver.y).balance < STATIONARY:
             reason = "stalled"
             break
-        message = solver.step()
+        # Threads cost more than they bring in problems of this size.
+        with threadpool_limits(1, user_api="blas"):
+            message = solver.step()
         if solver.status == "failed":
             raise RuntimeError(f"gradient_flow: the solver failed: {message}")
         while goals and field.norm(solver.y) >= goals[0]:

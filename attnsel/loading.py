@@ -202,13 +202,20 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
 
         # A folder of its own: nothing is left behind, and HOME may be read-only.
         with tempfile.TemporaryDirectory() as scratch, _quiet():
-            return datasets.load_dataset(
-                _READERS[path.suffix],
-                data_files=str(path),
-                split="train",
-                cache_dir=scratch,
-                keep_in_memory=True,
-            )
+            try:
+                return datasets.load_dataset(
+                    _READERS[path.suffix],
+                    data_files=str(path),
+                    split="train",
+                    cache_dir=scratch,
+                    keep_in_memory=True,
+                )
+            except Exception as error:
+                cause = error.__cause__ if error.__cause__ is not None else error
+                raise ValueError(
+                    f"{path} cannot be read as a table ({_described(cause)}); expected "
+                    f"a whole {path.suffix} file, text in UTF-8"
+                ) from error
 
     with path.open("rb") as file:
         digest = hashlib.sha256()
@@ -255,7 +262,7 @@ def _unreachable(repository: str) -> str | None:
     return outcome[0] if outcome else f"no answer in {HUB_PATIENCE:.0f} seconds"
 
 
-def _described(error: Exception) -> str:
+def _described(error: BaseException) -> str:
     """Return the kind of an error and the first line of its message."""
     first = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {first[:200]}"

@@ -17,6 +17,7 @@ and the gradient of E is the rank-two matrix ga p^T + gb v^T.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -176,14 +177,22 @@ def embeddings_gradient(
     return torch.mul(ga, p, out=out).addcmul_(gb, v)
 
 
-def pull_back(E: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the gradients E^T ga of p and E^T gb of v, each of shape (d,)."""
+def pull_back(
+    E: Tensor, g: Tensor, then: Callable[[int, Tensor, Tensor], None] | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients E^T ga of p and E^T gb of v, each of shape (d,).
+
+    E is read by blocks of rows. `then(i, rows, g_rows)` is called when block i has been
+    used and is still in the cache; it may change the rows.
+    """
     grad_p, grad_v = torch.zeros_like(E[0]), torch.zeros_like(E[0])
     # Contiguous columns: matrix-vector products take twice as long on strided ones.
-    columns = g.T.contiguous()
-    for e, (ga, gb) in zip(E.split(BLOCK), columns.split(BLOCK, dim=1), strict=True):
+    columns = g.T.contiguous().split(BLOCK, dim=1)
+    for i, (e, (ga, gb)) in enumerate(zip(E.split(BLOCK), columns, strict=True)):
         grad_p.addmv_(e.T, ga)
         grad_v.addmv_(e.T, gb)
+        if then is not None:
+            then(i, e, _pair(ga, gb))
     return grad_p, grad_v
 
 

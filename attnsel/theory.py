@@ -171,8 +171,9 @@ class MaxMargin:
     Attributes:
         direction: p / ‖p‖, float64 tensor (d,).
         margin: 1 / ‖p‖, the least of direction·(E_selected - E_other).
-        support: int64 tensor (k, 2) of the (selected, other) pairs that attain it.
-        weights: their multipliers, float64 tensor (k,):
+        support: int64 tensor (k, 2) of (selected, other) pairs that attain it and carry
+            the solution; more pairs may attain it, and other choices may carry it.
+        weights: their multipliers, positive, float64 tensor (k,):
             direction = margin sum_k weights_k (E_selected_k - E_other_k).
         residual: greatest violation of the optimality (KKT) conditions, each relative
             to the size of its terms.

@@ -189,15 +189,14 @@ class _Update:
     def __call__(self, g: Tensor) -> None:
         model = self.model
         E, p, v = (cast(Tensor, getattr(model, name).detach()) for name in PARAMETERS)
-        if {"cls", "output"} & set(self.train):
-            grad_p, grad_v = pull_back(E, g)  # before E moves
-        if "embeddings" in self.train:
-            buffer = torch.empty_like(E[:BLOCK])
-            for i, (rows, block) in enumerate(
-                zip(E.split(BLOCK), g.split(BLOCK), strict=True)
-            ):
-                grad = embeddings_gradient(block, p, v, out=buffer[: len(rows)])
-                self.apply("embeddings", i, rows, grad)
+        buffer = torch.empty_like(E[:BLOCK])
+
+        def move(i: int, rows: Tensor, g_rows: Tensor) -> None:
+            grad = embeddings_gradient(g_rows, p, v, out=buffer[: len(rows)])
+            self.apply("embeddings", i, rows, grad)
+
+        # p and v move last: the gradients of all three are taken where they stand.
+        grad_p, grad_v = pull_back(E, g, move if "embeddings" in self.train else None)
         if "cls" in self.train:
             self.apply("cls", 0, p, grad_p)
         if "output" in self.train:

@@ -25,11 +25,11 @@ def errors(seed: int, dtype: torch.dtype, factor: float) -> list[float]:
     logits = model(corpus)
     logistic_loss(logits, corpus.signs).backward()
     parts = [getattr(model, name) for name in PARAMETERS]
-    leaves = [part.detach().double().requires_grad_() for part in parts]
-    exact = naive_logits(*leaves, sequences)
-    gradients = torch.autograd.grad(naive_loss(exact, labels), leaves)
+    E, p, v = (part.detach().double().requires_grad_() for part in parts)
+    exact = naive_logits(E, p, v, sequences)
+    gradients = torch.autograd.grad(naive_loss(exact, labels), (E, p, v))
     ours = [logits.detach(), *(part.grad for part in parts)]
-    a = leaves[0].detach() @ leaves[1].detach()
+    a = (E @ p).detach()
     return [float(a.max() - a.min())] + [
         float((x.double() - y.detach()).norm() / y.detach().norm())
         for x, y in zip(ours, (exact, *gradients), strict=True)

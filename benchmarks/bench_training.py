@@ -11,6 +11,7 @@ this run. Each time is the least of its repeats.
 from __future__ import annotations
 
 import argparse
+import functools
 import subprocess
 import sys
 import time
@@ -95,12 +96,14 @@ def main() -> None:
         target.copy_(E)
 
     streams = least(stream, 3 * options.repeat)
-    steps = 20
-    # A run of k steps also evaluates the last state: k + 1 forward passes.
-    step = least(
-        lambda: attnsel.fit(model, corpus, steps=steps, lr=1e-3), options.repeat
-    )
-    step /= steps
+
+    def fit(steps: int) -> float:
+        run = functools.partial(attnsel.fit, model, corpus, steps=steps, lr=1e-3)
+        return least(run, options.repeat)
+
+    # A longer run minus a shorter one: neither what a run sets up nor its last
+    # evaluation is part of a step.
+    step = (fit(35) - fit(5)) / 30
     epoch = naive_epoch(model, corpus, options.repeat)
     fresh = attnsel.AttentionClassifier(len(corpus.vocab), options.dim)
     start = time.perf_counter()

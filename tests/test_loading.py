@@ -579,3 +579,19 @@ def test_real_reviews(monkeypatch):
     yelp = load_corpus("yelp")
     assert yelp.labels.bincount().tolist() == [750 + 435, 1111 + 2188]
     assert load_corpus("yelp-full").n_classes == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("latin.csv", "text,label\ncaf\xe9,1\n".encode("latin-1")),
+        ("ragged.csv", b'text,label\n"good",1\n"bad",0,3,4\n'),
+        ("empty.csv", b""),
+        ("cut.parquet", b"PAR1 and then nothing of a table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{name} cannot be read as a table"):
+        load_corpus(path, min_count=1)

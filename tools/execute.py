@@ -86,7 +86,21 @@ def clean(notebook: Any) -> None:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
+            still = [o for o in cell.outputs if LIVE not in o.get("data", {})]
+            # How a stream is cut in pieces differs between runs.
+            cell.outputs = nbformat.from_dict(coalesced(still))
+
+
+def coalesced(outputs: list[Any]) -> list[Any]:
+    """Return outputs with neighbouring pieces of one stream put together."""
+    merged: list[Any] = []
+    for output in outputs:
+        stream = output.get("name") if output.output_type == "stream" else None
+        if stream and merged and merged[-1].get("name") == stream:
+            merged[-1].text += output.text
+        else:
+            merged.append(output)
+    return merged
 
 
 def noise(notebook: Any) -> list[str]:
