@@ -104,24 +104,9 @@ def gradient_flow(
     solver = (BDF if len(field.start) <= 1000 else RK45)(
         lambda _, z: field(z).direction, 0.0, field.start, math.inf, rtol=tol, atol=tol
     )
-    path, reason = [field.start], ""
-    for _ in range(max_steps):
-        if field(solver.y).balance < STATIONARY:
-            reason = "stalled"
-            break
-        # Threads cost more than they bring in problems of this size.
-        with threadpool_limits(1, user_api="blas"):
-            message = solver.step()
-        if solver.status == "failed":
-            raise RuntimeError(f"gradient_flow: the solver failed: {message}")
-        while goals and field.norm(solver.y) >= goals[0]:
-            path.append(_crossing(solver, field, goals.pop(0)))
-        if not goals:
-            reason = "max_norm"
-            break
-        path.append(solver.y)
-    else:
-        reason = "max_steps"
+    # Threads cost more than they bring in problems of this size.
+    with threadpool_limits(1, user_api="blas"):
+        path, reason = _follow(solver, field, goals, max_steps)
     if reason != "max_norm":
         warnings.warn(
             f"gradient_flow ended at ‖p‖ = {field.norm(path[-1]):.4g}, before max_norm "
@@ -142,6 +127,25 @@ def gradient_flow(
         selected=torch.from_numpy(corpus.counts.indices[top].astype(np.int64)),
         reason=reason,
     )
+
+
+def _follow(
+    solver: BDF | RK45, field: _Field, goals: list[float], max_steps: int
+) -> tuple[list[np.ndarray], str]:
+    """Return the points of the path until the last of the goals, and why it ended."""
+    path = [field.start]
+    for _ in range(max_steps):
+        if field(solver.y).balance < STATIONARY:
+            return path, "stalled"
+        message = solver.step()
+        if solver.status == "failed":
+            raise RuntimeError(f"gradient_flow: the solver failed: {message}")
+        while goals and field.norm(solver.y) >= goals[0]:
+            path.append(_crossing(solver, field, goals.pop(0)))
+        if not goals:
+            return path, "max_norm"
+        path.append(solver.y)
+    return path, "max_steps"
 
 
 def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, float]:
