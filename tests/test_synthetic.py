@@ -59,7 +59,7 @@ def test_separable_is_set_by_its_seed() -> None:
     assert (first.counts != again.counts).nnz == 0
     assert torch.equal(first.labels, again.labels)
     assert (first.counts != other.counts).nnz > 0
-    assert repr(first).startswith("Corpus('separable': 400 sequences, 500 tokens")
+    assert repr(first).startswith("Corpus('separable', n = 400, V = 500")
     assert len(relevant_tokens(first).unique()) == 20
     assert not torch.equal(first.labels, first.labels.sort().values)
     # The irrelevant tokens of the two classes are shuffled, not copied.
