@@ -5,11 +5,11 @@ from __future__ import annotations
 import http.server
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
+from serving import serving
 
 from tools import links, repository
 
@@ -64,13 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(Handler) as address:
+        yield address
 
 
 def test_broken_links_are_named_and_counted(server, capsys):

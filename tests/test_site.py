@@ -7,7 +7,6 @@ import gzip
 import http.server
 import re
 import shutil
-import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from serving import serving
 
 pytestmark = pytest.mark.site
 
@@ -101,13 +101,8 @@ def address() -> Iterator[str]:
             pass
 
     handler = functools.partial(Handler, directory=str(SITE))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(handler) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
