@@ -73,6 +73,15 @@ def test_both_shifts_are_used_and_agree():
         torch.testing.assert_close(logits.detach(), reference)
 
 
+@pytest.mark.parametrize("spread", [1.0, 1000.0])
+def test_an_offset_common_to_all_scores_changes_nothing(spread):
+    _, _, corpus = ragged(13)
+    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(2)).double()
+    scores[:, 0] *= spread
+    moved = scores + torch.tensor([1000.0, 0.0])  # exp(1000) is infinite
+    torch.testing.assert_close(bag_logits(moved, corpus), bag_logits(scores, corpus))
+
+
 def test_gradcheck_of_the_scores():
     _, _, corpus = ragged(5)
     scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(1)).double()
