@@ -126,7 +126,9 @@ def visit(browser, address):
 
     def open_page(page: str, width: int = 1280, theme: str = "light"):
         context = browser.new_context(
-            viewport={"width": width, "height": 844}, color_scheme=theme
+            viewport={"width": width, "height": 844},
+            color_scheme=theme,
+            has_touch=width < 600,
         )
         contexts.append(context)
         tab = context.new_page()
@@ -157,6 +159,8 @@ def visit(browser, address):
         tab.goto(f"{address}/{page}", wait_until="networkidle")
         if tab.evaluate("'MathJax' in window"):
             tab.evaluate("MathJax.startup.promise")
+        tab.evaluate("document.fonts.ready.then(() => null)")
+        tab.wait_for_load_state("networkidle")
         return tab, wrong, responses
 
     yield open_page
@@ -181,6 +185,26 @@ def test_page_is_whole(visit, page, width):
         ".map(i => i.src)"
     )
     assert broken == []
+    assert tab.locator(".problematic, .system-message").count() == 0
+    prose = "[...document.querySelectorAll('article :is(p, li, td, figcaption)')]"
+    for text in tab.evaluate(f"{prose}.map(e => e.innerText)"):
+        assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("page", [*CHAPTERS, "search.html"])
+def test_axe_finds_no_serious_violation(visit, page, width, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab, _, _ = visit(page, width, theme)
+    found = Axe().run(tab).response
+    assert len(found["passes"]) > 20  # it has looked
+    serious = [
+        (violation["id"], [node["target"] for node in violation["nodes"]])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
@@ -207,7 +231,102 @@ def test_theme_switch_and_preference(visit):
     assert wrong == []
 
 
-def test_search_finds_a_symbol(visit):
-    tab, wrong, _ = visit("search.html?q=embedding")
-    tab.wait_for_selector("#search-results li a", timeout=10_000)
+@pytest.mark.parametrize("word", ["embedding", "awful"])
+def test_search_finds_a_word(visit, word):
+    tab, wrong, _ = visit(f"search.html?q={word}")
+    found = tab.locator("#search-results li a").first
+    found.wait_for(timeout=10_000)
+    found.click()
+    tab.wait_for_load_state("networkidle")
+    assert word in tab.locator("article").inner_text().lower()
+    assert wrong == []
+
+
+def moving(kind: str) -> list[str]:
+    """Return the pages that hold a figure of a kind."""
+    mark = f'class="attnsel-{kind}"'
+    return [p for p in CHAPTERS if mark in (SITE / p).read_text(encoding="utf-8")]
+
+
+def test_figures_that_move_are_there():
+    assert len(moving("frames")) >= 4
+    assert moving("map")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("page", moving("frames"))
+def test_sliders_move_their_figures(visit, page, width):
+    tab, wrong, _ = visit(page, width)
+    tab.context.set_offline(True)
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    figures = tab.locator(".attnsel-frames")
+    for figure in (figures.nth(i) for i in range(figures.count())):
+        slider, output = figure.locator("input"), figure.locator("output")
+        frames = figure.locator(".frame")
+        last = frames.count() - 1
+        assert last > 0
+
+        def shown(frames: Any = frames, last: int = last) -> int:
+            (visible,) = [i for i in range(last + 1) if frames.nth(i).is_visible()]
+            return visible
+
+        slider.scroll_into_view_if_needed()
+        slider.press("Home")
+        seen = set()
+        for at in range(last + 1):
+            assert slider.input_value() == str(at)
+            assert shown() == at
+            assert output.inner_text() == frames.nth(at).get_attribute("data-label")
+            seen.add(frames.nth(at).inner_html())
+            slider.press("ArrowRight")
+        assert len(seen) == last + 1
+
+        # From the end it starts over; touching the slider stops it.
+        figure.locator("button").click()
+        assert shown() == 0
+        tab.wait_for_function("s => s.value > 0", arg=slider.element_handle())
+        assert shown() == int(slider.input_value())
+        assert figure.locator("button").inner_text() == "Pause"
+        slider.press("Home")
+        assert figure.locator("button").inner_text() == "Play"
+        assert shown() == 0
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("page", moving("map"))
+def test_explorers_name_and_place_their_points(visit, page, width):
+    tab, wrong, _ = visit(page, width)
+    tab.context.set_offline(True)
+    figure = tab.locator(".attnsel-map").first
+    canvas, output = figure.locator("canvas"), figure.locator("output")
+    search, select = figure.locator("input"), figure.locator("select").first
+    drawn = "canvas => canvas.toDataURL()"
+    seen = {canvas.evaluate(drawn)}
+
+    search.fill("awful")
+    assert output.inner_text().startswith("awful: ")
+    seen.add(canvas.evaluate(drawn))
+    search.fill("no such token")
+    assert "No token" in output.inner_text()
+
+    names = select.locator("option")
+    for i in range(names.count()):
+        select.select_option(str(i))
+        seen.add(canvas.evaluate(drawn))
+    assert len(seen) == 1 + names.count()  # the axis at first, and with a mark on it
+
+    select.select_option("0")
+    canvas.scroll_into_view_if_needed()
+    canvas.focus()
+    named = set()
+    for _ in range(3):
+        canvas.press("ArrowRight")
+        named.add(output.inner_text())
+    assert len(named) == 3
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.touchscreen.tap(x, y) if width < 600 else tab.mouse.move(x, y)
+    assert output.inner_text() not in named
+    assert ": " in output.inner_text()
     assert wrong == []
