@@ -378,11 +378,14 @@ class Corpus:
         return Corpus(counts, labels, self.vocab, texts, self.name, self.n_classes)
 
     def __repr__(self) -> str:
-        per_class = torch.bincount(self.labels, minlength=self.n_classes).tolist()
+        shown = range(min(self.n_classes, 10))
+        per_class = [f"{int((self.labels == c).sum()):,}" for c in shown]
+        if self.n_classes > len(shown):
+            per_class.append("...")
         return (
             f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, "
             f"mean length {self.lengths.double().mean():.1f}, "
-            f"labels {'/'.join(f'{c:,}' for c in per_class)})"
+            f"labels {'/'.join(per_class)})"
         )
 
 
@@ -438,7 +441,7 @@ def _infer_classes(labels: torch.Tensor, complete: bool) -> int:
     binary = classes == 2 and found[0] >= 0
     if not binary and found[0] == 0 and not complete:
         return classes
-    if not binary and found != list(range(classes)):
+    if not binary and (found[0] != 0 or len(found) != classes):
         hint = ""
         if found == [-1, 1]:
             hint = "; turn -1 and +1 into 0 and 1 by (y + 1) // 2"

@@ -38,7 +38,7 @@ from attnsel.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
-_FORMAT = 1  # of the cache files; raise it when the encoding of a corpus changes
+_FORMAT = 2  # of the cache files; raise it when the encoding of a corpus changes
 _READERS = {".parquet": "parquet", ".csv": "csv"}
 
 
@@ -200,8 +200,22 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
     def read() -> Any:
         import datasets
 
+        # Texts such as 007 and NA stay as they are, and a row longer than the line of
+        # names is an error: pandas would take its first field for an index.
+        no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
+        csv = {
+            "converters": {settings.text: str},
+            "keep_default_na": False,
+            "na_values": {settings.label: no_label, settings.text: [""]},
+            "index_col": False,
+        }
         # A folder of its own: nothing is left behind, and HOME may be read-only.
-        with tempfile.TemporaryDirectory() as scratch, _quiet():
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            _quiet(),
+            warnings.catch_warnings(),
+        ):
+            warnings.filterwarnings("error", "Length of header or names")
             try:
                 return datasets.load_dataset(
                     _READERS[path.suffix],
@@ -209,12 +223,20 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
                     split="train",
                     cache_dir=scratch,
                     keep_in_memory=True,
+                    **(csv if path.suffix == ".csv" else {}),
                 )
             except Exception as error:
                 cause = error.__cause__ if error.__cause__ is not None else error
+                if isinstance(cause, OSError) and cause.errno is not None:
+                    raise OSError(
+                        cause.errno,
+                        f"{cause.strerror}, while {path} was read; it is unpacked in "
+                        f"the temporary folder {tempfile.gettempdir()}, and TMPDIR "
+                        "names another",
+                    ) from error
                 raise ValueError(
                     f"{path} cannot be read as a table ({_described(cause)}); expected "
-                    f"a whole {path.suffix} file, text in UTF-8"
+                    f"a whole {path.suffix} file with at least one row, text in UTF-8"
                 ) from error
 
     with path.open("rb") as file:
@@ -294,7 +316,7 @@ def _quiet() -> Iterator[None]:
         for library in (datasets, hub)
         if not library.are_progress_bars_disabled()
     ]
-    log.setLevel(logging.ERROR)
+    log.setLevel(logging.CRITICAL)  # what is logged as an error is raised, too
     for library in shown:
         library.disable_progress_bars()
     try:
@@ -357,6 +379,11 @@ def _columns(dataset: Any, settings: _Settings) -> tuple[list[str], np.ndarray]:
                 f"there is no column {column!r}; the columns are "
                 f"{', '.join(dataset.column_names)}; name yours by text= and label="
             )
+        if f"{column}.1" in dataset.column_names:
+            raise ValueError(
+                f"the columns {column!r} and '{column}.1' look like one name given "
+                "twice in a CSV file; rename or drop one"
+            )
     values = dataset[settings.label][:]
     refuse_rows([v is None or v != v for v in values], "hold no label")
     labels = np.asarray(values)
@@ -368,11 +395,21 @@ def _columns(dataset: Any, settings: _Settings) -> tuple[list[str], np.ndarray]:
             f"{', '.join(numbered)}{', ...' if len(found) > 5 else ''}; number the "
             f"classes in the file, such as {numbered}"
         )
-    texts = dataset[settings.text][:]
+    try:
+        texts = dataset[settings.text][:]
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"column {settings.text!r}: expected text in UTF-8 ({error})"
+        ) from error
     if settings.polarity and labels.max(initial=0) > 1:
         kept = np.flatnonzero(labels != 2)
         texts = [texts[row] for row in kept]
         labels = (labels[kept] > 2).astype(np.int64)
+    if settings.vocab is None and len(labels) and (labels == labels[0]).all():
+        raise ValueError(
+            f"column {settings.label!r}: every row holds {int(labels[0])}; expected "
+            "two classes or more"
+        )
     if settings.escaped:
         texts = [t and t.replace("\\n", "\n").replace('\\"', '"') for t in texts]
     return texts, labels
@@ -413,7 +450,10 @@ def _save(corpus: Corpus, path: Path) -> None:
         os.replace(part, path)
         part = None
     except OSError as error:
-        _warn_once(f"the corpus is not cached in {path.parent}: {_described(error)}")
+        _warn_once(
+            f"the corpus is not cached in {path.parent}: {_described(error)}; "
+            "ATTNSEL_CACHE names another folder"
+        )
     finally:
         if part is not None:
             Path(part).unlink(missing_ok=True)

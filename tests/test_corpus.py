@@ -209,6 +209,7 @@ def test_token_ids_that_are_no_integers():
         ([1, 2, 3], "found 1, 2, 3; subtract 1"),
         ([0, 2, 2], "found 0, 2$"),
         ([0, -3, 1], "found -3, 0, 1$"),
+        ([0, 2**40, 1], "found 0, 1, 1099511627776$"),
         (["pos", "neg", "pos"], "flat list of integers 0..K-1, found pos, neg"),
         ([0.0, 1.0, 1.0], "flat list of integers"),
         ([[0], [1], [1]], "flat list of integers"),
@@ -354,6 +355,11 @@ def test_corpus_is_frozen_and_describes_itself():
     with pytest.raises(FrozenInstanceError):
         corpus.labels = torch.tensor([1, 1])
     assert repr(corpus) == ("Corpus('tiny', n = 2, V = 4, mean length 2.5, labels 1/1)")
+
+
+def test_a_corpus_of_many_classes_describes_itself_briefly():
+    corpus = Corpus.from_tokens([[0], [1]], [0, 2**40 - 1], VOCAB, n_classes=2**40)
+    assert repr(corpus).endswith("labels 1/0/0/0/0/0/0/0/0/0/...)")
 
 
 # Vocab

@@ -8,6 +8,7 @@ in silence; whatever else happens, the old file stays as it was.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import re
 import sys
@@ -137,7 +138,7 @@ def run(path: Path, timeout: int) -> str:
             client.execute(env=os.environ | {"ATTNSEL_PROGRESS": "0"})
         except (CellExecutionError, TimeoutError) as error:
             raise RuntimeError(f"a cell fails\n{error}") from None
-        except AssertionError:
+        except (AssertionError, AttributeError, asyncio.CancelledError):
             # nbclient answers Ctrl-C by ending the kernel, and then misses it.
             if client.km is not None:
                 raise
@@ -158,25 +159,33 @@ def run(path: Path, timeout: int) -> str:
             text = summary(seconds, peak, download_mb(notebook), cell.source)
             cell.source = text
     clean(notebook)
-    write(notebook, path)
+    nbformat.validate(notebook)
+    files = {path: nbformat.writes(notebook) + "\n"}
     for cell in notebook.cells:
         if README_TAG in cell.metadata.get("tags", []):
-            README_FIGURE.write_text(cell.outputs[0].data["image/svg+xml"])
+            files[README_FIGURE] = cell.outputs[0].data["image/svg+xml"]
+    store(files)
     return f"{seconds:.0f} s, {peak / 1e9:.2f} GB: {text or 'no summary cell'}"
 
 
-def write(notebook: Any, path: Path) -> None:
-    """Write a notebook to a temporary name and rename it, so it is never cut short."""
-    nbformat.validate(notebook)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+def store(files: dict[Path, str]) -> None:
+    """Write texts to temporary names and rename those, so that no file is cut short.
+
+    Nothing is renamed before all of them are written.
+    """
+    parts: list[tuple[str, Path]] = []
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            nbformat.write(notebook, file)
-        os.chmod(name, path.stat().st_mode)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        for path, text in files.items():
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+            parts.append((name, path))
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(name, path.stat().st_mode if path.exists() else 0o644)
+        for name, path in parts:
+            os.replace(name, path)
+    finally:
+        for name, _ in parts:
+            Path(name).unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -198,7 +207,7 @@ def main() -> int:
     for path in paths:
         try:
             print(f"{path.name}: {run(path, arguments.timeout)}", flush=True)
-        except RuntimeError as error:
+        except (RuntimeError, OSError) as error:
             failed += 1
             print(f"{path.name} is left as it was: {error}", file=sys.stderr)
         except KeyboardInterrupt:

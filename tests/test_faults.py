@@ -1,0 +1,614 @@
+"""Disks that fill, homes that cannot be written, runs cut short, files gone bad."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import random
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from attnsel import loading
+from attnsel.corpus import Corpus, Vocab
+from attnsel.loading import load_corpus
+from attnsel.reviews import generate_reviews
+
+ROOT = Path(loading.__file__).parents[1]
+# `datasets` leaves the file of a failed read to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    """A cache and downloads of its own for each test, and no data folder."""
+    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ATTNSEL_DATA", raising=False)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def collected():
+    """Leave no file of a failed read to the tests of another module."""
+    yield
+    gc.collect()
+
+
+def cached(tmp_path):
+    return sorted((tmp_path / "cache").glob("*"))
+
+
+def same(one, two):
+    return (
+        (one.counts != two.counts).nnz == 0
+        and one.labels.equal(two.labels)
+        and one.vocab == two.vocab
+        and one.texts == two.texts
+    )
+
+
+def parquet(path, texts, labels, **options):
+    table = pyarrow.table({"text": texts, "label": labels})
+    pyarrow.parquet.write_table(table, path, **options)
+    return path
+
+
+def run(command, tmp_path, script, **environment):
+    """Run a Python script below `command`; return what it printed."""
+    path = tmp_path / "script.py"
+    path.write_text(textwrap.dedent(script))
+    done = subprocess.run(
+        [*command, sys.executable, str(path)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# Disks. A namespace of its own lets even an ordinary user mount a small one, and
+# nothing outside the script sees it.
+
+MOUNT = 'mount -t tmpfs -o "$0" none "$1" && shift && exec "$@"'
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Return a function that gives the start of a command with a disk mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def mounted(options):
+        return ["unshare", "-rm", "sh", "-c", MOUNT, options, str(folder)]
+
+    try:
+        subprocess.run(
+            [*mounted("size=1m"), "true"], check=True, capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        pytest.skip("there is no unshare to mount a small disk with")
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"a small disk cannot be mounted: {error.stderr.strip()}")
+    return mounted
+
+
+REVIEWS, SENTIMENTS = generate_reviews(1000)
+
+FULL = """
+import os, subprocess, tempfile, warnings
+from pathlib import Path
+from attnsel.loading import load_corpus
+
+disk = Path(os.environ["TMPDIR"])
+try:
+    load_corpus("reviews.parquet")
+except OSError as error:
+    print(error)
+assert not list(disk.rglob("*")), "something was left on the full disk"
+tempfile.tempdir = os.getcwd()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always", UserWarning)
+    loaded = [load_corpus("reviews.parquet"), load_corpus("reviews.parquet")]
+[warning] = caught
+print(warning.message)
+assert not list(disk.rglob("*")), "something was left on the full disk"
+
+subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+tempfile.tempdir = str(disk)
+with warnings.catch_warnings():
+    warnings.simplefilter("error", UserWarning)
+    loaded += [load_corpus("reviews.parquet"), load_corpus("reviews.parquet")]
+[entry] = disk.rglob("*")
+for corpus in loaded:
+    figures = corpus.counts.sum(), corpus.counts.indices.sum(), corpus.labels.sum()
+    print(len(corpus), *map(int, figures))
+"""
+
+
+def test_a_full_disk_for_cache_downloads_and_temporary_files(
+    tmp_path, disk, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    parquet(tmp_path / "reviews.parquet", REVIEWS, SENTIMENTS)
+    folder = str(tmp_path / "disk")
+    names = ("ATTNSEL_CACHE", "HF_HOME", "TMPDIR")
+    unpacked, unkept, *loaded = run(
+        disk("size=128k"), tmp_path, FULL, **dict.fromkeys(names, folder)
+    ).splitlines()
+    assert unpacked == (
+        "[Errno 28] No space left on device, while reviews.parquet was read; it is "
+        f"unpacked in the temporary folder {folder}, and TMPDIR names another"
+    )
+    assert unkept == (
+        f"the corpus is not cached in {folder}: OSError: [Errno 28] No space left on "
+        "device; ATTNSEL_CACHE names another folder"
+    )
+    whole = Corpus.from_texts(REVIEWS, SENTIMENTS)
+    figures = whole.counts.sum(), whole.counts.indices.sum(), whole.labels.sum()
+    assert loaded == [" ".join(map(str, [1000, *map(int, figures)]))] * 4
+
+
+READ_ONLY_HOME = """
+import os, warnings
+from attnsel import load_corpus
+
+for name in ("imdb", "bundled", "imdb"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        corpus = load_corpus(name, min_count=1)
+    print(name, corpus.name, len(corpus))
+    for warning in caught:
+        print(warning.category.__name__, warning.message)
+    if name == "bundled":
+        del os.environ["ATTNSEL_DATA"]
+"""
+
+
+def test_a_home_that_cannot_be_written(tmp_path, disk, monkeypatch):
+    for name in ("ATTNSEL_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "data" / "imdb").mkdir(parents=True)
+    parquet(tmp_path / "data/imdb/train.parquet", REVIEWS[:40], SENTIMENTS[:40])
+    real, unkept, bundled, again, replaced = run(
+        disk("ro"),
+        tmp_path,
+        READ_ONLY_HOME,
+        HOME=str(tmp_path / "disk"),
+        ATTNSEL_DATA=str(tmp_path / "data"),
+        HF_ENDPOINT="http://127.0.0.1:9",
+    ).splitlines()
+    assert (real, bundled) == ("imdb imdb 40", "bundled bundled 4000")
+    assert again == "imdb bundled 4000"
+    assert unkept.startswith("UserWarning the corpus is not cached in ")
+    assert "Read-only file system" in unkept
+    assert replaced.startswith("BundledCorpusWarning 'imdb' is replaced")
+    assert "Connection refused" in replaced
+
+
+FULL_BOOK = """
+import os, sys
+from pathlib import Path
+import nbformat
+from tools import execute
+
+new = nbformat.v4
+big = Path(os.environ["DISK"], "chapter.ipynb")
+figure = Path(os.environ["FIGURES"], "overview.svg")
+def chapter(source):
+    tags = {"tags": [execute.README_TAG]}
+    cell = new.new_code_cell(source, metadata=tags)
+    nbformat.write(new.new_notebook(cells=[cell]), big)
+
+for at_fault, length in (("notebook", 3_000_000), ("figure", 600_000)):
+    chapter(f"import IPython as i\\ni.display.SVG('<svg>' + {length} * 'x' + '</svg>')")
+    figure.write_text("the old figure")
+    before = big.read_bytes()
+    execute.README_FIGURE = figure
+    sys.argv = ["execute", str(big)]
+    assert execute.main() == 1
+    assert big.read_bytes() == before
+    assert figure.read_text() == "the old figure"
+    left = {file.name for file in (*big.parent.iterdir(), *figure.parent.iterdir())}
+    assert left == {"chapter.ipynb", "overview.svg"}
+    figure = big.parent / "overview.svg"
+"""
+
+
+def test_execute_on_a_full_disk_leaves_notebook_and_figure(tmp_path, disk):
+    (tmp_path / "figures").mkdir()
+    run(
+        disk("size=1m"),
+        tmp_path,
+        FULL_BOOK,
+        DISK=str(tmp_path / "disk"),
+        FIGURES=str(tmp_path / "figures"),
+    )
+
+
+# Processes
+
+fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+
+COLD_START = """
+import hashlib, os, time, warnings
+from pathlib import Path
+import datasets, sklearn.feature_extraction.text  # once, not in each of the four
+from attnsel.loading import load_corpus
+
+warnings.simplefilter("error", UserWarning)
+for i in range(4):
+    if os.fork() == 0:
+        Path(f"ready{i}").touch()
+        while len(list(Path().glob("ready*"))) < 4:
+            time.sleep(0.01)
+        for limit in range(100, 110):  # each time a file of its own to race for
+            corpus = load_corpus("few.csv", limit=limit, min_count=1)
+        corpus = load_corpus("reviews.parquet")
+        parts = [corpus.counts.indices, corpus.counts.data, corpus.labels.numpy()]
+        parts.append(repr(corpus.texts).encode())
+        digest = hashlib.sha256(b"".join(map(bytes, parts))).hexdigest()
+        os.write(1, digest.encode() + bytes([10]))
+        os._exit(0)
+for _ in range(4):
+    os.wait()
+"""
+
+
+@fork
+def test_four_processes_that_load_the_same_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    parquet(tmp_path / "reviews.parquet", REVIEWS, SENTIMENTS)
+    (tmp_path / "few.csv").write_text(labelled(*[0, 1] * 100))
+    digests = run([], tmp_path, COLD_START).splitlines()
+    assert len(digests) == 4 and len(set(digests)) == 1
+    assert [entry.suffix for entry in cached(tmp_path)] == [".npz"] * 11
+    assert load_corpus("reviews.parquet").texts == tuple(REVIEWS)
+
+
+KILLED = """
+import os, random, signal, time
+from pathlib import Path
+from attnsel import loading
+from attnsel.corpus import Corpus
+from attnsel.reviews import generate_reviews
+
+corpus = Corpus.from_texts(*generate_reviews(300))
+entry = Path(os.environ["ATTNSEL_CACHE"], "entry.npz")
+rng = random.Random(0)
+found = 0
+for _ in range(25):
+    child = os.fork()
+    if not child:
+        while True:
+            loading._save(corpus, entry)
+    time.sleep(rng.uniform(0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if entry.exists():
+        loaded = loading._load(entry, "x")
+        assert loaded is not None and loaded.texts == corpus.texts
+        assert (loaded.counts != corpus.counts).nnz == 0
+        entry.unlink()
+        found += 1
+assert found, "no child wrote a file"
+loading._save(corpus, entry)
+assert loading._load(entry, "x").texts == corpus.texts
+print("done")
+"""
+
+
+@fork
+def test_a_writer_that_is_killed_leaves_a_whole_file_or_none(tmp_path):
+    assert run([], tmp_path, KILLED) == "done\n"
+
+
+# Tables in CSV
+
+ROWS = "a bad film,0\na good film,1\n"
+TABLE = "text,label\n" + ROWS
+TWO = ("a bad film", "a good film")
+MANY = "text,label\n" + "a film,0\nb film,1\n" * 10_000  # read in more than one piece
+
+GOOD = {
+    "bom": (TABLE.encode("utf-8-sig"), TWO),
+    "bom before quotes": ('\ufeff"text","label"\n' + ROWS, TWO),
+    "crlf": (TABLE.replace("\n", "\r\n"), TWO),
+    "cr": (TABLE.replace("\n", "\r"), TWO),
+    "no last line end": (TABLE[:-1], TWO),
+    "blank lines": (TABLE.replace("\n", "\n\n") + "\n\n", TWO),
+    "labels true and false": ("text,label\na bad film,false\na good film,true\n", TWO),
+    "labels TRUE and FALSE": ("text,label\na bad film,FALSE\na good film,TRUE\n", TWO),
+    "labels in quotes": ('text,label\na bad film,"0"\na good film,"1"\n', TWO),
+    "spaces around labels": ("text,label\na bad film, 0\na good film, 1\n", TWO),
+    "other columns": ("id,text,label,x\n7,a bad film,0,\n8,a good film,1,y\n", TWO),
+    "index without a name": (",text,label\n0,a bad film,0\n1,a good film,1\n", TWO),
+    "a word of 1 MB": (TABLE + "x" * 1_000_000 + ",1\n", (*TWO, "x" * 1_000_000)),
+    "a line of 10 MB": (
+        TABLE + "film" * 2_500_000 + "end,1\n",
+        (*TWO, "film" * 2_500_000 + "end"),
+    ),
+    "NUL": (TABLE + "a \0 fi\0lm,1\n", (*TWO, "a \0 fi\0lm")),
+    "NUL in quotes": (TABLE + '"a \0, film",1\n', (*TWO, "a \0, film")),
+    "control characters": (
+        TABLE + "a\v\f\x1a\x85\u2028,1\n",
+        (*TWO, "a\v\f\x1a\x85\u2028"),
+    ),
+    "emoji": (TABLE + "good 👍🏽 👨‍👩‍👧,1\n", (*TWO, "good 👍🏽 👨‍👩‍👧")),
+    "combining": (TABLE + "cafe\u0301,1\n", (*TWO, "cafe\u0301")),
+    "zero width": (TABLE + "go\u200bod \u200d,1\n", (*TWO, "go\u200bod \u200d")),
+    "a quote within": (TABLE + 'a "good" one,1\n', (*TWO, 'a "good" one')),
+    "one quote within": (TABLE + 'a "good one,1\n', (*TWO, 'a "good one')),
+    "doubled quotes": (TABLE + '"a ""good"", one",1\n', (*TWO, 'a "good", one')),
+    "a line break within": (TABLE + '"a\r\ngood one",1\n', (*TWO, "a\r\ngood one")),
+    "words for nothing": (
+        "text,label\nNA,0\nnull,1\nNone,0\nnan,1\n",
+        ("NA", "null", "None", "nan"),
+    ),
+    "numbers": (
+        "text,label\n007,0\n1.50,1\n1e3,0\ntrue,1\n",
+        ("007", "1.50", "1e3", "true"),
+    ),
+    "dates": ("text,label\n2020-01-02,0\n02/03/2020,1\n", ("2020-01-02", "02/03/2020")),
+    "numbers after many words": (
+        MANY + "007,0\n" * 20_000,
+        ("a film", "b film") * 10_000 + ("007",) * 20_000,
+    ),
+    "words after many numbers": (
+        "text,label\n" + "007,0\n" * 20_000 + ROWS,
+        ("007",) * 20_000 + TWO,
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "texts"), GOOD.values(), ids=GOOD)
+def test_a_table_that_is_odd_but_good(tmp_path, content, texts):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    corpus = load_corpus(path, min_count=1)
+    assert corpus.texts == texts
+    assert corpus.labels[:2].tolist() in ([0, 1], [0, 0])
+    assert same(corpus, Corpus.from_texts(texts, corpus.labels, min_count=1))
+    assert same(corpus, load_corpus(path, min_count=1))  # from the cache
+    assert len(cached(tmp_path)) == 1
+
+
+def test_labels_stay_with_their_texts(tmp_path):
+    texts = [f"film {i} of many" for i in range(200_000)]
+    labels = np.random.default_rng(0).integers(0, 3, len(texts))
+    lines = map("{},{}\n".format, texts, labels)
+    (tmp_path / "mine.csv").write_text("text,label\n" + "".join(lines))
+    corpus = load_corpus(tmp_path / "mine.csv", min_count=1)
+    assert corpus.texts == tuple(texts)
+    assert corpus.labels.tolist() == labels.tolist()
+
+
+def labelled(*labels):
+    return "text,label\n" + "".join(f"film {i},{y}\n" for i, y in enumerate(labels))
+
+
+TABULAR = (
+    r"mine\.csv cannot be read as a table \(.*{}.*\); expected a whole \.csv file with "
+    "at least one row, text in UTF-8$"
+)
+NO_TABLE = {
+    "empty": (b"", "No columns to parse"),
+    "a line end": ("\n", "No columns to parse"),
+    "names only": ("text,label\n", "corresponds to no data"),
+    "names without a line end": ("text,label", "corresponds to no data"),
+    "a page of HTML": ("<html><body>", "corresponds to no data"),
+    "latin-1": (
+        TABLE.encode() + "café,1\n".encode("latin-1"),
+        "can't decode byte 0xe9",
+    ),
+    "latin-1, late": (MANY.encode() + b"caf\xe9,1\n", "can't decode byte 0xe9"),
+    "windows-1252": (TABLE.encode() + b"\x93good\x94,1\n", "can't decode byte 0x93"),
+    "UTF-16": (TABLE.encode("utf-16"), "can't decode byte 0xff"),
+    "UTF-16, big end first": (b"\xfe\xff" + TABLE.encode("utf-16-be"), "byte 0xfe"),
+    "UTF-16, unmarked": (TABLE.encode("utf-16-le"), "DatasetGeneration"),
+    "half a surrogate": (
+        TABLE.encode() + b"a \xed\xa0\x80,1\n",
+        "can't decode byte 0xed",
+    ),
+    "a quote never closed": (
+        TABLE + '"a film,1\n' + ROWS,
+        "EOF inside string starting",
+    ),
+    "quotes not doubled": (
+        TABLE + '"a "good", film",1\n',
+        "Expected 2 fields in line 4, saw 3",
+    ),
+    "a comma without quotes": (
+        TABLE + "good, bad,1\n",
+        "Expected 2 fields in line 4, saw 3",
+    ),
+    "more fields than names": (
+        "text,label\na film,0,1\nb film,1,0\n",
+        "Length of header",
+    ),
+    "a zip": (b"PK\x03\x04" + bytes(range(256)), "BadZipFile"),
+    "a label far too large": (labelled(0, 2**70), "too large to convert"),
+    "a word for a label, late": (
+        MANY + "a film,pos\n",
+        "Failed to parse string: 'pos'",
+    ),
+    "a fraction for a label, late": (MANY + "a film,0.5\n", "Float value 0.500000"),
+}
+NO_CORPUS = {
+    "a row of a comma": (TABLE + ",\n", r"rows that hold no label \(1\): 2$"),
+    "rows of commas": ("text,label\n,\n,\n", r"rows that hold no label \(2\): 0, 1$"),
+    "commas only": (
+        ",\n,\n",
+        "no column 'text'; the columns are Unnamed: 0, Unnamed: 1",
+    ),
+    "a row without label": (TABLE + "a film\n", r"rows that hold no label \(1\): 2$"),
+    "no label, late": (MANY + "a film,\n", r"rows that hold no label \(1\): 20000$"),
+    "label NA": (labelled(0, "NA", 1, "nan"), r"rows that hold no label \(2\): 1, 3$"),
+    "no text": (TABLE + ",1\n", r"rows that hold no string as text \(1\): 2$"),
+    "empty quotes": (TABLE + '"",1\n', r"rows that hold no string as text \(1\): 2$"),
+    "spaces only": (TABLE + "   ,1\n", r"hold no token of the vocabulary; .*\(1\): 2$"),
+    "semicolons": (
+        TABLE.replace(",", ";"),
+        "no column 'text'; the columns are text;label",
+    ),
+    "tabs": (TABLE.replace(",", "\t"), "no column 'text'; the columns are text.*label"),
+    "no line of names": (ROWS, "no column 'text'; the columns are a bad film, 0"),
+    "names in capitals": (
+        "Text,Label\n" + ROWS,
+        "the columns are Text, Label; name yours",
+    ),
+    "a space before a name": ("text, label\n" + ROWS, "no column 'label'"),
+    "texts alone": ("text\na\nb\n", "no column 'label'; the columns are text"),
+    "labels alone": ("label\n0\n1\n", "no column 'text'; the columns are label"),
+    "two columns of texts": (
+        "text,label,text\na,0,b\nb,1,a\n",
+        "'text' and 'text.1' look like",
+    ),
+    "two columns of labels": (
+        "text,label,label\na,0,1\nb,1,0\n",
+        "'label' and 'label.1' look",
+    ),
+    "labels all 1": (
+        labelled(1, 1, 1),
+        "column 'label': every row holds 1; expected two",
+    ),
+    "labels all 0": (labelled(0, 0), "column 'label': every row holds 0; expected two"),
+    "one row": (labelled(1), "column 'label': every row holds 1; expected two"),
+    "labels -1 and 1": (labelled(-1, 1), r"turn -1 and \+1 into 0 and 1"),
+    "labels -2 and -1": (
+        labelled(-2, -1),
+        "expected the integers 0..K-1, found -2, -1",
+    ),
+    "labels 1 to 3": (labelled(1, 2, 3), "found 1, 2, 3; subtract 1 from each"),
+    "labels 0 and 2**40": (labelled(0, 2**40), "0..K-1, found 0, 1099511627776"),
+    "labels 0 and 2**63": (labelled(0, 2**63), "column 'label': expected the integers"),
+    "labels 0.0 and 1.0": (
+        labelled(0.0, 1.0),
+        "expected the integers .* found 0.0, 1.0",
+    ),
+    "labels 0 and inf": (labelled(0, "inf"), "expected the integers .* found 0.0, inf"),
+    "labels yes and no": (labelled("yes", "no"), "such as {'no': 0, 'yes': 1}"),
+    "labels 1,000": (labelled(0, '"1,000"'), "expected the integers .* found 0, 1,000"),
+    "100,000 words for labels": (
+        labelled(*(f"l{i}" for i in range(100_000))),
+        "l1000, ...; number",
+    ),
+    "100,000 labels with gaps": (
+        labelled(*range(0, 200_000, 2)),
+        "found 0, 2, 4, .*, 18, ...$",
+    ),
+}
+BAD = NO_CORPUS | {
+    name: (content, TABULAR.format(cause))
+    for name, (content, cause) in NO_TABLE.items()
+}
+
+
+# It must not be the tests' own filter that makes an error of this warning.
+@pytest.mark.filterwarnings("ignore:Length of header or names")
+@pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
+def test_a_table_that_cannot_be_used(tmp_path, content, message, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("datasets"), "handlers", [caplog.handler])
+    path = tmp_path / "mine.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises((ValueError, KeyError), match=message):
+        load_corpus(path, min_count=1)
+    assert not cached(tmp_path)
+    assert not caplog.records  # the error says it all
+
+
+def test_a_folder_named_like_a_file(tmp_path):
+    (tmp_path / "mine.csv").mkdir()
+    with pytest.raises(ValueError, match="holds neither train.parquet nor train"):
+        load_corpus(tmp_path / "mine.csv")
+
+
+def test_100_000_classes(tmp_path):
+    (tmp_path / "mine.csv").write_text(labelled(*range(100_000)))
+    corpus = load_corpus(tmp_path / "mine.csv", vocab=Vocab(["film"]))
+    assert corpus.n_classes == 100_000
+    assert corpus.labels.tolist() == list(range(100_000))
+    assert len(repr(corpus)) < 120
+
+
+def test_one_class_is_enough_for_a_test_split_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path))
+    (tmp_path / "imdb").mkdir()
+    parquet(tmp_path / "imdb" / "train.parquet", ["film one", "film two"], [1, 1])
+    with pytest.raises(ValueError, match="every row holds 1; expected two classes"):
+        load_corpus("imdb", min_count=1)
+    assert load_corpus("imdb", vocab=Vocab(["film"])).labels.tolist() == [1, 1]
+
+
+# Tables in Parquet, and the cache
+
+
+@pytest.fixture
+def table(tmp_path):
+    return parquet(tmp_path / "mine.parquet", REVIEWS[:60], SENTIMENTS[:60])
+
+
+@pytest.mark.parametrize("part", [0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999])
+def test_a_parquet_file_cut_short(tmp_path, table, part):
+    whole = table.read_bytes()
+    table.write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(ValueError, match=r"mine\.parquet cannot be read as a table"):
+        load_corpus(table, min_count=1)
+    assert not cached(tmp_path)
+    table.write_bytes(whole)
+    assert load_corpus(table, min_count=1).texts == tuple(REVIEWS[:60])
+
+
+def test_flipped_bits_in_parquet_are_another_table_or_a_clear_error(table, monkeypatch):
+    """Pages carry no checksum, so other words can come of it, as of an edited file."""
+    whole = table.read_bytes()
+    rng = random.Random(0)
+    outcomes = Counter()
+    for _ in range(50):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        table.write_bytes(damaged)
+        try:
+            corpus = load_corpus(table, min_count=1)
+        except (ValueError, KeyError) as error:
+            said = str(error)
+            assert any(word in said for word in ("mine.parquet", "column", "rows that"))
+            outcomes["error"] += 1
+        else:
+            assert len(corpus) == len(corpus.labels) == len(corpus.texts)
+            outcomes["corpus"] += 1
+    assert min(outcomes.values()) > 10
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            {"text": pyarrow.array([b"\xff", b"b"]).view("string")},
+            "'text': .* in UTF-8",
+        ),
+        ({"text": [b"a", b"b"]}, r"hold no string as text \(2\): 0, 1$"),
+        ({"text": [1, 2]}, r"hold no string as text \(2\): 0, 1$"),
+        ({"text": [["a"], ["b"]]}, r"hold no string as text \(2\): 0, 1$"),
+        ({"label": pyarrow.nulls(2)}, r"hold no label \(2\): 0, 1$"),
+        ({"label": ["0", "1"]}, "column 'label': expected the integers"),
+        ({"label": [[0], [1]]}, "labels: expected a flat list of integers"),
+        ({"label": pyarrow.array([0, 2**63], "uint64")}, "column 'label': expected"),
+        ({"text": [], "label": []}, "with at least one row"),
+    ],
+)
+def test_parquet_columns_of_another_kind(tmp_path, columns, message):
+    columns = {"text": ["a", "b"], "label": [0, 1]} | columns
+    path = parquet(tmp_path / "mine.parquet", columns["text"], columns["label"])
+    with pytest.raises(ValueError, match=message):
+        load_corpus(path, min_count=1)
