@@ -6,6 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SITE := _build/html
+COLAB := _build/colab-env
 CHAPTERS ?=
 NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
 # Test processes, by default one a core; a notebook stays with one of them.
@@ -23,7 +24,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book test test-unit test-notebooks test-bundled test-site execute colab links serve lint clean
+.PHONY: book test test-unit test-notebooks test-bundled test-runner test-site execute colab links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -42,7 +43,7 @@ book: $(READY)
 test: test-unit test-notebooks
 
 test-unit: $(READY)
-	$(BIN)/python -m pytest -m "not site" -n $(WORKERS)
+	$(BIN)/python -m pytest -m "not site and not runner" -n $(WORKERS)
 
 test-notebooks: $(READY)
 	$(NBVAL)
@@ -52,6 +53,21 @@ test-bundled: $(READY)
 	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
+
+# Each chapter alone, as in Colab; two processes, and torch is there only once.
+test-runner: $(READY) $(COLAB)/.ready
+	$(BIN)/python -m pytest -m runner -p tests.runner_table \
+		-n 2 --dist loadgroup tests/test_runner.py
+
+$(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
+	rm -rf $(COLAB)
+	$(BIN)/python -m venv $(COLAB)
+	$(COLAB)/bin/python -m pip install --quiet --no-deps --no-compile --retries 1 \
+		--extra-index-url https://download.pytorch.org/whl/cpu \
+		"$$(grep '^torch==' requirements.txt)"
+	$(COLAB)/bin/python -m pip install --quiet --no-deps --no-compile \
+		-r tests/colab-requirements.txt
+	touch $@
 
 # Needs `make book` before, and Chromium.
 test-site: $(READY)

@@ -12,6 +12,7 @@ import operator
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -405,12 +406,17 @@ def _count(
         vocabulary=None if vocab is None else vocab.tokens,
         dtype=np.int32,
     )
-    bar = progress(texts, f"tokenizing {name}", len(texts))
-    if vocab is not None:
-        return csr_array(vectorizer.transform(bar)), vocab
-    if not any(map(_TOKEN.search, texts)):  # or scikit-learn's own error would show
-        raise ValueError("texts: no text holds a token")
-    counts = csr_array(vectorizer.fit_transform(bar))
+    if vocab is None and not any(map(_TOKEN.search, texts)):
+        raise ValueError("texts: no text holds a token")  # not scikit-learn's message
+    try:
+        # A traceback keeps the frames that hold the bar: it is closed here.
+        with closing(progress(texts, f"tokenizing {name}", len(texts))) as bar:
+            if vocab is not None:
+                return csr_array(vectorizer.transform(bar)), vocab
+            counts = csr_array(vectorizer.fit_transform(bar))
+    except KeyboardInterrupt:
+        # IPython 7 cannot print scikit-learn's frames, and fails with a TypeError.
+        raise KeyboardInterrupt(f"tokenizing {name} was stopped") from None
     tokens = vectorizer.get_feature_names_out()  # in alphabetical order
     totals = counts.sum(axis=0)
     order = np.argsort(-totals, kind="stable")[:max_tokens]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 from tqdm.auto import tqdm
@@ -18,24 +18,33 @@ def progress_off() -> bool:
 
 def progress(
     iterable: Iterable[T], description: str, total: int | None = None
-) -> Iterable[T]:
+) -> Generator[T, None, None]:
     """Iterate while showing a bar once two seconds have passed.
 
     A bar appears in a notebook and on a terminal, never in a redirected log, and
-    goes away when the loop ends. The environment variable `ATTNSEL_PROGRESS=0`
-    switches it off everywhere, so that stored notebook outputs never hold one.
+    goes away when the loop ends, at its end or before. The environment variable
+    `ATTNSEL_PROGRESS=0` switches it off everywhere, so that stored notebook outputs
+    never hold one.
 
     Args:
         iterable: what to iterate over.
         description: shown to the left of the bar.
-        total: number of items, where `len(iterable)` does not say.
+        total: number of items, where the bar should say how many are left.
     """
     # disable=None lets tqdm decide: off where the stream is not a terminal.
-    return tqdm(
-        iterable,
+    bar = tqdm(
         desc=description,
         total=total,
         delay=2.0,
         leave=False,
         disable=True if progress_off() else None,
     )
+    try:
+        for item in iterable:
+            yield item
+            bar.update()
+    finally:
+        # In a notebook a bar that falls short of its total is shown in red, and stays.
+        # Here a loop that ends early has reached what it was for, or was interrupted.
+        bar.total = None
+        bar.close()

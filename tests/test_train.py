@@ -1,13 +1,21 @@
 import copy
+import io
+import itertools
+import sys
+import threading
 
 import pytest
 import torch
+import tqdm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 
+from attnsel import model as model_module
+from attnsel import progress as progress_module
+from attnsel import train as train_module
 from attnsel.corpus import Corpus, Vocab
-from attnsel.model import AttentionClassifier
+from attnsel.model import BLOCK, AttentionClassifier
 from attnsel.train import PARAMETERS, fit, logistic_loss, one_step
 
 
@@ -157,3 +165,96 @@ def test_more_than_two_classes_are_refused():
     three = Corpus.from_tokens(sequences, labels, corpus.vocab)
     with pytest.raises(ValueError, match="2 classes"):
         fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
+
+
+# Interruption
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """Every bar that is made, drawn from the first step on, and its stream."""
+    made = []
+
+    def bar(**settings):
+        shown = {"delay": 0, "mininterval": 0, "file": io.StringIO()}
+        made.append(tqdm.tqdm(**{**settings, **shown, "disable": False}))
+        return made[-1]
+
+    monkeypatch.setattr(progress_module, "tqdm", bar)
+    return made
+
+
+def stop_at(line):
+    """Return a tracer that raises KeyboardInterrupt as the line-th line of fit runs."""
+    passed = itertools.count(1)
+
+    def trace(frame, event, _):
+        if frame.f_code.co_filename not in (
+            train_module.__file__,
+            model_module.__file__,
+        ):
+            return None
+        if event == "line" and next(passed) == line:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bars):
+    _, _, corpus = ragged(21, n=30, n_tokens=2 * BLOCK + 5)
+    begin = AttentionClassifier(2 * BLOCK + 5, 7, dtype=torch.float64)
+    settings = {"lr": 0.05, "optimizer": optimizer, "test": corpus}
+
+    def parts(model):
+        return [*model.embeddings.detach().split(BLOCK), model.cls, model.output]
+
+    states = [parts(begin)]
+    for steps in (1, 2):
+        model = copy.deepcopy(begin)
+        fit(model, corpus, steps=steps, **settings)
+        states.append(parts(model))
+    threads, within_a_step = threading.enumerate(), []
+    for line in itertools.count(1):
+        model = copy.deepcopy(begin)
+        parameters = list(model.parameters())
+        bars.clear()
+        sys.settrace(stop_at(line))
+        try:
+            fit(model, corpus, steps=2, **settings)
+        except KeyboardInterrupt:
+            pass
+        else:
+            break  # each line had its turn
+        finally:
+            sys.settrace(None)
+        # A step may be taken by some rows and not by others; no row is left between.
+        reached = [
+            {step for step, state in enumerate(states) if torch.equal(part, state[i])}
+            for i, part in enumerate(parts(model))
+        ]
+        assert any(all(r & {k, k + 1} for r in reached) for k in (0, 1))
+        within_a_step.append(not set.intersection(*reached))
+        assert all(
+            new is old and new.requires_grad and new.grad is None
+            for new, old in zip(model.parameters(), parameters, strict=True)
+        )
+        assert torch.is_grad_enabled()
+        assert threading.enumerate() == threads
+        for bar in bars:
+            assert not bar.fp.getvalue().split("\r")[-1].strip()  # drawn, then cleared
+        again = fit(model, corpus, steps=1, **settings)
+        assert again.loss[1] < again.loss[0]
+    assert len(within_a_step) > 100
+    assert 0 < sum(within_a_step) < len(within_a_step)
+
+
+def test_a_bar_goes_away_when_fit_ends_early(bars):
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    model = AttentionClassifier(3, 16)
+    fit(model, corpus, steps=200, lr=0.05, until_accuracy=1.0)
+    (bar,) = bars
+    assert "training:" in bar.fp.getvalue()
+    assert not bar.fp.getvalue().split("\r")[-1].strip()

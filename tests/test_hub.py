@@ -1,0 +1,49 @@
+"""Named corpora through `datasets` itself, from a Hub on this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from hub import hub, repository
+
+import attnsel
+from attnsel.reviews import generate_reviews
+
+LOAD = """
+import sys, attnsel
+for name in ("imdb", "yelp"):
+    train = attnsel.load_corpus(name, min_count=2)
+    test = attnsel.load_corpus(name, "test", vocab=train.vocab)
+    print(train.name, len(train), len(test), *train.labels.bincount().tolist())
+"""
+
+
+def test_each_file_is_fetched_from_the_hub_once(tmp_path):
+    splits = {
+        split: tuple(map(list, generate_reviews(size, classes=2, stream=size)))
+        for split, size in (("train", 60), ("test", 40))
+    }
+    names = ("stanfordnlp/imdb", "fancyzhx/yelp_polarity")
+    with hub(dict.fromkeys(names, repository(splits))) as running:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
+        env = inherited | {
+            "ATTNSEL_DATA": "",
+            "ATTNSEL_CACHE": str(tmp_path / "attnsel"),
+            "HF_ENDPOINT": running.address,
+            "HF_HOME": str(tmp_path / "hub"),
+            "PYTHONPATH": str(Path(attnsel.__file__).parents[1]),
+        }
+        for fetched in (True, False):
+            done = subprocess.run(
+                [sys.executable, "-W", "error::UserWarning", "-c", LOAD],
+                env=env,
+                capture_output=True,
+                text=True,
+            )
+            assert done.stdout == "imdb 60 40 30 30\nyelp 60 40 30 30\n", done.stderr
+            files = [f for f in running.downloads if f.endswith(".parquet")]
+            assert len(files) == len(set(files)) == (4 if fetched else 0)
+            running.downloads.clear()

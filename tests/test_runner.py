@@ -1,0 +1,328 @@
+"""A runner opens a chapter in Colab, runs it from the top, watches it and stops it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pyarrow.parquet as pq
+import pytest
+from hub import hub, repository
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from nbclient import NotebookClient
+from runner import COLAB, ROOT, Session, packages, snapshot
+
+from attnsel.reviews import generate_reviews
+from tools import execute
+
+# A kernel that this process starts leaves sockets to the garbage collector.
+pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+BUNDLED = re.compile(r"BundledCorpusWarning: '([\w-]+)' is .* (\w+/\w+)\.parquet, and")
+
+
+def seconds_told(path: Path) -> int:
+    """Return how long a chapter says that it takes."""
+    (told,) = re.findall(r"about (\d+) s on", path.read_text())
+    return int(told)
+
+
+# The longest first, so that two processes end at about the same time.
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"), key=seconds_told, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory) -> Path:
+    return snapshot(tmp_path_factory.mktemp("mirror") / "attnsel.git")
+
+
+class Journey:
+    """A chapter, run from top to bottom with nothing but its file."""
+
+    def __init__(self, path: Path, session: Session) -> None:
+        before = packages(COLAB)
+        copy = Path(shutil.copy(path, session.folder))
+        self.stored = nbformat.read(copy, as_version=4)
+        self.notebook = nbformat.read(copy, as_version=4)
+        for cell in code(self.notebook):
+            cell.outputs = []
+        start = time.perf_counter()
+        client = NotebookClient(
+            self.notebook,
+            km=AsyncKernelManager(**session.kernels),
+            timeout=600,
+            resources={"metadata": {"path": str(session.folder)}},
+        )
+        client.owns_km = True  # it ends the kernel, too
+        client.execute(env=session.env)
+        self.seconds = time.perf_counter() - start
+        self.installed = packages(session.environment)
+        pip = session.log.read_text()
+        sizes = dict(re.findall(r"Downloading (\S+) \(([\d.]+ [kMG]?B)\)", pip))
+        self.megabytes = sum(map(megabytes, sizes.values()))
+        self.said = execute.noise(self.notebook)
+
+        # Nothing that was there gets another version: no restart, no other torch.
+        assert packages(COLAB) == before
+        assert not set(self.installed) & set(before)
+        assert "attnsel" in self.installed
+        assert self.megabytes < 50, sizes
+        assert os.listdir(session.folder) == [path.name]
+        self.check_outputs()
+
+    def check_outputs(self) -> None:
+        """Check that a runner sees all that the book shows, and only live widgets."""
+        state = self.notebook.metadata.widgets[STATE].state
+        for cell, stored in zip(code(self.notebook), code(self.stored), strict=True):
+            assert kinds(stored) - {WIDGET} <= kinds(cell), cell.source
+            for output in cell.outputs:
+                if WIDGET in output.get("data", {}):
+                    assert output.data[WIDGET]["model_id"] in state, cell.source
+        # A bar that ends in red looks like a failure.
+        styles = [model.state.get("bar_style") for model in state.values()]
+        assert "danger" not in styles
+
+    def row(self, data: str) -> str:
+        installed = ", ".join(sorted(self.installed))
+        warned = Counter(match[1] for match in map(BUNDLED.search, self.said) if match)
+        warnings = ", ".join(f"{name} x{n}" for name, n in warned.items()) or "none"
+        return (
+            f"{data:<15}{self.seconds:5.0f} s {self.megabytes:6.1f} MB  {installed}; "
+            f"generated for: {warnings}"
+        )
+
+
+def code(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def kinds(cell: Any) -> set[str]:
+    return {kind for output in cell.outputs for kind in output.get("data", {})}
+
+
+def megabytes(size: str) -> float:
+    number, unit = size.split()
+    return float(number) * {"B": 1e-6, "kB": 1e-3, "MB": 1, "GB": 1e3}[unit]
+
+
+def reviews(name: str) -> dict[str, tuple[list[str], list[int]]]:
+    """Return the reviews of a corpus by split: real ones where there are any."""
+    splits = {}
+    for stream, split in enumerate(("train", "test")):
+        folder = os.environ.get("ATTNSEL_DATA")
+        if folder:
+            table = pq.read_table(Path(folder, name, f"{split}.parquet"))
+            texts, labels = table["text"].to_pylist(), table["label"].to_pylist()
+        else:
+            texts, labels = generate_reviews(4000, classes=2, stream=stream)
+        splits[split] = list(texts), list(labels)
+    return splits
+
+
+def test_chapter_takes_its_reviews_from_the_hub_once(tmp_path, mirror, record_property):
+    name = "stanfordnlp/imdb"
+    with hub({name: repository(reviews("imdb"))}) as running:
+        session = Session(tmp_path, mirror, running.address)
+        journey = Journey(ROOT / "book" / "intro.ipynb", session)
+        record_property("journey", f"{'intro':<12}" + journey.row("Hub"))
+        assert not journey.said
+        parquet = [file for file in running.downloads if file.endswith(".parquet")]
+        assert sorted(parquet) == [
+            f"{name}/plain_text/{split}-00000-of-00001.parquet"
+            for split in ("test", "train")
+        ]
+        running.downloads.clear()
+        again = "import attnsel; attnsel.load_corpus('imdb', limit=10, min_count=1)"
+        command = [session.python, "-W", "error::UserWarning", "-c", again]
+        subprocess.run(command, env=session.env, check=True, cwd=session.folder)
+        assert not running.downloads
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_chapter_runs_alone_without_data(path, tmp_path, mirror, record_property):
+    journey = Journey(path, Session(tmp_path, mirror))
+    record_property("journey", f"{path.stem:<12}" + journey.row("no Hub"))
+    warned = [BUNDLED.search(text) for text in journey.said]
+    assert all(warned), journey.said
+    files = [match[2] for match in warned if match]
+    assert len(files) == len(set(files))
+    assert bool(files) == bool(execute.download_mb(journey.notebook))
+
+
+class Notebook:
+    """Cells that are run one by one, as a person does."""
+
+    def __init__(self, session: Session) -> None:
+        self.manager = KernelManager(**session.kernels)
+        self.manager.start_kernel(env=session.env, cwd=str(session.folder))
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=600)
+
+    def run(self, source: str, stop_at: str = "") -> tuple[str, list[dict[str, Any]]]:
+        """Run a cell; return its status or the name of its error, and what it sent.
+
+        The cell is stopped, as by the button of the page, once `stop_at` is shown.
+        """
+        sent: list[dict[str, Any]] = []
+
+        def see(message: dict[str, Any]) -> None:
+            sent.append(message)
+            visible = message["msg_type"] in ("stream", "display_data")
+            if stop_at and visible and stop_at in str(message["content"]):
+                self.manager.interrupt_kernel()
+
+        # With stop_on_error a cell sent right after a failed one would be dropped.
+        reply = self.client.execute_interactive(
+            textwrap.dedent(source), output_hook=see, stop_on_error=False, timeout=600
+        )["content"]
+        return reply.get("ename", reply["status"]), sent
+
+    def close(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+def written(sent: list[dict[str, Any]], name: str) -> str:
+    streams = [m["content"] for m in sent if m["msg_type"] == "stream"]
+    return "".join(content["text"] for content in streams if content["name"] == name)
+
+
+def shown(sent: list[dict[str, Any]]) -> list[str]:
+    """Return the widgets that were put on the page."""
+    data = [m["content"]["data"] for m in sent if m["msg_type"] == "display_data"]
+    return [each[WIDGET]["model_id"] for each in data if WIDGET in each]
+
+
+def closed(sent: list[dict[str, Any]]) -> set[str]:
+    return {m["content"]["comm_id"] for m in sent if m["msg_type"] == "comm_close"}
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory, mirror) -> Iterator[Notebook]:
+    """A session in which attnsel was installed and a model made."""
+    notebook = Notebook(Session(tmp_path_factory.mktemp("session"), mirror))
+    chapter = nbformat.read(ROOT / "book" / "intro.ipynb", as_version=4)
+    assert notebook.run(code(chapter)[0].source)[0] == "ok"
+    status, sent = notebook.run(
+        """
+        import torch
+        corpus = attnsel.load_corpus("bundled")
+        model = attnsel.AttentionClassifier(len(corpus.vocab), 2048)
+        """
+    )
+    assert status == "ok", sent
+    yield notebook
+    notebook.close()
+
+
+# One kernel for these, so one process.
+together = pytest.mark.xdist_group("session")
+FINITE = """
+assert all(bool(x.isfinite().all()) for x in model.parameters())
+assert all(x.requires_grad for x in model.parameters())
+assert torch.is_grad_enabled()
+"""
+
+
+@together
+def test_a_short_training_shows_no_bar(notebook):
+    status, sent = notebook.run("attnsel.fit(model, corpus, steps=2, lr=1e-3);")
+    assert status == "ok"
+    assert not shown(sent)
+    assert not written(sent, "stderr")
+
+
+@together
+def test_a_long_training_shows_a_bar_that_goes_away(notebook):
+    status, sent = notebook.run(
+        """
+        import time
+        measure = attnsel.train._quality
+        attnsel.train._quality = lambda *given: time.sleep(0.05) or measure(*given)
+        attnsel.fit(model, corpus, steps=60, lr=1e-4)  # three seconds at least
+        attnsel.train._quality = measure
+        """
+    )
+    assert status == "ok"
+    bars = shown(sent)
+    assert bars
+    assert set(bars) <= closed(sent)
+    assert "danger" not in str(sent)
+    assert not written(sent, "stderr")
+
+
+@together
+def test_an_interrupted_training_leaves_a_model_to_go_on_with(notebook):
+    long = "attnsel.fit(model, corpus, steps=10**6, lr=1e-4)"
+    status, sent = notebook.run(long, stop_at="training:")
+    assert status == "KeyboardInterrupt"
+    (bar,) = shown(sent)
+    assert bar in closed(sent)
+    assert not written(sent, "stderr")
+    status, sent = notebook.run(
+        FINITE + "history = attnsel.fit(model, corpus, steps=5, lr=1e-4)\n"
+        "assert history.loss[-1] < history.loss[0]"
+    )
+    assert status == "ok", sent
+
+
+@together
+def test_an_interrupted_load_leaves_no_file(notebook):
+    status, sent = notebook.run(
+        """
+        import os, pandas, pathlib, tempfile
+        from attnsel.reviews import generate_reviews
+        os.environ["ATTNSEL_CACHE"] = tempfile.mkdtemp()
+        texts, labels = generate_reviews(4000)
+        many = pandas.DataFrame({"text": texts * 40, "label": list(labels) * 40})
+        many.to_parquet("many.parquet")
+        """
+    )
+    assert status == "ok", sent
+    load = "attnsel.load_corpus('many.parquet')"
+    status, sent = notebook.run(load, stop_at="tokenizing")
+    assert status == "KeyboardInterrupt", sent
+    (bar,) = shown(sent)
+    assert bar in closed(sent)
+    status, sent = notebook.run(
+        """
+        assert not os.listdir(os.environ["ATTNSEL_CACHE"])
+        assert len(attnsel.load_corpus("many.parquet", limit=1000)) == 1000
+        assert len(os.listdir(os.environ["ATTNSEL_CACHE"])) == 1
+        """
+    )
+    assert status == "ok", sent
+
+
+@together
+def test_an_interrupted_flow_leaves_the_model_and_the_threads(notebook):
+    status, sent = notebook.run(
+        """
+        import copy
+        from threadpoolctl import threadpool_info
+        before, threads = copy.deepcopy(model.state_dict()), threadpool_info()
+        follow = attnsel.flow._follow
+        attnsel.flow._follow = lambda *given: print("it starts") or follow(*given)
+        attnsel.gradient_flow(model, corpus[:500], max_norm=1e9, max_steps=10**6)
+        """,
+        stop_at="it starts",
+    )
+    assert status == "KeyboardInterrupt", sent
+    status, sent = notebook.run(
+        FINITE + "after = model.state_dict()\n"
+        "assert all(torch.equal(after[name], before[name]) for name in before)\n"
+        "assert threadpool_info() == threads"
+    )
+    assert status == "ok", sent
