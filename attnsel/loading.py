@@ -243,6 +243,12 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
         digest = hashlib.sha256()
         while block := file.read(1 << 20):
             digest.update(block)
+            # Some versions of pandas end a text at a NUL and say nothing.
+            if path.suffix == ".csv" and b"\0" in block:
+                raise ValueError(
+                    f"{path} holds a NUL byte; expected text in UTF-8 (UTF-16 is full "
+                    "of NULs: save the file again; or remove the byte)"
+                )
     return _cached(digest.hexdigest(), name, settings, read)
 
 

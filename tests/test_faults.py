@@ -338,8 +338,6 @@ GOOD = {
         TABLE + "film" * 2_500_000 + "end,1\n",
         (*TWO, "film" * 2_500_000 + "end"),
     ),
-    "NUL": (TABLE + "a \0 fi\0lm,1\n", (*TWO, "a \0 fi\0lm")),
-    "NUL in quotes": (TABLE + '"a \0, film",1\n', (*TWO, "a \0, film")),
     "control characters": (
         TABLE + "a\v\f\x1a\x85\u2028,1\n",
         (*TWO, "a\v\f\x1a\x85\u2028"),
@@ -413,9 +411,6 @@ NO_TABLE = {
     ),
     "latin-1, late": (MANY.encode() + b"caf\xe9,1\n", "can't decode byte 0xe9"),
     "windows-1252": (TABLE.encode() + b"\x93good\x94,1\n", "can't decode byte 0x93"),
-    "UTF-16": (TABLE.encode("utf-16"), "can't decode byte 0xff"),
-    "UTF-16, big end first": (b"\xfe\xff" + TABLE.encode("utf-16-be"), "byte 0xfe"),
-    "UTF-16, unmarked": (TABLE.encode("utf-16-le"), "DatasetGeneration"),
     "half a surrogate": (
         TABLE.encode() + b"a \xed\xa0\x80,1\n",
         "can't decode byte 0xed",
@@ -436,13 +431,11 @@ NO_TABLE = {
         "text,label\na film,0,1\nb film,1,0\n",
         "Length of header",
     ),
-    "a zip": (b"PK\x03\x04" + bytes(range(256)), "BadZipFile"),
-    "a label far too large": (labelled(0, 2**70), "too large to convert"),
     "a word for a label, late": (
         MANY + "a film,pos\n",
         "Failed to parse string: 'pos'",
     ),
-    "a fraction for a label, late": (MANY + "a film,0.5\n", "Float value 0.500000"),
+    "a fraction for a label, late": (MANY + "a film,0.5\n", "Float value 0.5"),
 }
 NO_CORPUS = {
     "a row of a comma": (TABLE + ",\n", r"rows that hold no label \(1\): 2$"),
@@ -454,8 +447,16 @@ NO_CORPUS = {
     "a row without label": (TABLE + "a film\n", r"rows that hold no label \(1\): 2$"),
     "no label, late": (MANY + "a film,\n", r"rows that hold no label \(1\): 20000$"),
     "label NA": (labelled(0, "NA", 1, "nan"), r"rows that hold no label \(2\): 1, 3$"),
-    "no text": (TABLE + ",1\n", r"rows that hold no string as text \(1\): 2$"),
-    "empty quotes": (TABLE + '"",1\n', r"rows that hold no string as text \(1\): 2$"),
+    "a label far too large": (labelled(0, 2**70), "too large to convert|found 0, 1180"),
+    "NUL": (TABLE + "a \0 fi\0lm,1\n", r"mine\.csv holds a NUL byte; .* remove the"),
+    "NUL in quotes": (TABLE + '"a \0, film",1\n', "NUL byte; expected text in UTF-8"),
+    "UTF-16": (TABLE.encode("utf-16"), "NUL byte; .*UTF-16 is full of NULs"),
+    "UTF-16, unmarked": (TABLE.encode("utf-16-le"), "NUL byte; .*UTF-16"),
+    "UTF-16, big end first": (b"\xfe\xff" + TABLE.encode("utf-16-be"), "NUL byte"),
+    "a zip": (b"PK\x03\x04" + bytes(range(256)), "NUL byte"),
+    # pandas 2 gives an empty text where pandas 3 gives none.
+    "no text": (TABLE + ",1\n", r"hold no (string as|token of) .*\(1\): 2$"),
+    "empty quotes": (TABLE + '"",1\n', r"hold no (string as|token of) .*\(1\): 2$"),
     "spaces only": (TABLE + "   ,1\n", r"hold no token of the vocabulary; .*\(1\): 2$"),
     "semicolons": (
         TABLE.replace(",", ";"),

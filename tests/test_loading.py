@@ -144,7 +144,8 @@ def test_labels_that_cannot_be_used(tmp_path, labels, message):
 def test_missing_texts_are_named_by_row(tmp_path, suffix):
     texts = [*TEXTS[:3], None, *TEXTS[4:]]
     path = write(tmp_path / f"mine{suffix}", texts, LABELS)
-    with pytest.raises(ValueError, match=r"no string as text \(1\): 3$"):
+    # pandas 2 gives an empty text where pandas 3 gives none.
+    with pytest.raises(ValueError, match=r"no (string as|token of) .*\(1\): 3$"):
         load_corpus(path, min_count=1)
 
 
@@ -510,7 +511,7 @@ def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="not cached in") as caught:
         first = load_corpus(path, min_count=1)
         second = load_corpus(path, min_count=1)
-    assert len(caught) == 1
+    assert len([w for w in caught if "not cached in" in str(w.message)]) == 1
     assert same(first, second)
 
 
