@@ -71,7 +71,7 @@ $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 
 # Needs `make book` before, and Chromium.
 test-site: $(READY)
-	$(BIN)/python -m pytest -m site
+	$(BIN)/python -m pytest -m site -n $(WORKERS)
 
 execute: $(READY)
 	$(BIN)/python tools/execute.py $(CHAPTERS)
