@@ -1,0 +1,381 @@
+"""Plant faults in `attnsel`, one at a time, and see what notices.
+
+`python -m tools.mutants` runs the unit tests and chapters (on the bundled corpus) on
+a copy of the tree for each fault, and writes the table `tools/mutants.md`; with
+words after it, only of the faults whose description holds one of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+import attnsel
+from tools.repository import ROOT
+
+TABLE = ROOT / "tools" / "mutants.md"
+ENOUGH = 5  # tests that fail, to go on to the next fault
+PATIENCE = 600  # seconds for one run; a fault that makes it hang is noticed too
+LEFT_OUT = (".git", ".venv", "_build", ".*_cache", ".hypothesis", "__pycache__")
+# These look at pages, files and disks, not at what the package computes.
+ELSEWHERE = (
+    "colab",
+    "faults",
+    "hub",
+    "links",
+    "mutants",
+    "notebooks",
+    "runner",
+    "site",
+)
+HEAD = """\
+# Faults planted, and what notices them
+
+`python -m tools.mutants` plants these faults in a copy of `attnsel`, one at a time,
+runs the unit tests and, on generated reviews, the chapters that can run code of the
+module, and writes this table. It names the first test that fails (it stops after five),
+and of a chapter the first cell.
+
+| fault | module | unit tests | chapters |
+| --- | --- | --- | --- |"""
+NONE = "none"
+
+
+class Fault(NamedTuple):
+    """A text of a module of `attnsel` and the wrong one to put in its place."""
+
+    what: str
+    module: str
+    old: str
+    new: str
+
+
+FAULTS = [
+    # The model and its gradient
+    Fault(
+        "no shift of the scores before the exponential",
+        "model",
+        "w = torch.exp(a - a.max())",
+        "w = torch.exp(a)",
+    ),
+    Fault(
+        "no shift in a sequence's softmax",
+        "model",
+        "torch.exp(stored - top[rows])",
+        "torch.exp(stored)",
+    ),
+    Fault(
+        "one shift where the scores spread too far for it",
+        "model",
+        "torch.float32: 60.0",
+        "torch.float32: 600.0",
+    ),
+    Fault(
+        "attention normalized by the length",
+        "model",
+        "sums = C @ _pair(w * b, w)",
+        "sums = C @ _pair(w * b, torch.ones_like(w))",
+    ),
+    Fault(
+        "attention without counts",
+        "model",
+        "w = C.values() * torch.exp(",
+        "w = torch.exp(",
+    ),
+    Fault(
+        "sign of f in dL/da",
+        "model",
+        "w * (b * sums[:, 0] - sums[:, 1])",
+        "w * (b * sums[:, 0] + sums[:, 1])",
+    ),
+    Fault(
+        "p and v exchanged in the gradient of E",
+        "model",
+        "torch.mul(ga, p, out=out).addcmul_(gb, v)",
+        "torch.mul(ga, v, out=out).addcmul_(gb, p)",
+    ),
+    Fault(
+        "gradient of p from the values' half",
+        "model",
+        "grad_p.addmv_(e.T, ga)",
+        "grad_p.addmv_(e.T, gb)",
+    ),
+    Fault(
+        "initial entries of variance 1/d^2",
+        "model",
+        "entries.mul_(dim**-0.5)",
+        "entries.mul_(1 / dim)",
+    ),
+    Fault("seed ignored", "model", "manual_seed(seed)", "manual_seed(0)"),
+    # Training
+    Fault("sign of the loss", "train", "softplus(-signs", "softplus(signs"),
+    Fault(
+        "sign of the one step along v",
+        "train",
+        "g[:, 1:], model.output, value=-lr",
+        "g[:, 1:], model.output, value=lr",
+    ),
+    Fault(
+        "one step that moves the model it was given",
+        "train",
+        "stepped = copy.deepcopy(model)",
+        "stepped = model",
+    ),
+    Fault(
+        "test accuracy of the training corpus",
+        "train",
+        "_quality(bag_logits(scores, test), test)",
+        "_quality(logits, corpus)",
+    ),
+    Fault(
+        "snapshots one step late",
+        "train",
+        "if step in snapshots:",
+        "if step - 1 in snapshots:",
+    ),
+    # Theory
+    Fault(
+        "no 1/2 in Lemma 4.1",
+        "theory",
+        "/ 2\n        * _mean_over(corpus, rates)",
+        "* _mean_over(corpus, rates)",
+    ),
+    Fault(
+        "Lemma 4.1 with the mean length",
+        "theory",
+        "(corpus.signs.double() / corpus.lengths).numpy()",
+        "(corpus.signs.double() / corpus.lengths.double().mean()).numpy()",
+    ),
+    Fault(
+        "the margin of the wrong side",
+        "theory",
+        "points[local[:, 0]] - points[local[:, 1]]",
+        "points[local[:, 1]] - points[local[:, 0]]",
+    ),
+    # The flow
+    Fault(
+        "sign of the pull of the top token", "flow", "pull[top] = -y", "pull[top] = y"
+    ),
+    Fault(
+        "sign of the logistic factor",
+        "flow",
+        "log_expit(-y * logits)[row]",
+        "log_expit(y * logits)[row]",
+    ),
+    Fault(
+        "flow without counts", "flow", "[self.token] + self.log_counts", "[self.token]"
+    ),
+    # Data
+    Fault("labels swapped", "corpus", "(2 * self.labels - 1)", "(1 - 2 * self.labels)"),
+    Fault(
+        "stale cache: its key ignores the settings",
+        "loading",
+        "[_FORMAT, TOKEN_PATTERN, content, settings]",
+        "[_FORMAT, TOKEN_PATTERN, content]",
+    ),
+    Fault(
+        "stale cache: its key ignores the data",
+        "loading",
+        "[_FORMAT, TOKEN_PATTERN, content, settings]",
+        "[_FORMAT, TOKEN_PATTERN, settings]",
+    ),
+    Fault(
+        "stale cache: its key ignores the vocabulary",
+        "loading",
+        "self.vocab and self.vocab.fingerprint",
+        "self.vocab is not None",
+    ),
+    Fault(
+        "the training file for the test split",
+        "loading",
+        'f"{split}.parquet"',
+        '"train.parquet"',
+    ),
+    Fault(
+        "generated test reviews that are the training ones",
+        "loading",
+        'stream=int(split == "test")',
+        "stream=0",
+    ),
+    Fault(
+        "four stars read as negative", "loading", "labels[kept] > 2", "labels[kept] > 3"
+    ),
+    # What the chapters show
+    Fault(
+        "bins off by one",
+        "statistics",
+        'side="right") - 1, bins - 1)',
+        'side="right"), bins - 1)',
+    ),
+    Fault(
+        "values in place of ranks",
+        "statistics",
+        "np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))",
+        "np.corrcoef(x, y)",
+    ),
+]
+
+
+def planted(fault: Fault | None, folder: Path) -> Path:
+    """Copy the tree, with the fault in it if there is one, and return the copy."""
+    tree = folder / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    if fault is not None:
+        module = tree / "attnsel" / f"{fault.module}.py"
+        text = module.read_text(encoding="utf-8")
+        if text.count(fault.old) != 1:
+            raise ValueError(
+                f"{fault.what}: {module.name} holds {fault.old!r} not once"
+            )
+        module.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    return tree
+
+
+def run(tree: Path, *arguments: str) -> list[str]:
+    """Run pytest in a copy; return the names of what failed, as it prints them."""
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rfE", *arguments]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {
+            "PYTHONPATH": str(tree),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "ATTNSEL_CACHE": cache,
+            "ATTNSEL_DATA": "",
+            "ATTNSEL_PROGRESS": "0",
+            "HF_HOME": f"{cache}/hub",
+            "HF_ENDPOINT": "http://127.0.0.1:9",
+            "OMP_NUM_THREADS": "1",
+        }
+        try:
+            done = subprocess.run(
+                command,
+                cwd=tree,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            return ["takes too long"]
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+::\S.*?)(?: - .*)?$", done.stdout, re.M)
+    if done.returncode and not failed:
+        failed = [f"pytest ends with {done.returncode}"]
+    return failed
+
+
+def run_tests(tree: Path) -> list[str]:
+    """Return the unit tests that fail, the first few of them."""
+    ignored = [f"--ignore=tests/test_{name}.py" for name in ELSEWHERE]
+    failed = run(tree, *ignored, f"--maxfail={ENOUGH}", "tests")
+    return [name.split("::")[-1] for name in failed]
+
+
+def run_chapter(tree: Path, chapter: str) -> str:
+    """Return the name of the first cell of a chapter that fails, or nothing."""
+    options = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", "-x"]
+    options += ["--nbval-sanitize-with", "tests/nbval.cfg", "-W", "default"]
+    failed = run(tree, *options, f"book/{chapter}.ipynb")
+    number = re.search(r"Cell (\d+)$", failed[0]) if failed else None
+    if number is None:
+        return failed[0] if failed else ""
+    notebook = nbformat.read(tree / "book" / f"{chapter}.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return str(code[int(number[1])].id)
+
+
+def named(source: str) -> set[str]:
+    """Return the modules of `attnsel` that a source imports from, or names."""
+    modules = set()
+    for node in ast.walk(ast.parse(re.sub(r"(?m)^(\s*)%.*", r"\1pass", source))):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module == "attnsel":
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(str(node.module))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "attnsel":
+            names = [node.attr]
+        things = [getattr(attnsel, name) for name in names]
+        modules |= {getattr(t, "__module__", None) or t.__name__ for t in things}
+    return {m.removeprefix("attnsel.") for m in modules if m.startswith("attnsel.")}
+
+
+def chapters(module: str | None) -> list[str]:
+    """Return the chapters that can run code of a module, those named last first.
+
+    The long ones happen to be named last, so no core waits for one at the end.
+    """
+    found = []
+    for path in sorted((ROOT / "book").glob("*.ipynb"), reverse=True):
+        cells = nbformat.read(path, as_version=4).cells
+        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        reached: set[str] = set()
+        ahead = named(code)
+        while ahead - reached:
+            reached |= ahead
+            texts = [(ROOT / "attnsel" / f"{m}.py").read_text() for m in reached]
+            ahead = set().union(*map(named, texts))
+        if module is None or module in reached:
+            found.append(path.stem)
+    return found
+
+
+def judge(fault: Fault | None) -> tuple[list[str], dict[str, str]]:
+    """Return the tests that a fault makes fail, and of each chapter the first cell."""
+    able = chapters(fault and fault.module)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        tree = planted(fault, Path(folder))
+        tests = pool.submit(run_tests, tree)
+        cells = pool.map(lambda chapter: run_chapter(tree, chapter), able)
+        noticed = {name: cell for name, cell in zip(able, cells, strict=True) if cell}
+        return tests.result(), noticed
+
+
+def row(fault: Fault, tests: list[str], cells: dict[str, str]) -> str:
+    """Return the row of the table on a fault."""
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    some = f"`{tests[0]}`{more}" if tests else NONE
+    where = ", ".join(f"{name} (`{cell}`)" for name, cell in cells.items()) or NONE
+    return f"| {fault.what} | `{fault.module}` | {some} | {where} |"
+
+
+def table() -> dict[str, str]:
+    """Return the rows of the table as it stands, by what the fault is."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
+    rows = [line for line in lines if line.startswith("| ")][2:]
+    return {line.split(" | ")[0].removeprefix("| "): line for line in rows}
+
+
+def main(*words: str) -> int:
+    """Judge the faults that hold one of the words, or all; return the exit status."""
+    tests, cells = judge(None)
+    if tests or cells:
+        sys.exit(f"something fails without any fault: {tests} {cells}")
+    chosen = [f for f in FAULTS if not words or any(word in f.what for word in words)]
+    missed = 0
+    for fault in chosen:
+        tests, cells = judge(fault)
+        missed += not (tests or cells)
+        found = row(fault, tests, cells)
+        print(found, flush=True)
+        # After each, so that an interrupted run keeps what it has found.
+        rows = table() | {fault.what: found}
+        kept = [rows[f.what] for f in FAULTS if f.what in rows]
+        TABLE.write_text("\n".join([HEAD, *kept]) + "\n", encoding="utf-8")
+    print(f"{len(chosen)} faults planted, {len(chosen) - missed} caught")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
