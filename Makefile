@@ -20,6 +20,10 @@ export ATTNSEL_DATA
 export ATTNSEL_PROGRESS := 0
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
+INSTALL_TORCH = -m pip install --quiet --no-deps --retries 1 \
+	--extra-index-url https://download.pytorch.org/whl/cpu \
+	"$$(grep '^torch==' requirements.txt)"
+
 NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
@@ -29,9 +33,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 
 $(READY): requirements.txt constraints.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-deps --retries 1 \
-		--extra-index-url https://download.pytorch.org/whl/cpu \
-		"$$(grep '^torch==' requirements.txt)"
+	$(BIN)/python $(INSTALL_TORCH)
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
@@ -62,9 +64,7 @@ test-runner: $(READY) $(COLAB)/.ready
 $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 	rm -rf $(COLAB)
 	$(BIN)/python -m venv $(COLAB)
-	$(COLAB)/bin/python -m pip install --quiet --no-deps --no-compile --retries 1 \
-		--extra-index-url https://download.pytorch.org/whl/cpu \
-		"$$(grep '^torch==' requirements.txt)"
+	$(COLAB)/bin/python $(INSTALL_TORCH) --no-compile
 	$(COLAB)/bin/python -m pip install --quiet --no-deps --no-compile \
 		-r tests/colab-requirements.txt
 	touch $@

@@ -204,9 +204,9 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
         # names is an error: pandas would take its first field for an index.
         no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
         csv = {
-            "converters": {settings.text: str},
+            "converters": {settings.text: _text_or_none},
             "keep_default_na": False,
-            "na_values": {settings.label: no_label, settings.text: [""]},
+            "na_values": {settings.label: no_label},
             "index_col": False,
         }
         # A folder of its own: nothing is left behind, and HOME may be read-only.
@@ -250,6 +250,11 @@ def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
                     "of NULs: save the file again; or remove the byte)"
                 )
     return _cached(digest.hexdigest(), name, settings, read)
+
+
+def _text_or_none(text: str) -> str | None:
+    """Return a field of a CSV file as it stands, or None if it is empty."""
+    return text or None
 
 
 def _from_hub(repository: str, split: str) -> tuple[Any, str]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 
 import hypothesis
+import pytest
 import torch
+
+from attnsel import loading
 
 # One thread a worker: tests are small, and workers run beside one another.
 torch.set_num_threads(1)
@@ -15,3 +18,16 @@ os.environ["ATTNSEL_PROGRESS"] = "0"
 # machine is slow at times.
 hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
 hypothesis.settings.load_profile("attnsel")
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """A cache of its own, no data folder, no network, no bars, for a test."""
+    import datasets
+
+    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
+    monkeypatch.delenv("ATTNSEL_DATA", raising=False)
+    monkeypatch.setattr(loading, "_unreachable", lambda _: "no network in this test")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
+    monkeypatch.setattr(loading, "_warned", set())

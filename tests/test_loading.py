@@ -12,6 +12,7 @@ from pathlib import Path
 import datasets
 import numpy as np
 import pytest
+from caching import cached, same
 
 from attnsel import loading
 from attnsel.corpus import Corpus, Vocab
@@ -21,16 +22,7 @@ REAL = os.environ.get("ATTNSEL_DATA")
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
 LABELS = [0, 1] * 15
 
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch, tmp_path):
-    """A cache of its own, no data folder, no network, no bars, for each test."""
-    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
-    monkeypatch.delenv("ATTNSEL_DATA", raising=False)
-    monkeypatch.setattr(loading, "_unreachable", lambda _: "no network in this test")
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
-    monkeypatch.setattr(loading, "_warned", set())
+pytestmark = pytest.mark.usefixtures("alone")
 
 
 def write(path, texts=TEXTS, labels=LABELS, **columns):
@@ -40,20 +32,6 @@ def write(path, texts=TEXTS, labels=LABELS, **columns):
     with loading._quiet():
         (data.to_csv if path.suffix == ".csv" else data.to_parquet)(str(path))
     return path
-
-
-def cached(tmp_path):
-    return sorted((tmp_path / "cache").glob("*"))
-
-
-def same(one, two):
-    return (
-        np.array_equal(one.counts.toarray(), two.counts.toarray())
-        and one.labels.equal(two.labels)
-        and one.vocab == two.vocab
-        and one.texts == two.texts
-        and one.n_classes == two.n_classes
-    )
 
 
 @pytest.fixture
@@ -144,8 +122,7 @@ def test_labels_that_cannot_be_used(tmp_path, labels, message):
 def test_missing_texts_are_named_by_row(tmp_path, suffix):
     texts = [*TEXTS[:3], None, *TEXTS[4:]]
     path = write(tmp_path / f"mine{suffix}", texts, LABELS)
-    # pandas 2 gives an empty text where pandas 3 gives none.
-    with pytest.raises(ValueError, match=r"no (string as|token of) .*\(1\): 3$"):
+    with pytest.raises(ValueError, match=r"no string as text \(1\): 3$"):
         load_corpus(path, min_count=1)
 
 
@@ -507,11 +484,11 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch, error):
 def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "file" / "cache"))
-    path = write(tmp_path / "mine.csv")
+    path = write(tmp_path / "mine.parquet")
     with pytest.warns(UserWarning, match="not cached in") as caught:
         first = load_corpus(path, min_count=1)
         second = load_corpus(path, min_count=1)
-    assert len([w for w in caught if "not cached in" in str(w.message)]) == 1
+    assert len(caught) == 1
     assert same(first, second)
 
 
