@@ -2,9 +2,9 @@
 
 from attnsel.corpus import Corpus, Vocab
 from attnsel.flow import Flow, gradient_flow
-from attnsel.loading import BundledCorpusWarning, load_corpus
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus, synthetic_corpus
+from attnsel.texts.loading import BundledCorpusWarning, load_corpus
 from attnsel.theory import (
     MaxMargin,
     max_margin,

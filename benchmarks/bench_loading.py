@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from attnsel.corpus import TOKEN_PATTERN, Corpus
-from attnsel.loading import load_corpus
+from attnsel.texts.loading import load_corpus
 
 REPEATS = 3
 

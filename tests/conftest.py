@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 import torch
 
-from attnsel import loading
+from attnsel.texts import loading
 
 # One thread a worker: tests are small, and workers run beside one another.
 torch.set_num_threads(1)

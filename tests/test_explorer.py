@@ -4,7 +4,7 @@ import re
 import pytest
 import torch
 
-from attnsel.explorer import scatter_explorer
+from attnsel.book import scatter_explorer
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
 COLUMNS = {

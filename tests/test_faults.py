@@ -18,10 +18,10 @@ import pyarrow.parquet
 import pytest
 from caching import cached, same
 
-from attnsel import loading
 from attnsel.corpus import Corpus, Vocab
-from attnsel.loading import load_corpus
-from attnsel.reviews import generate_reviews
+from attnsel.texts import loading
+from attnsel.texts.loading import load_corpus
+from attnsel.texts.reviews import generate_reviews
 
 ROOT = Path(loading.__file__).parents[1]
 # `datasets` leaves the file of a failed read to the garbage collector.
@@ -90,7 +90,7 @@ REVIEWS, SENTIMENTS = generate_reviews(1000)
 FULL = """
 import os, subprocess, tempfile, warnings
 from pathlib import Path
-from attnsel.loading import load_corpus
+from attnsel.texts.loading import load_corpus
 
 disk = Path(os.environ["TMPDIR"])
 try:
@@ -226,7 +226,7 @@ COLD_START = """
 import hashlib, os, time, warnings
 from pathlib import Path
 import datasets, sklearn.feature_extraction.text  # once, not in each of the four
-from attnsel.loading import load_corpus
+from attnsel.texts.loading import load_corpus
 
 warnings.simplefilter("error", UserWarning)
 for i in range(4):
@@ -261,9 +261,9 @@ def test_four_processes_that_load_the_same_corpus(tmp_path, monkeypatch):
 KILLED = """
 import os, random, signal, time
 from pathlib import Path
-from attnsel import loading
+from attnsel.texts import loading
 from attnsel.corpus import Corpus
-from attnsel.reviews import generate_reviews
+from attnsel.texts.reviews import generate_reviews
 
 corpus = Corpus.from_texts(*generate_reviews(300))
 entry = Path(os.environ["ATTNSEL_CACHE"], "entry.npz")

@@ -10,7 +10,7 @@ from pathlib import Path
 from hub import hub, repository
 
 import attnsel
-from attnsel.reviews import generate_reviews
+from attnsel.texts.reviews import generate_reviews
 
 LOAD = """
 import sys, attnsel

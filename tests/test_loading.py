@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from caching import cached, same
 
-from attnsel import loading
 from attnsel.corpus import Corpus, Vocab
-from attnsel.loading import BundledCorpusWarning, load_corpus
+from attnsel.texts import loading
+from attnsel.texts.loading import BundledCorpusWarning, load_corpus
 
 REAL = os.environ.get("ATTNSEL_DATA")
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
@@ -296,7 +296,7 @@ def accept():
         held.append(server.accept())
 threading.Thread(target=accept, daemon=True).start()
 os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
-from attnsel import loading
+from attnsel.texts import loading
 loading.HUB_PATIENCE = 1.0
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -309,7 +309,7 @@ print(corpus.name, message.filename == __file__, message.message)
 REFUSING_HUB = """
 import os, warnings
 os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"
-from attnsel.loading import load_corpus
+from attnsel.texts.loading import load_corpus
 warnings.simplefilter("always")
 print(load_corpus("imdb").name)
 """
@@ -495,7 +495,7 @@ def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
 TWO_AT_ONCE = """
 import sys
 from pathlib import Path
-from attnsel import loading
+from attnsel.texts import loading
 from attnsel.corpus import Corpus
 texts = [f"film {i} " + "word " * i for i in range(200)]
 corpus = Corpus.from_texts(texts, [0, 1] * 100, min_count=1)

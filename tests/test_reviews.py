@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from attnsel import reviews
 from attnsel.corpus import Corpus
-from attnsel.reviews import expected_counts, generate_reviews
+from attnsel.texts import reviews
+from attnsel.texts.reviews import expected_counts, generate_reviews
 
 
 @cache

@@ -21,7 +21,7 @@ from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient import NotebookClient
 from runner import COLAB, ROOT, Session, packages, snapshot
 
-from attnsel.reviews import generate_reviews
+from attnsel.texts.reviews import generate_reviews
 from tools import execute
 
 # A kernel that this process starts leaves sockets to the garbage collector.
@@ -283,7 +283,7 @@ def test_an_interrupted_load_leaves_no_file(notebook):
     status, sent = notebook.run(
         """
         import os, pandas, pathlib, tempfile
-        from attnsel.reviews import generate_reviews
+        from attnsel.texts.reviews import generate_reviews
         os.environ["ATTNSEL_CACHE"] = tempfile.mkdtemp()
         texts, labels = generate_reviews(4000)
         many = pandas.DataFrame({"text": texts * 40, "label": list(labels) * 40})

@@ -4,8 +4,8 @@ import re
 import matplotlib
 import pytest
 
-from attnsel.plots import STYLE, figure_html
-from attnsel.widgets import coloured_text, frames, show_text
+from attnsel.book import coloured_text, frames, show_text
+from attnsel.book.style import STYLE, figure_html
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 

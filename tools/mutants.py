@@ -179,36 +179,39 @@ FAULTS = [
     Fault("labels swapped", "corpus", "(2 * self.labels - 1)", "(1 - 2 * self.labels)"),
     Fault(
         "stale cache: its key ignores the settings",
-        "loading",
+        "texts/loading",
         "[_FORMAT, TOKEN_PATTERN, content, settings]",
         "[_FORMAT, TOKEN_PATTERN, content]",
     ),
     Fault(
         "stale cache: its key ignores the data",
-        "loading",
+        "texts/loading",
         "[_FORMAT, TOKEN_PATTERN, content, settings]",
         "[_FORMAT, TOKEN_PATTERN, settings]",
     ),
     Fault(
         "stale cache: its key ignores the vocabulary",
-        "loading",
+        "texts/loading",
         "self.vocab and self.vocab.fingerprint",
         "self.vocab is not None",
     ),
     Fault(
         "the training file for the test split",
-        "loading",
+        "texts/loading",
         'f"{split}.parquet"',
         '"train.parquet"',
     ),
     Fault(
         "generated test reviews that are the training ones",
-        "loading",
+        "texts/loading",
         'stream=int(split == "test")',
         "stream=0",
     ),
     Fault(
-        "four stars read as negative", "loading", "labels[kept] > 2", "labels[kept] > 3"
+        "four stars read as negative",
+        "texts/loading",
+        "labels[kept] > 2",
+        "labels[kept] > 3",
     ),
     # What the chapters show
     Fault(

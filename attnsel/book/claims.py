@@ -13,6 +13,7 @@ def claim(
     above: float | None = None,
     below: float | None = None,
     equals: float | None = None,
+    paper: bool = False,
 ) -> None:
     """Print one line if a measured value is where a result says, else raise.
 
@@ -23,6 +24,7 @@ def claim(
         above: a bound the value must exceed.
         below: a bound the value must stay under.
         equals: the exact value, for counts.
+        paper: whether the paper says it; otherwise this book does.
 
     Raises:
         AssertionError: if the value is elsewhere, or not a finite number.
@@ -47,7 +49,8 @@ def claim(
     if not (holds and math.isfinite(x)):
         raise AssertionError(f"{name} fails: {x:.4g} is not {bound}")
     shown = f"{x:g}" if equals is not None else f"{x:.4g}"
-    print(f"{name} holds: {shown} is {bound}")
+    said = " (the paper)" if paper else ""
+    print(f"{name} holds: {shown} is {bound}{said}")
 
 
 def glue(**values: str | float) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from IPython.display import HTML
 from torch import Tensor
 
-from attnsel.plots import NEGATIVE, POSITIVE
+from attnsel.book.style import NEGATIVE, POSITIVE
 
 _STYLE = """
 .attnsel-map{margin:1em 0;line-height:1.5}

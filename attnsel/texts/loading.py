@@ -34,7 +34,7 @@ from attnsel.corpus import (
     refuse_rows,
 )
 from attnsel.progress import progress_off
-from attnsel.reviews import generate_reviews
+from attnsel.texts.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
