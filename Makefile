@@ -9,8 +9,10 @@ SITE := _build/html
 COLAB := _build/colab-env
 CHAPTERS ?=
 NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
-# Test processes, by default one a core; a notebook stays with one of them.
-WORKERS ?= auto
+# Processes, by default one a core with one thread each: two threads in each of two
+# processes on two cores take more than twice as long. A notebook stays with one process.
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
+export OMP_NUM_THREADS ?= 1
 
 # Real reviews in a folder next to the repository are used where there are any.
 ifneq ($(wildcard ../shared/data/.),)
@@ -74,16 +76,16 @@ test-site: $(READY)
 	$(BIN)/python -m pytest -m site -n $(WORKERS)
 
 execute: $(READY)
-	$(BIN)/python tools/execute.py $(CHAPTERS)
+	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
 
 # The chapters as plain Markdown, for the branch that the launch buttons open.
 colab: $(READY)
 	rm -rf _build/colab
 	$(BIN)/python -m tools.colab _build/colab
 
-# Needs the network.
+# Requests every external link, so it needs the network.
 links: $(READY)
-	$(BIN)/python -m tools.links --check
+	$(BIN)/jupyter-book build . --builder linkcheck
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from tools import repository
+from tools.colab import ADDRESS, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 COLAB = ROOT / "_build" / "colab-env"  # `make test-runner` builds it
 SITE = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
 NOWHERE = "http://127.0.0.1:9"
@@ -70,7 +69,7 @@ class Session:
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             "GIT_CONFIG_COUNT": "1",
             "GIT_CONFIG_KEY_0": f"url.file://{snapshot}.insteadOf",
-            "GIT_CONFIG_VALUE_0": f"https://github.com/{repository.address()}",
+            "GIT_CONFIG_VALUE_0": f"https://github.com/{ADDRESS}",
         }
         kernel = folder / "kernels" / "colab"
         kernel.mkdir(parents=True)

@@ -10,16 +10,16 @@ import nbformat
 import pytest
 import yaml
 
-from tools import colab, repository
+from tools import colab
+from tools.colab import ADDRESS, ROOT
 
-ROOT = repository.ROOT
 CHAPTERS = sorted(path.name for path in (ROOT / "book").glob("*.ipynb"))
 RAW = re.compile(
     r":::|\{[\w:-]+\}`|^\([\w-]+\)=|^```\{|\$\$ *\([\w:-]+\)|\[\^|^ *:[\w-]+: |\(eq-"
     r"|\]\((?!https://|#)",
     re.MULTILINE,
 )
-SITE = "https://{}.github.io/{}/book".format(*repository.address().split("/"))
+SITE = "https://{}.github.io/{}/book".format(*ADDRESS.split("/"))
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("jupyter_book") is None, reason="needs Jupyter Book"
@@ -117,7 +117,7 @@ def test_the_launch_buttons_name_the_copies():
     where = settings["repository"]
     assert where["branch"] == "colab"
     assert where["path_to_book"] == ""  # so the paths are book/NAME.ipynb
-    assert where["url"] == f"https://github.com/{repository.address()}"
+    assert where["url"] == f"https://github.com/{ADDRESS}"
 
 
 # A small book with every feature

@@ -20,9 +20,9 @@ from xml.etree import ElementTree
 import nbformat
 import yaml
 
-from tools import repository
-
-ROOT = repository.ROOT
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+ADDRESS = SETTINGS["repository"]["url"].removeprefix("https://github.com/")
 INLINE = re.compile(
     r"""\{(?P<role>[\w:-]+)\}`(?P<content>[^`]+)`
     | (?P<ticks>`+)(?:(?!\n\n).)+?(?P=ticks)(?!`)
@@ -315,7 +315,7 @@ def copies(root: Path = ROOT) -> dict[str, Any]:
     Raises:
         ValueError: if something cannot be resolved; the message names the chapter.
     """
-    owner, name = repository.address(root).split("/")
+    owner, name = ADDRESS.split("/")
     site = f"https://{owner}.github.io/{name}"
     paths = sorted((root / "book").glob("*.ipynb"))
     wanted: dict[str, Reference] = defaultdict(lambda: Reference("?", [("?", "?")]))

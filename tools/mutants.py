@@ -21,7 +21,7 @@ from typing import NamedTuple
 import nbformat
 
 import attnsel
-from tools.repository import ROOT
+from tools.colab import ROOT
 
 TABLE = ROOT / "tools" / "mutants.md"
 ENOUGH = 5  # tests that fail, to go on to the next fault
@@ -32,7 +32,6 @@ ELSEWHERE = (
     "colab",
     "faults",
     "hub",
-    "links",
     "mutants",
     "notebooks",
     "runner",
