@@ -19,10 +19,11 @@ import pytest
 from hub import hub, repository
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient import NotebookClient
-from runner import COLAB, ROOT, Session, packages, snapshot
+from runner import COLAB, Session, packages, snapshot
 
 from attnsel.texts.reviews import generate_reviews
 from tools import execute
+from tools.colab import ROOT
 
 # A kernel that this process starts leaves sockets to the garbage collector.
 pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]

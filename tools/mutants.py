@@ -1,13 +1,13 @@
 """Plant faults in `attnsel`, one at a time, and see what notices.
 
-`python -m tools.mutants` runs the unit tests and chapters (on the bundled corpus) on
-a copy of the tree for each fault, and writes the table `tools/mutants.md`; with
-words after it, only of the faults whose description holds one of them.
+`python -m tools.mutants` runs the unit tests, and the chapter that has most to do with
+it (on the bundled corpus), on a copy of the tree for each fault, and writes the table
+`tools/mutants.md`; with words after it, only of the faults whose description holds one
+of them.
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
@@ -20,11 +20,9 @@ from typing import NamedTuple
 
 import nbformat
 
-import attnsel
 from tools.colab import ROOT
 
 TABLE = ROOT / "tools" / "mutants.md"
-ENOUGH = 5  # tests that fail, to go on to the next fault
 PATIENCE = 600  # seconds for one run; a fault that makes it hang is noticed too
 LEFT_OUT = (".git", ".venv", "_build", ".*_cache", ".hypothesis", "__pycache__")
 # These look at pages, files and disks, not at what the package computes.
@@ -41,11 +39,11 @@ HEAD = """\
 # Faults planted, and what notices them
 
 `python -m tools.mutants` plants these faults in a copy of `attnsel`, one at a time,
-runs the unit tests and, on generated reviews, the chapters that can run code of the
-module, and writes this table. It names the first test that fails (it stops after five),
-and of a chapter the first cell.
+runs the unit tests and, on generated reviews, the chapter that has most to do with it,
+and writes this table. It names the first test and the first cell that fail; a dash
+stands where no chapter can show the fault.
 
-| fault | module | unit tests | chapters |
+| fault | module | unit test | chapter |
 | --- | --- | --- | --- |"""
 NONE = "none"
 
@@ -57,6 +55,13 @@ class Fault(NamedTuple):
     module: str
     old: str
     new: str
+    chapter: str = ""  # the one that should notice, if any can
+
+    @property
+    def path(self) -> str:
+        """The file of the module, from the root of the repository."""
+        suffix = "" if Path(self.module).suffix else ".py"
+        return f"attnsel/{self.module}{suffix}"
 
 
 FAULTS = [
@@ -233,7 +238,7 @@ def planted(fault: Fault | None, folder: Path) -> Path:
     tree = folder / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
     if fault is not None:
-        module = tree / "attnsel" / f"{fault.module}.py"
+        module = tree / fault.path
         text = module.read_text(encoding="utf-8")
         if text.count(fault.old) != 1:
             raise ValueError(
@@ -274,11 +279,13 @@ def run(tree: Path, *arguments: str) -> list[str]:
     return failed
 
 
-def run_tests(tree: Path) -> list[str]:
-    """Return the unit tests that fail, the first few of them."""
+def run_tests(tree: Path, fault: Fault | None) -> str:
+    """Return the first unit test that fails, those of the fault's module first."""
     ignored = [f"--ignore=tests/test_{name}.py" for name in ELSEWHERE]
-    failed = run(tree, *ignored, f"--maxfail={ENOUGH}", "tests")
-    return [name.split("::")[-1] for name in failed]
+    stem = Path(fault.module).stem if fault else ""
+    own = [str(p.relative_to(tree)) for p in tree.glob(f"tests/test_{stem}.py")]
+    failed = run(tree, *ignored, "-x", *own, "tests")
+    return failed[0].split("::")[-1] if failed else ""
 
 
 def run_chapter(tree: Path, chapter: str) -> str:
@@ -294,62 +301,19 @@ def run_chapter(tree: Path, chapter: str) -> str:
     return str(code[int(number[1])].id)
 
 
-def named(source: str) -> set[str]:
-    """Return the modules of `attnsel` that a source imports from, or names."""
-    modules = set()
-    for node in ast.walk(ast.parse(re.sub(r"(?m)^(\s*)%.*", r"\1pass", source))):
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom) and node.module == "attnsel":
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            modules.add(str(node.module))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "attnsel":
-            names = [node.attr]
-        things = [getattr(attnsel, name) for name in names]
-        modules |= {getattr(t, "__module__", None) or t.__name__ for t in things}
-    return {m.removeprefix("attnsel.") for m in modules if m.startswith("attnsel.")}
-
-
-def chapters(module: str | None) -> list[str]:
-    """Return the chapters that can run code of a module, those named last first.
-
-    The long ones happen to be named last, so no core waits for one at the end.
-    """
-    found = []
-    for path in sorted((ROOT / "book").glob("*.ipynb"), reverse=True):
-        cells = nbformat.read(path, as_version=4).cells
-        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        reached: set[str] = set()
-        ahead = named(code)
-        while ahead - reached:
-            reached |= ahead
-            texts = [(ROOT / "attnsel" / f"{m}.py").read_text() for m in reached]
-            ahead = set().union(*map(named, texts))
-        if module is None or module in reached:
-            found.append(path.stem)
-    return found
-
-
-def judge(fault: Fault | None) -> tuple[list[str], dict[str, str]]:
-    """Return the tests that a fault makes fail, and of each chapter the first cell."""
-    able = chapters(fault and fault.module)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ThreadPoolExecutor(os.cpu_count()) as pool,
-    ):
+def judge(fault: Fault) -> tuple[str, str]:
+    """Return the test and the cell of the fault's chapter that notice it first."""
+    with tempfile.TemporaryDirectory() as folder:
         tree = planted(fault, Path(folder))
-        tests = pool.submit(run_tests, tree)
-        cells = pool.map(lambda chapter: run_chapter(tree, chapter), able)
-        noticed = {name: cell for name, cell in zip(able, cells, strict=True) if cell}
-        return tests.result(), noticed
+        test = run_tests(tree, fault)
+        return test, run_chapter(tree, fault.chapter) if fault.chapter else ""
 
 
-def row(fault: Fault, tests: list[str], cells: dict[str, str]) -> str:
+def row(fault: Fault, test: str, cell: str) -> str:
     """Return the row of the table on a fault."""
-    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-    some = f"`{tests[0]}`{more}" if tests else NONE
-    where = ", ".join(f"{name} (`{cell}`)" for name, cell in cells.items()) or NONE
-    return f"| {fault.what} | `{fault.module}` | {some} | {where} |"
+    where = f"{fault.chapter} (`{cell}`)" if cell else NONE if fault.chapter else "-"
+    noticed = f"`{test}`" if test else NONE
+    return f"| {fault.what} | `{fault.module}` | {noticed} | {where} |"
 
 
 def table() -> dict[str, str]:
@@ -361,20 +325,23 @@ def table() -> dict[str, str]:
 
 def main(*words: str) -> int:
     """Judge the faults that hold one of the words, or all; return the exit status."""
-    tests, cells = judge(None)
-    if tests or cells:
-        sys.exit(f"something fails without any fault: {tests} {cells}")
     chosen = [f for f in FAULTS if not words or any(word in f.what for word in words)]
+    with tempfile.TemporaryDirectory() as folder:
+        tree = planted(None, Path(folder))
+        named = sorted({fault.chapter for fault in chosen} - {""})
+        failed = [run_tests(tree, None), *(run_chapter(tree, name) for name in named)]
+    if any(failed):
+        sys.exit(f"something fails without any fault: {failed}")
     missed = 0
-    for fault in chosen:
-        tests, cells = judge(fault)
-        missed += not (tests or cells)
-        found = row(fault, tests, cells)
-        print(found, flush=True)
-        # After each, so that an interrupted run keeps what it has found.
-        rows = table() | {fault.what: found}
-        kept = [rows[f.what] for f in FAULTS if f.what in rows]
-        TABLE.write_text("\n".join([HEAD, *kept]) + "\n", encoding="utf-8")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for fault, found in zip(chosen, pool.map(judge, chosen), strict=True):
+            missed += not any(found)
+            line = row(fault, *found)
+            print(line, flush=True)
+            # After each, so that an interrupted run keeps what it has found.
+            rows = table() | {fault.what: line}
+            kept = [rows[f.what] for f in FAULTS if f.what in rows]
+            TABLE.write_text("\n".join([HEAD, *kept]) + "\n", encoding="utf-8")
     print(f"{len(chosen)} faults planted, {len(chosen) - missed} caught")
     return 1 if missed else 0
 
