@@ -51,6 +51,7 @@ class AttentionClassifier(nn.Module):
         output: v, parameter (d,).
         vocab: the vocabulary it was trained on, None before training; a corpus in
             another vocabulary is refused.
+        classes: names of the classes, those of the corpus it was trained on.
 
     Raises:
         ValueError: if a size is not a positive integer or the dtype is another one.
@@ -81,6 +82,7 @@ class AttentionClassifier(nn.Module):
         self.cls = draw(dim)
         self.output = draw(dim)
         self.vocab: Vocab | None = None
+        self.classes: tuple[Any, ...] = (0, 1)
 
     def scores(self) -> Tensor:
         """Return the scores E p and E v of each token as the columns of a (V, 2)."""
@@ -113,6 +115,11 @@ class AttentionClassifier(nn.Module):
             (q.cpu().numpy(), counts.indices.copy(), counts.indptr.copy()), counts.shape
         )
 
+    @torch.no_grad()
+    def predict(self, corpus: Corpus) -> list[Any]:
+        """Return the name of the likelier class of each sequence, from `classes`."""
+        return [self.classes[int(logit > 0)] for logit in self(corpus).tolist()]
+
     def check_vocab(self, corpus: Corpus) -> None:
         """Raise a ValueError unless the corpus is counted in this model's tokens."""
         if len(corpus.vocab) != len(self.embeddings):
@@ -130,6 +137,22 @@ class AttentionClassifier(nn.Module):
     def extra_repr(self) -> str:
         """Return the sizes, for `repr`."""
         return f"n_tokens={self.embeddings.shape[0]}, dim={self.embeddings.shape[1]}"
+
+
+def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
+    """Return the attention on each piece of a text, as `Corpus.words` splits it.
+
+    Args:
+        words: pieces with their token ids, -1 for what is no token.
+        scores: of all tokens, (V, 2); column 0 holds E p.
+
+    Returns:
+        Tensor (len(words),): softmax of the scores over the tokens, 0 elsewhere.
+    """
+    ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
+    weights = scores.new_zeros(len(words))
+    weights[ids >= 0] = torch.softmax(scores.detach()[ids[ids >= 0], 0], dim=0)
+    return weights
 
 
 def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:

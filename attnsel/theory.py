@@ -19,6 +19,20 @@ from torch import Tensor
 from attnsel.corpus import Corpus
 
 
+def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
+    """Return Ê[weight_X #{i : x_i = s}], the weighted mean count of each token.
+
+    Args:
+        corpus: n sequences.
+        weights: one number a sequence, tensor (n,); or several, (n, K).
+
+    Returns:
+        float64 tensor (V,) or (V, K).
+    """
+    sums = corpus.counts.T.astype(np.float64) @ weights.double().numpy()
+    return torch.from_numpy(sums) / len(corpus)
+
+
 def signed_frequency(corpus: Corpus) -> Tensor:
     """Return the average signed frequency of each token, alpha of the paper.
 
@@ -34,7 +48,7 @@ def signed_frequency(corpus: Corpus) -> Tensor:
     Raises:
         ValueError: if the corpus has more than two classes.
     """
-    return _mean_over(corpus, corpus.signs.double().numpy())
+    return mean_count(corpus, corpus.signs)
 
 
 def posterior_difference(corpus: Corpus) -> Tensor:
@@ -55,7 +69,7 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     Raises:
         ValueError: if the corpus has more than two classes.
     """
-    return signed_frequency(corpus) / _mean_over(corpus, np.ones(len(corpus)))
+    return signed_frequency(corpus) / mean_count(corpus, torch.ones(len(corpus)))
 
 
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -78,13 +92,8 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     """
     if output.ndim != 1:
         raise ValueError(f"output: expected shape (d,), got {tuple(output.shape)}")
-    rates = (corpus.signs.double() / corpus.lengths).numpy()
-    return (
-        lr
-        * float(output.detach().double().square().sum())
-        / 2
-        * _mean_over(corpus, rates)
-    )
+    rates = mean_count(corpus, corpus.signs.double() / corpus.lengths)
+    return lr * float(output.detach().double().square().sum()) / 2 * rates
 
 
 def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -120,8 +129,8 @@ def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     squares = torch.from_numpy(corpus.counts @ gamma.square().numpy()) / lengths
     signs = corpus.signs.double()
     pull = signs * torch.sigmoid(-signs * logits)
-    own = _mean_over(corpus, (pull / lengths).numpy())
-    less = _mean_over(corpus, (pull / lengths * logits).numpy())
+    own = mean_count(corpus, pull / lengths)
+    less = mean_count(corpus, pull / lengths * logits)
     spread = float((pull * (squares - logits.square())).mean())
     return gamma * own - less + gamma * (spread / norm)
 
@@ -325,8 +334,3 @@ def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> Non
 def _bags(corpus: Corpus) -> list[np.ndarray]:
     """Return the distinct token ids of each sequence."""
     return np.split(corpus.counts.indices.astype(np.int64), corpus.counts.indptr[1:-1])
-
-
-def _mean_over(corpus: Corpus, weights: np.ndarray) -> Tensor:
-    """Return Ê[weight_X #{i : x_i = s}] for float64 weights (n,), tensor (V,)."""
-    return torch.from_numpy(corpus.counts.T.astype(np.float64) @ weights) / len(corpus)

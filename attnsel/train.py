@@ -11,7 +11,7 @@ import math
 import numbers
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
@@ -42,6 +42,24 @@ def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
     return softplus(-signs.to(logits) * logits).mean()
 
 
+def accuracy(logits: Tensor, corpus: Corpus) -> float:
+    """Return the share of logits (n,) on the side of their label; zero is wrong."""
+    return float((corpus.signs.to(logits) * logits > 0).double().mean())
+
+
+def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
+    """Return the logits (n,) and the gradient (V, 2) of the loss in the scores.
+
+    By the chain rule it gives every gradient of the model: with (ga, gb) its columns,
+    that of E is ga p^T + gb v^T, of p E^T ga and of v E^T gb.
+    """
+    leaf = scores.detach().requires_grad_()
+    with torch.enable_grad():
+        logits = bag_logits(leaf, corpus)
+        (g,) = torch.autograd.grad(logistic_loss(logits, corpus.signs), leaf)
+    return logits.detach(), g
+
+
 @dataclass
 class History:
     """What `fit` saw: one entry for the state before each step, and the last state.
@@ -62,6 +80,13 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
     scores: dict[int, Tensor] = field(default_factory=dict)
 
+    def at(self, step: int) -> Tensor:
+        """Return the scores kept at a step; a KeyError names the steps there are."""
+        if step not in self.scores:
+            kept = ", ".join(map(str, self.scores)) or "none"
+            raise KeyError(f"no scores at step {step}, kept are: {kept}")
+        return self.scores[step]
+
 
 def one_step(
     model: AttentionClassifier, corpus: Corpus, *, lr: float
@@ -77,9 +102,9 @@ def one_step(
     """
     _check_lr(lr)
     model.check_vocab(corpus)
-    g = _score_gradient(model.scores().detach(), corpus)[1]
+    g = score_gradient(model.scores(), corpus)[1]
     stepped = copy.deepcopy(model)
-    stepped.vocab = corpus.vocab
+    stepped.vocab, stepped.classes = corpus.vocab, _classes(corpus)
     with torch.no_grad():
         # E - lr (ga p^T + gb v^T), in place.
         stepped.embeddings.addcmul_(g[:, :1], model.cls, value=-lr)
@@ -142,13 +167,13 @@ def fit(
             "test: its vocabulary is not that of the training corpus; load it with "
             "vocab=corpus.vocab"
         )
-    model.vocab = corpus.vocab
+    model.vocab, model.classes = corpus.vocab, _classes(corpus)
     update = _Update(model, train, lr, optimizer)
     rows, kept = [], {}
     for step in progress(range(steps + 1), "training", steps + 1):
         scores = model.scores().detach()
         try:
-            logits, g = _score_gradient(scores, corpus)
+            logits, g = score_gradient(scores, corpus)
         except FloatingPointError as error:
             raise FloatingPointError(f"at step {step}: {error}") from None
         row = [step, *_quality(logits, corpus)]
@@ -231,21 +256,13 @@ class _Update:
         )
 
 
-def _score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
-    """Return the logits (n,) and the gradient (V, 2) of the loss in the scores."""
-    scores = scores.requires_grad_()
-    with torch.enable_grad():
-        logits = bag_logits(scores, corpus)
-        (g,) = torch.autograd.grad(logistic_loss(logits, corpus.signs), scores)
-    scores.requires_grad_(False)
-    return logits.detach(), g
-
-
 def _quality(logits: Tensor, corpus: Corpus) -> list[float]:
-    """Return loss and accuracy; a logit of zero counts as an error."""
-    signs = corpus.signs.to(logits)
-    right = (signs * logits > 0).double().mean()
-    return [float(logistic_loss(logits, signs)), float(right)]
+    """Return loss and accuracy."""
+    return [float(logistic_loss(logits, corpus.signs)), accuracy(logits, corpus)]
+
+
+def _classes(corpus: Corpus) -> tuple[Any, ...]:
+    return tuple(getattr(corpus, "classes", range(corpus.n_classes)))
 
 
 def _check_lr(lr: float) -> None:

@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 
 from attnsel.corpus import Corpus, Vocab
-from attnsel.model import SAFE_SPREAD, AttentionClassifier, bag_logits
+from attnsel.model import (
+    SAFE_SPREAD,
+    AttentionClassifier,
+    attention_on,
+    bag_logits,
+)
 from attnsel.train import logistic_loss
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
@@ -139,6 +144,28 @@ def test_initial_entries_have_variance_one_over_d():
     assert not torch.equal(
         model.embeddings, AttentionClassifier(400, 256, seed=5).embeddings
     )
+
+
+def test_attention_on_a_text_is_the_softmax_over_its_tokens():
+    corpus = Corpus.from_texts(["A good, good film"], [1], vocab=Vocab(["good", "a"]))
+    words = corpus.words(0)
+    scores = torch.tensor([[1.0, 9.0], [2.0, -9.0]])
+    e = torch.e
+    expected = {-1: 0.0, 0: 1 / (2 + e), 1: e / (2 + e)}
+    found = attention_on(words, scores)
+    assert found.tolist() == pytest.approx([expected[s] for _, s in words])
+    assert attention_on([("?", -1)], scores).tolist() == [0.0]
+
+
+def test_predict_names_the_likelier_class():
+    _, _, corpus = ragged(4)
+    model = AttentionClassifier(9, 6, seed=4)
+    logits = model(corpus)
+    assert (logits > 0).any() and (logits < 0).any()
+    assert model.predict(corpus) == (logits > 0).long().tolist()
+    model.classes = ("neg", "pos")
+    named = ["pos" if logit > 0 else "neg" for logit in logits]
+    assert model.predict(corpus) == named
 
 
 def test_errors_name_the_argument():

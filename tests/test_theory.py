@@ -20,6 +20,7 @@ from attnsel.synthetic import separable_corpus
 from attnsel.theory import (
     cls_step_prediction,
     max_margin,
+    mean_count,
     one_step_prediction,
     posterior_difference,
     relevant_tokens,
@@ -62,6 +63,14 @@ def test_frequency_and_posterior_count_occurrences(seed: int) -> None:
         else:
             assert alpha[s] == 0
             assert posterior[s].isnan()
+
+
+def test_mean_count_weighs_sequences() -> None:
+    corpus = tiny([0, 0, 1], [1, 2])
+    weights = torch.tensor([[3.0, 1.0], [-5.0, 0.0]])
+    expected = torch.tensor([[6.0, 2.0], [-2.0, 1.0], [-5.0, 0.0]]).double() / 2
+    torch.testing.assert_close(mean_count(corpus, weights), expected)
+    torch.testing.assert_close(mean_count(corpus, weights[:, 0]), expected[:, 0])
 
 
 def test_statistics_refuse_more_than_two_classes() -> None:

@@ -16,7 +16,14 @@ from attnsel import progress as progress_module
 from attnsel import train as train_module
 from attnsel.corpus import Corpus, Vocab
 from attnsel.model import BLOCK, AttentionClassifier
-from attnsel.train import PARAMETERS, fit, logistic_loss, one_step
+from attnsel.train import (
+    PARAMETERS,
+    accuracy,
+    fit,
+    logistic_loss,
+    one_step,
+    score_gradient,
+)
 
 
 @settings(max_examples=20, deadline=None)
@@ -71,7 +78,7 @@ def test_history_describes_the_state_before_each_step_and_the_last():
     start = copy.deepcopy(model)
     history = fit(model, corpus, steps=4, lr=0.1, test=test, snapshots=(0, 4))
     for row, state in ((0, start), (-1, model)):
-        for part, loss, accuracy in (
+        for part, loss, share in (
             (corpus, history.loss, history.accuracy),
             (test, history.test_loss, history.test_accuracy),
         ):
@@ -79,10 +86,41 @@ def test_history_describes_the_state_before_each_step_and_the_last():
             expected = logistic_loss(logits, part.signs)
             assert float(loss[row]) == pytest.approx(float(expected), rel=1e-5)
             right = ((logits > 0).long() == part.labels).double().mean()
-            assert float(accuracy[row]) == float(right)
+            assert float(share[row]) == float(right)
     assert sorted(history.scores) == [0, 4]
     torch.testing.assert_close(history.scores[0], start.scores().detach())
     torch.testing.assert_close(history.scores[4], model.scores().detach())
+
+
+def test_a_zero_logit_counts_as_wrong():
+    vocab = Vocab(["good", "bad"])
+    corpus = Corpus.from_tokens([[0], [0], [1], [1]], [1, 1, 0, 0], vocab)
+    assert accuracy(torch.tensor([0.0, 2.0, 0.0, -1.0]), corpus) == 0.5
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.output.zero_()  # before the first step every logit is zero
+    assert fit(model, corpus, steps=1, lr=0.1).accuracy.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_score_gradient_is_that_of_autograd(seed):
+    sequences, labels, corpus = ragged(seed)
+    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(seed)).double()
+    leaf = scores.clone().requires_grad_()
+    pick = torch.eye(2, dtype=torch.float64)
+    logits = naive_logits(leaf, *pick, sequences)
+    (g,) = torch.autograd.grad(naive_loss(logits, labels), leaf)
+    found = score_gradient(scores, corpus)
+    torch.testing.assert_close(found, (logits.detach(), g))
+    assert not scores.requires_grad
+
+
+def test_history_gives_the_scores_of_a_step_or_names_those_kept():
+    _, _, corpus = ragged(2)
+    history = fit(AttentionClassifier(9, 8), corpus, steps=3, lr=0.1, snapshots=(0, 2))
+    assert history.at(2) is history.scores[2]
+    with pytest.raises(KeyError, match="no scores at step 1, kept are: 0, 2"):
+        history.at(1)
 
 
 def test_fit_without_a_test_corpus_records_none():

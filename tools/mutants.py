@@ -151,14 +151,14 @@ FAULTS = [
     Fault(
         "no 1/2 in Lemma 4.1",
         "theory",
-        "/ 2\n        * _mean_over(corpus, rates)",
-        "* _mean_over(corpus, rates)",
+        ".square().sum()) / 2 * rates",
+        ".square().sum()) * rates",
     ),
     Fault(
         "Lemma 4.1 with the mean length",
         "theory",
-        "(corpus.signs.double() / corpus.lengths).numpy()",
-        "(corpus.signs.double() / corpus.lengths.double().mean()).numpy()",
+        "mean_count(corpus, corpus.signs.double() / corpus.lengths)",
+        "mean_count(corpus, corpus.signs / corpus.lengths.double().mean())",
     ),
     Fault(
         "the margin of the wrong side",
