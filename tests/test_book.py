@@ -1,4 +1,7 @@
+import configparser
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -7,19 +10,60 @@ from IPython.utils.capture import capture_output
 
 from attnsel.book import claim, glue
 
+BOUNDS = [
+    (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),
+    (torch.tensor(0.25), {"above": 0.2}, "0.25", "above 0.2"),
+    (-1, {"below": 1e-5}, "-1", "below 1e-05"),
+    (3, {"equals": 3}, "3", "exactly 3"),
+]
 
-@pytest.mark.parametrize(
-    ("value", "bound", "line"),
-    [
-        (0.98, {"between": (0.95, 1.05)}, "0.98 is between 0.95 and 1.05"),
-        (torch.tensor(0.25), {"above": 0.2}, "0.25 is above 0.2"),
-        (-1, {"below": 1e-5}, "-1 is below 1e-05"),
-        (3, {"equals": 3}, "3 is exactly 3"),
-    ],
-)
-def test_a_true_claim_prints_one_line(value, bound, line, capsys):
-    claim("Lemma", value, **bound)
-    assert capsys.readouterr().out == f"Lemma holds: {line}\n"
+
+def shown(statement, value, **settings):
+    """Return what a claim displays: its data by kind, and the metadata."""
+    InteractiveShell.instance()
+    with capture_output() as captured:
+        claim(statement, value, **settings)
+    (output,) = captured.outputs
+    return output.data, output.metadata
+
+
+@pytest.mark.parametrize("paper", [True, False])
+@pytest.mark.parametrize(("value", "bound", "measured", "words"), BOUNDS)
+def test_a_true_claim_is_one_line(value, bound, measured, words, paper):
+    data, metadata = shown("Is a < b?", value, paper=paper, **bound)
+    by = "the paper" if paper else "this book"
+    assert data["text/plain"] == f"✓ Is a < b?: {measured}, {words} ({by})"
+    texts = re.findall(r">([^<>]+)<", data["text/html"])
+    assert texts == ["✓ Is a &lt; b?", measured, words, by]
+    noted = metadata["claim"]
+    assert f'id="{noted.pop("id")}"' in data["text/html"]
+    assert list(noted.values()) == ["Is a < b?", measured, words, by]
+    assert list(noted) == ["statement", "measured", "bound", "by"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/html"])
+def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
+    """The patterns of nbval hide the measured value of an inexact claim only."""
+    parser = configparser.ConfigParser()
+    parser.read(Path(__file__).parent / "nbval.cfg")
+    patterns = [parser[name]["regex"] for name in parser.sections()]
+
+    def compared(value, statement="From: 1, above 0", **settings):
+        text = shown(statement, value, **settings)[0][kind]
+        for pattern in patterns:
+            text = re.sub(pattern, "VALUE", text)
+        return text
+
+    for bound, other in (
+        ({"between": (0, 9)}, {"between": (0, 8)}),
+        ({"above": -2}, {"above": -3}),
+        ({"below": 9}, {"below": 8}),
+    ):
+        assert compared(0.125, **bound) == compared(1e-7, **bound)
+        assert compared(0.125, **bound) != compared(0.125, **other)
+        assert compared(1, **bound) != compared(1, "Of: 1, above 0", **bound)
+        assert compared(1, **bound) != compared(1, paper=True, **bound)
+    assert compared(3, equals=3) != compared(4, equals=4)
 
 
 @pytest.mark.parametrize(

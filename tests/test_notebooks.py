@@ -134,12 +134,15 @@ def test_code_lines_are_short(path):
 
 
 @chapters
-def test_checked_cells_print_text_only(path):
+def test_checked_cells_hold_claims_only(path):
     # nbval compares all outputs of these cells, and images differ between machines.
     for cell in code(path):
         if "nbval-check-output" in cell.metadata.get("tags", []):
             assert cell.outputs
-            assert all(output.output_type == "stream" for output in cell.outputs)
+            for output in cell.outputs:
+                # A line of text is what chapters stored before claims had a look.
+                stored = output.output_type == "stream" or "claim" in output.metadata
+                assert stored, cell.id
 
 
 def notebook_file(folder: Path, *sources: str) -> Path:

@@ -3,9 +3,11 @@ import re
 
 import matplotlib
 import pytest
+import torch
 
-from attnsel.book import coloured_text, frames, show_text
+from attnsel.book import coloured_text, frames, show_text, token_scatter
 from attnsel.book.style import STYLE, figure_html
+from attnsel.statistics import binned
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 
@@ -105,3 +107,31 @@ def test_an_svg_is_the_same_on_each_run(tmp_path):
         return (tmp_path / name).read_bytes()
 
     assert draw("a.svg") == draw("b.svg")
+
+
+def test_token_scatter_draws_tokens_means_and_deviations():
+    x = torch.tensor([-0.9, -0.85, 0.2, 0.9, torch.nan])
+    y = torch.tensor([1.0, 3.0, -1.0, 5.0, 0.0], requires_grad=True)
+    axes = matplotlib.figure.Figure().subplots()
+    bins = token_scatter(axes, x, y)
+    offsets = torch.tensor(axes.collections[0].get_offsets()[:4])
+    torch.testing.assert_close(offsets, torch.stack([x, y.detach()], 1)[:4].double())
+    (bars,) = axes.containers
+    line, _, (whiskers,) = bars
+    expected = binned(x, y)
+    kept = expected.count > 0
+    assert bins.count.tolist() == expected.count.tolist()
+    middle = torch.stack([expected.centers, expected.mean], 1)[kept]
+    assert torch.equal(torch.tensor(line.get_xydata())[kept], middle)
+    segments = [piece for piece in whiskers.get_segments() if len(piece)]
+    assert segments[0][:, 1].tolist() == [1.0, 3.0]  # 2 - 1 and 2 + 1
+
+
+def test_token_scatter_takes_groups_and_a_narrow_axis():
+    x, y = torch.tensor([-0.02, 0.01, 0.02]), torch.tensor([1.0, 2.0, 3.0])
+    axes = matplotlib.figure.Figure().subplots()
+    groups = {"low": (x < 0, "red"), "high": (x > 0, "blue")}
+    bins = token_scatter(axes, x, y, groups=groups, span=0.02)
+    assert axes.get_legend_handles_labels()[1] == ["low", "high", "mean by bin"]
+    assert [len(c.get_offsets()) for c in axes.collections[:2]] == [1, 2]
+    assert int(bins.count.sum()) == 3

@@ -10,6 +10,7 @@ from attnsel.book.style import (
     POSITIVE,
     SIGNED,
     figure_html,
+    token_scatter,
     use_style,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "glue",
     "scatter_explorer",
     "show_text",
+    "token_scatter",
     "use_style",
 ]

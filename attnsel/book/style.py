@@ -5,12 +5,17 @@ from __future__ import annotations
 import base64
 import html
 import io
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from torch import Tensor
+
+from attnsel.statistics import Binned, binned
 
 # Okabe and Ito's palette, told apart with any colour vision and in print.
 POSITIVE = "#0072B2"
@@ -56,8 +61,46 @@ def use_style() -> None:
         set_matplotlib_formats("svg", metadata={"Date": None})
 
 
+def token_scatter(
+    axes: Axes,
+    x: Tensor,
+    y: Tensor,
+    *,
+    groups: Mapping[str, tuple[Tensor, str]] | None = None,
+    span: float = 1.0,
+    size: float = 4.0,
+    label: str = "mean by bin",
+) -> Binned:
+    """Draw the paper's scatter: tokens, and over them mean and deviation by bin.
+
+    Args:
+        axes: where to draw; the label of its vertical axis is left to the chapter.
+        x: how well each token tells the label, tensor (V,); nan leaves a token out.
+        y: its value or attention score, tensor (V,).
+        groups: by label, which tokens, bool tensor (V,), and their colour; without
+            it the colour is that of x, from orange to blue.
+        span: the 20 equal bins reach from -span to span.
+        size: area of the point of a token.
+        label: of the means, for a legend.
+
+    Returns:
+        The bins that were drawn.
+    """
+    style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
+    y = y.detach().cpu()
+    if groups is None:
+        axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-span, vmax=span, **style)
+    for name, (chosen, colour) in (groups or {}).items():
+        axes.scatter(x[chosen], y[chosen], color=colour, label=name, **style)
+    bins = binned(x, y, range=(-span, span))
+    means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
+    axes.errorbar(bins.centers, bins.mean, bins.deviation, label=label, **means)
+    axes.set_xlabel("$P(1|s) - P(0|s)$")
+    return bins
+
+
 def figure_html(figure: Figure, alt: str) -> str:
-    """Return a figure as an `<img>` with its data inside, for `widgets.frames`.
+    """Return a figure as an `<img>` with its data inside, for `frames`.
 
     Args:
         figure: drawn at 144 dots an inch in a palette of 256 colours; it is closed.
