@@ -60,6 +60,25 @@ def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
     return logits.detach(), g
 
 
+def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
+    """Return how a gradient step on E with lr = 1 changes E p and E v.
+
+    The gradient of E is ga p^T + gb v^T, so E p changes by -(gb p·v + ga |p|^2) and
+    E v by -(gb |v|^2 + ga p·v), both in proportion to lr. No stepped E is formed.
+
+    Args:
+        scores: E p and E v before the step, (V, 2).
+        cls: p, tensor (d,).
+        output: v, tensor (d,).
+        corpus: n sequences with two classes.
+
+    Returns:
+        float64 tensor (V, 2).
+    """
+    pair = torch.stack([cls, output]).detach().double()
+    return -score_gradient(scores, corpus)[1].double() @ (pair @ pair.T)
+
+
 @dataclass
 class History:
     """What `fit` saw: one entry for the state before each step, and the last state.

@@ -7,8 +7,10 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from matplotlib import pyplot
 
-from attnsel.book import claim, glue
+from attnsel.book import claim, glue, name_tokens
+from attnsel.corpus import Vocab
 
 BOUNDS = [
     (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),
@@ -103,3 +105,14 @@ def test_glue_has_the_form_that_the_book_reads(value):
     assert len(ours.outputs) == 1
     assert ours.outputs[0].data == theirs.outputs[0].data
     assert ours.outputs[0].metadata == theirs.outputs[0].metadata
+
+
+def test_names_stand_beside_the_points_of_their_tokens():
+    _, axes = pyplot.subplots()
+    name_tokens(
+        axes, Vocab(["a", "b", "c"]), [2, 0], [1, 2, 3], torch.tensor([4, 5, 6])
+    )
+    right, left = axes.texts
+    assert (right.get_text(), right.xy, right.get_ha()) == ("“c”", (3, 6), "left")
+    assert (left.get_text(), left.xy, left.get_ha()) == ("“a”", (1, 4), "right")
+    pyplot.close()

@@ -22,6 +22,7 @@ from attnsel.train import (
     fit,
     logistic_loss,
     one_step,
+    score_change,
     score_gradient,
 )
 
@@ -100,6 +101,16 @@ def test_a_zero_logit_counts_as_wrong():
     with torch.no_grad():
         model.output.zero_()  # before the first step every logit is zero
     assert fit(model, corpus, steps=1, lr=0.1).accuracy.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_score_change_is_that_of_a_step_on_the_embeddings(seed):
+    _, _, corpus = ragged(seed)
+    model = AttentionClassifier(len(corpus.vocab), 3, seed=seed, dtype=torch.float64)
+    before = model.scores()
+    moved = score_change(before, model.cls, model.output, corpus)
+    after = one_step(model, corpus, lr=1.0).scores()
+    torch.testing.assert_close(moved, (after - before).detach())
 
 
 @pytest.mark.parametrize("seed", range(5))

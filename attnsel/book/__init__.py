@@ -10,6 +10,7 @@ from attnsel.book.style import (
     POSITIVE,
     SIGNED,
     figure_html,
+    name_tokens,
     token_scatter,
     use_style,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "figure_html",
     "frames",
     "glue",
+    "name_tokens",
     "scatter_explorer",
     "show_text",
     "token_scatter",

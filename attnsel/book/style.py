@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -15,6 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from attnsel.corpus import Vocab
 from attnsel.statistics import Binned, binned
 
 # Okabe and Ito's palette, told apart with any colour vision and in print.
@@ -97,6 +98,32 @@ def token_scatter(
     axes.errorbar(bins.centers, bins.mean, bins.deviation, label=label, **means)
     axes.set_xlabel("$P(1|s) - P(0|s)$")
     return bins
+
+
+def name_tokens(
+    axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any, **style: Any
+) -> None:
+    """Ring the points of some tokens and write their names on alternate sides.
+
+    Args:
+        axes: where the points (x[s], y[s]) of all tokens s were drawn.
+        vocab: gives the names.
+        ids: the tokens to name.
+        x: one number a token.
+        y: one number a token.
+        **style: of the text, as `axes.annotate` takes it.
+    """
+    for i, s in enumerate(ids):
+        point = (float(x[s]), float(y[s]))
+        axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
+        axes.annotate(
+            f"“{vocab[int(s)]}”",
+            point,
+            xytext=(-8, 5) if i % 2 else (8, -9),
+            ha="right" if i % 2 else "left",
+            textcoords="offset points",
+            **{"fontsize": 9, **style},
+        )
 
 
 def figure_html(figure: Figure, alt: str) -> str:
