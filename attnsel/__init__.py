@@ -1,6 +1,13 @@
 """Attention with trained embeddings selects important tokens, as running code."""
 
 from attnsel.corpus import Corpus, Vocab
+from attnsel.evidence import (
+    Diagnosis,
+    beyond_luck,
+    diagnose,
+    label_z,
+    shrunken_lean,
+)
 from attnsel.flow import Flow, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus, synthetic_corpus
@@ -18,18 +25,23 @@ __all__ = [
     "AttentionClassifier",
     "BundledCorpusWarning",
     "Corpus",
+    "Diagnosis",
     "Flow",
     "History",
     "MaxMargin",
     "Vocab",
+    "beyond_luck",
+    "diagnose",
     "fit",
     "gradient_flow",
+    "label_z",
     "load_corpus",
     "max_margin",
     "one_step",
     "one_step_prediction",
     "posterior_difference",
     "separable_corpus",
+    "shrunken_lean",
     "signed_frequency",
     "synthetic_corpus",
 ]
