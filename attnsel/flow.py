@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from scipy.integrate import BDF, RK45
 from scipy.optimize import brentq
+from scipy.sparse import csr_array
 from scipy.special import expit, log_expit
 from threadpoolctl import threadpool_limits
 from torch import Tensor
@@ -101,11 +102,18 @@ def gradient_flow(
         )
     goals = sorted(r for r in record if field.norm(field.start) < r < max_norm)
     goals.append(max_norm)
-    solver = (BDF if len(field.start) <= 1000 else RK45)(
-        lambda _, z: field(z).direction, 0.0, field.start, math.inf, rtol=tol, atol=tol
-    )
+    stiff = len(field.start) <= 1000
     # Threads cost more than they bring in problems of this size.
     with threadpool_limits(1, user_api="blas"):
+        solver = (BDF if stiff else RK45)(
+            lambda _, z: field(z).direction,
+            0.0,
+            field.start,
+            math.inf,
+            rtol=tol,
+            atol=tol,
+            **({"jac": lambda _, z: field.jacobian(z)} if stiff else {}),
+        )
         path, reason = _follow(solver, field, goals, max_steps)
     if reason != "max_norm":
         warnings.warn(
@@ -188,7 +196,10 @@ class _Point(NamedTuple):
     loss: float
     log_excess: float
     top: np.ndarray  # (n,) position in counts.indices of the most attended token
-    log_attention: np.ndarray  # (nnz,)
+    log_attention: np.ndarray  # (nnz,) log q_i
+    pull: np.ndarray  # (nnz,) y g q_i (b_i - f) exp(-scale), with f' = q_i (b_i - f)
+    bend: np.ndarray  # (nnz,) q_i + y (1 - g) f'
+    size: float  # ‖dL/dp‖ exp(-scale)
 
 
 class _Field:
@@ -215,7 +226,8 @@ class _Field:
         self.rest = cls - self.embed(self.start)
         self.log_counts = np.log(corpus.counts.data.astype(np.float64))
         self.signs = corpus.signs.double().numpy()
-        self.first = corpus.counts.indptr[:-1]
+        self.indptr = corpus.counts.indptr
+        self.first = self.indptr[:-1]
         self.row = np.repeat(np.arange(len(corpus)), np.diff(corpus.counts.indptr))
 
     def embed(self, z: np.ndarray) -> Tensor:
@@ -246,14 +258,16 @@ class _Field:
 
         # Pulls q_i g (b_i - f) of all but the top tokens, up to a factor exp(scale).
         log_attention = score + log_top[row]
+        attention = np.exp(log_attention)
         log_weight = log_attention + log_expit(-y * logits)[row]
         log_weight[top] = -math.inf
         scale = float(log_weight.max())
         scale = scale if math.isfinite(scale) else 0.0
         weight = np.exp(log_weight - scale)
         lost = np.add.reduceat(weight * gap, self.first)
-        pull = y[row] * weight * (gap - shift[row])
-        pull[top] = -y * lost * np.exp(log_top)  # b_top - f = -shift
+        lead = gap - shift[row]  # b_i - f, where the top token has gap 0
+        pull = y[row] * weight * lead
+        pull[top] = -y * lost * np.exp(log_top)
         pulls = np.bincount(self.token, pull, len(self.points)) / n
         vector = self.transposed @ pulls
         norm = float(np.linalg.norm(vector))
@@ -274,7 +288,28 @@ class _Field:
             log_excess=log_above,
             top=top,
             log_attention=log_attention,
+            pull=pull,
+            bend=attention * (1 + (y * expit(y * logits))[row] * lead),
+            size=norm,
         )
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """Return the derivative of the direction in z, shape (r, r).
+
+        That of y g f' in the scores is diag(y g f') - y g f' (q + y (1 - g) f')^T
+        - q (y g f')^T, summed over the sequences.
+        """
+        x = self(z)
+        shape = (len(self.signs), len(self.points))
+        attention, pull, bend = (
+            csr_array((data, self.token, self.indptr), shape=shape)
+            for data in (np.exp(x.log_attention), x.pull, x.bend)
+        )
+        curvature = -(pull.T @ bend + attention.T @ pull).toarray()
+        curvature[np.diag_indices_from(curvature)] += pull.sum(axis=0)
+        change = self.transposed @ curvature @ self.points
+        change -= np.outer(x.direction, x.direction @ change)
+        return change / (len(self.signs) * (x.size or 1.0))
 
 
 def _log(x: float) -> float:

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from attnsel.corpus import Corpus, Vocab
-from attnsel.flow import cls_gradient, gradient_flow
+from attnsel.flow import _Field, cls_gradient, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
@@ -52,6 +52,21 @@ def test_gradient_agrees_with_autograd(seed: int, d: int) -> None:
         direction * np.exp(log_norm), want, rtol=1e-9, atol=1e-14
     )
     assert float(direction.norm()) == pytest.approx(1)
+
+
+@given(seed=st.integers(0, 10_000), d=st.sampled_from([3, 40]))
+@settings(max_examples=20, deadline=None)
+def test_jacobian_agrees_with_differences(seed: int, d: int) -> None:
+    _, _, corpus = ragged(seed)
+    field = _Field(float64_model(9, d, seed), corpus)
+    z, h = 2 * field.start, 1e-6
+    if field(z).balance < 1e-3:
+        return  # the direction turns too fast for a difference of this size
+    steps = h * np.eye(len(z))
+    want = [field(z + e).direction - field(z - e).direction for e in steps]
+    np.testing.assert_allclose(
+        field.jacobian(z), np.stack(want, axis=1) / (2 * h), rtol=1e-4, atol=1e-5
+    )
 
 
 def exact_descent(
