@@ -4,7 +4,8 @@ import re
 import pytest
 import torch
 
-from attnsel.book import scatter_explorer
+from attnsel.book import NEGATIVE, POSITIVE, scatter_explorer
+from attnsel.book.style import CLASSES
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
 COLUMNS = {
@@ -37,7 +38,20 @@ def test_the_data_come_back_rounded_and_no_token_ends_them_early():
     assert data["labels"] == list(COLUMNS)
     assert data["columns"] == [[0.1235, -1, 0, 1e-5], [20, 12340, 3, 1]]
     assert data["log"] == [False, True]
-    assert data["sign"] == 0
+    assert data["groups"] == [1, 0, 0, 1]
+    assert data["colours"] == [NEGATIVE, POSITIVE]
+
+
+def test_each_point_has_the_colour_of_its_greatest_class():
+    columns = {"a & b": [1, 2, 3], "c": [3, 2, 1], "d": [0, 5, 0]}
+    page = scatter_explorer(
+        ["x", "y", "z"], columns, title="t", x="c", y="d", classes=list(columns)
+    ).data
+    data = stored(page)
+    assert data["groups"] == [1, 2, 0]
+    assert data["colours"][:3] == CLASSES[:3]
+    legend = re.findall(r'solid (#\w+);padding-left:.4em">([^<]+)<', page)
+    assert legend == list(zip(CLASSES, ["a &amp; b", "c", "d"], strict=False))
 
 
 def test_the_page_names_its_parts_and_loads_nothing():

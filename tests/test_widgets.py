@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attnsel.book import coloured_text, frames, show_text, token_scatter
-from attnsel.book.style import STYLE, figure_html
+from attnsel.book.style import CLASSES, STYLE, figure_html
 from attnsel.statistics import binned
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
@@ -40,7 +40,7 @@ def test_coloured_text_keeps_the_text_and_escapes_it():
     assert tags.text == "<b>Fine & dull!"
     spans = [attrs for tag, attrs in tags.seen if tag == "span"]
     assert len(spans) == 2
-    assert spans[0]["title"] == "1 <u>"
+    assert spans[0]["data-tip"] == "1 <u>"
     assert "0,114,178,0.30" in spans[0]["style"]  # half of the strongest blue
     assert "213,94,0,0.60" in spans[1]["style"]  # all of the strongest orange
 
@@ -54,9 +54,21 @@ def test_colour_grows_with_the_value_and_has_an_end():
     assert "rgba" not in coloured_text([("x", 0)], [0.0], scale=1.0)
 
 
+def test_a_token_takes_the_colour_of_its_greatest_class_and_tells_all():
+    values = torch.tensor([[0.1, -3, 1], [0, 0, 0], [2, 1, 0], [0, 0, 0]])
+    text = coloured_text(WORDS, values, scale=2, unit="u", classes=["x", "y", "z"])
+    spans = [attrs for tag, attrs in Tags(text).seen if tag == "span"]
+    assert [s["data-tip"] for s in spans] == ["x 0.1, y -3, z 1 u", "x 2, y 1, z 0 u"]
+    red, green, blue = bytes.fromhex(CLASSES[2][1:])
+    assert f"rgba({red},{green},{blue},0.30)" in spans[0]["style"]
+    assert "0,114,178,0.60" in spans[1]["style"]
+
+
 def test_coloured_text_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match="3 values for 4 pieces"):
+    with pytest.raises(ValueError, match="3 rows of 1 values for 4 pieces"):
         coloured_text(WORDS, [1, 2, 3], scale=1)
+    with pytest.raises(ValueError, match="for 4 pieces and 2 classes"):
+        coloured_text(WORDS, [1, 2, 3, 4], scale=1, classes=["a", "b"])
     with pytest.raises(ValueError, match="scale"):
         coloured_text(WORDS, [1, 2, 3, 4], scale=0)
 
@@ -69,8 +81,7 @@ def test_frames_show_one_frame_and_name_them_all():
     assert [a["data-label"] for a in shown] == ["step 1", "<2>"]
     (slider,) = [a for tag, a in tags.seen if tag == "input"]
     assert (slider["type"], slider["max"], slider["value"]) == ("range", "1", "1")
-    (label,) = [a for tag, a in tags.seen if tag == "label"]
-    assert label["for"] == slider["id"]
+    assert re.search(r"<label>A &amp; B <input [^>]+></label>", page.data)
     assert "http" not in page.data  # nothing comes from another host
 
 

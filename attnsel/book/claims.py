@@ -17,8 +17,8 @@ from IPython.display import display
 
 # Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
 # parts of all lines stand below each other, on a phone the last three wrap.
-_LINE = "display:flex;flex-wrap:wrap;gap:0 1em;padding:.25em 0;line-height:1.5"
-_PARTS = {"measured": "7em;text-align:right", "bound": "13em", "by": "5em"}
+_LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
+_PARTS = {"measured": "5em;text-align:right", "bound": "10em", "by": "5em"}
 
 
 class Claim(NamedTuple):
@@ -45,7 +45,7 @@ class Claim(NamedTuple):
         ]
         return (
             f'<div class="attnsel-claim" id="{self.id}" style="{_LINE}">'
-            f'<span style="flex:1 1 17em;text-align:left">✓ '
+            f'<span style="flex:1 1 18em;text-align:left">✓ '
             f"{html.escape(self.statement)}</span>{''.join(parts)}</div>"
         )
 

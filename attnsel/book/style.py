@@ -23,6 +23,7 @@ POSITIVE = "#0072B2"
 NEGATIVE = "#D55E00"
 NEUTRAL = "#8a8a8a"
 ACCENT = "#009E73"
+CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
 
 STYLE: Any = {
@@ -35,9 +36,7 @@ STYLE: Any = {
     "axes.axisbelow": True,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
-    "axes.prop_cycle": cycler(
-        color=[POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-    ),
+    "axes.prop_cycle": cycler(color=CLASSES),
     "grid.color": "#e6e6e6",
     "font.size": 11,
     "legend.frameon": False,

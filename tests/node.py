@@ -1,0 +1,34 @@
+"""Functions of the book's scripts, called in node."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from attnsel.book.embed import source
+
+
+def call(scripts: list[str], expression: str, data: Any = None) -> Any:
+    """Return the value of an expression on `data` after these scripts, as JSON."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("node is not installed")
+    code = (
+        '"use strict";\n'
+        + "".join(map(source, scripts))
+        + 'const data = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
+        + f"console.log(JSON.stringify({expression}));"
+    )
+    done = subprocess.run(
+        [program, "-e", code],
+        input=json.dumps(data),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
