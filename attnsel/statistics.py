@@ -1,4 +1,4 @@
-"""Summaries of a scatter of tokens: means by bin, and rank correlation."""
+"""Summaries of a scatter of tokens: means by bin, rank correlation, shape."""
 
 from __future__ import annotations
 
@@ -114,6 +114,62 @@ def rank_correlation(
     found = [_spearman(xs[rows], ys[rows]) for rows in again]
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
     return RankCorrelation(_spearman(xs, ys), float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a model's scores lie along the axis of the paper's figures.
+
+    Attributes:
+        values: rank correlation of E v with the axis; 1 if it rises throughout.
+        left, right: rank correlation of E p with the axis where that is negative and
+            positive; -1 and 1 for a V.
+        value_spread, score_spread: standard deviation of E v and E p within a bin,
+            averaged, over the range of the means of the bins.
+        end: mean of E v in the last bin on either side over its greatest mean on that
+            side, averaged; below 1 if E v bends back at the ends.
+    """
+
+    values: float
+    left: float
+    right: float
+    value_spread: float
+    score_spread: float
+    end: float
+
+    @property
+    def arms(self) -> float:
+        """Strength of the weaker arm of the V, min(-left, right)."""
+        return min(-self.left, self.right)
+
+
+def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
+    """Measure rise, V, spread and bend of a model's scores, as `Shape` defines them.
+
+    Args:
+        x: the axis, such as `posterior_difference`, tensor (V,); nan leaves out.
+        scores: E p and E v, tensor (V, 2).
+        least: number of tokens from which a bin (20 equal ones) counts.
+    """
+    known = ~x.isnan()
+    x, (a, b) = x[known], scores[known].T
+    spreads, means = [], []
+    for numbers in (b, a):
+        bins = binned(x, numbers)
+        full = bins.count >= least
+        means.append(bins.mean[full])
+        spreads.append(
+            bins.deviation[full].mean() / (means[-1].max() - means[-1].min())
+        )
+    low, high = means[0][0] / means[0].min(), means[0][-1] / means[0].max()
+    return Shape(
+        values=_spearman(*_pair(x, b, "scores")),
+        left=_spearman(*_pair(x[x < 0], a[x < 0], "scores")),
+        right=_spearman(*_pair(x[x > 0], a[x > 0], "scores")),
+        value_spread=float(spreads[0]),
+        score_spread=float(spreads[1]),
+        end=float(low + high) / 2,
+    )
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:

@@ -159,6 +159,21 @@ def synthetic_probabilities(
     return torch.stack([signal, k * plain + (1 - k) * signal])
 
 
+def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
+    """Return R, even, for which all tokens of the family are about equally frequent.
+
+    A sequence holds m = 1 + (length - 1) (1 - k) signal tokens in the mean, with
+    k = delta + 1 / |S|, so R = |S| m / length of the |S| tokens have to carry them.
+
+    Args:
+        n_tokens: |S|, at least 4.
+        length: T, tokens in a sequence.
+        delta: in [0, (n_tokens - 1) / n_tokens].
+    """
+    drawn = 1 + (length - 1) * (1 - delta - 1 / n_tokens)
+    return min(max(2 * round(n_tokens * drawn / length / 2), 2), n_tokens - 2)
+
+
 def synthetic_corpus(
     n: int = 2000,
     n_tokens: int = 200,

@@ -88,8 +88,8 @@ class History:
         loss, accuracy: on the training corpus, (records,); accuracy in [0, 1], where a
             logit of zero counts as wrong.
         test_loss, test_accuracy: on the test corpus; empty without one.
-        scores: for each snapshot step that was reached, E p and E v of all tokens,
-            (V, 2) on the CPU.
+        scores: for the last step and each snapshot step that was reached, E p and E v
+            of all tokens, (V, 2) on the CPU.
     """
 
     step: Tensor = field(default_factory=lambda: torch.empty(0, dtype=torch.int64))
@@ -99,8 +99,13 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
     scores: dict[int, Tensor] = field(default_factory=dict)
 
-    def at(self, step: int) -> Tensor:
-        """Return the scores kept at a step; a KeyError names the steps there are."""
+    def at(self, step: int = -1) -> Tensor:
+        """Return the scores kept at a step, -1 for the last one.
+
+        Raises:
+            KeyError: if there are none; the message names the steps there are.
+        """
+        step = int(self.step[-1]) if step == -1 else step
         if step not in self.scores:
             kept = ", ".join(map(str, self.scores)) or "none"
             raise KeyError(f"no scores at step {step}, kept are: {kept}")
@@ -142,6 +147,7 @@ def fit(
     snapshots: Collection[int] = (),
     optimizer: Literal["adam", "gd"] = "adam",
     until_accuracy: float | None = None,
+    until_loss: float | None = None,
 ) -> History:
     """Train a model in place by full-batch steps on the logistic loss.
 
@@ -150,7 +156,7 @@ def fit(
     Args:
         model: trained where its parameters live, CPU or CUDA.
         corpus: training sequences, two classes.
-        steps: number of steps, at least 1; fewer if `until_accuracy` is reached.
+        steps: number of steps, at least 1; fewer if an `until` is reached.
         lr: learning rate, positive.
         train: which of "embeddings", "cls" and "output" to train.
         test: sequences to evaluate before each step and after the last, in the same
@@ -158,6 +164,7 @@ def fit(
         snapshots: numbers of steps after which to keep the scores (0 to `steps`).
         optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
         until_accuracy: stop once the training accuracy is at least this, in [0, 1].
+        until_loss: stop once the training loss is below this, positive.
 
     Returns:
         The record of losses and accuracies by step.
@@ -180,6 +187,8 @@ def fit(
         raise ValueError(f"snapshots: {wrong} are not in 0..{steps}")
     if until_accuracy is not None and not 0 <= until_accuracy <= 1:
         raise ValueError(f"until_accuracy: {until_accuracy} is not in [0, 1]")
+    if until_loss is not None and not until_loss > 0:
+        raise ValueError(f"until_loss: {until_loss} is not positive")
     model.check_vocab(corpus)
     if test is not None and test.vocab != corpus.vocab:
         raise ValueError(
@@ -199,10 +208,12 @@ def fit(
         if test is not None:
             row += _quality(bag_logits(scores, test), test)
         rows.append(row)
-        if step in snapshots:
+        done = step == steps
+        done |= until_accuracy is not None and row[2] >= until_accuracy
+        done |= until_loss is not None and row[1] < until_loss
+        if done or step in snapshots:
             kept[step] = scores.cpu()
-        done = until_accuracy is not None and row[2] >= until_accuracy
-        if done or step == steps:
+        if done:
             break
         update(g)
     columns = torch.tensor(rows, dtype=torch.float64).T

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnsel.statistics import binned, rank_correlation
+from attnsel.statistics import binned, rank_correlation, shape
 
 
 @settings(max_examples=50, deadline=None)
@@ -90,3 +90,36 @@ def test_rank_correlation_says_what_is_wrong(x, y, message):
 def test_binned_says_what_is_wrong(wrong):
     with pytest.raises(ValueError, match="bins, range"):
         binned(torch.zeros(3), torch.zeros(3), **wrong)
+
+
+def test_shape_of_a_line_and_a_v_and_of_what_bends():
+    x = torch.linspace(-1, 1, 401)
+    perfect = shape(x, torch.stack([x.abs(), x], dim=1))
+    assert (perfect.values, perfect.left, perfect.right) == pytest.approx((1, -1, 1))
+    assert perfect.arms == pytest.approx(1)
+    assert perfect.end == 1
+    # A bin of width 0.1 with evenly spread points, over the range of the means.
+    assert perfect.value_spread == pytest.approx(0.1 / 12**0.5 / 1.9, rel=0.05)
+    assert perfect.score_spread == pytest.approx(0.1 / 12**0.5 / 0.9, rel=0.1)
+    bent = x * (1.2 - x.abs())
+    assert shape(x, torch.stack([x, bent], dim=1)).end == pytest.approx(
+        0.95 * 0.25 / (0.6 * 0.6), rel=0.05
+    )
+
+
+def test_one_arm_is_no_v():
+    x = torch.linspace(-1, 1, 401)
+    for flipped in (1.0, -1.0):
+        arm = (flipped * x).clamp(min=0) + 1e-6 * torch.rand(401)
+        assert abs(shape(x, torch.stack([arm, x], dim=1)).arms) < 0.2
+    slope = shape(x, torch.stack([x, x], dim=1))
+    assert slope.arms == pytest.approx(-1)
+
+
+def test_shape_leaves_out_unknown_tokens_and_small_bins():
+    x = torch.cat([torch.linspace(-0.99, 0.89, 400), torch.tensor([0.99, torch.nan])])
+    scores = torch.stack([x.abs(), x], dim=1)
+    scores[-2] = -9.0
+    found = shape(x, scores)
+    assert found.end == 1
+    assert found.values < 1

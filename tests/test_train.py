@@ -161,6 +161,17 @@ def test_fit_stops_at_the_accuracy_asked_for():
     assert len(history.step) < 201
 
 
+def test_fit_stops_below_the_loss_asked_for_and_keeps_the_last_scores():
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    model = AttentionClassifier(3, 16)
+    history = fit(model, corpus, steps=200, lr=0.05, until_loss=0.1)
+    assert history.loss[-1] < 0.1
+    assert (history.loss[:-1] >= 0.1).all()
+    assert len(history.step) < 201
+    torch.testing.assert_close(history.at(), model.scores().detach())
+
+
 def test_a_huge_learning_rate_never_returns_nonsense():
     _, _, corpus = ragged(2, n=40)
     with pytest.raises(FloatingPointError, match="at step .* smaller lr"):
@@ -181,6 +192,7 @@ def test_a_huge_learning_rate_never_returns_nonsense():
         ({"optimizer": "lbfgs"}, 'optimizer: expected "adam" or "gd"'),
         ({"snapshots": (0, 9)}, r"snapshots: \[9\] are not in 0..3"),
         ({"until_accuracy": 99}, "until_accuracy"),
+        ({"until_loss": 0.0}, "until_loss: 0.0 is not positive"),
     ],
 )
 def test_fit_refuses_bad_arguments(change, message):
