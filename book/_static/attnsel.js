@@ -1,9 +1,57 @@
-// Formulas and figures wider than the page scroll in their own box: let the keyboard
-// reach them.
-function reachWhatScrolls() {
-  document.querySelectorAll("mjx-container, .bd-article figure").forEach((box) => {
-    if (box.scrollWidth > box.clientWidth && box.clientWidth > 0) {
+// What is wider than the page: tables turn into lists, formulas scroll in their own
+// box, fade out where there is more, and only then are reached by the keyboard.
+const SCROLLING = "div.math mjx-container, mjx-container.wide, .cell_output .output,"
+  + ".pst-scrollable-table-container";
+
+function mark(box) {
+  const hidden = box.scrollWidth - box.clientWidth;
+  box.classList.toggle("more", hidden > 1 && box.scrollLeft < hidden - 1);
+}
+
+// Names each cell after its column, for the list that a wide table becomes.
+function nameCells(table) {
+  const names = [];
+  table.querySelectorAll("thead tr").forEach((row) => {
+    [...row.cells].forEach((cell, i) => { names[i] = cell.innerText.trim() || names[i]; });
+  });
+  const roles = {TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell"};
+  [table, ...table.querySelectorAll("thead, tbody, tr, th, td")].forEach((part) => {
+    part.setAttribute("role", roles[part.tagName]
+      || (part.closest("thead") ? "columnheader" : "rowheader"));
+  });
+  table.querySelectorAll("tbody tr").forEach((row) => {
+    [...row.cells].forEach((cell, i) => {
+      cell.dataset.column = names[i] || "";
+      if (cell.childNodes.length) {
+        const inside = document.createElement("div");
+        inside.append(...cell.childNodes);
+        cell.append(inside);
+      }
+    });
+  });
+}
+
+function fit() {
+  document.querySelectorAll(".bd-article table").forEach((table) => {
+    table.classList.remove("rows");
+    const room = table.closest(".output, .pst-scrollable-table-container, article");
+    if (table.getBoundingClientRect().width > room.clientWidth + 1) {
+      if (!table.hasAttribute("role")) { nameCells(table); }
+      table.classList.add("rows");
+    }
+  });
+  document.querySelectorAll("span.math mjx-container").forEach((formula) => {
+    formula.classList.remove("wide");
+    const room = formula.closest("p, li, dd, td, th, figcaption, article");
+    const {width} = formula.getBoundingClientRect();
+    formula.classList.toggle("wide", width > room.clientWidth);
+  });
+  document.querySelectorAll(SCROLLING).forEach((box) => {
+    mark(box);
+    if (box.scrollWidth > box.clientWidth + 1 && box.checkVisibility()
+        && !/visible/.test(getComputedStyle(box).overflowX)) {
       box.tabIndex = 0;
+      box.addEventListener("scroll", () => mark(box), {passive: true});
     } else {
       box.removeAttribute("tabindex");
     }
@@ -16,7 +64,7 @@ window.addEventListener("load", async () => {
     entry.setAttribute("role", "listitem");
   });
   await window.MathJax?.startup?.promise;
-  reachWhatScrolls();
-  window.addEventListener("resize", reachWhatScrolls);
-  document.addEventListener("toggle", reachWhatScrolls, true);
+  fit();
+  window.addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
 });
