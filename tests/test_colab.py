@@ -88,12 +88,22 @@ def test_every_number_that_the_book_shows_is_there(made, name):
     assert len(tags) == len(equations)
     assert tags == sorted(tags, key=lambda tag: [int(part) for part in tag.split(".")])
     kinds = "definition|theorem|lemma|proposition|corollary|remark|assumption|exercise"
-    statements = re.findall(rf"^:+\{{(?:prf:)?({kinds})\}}", source, re.MULTILINE)
-    heads = re.findall(rf"\*\*({kinds}) \d+\.\d+\*\*", text, re.IGNORECASE)
+    statements = [
+        title.split()[0].lower() if colab.CALLED.match(title) else kind
+        for kind, title in re.findall(
+            rf"^:+\{{(?:prf:)?({kinds})\}} *(.*)", source, re.MULTILINE
+        )
+    ]
+    head = rf"^(?:<a[^>]*></a>)?\*\*({kinds})(?:\.| [\dA-Z])[^*]*\*\*"
+    heads = re.findall(head, text, re.MULTILINE | re.IGNORECASE)
     assert [head.lower() for head in heads] == statements
-    figures = [cell for cell in code(original(name)) if "figure" in str(cell.metadata)]
-    captions = re.findall(r"\*\*Figure [\d.]+\*\*", text)
-    assert len(captions) == len([c for c in figures if "mystnb" in c.metadata])
+    figures = [
+        c for c in code(original(name)) if "figure" in c.metadata.get("mystnb", {})
+    ]
+    captions = [c.source for c in prose(made[name]) if c.id.endswith("-caption")]
+    assert len(captions) == len(figures)
+    for caption in captions:
+        assert re.match(r"(?:<a[^>]*></a>)?\*\*(Figure|Table) [\d.]+\*\*\. ", caption)
 
 
 @pytest.mark.site
@@ -105,7 +115,7 @@ def test_numbers_and_targets_are_those_of_the_site(made, name):
     equations = re.findall(r'class="eqno">\(([\d.]+)\)', page)
     assert re.findall(r"\\tag\{([\d.]+)\}", text) == equations
     titles = re.findall(r'class="caption-number">\s*(\w+ [\d.]+)\s', page)
-    heads = re.findall(r"\*\*([A-Z]\w+ [\d.]+)\*\*", text)
+    heads = re.findall(r"\*\*((?:Exercise|Figure|Table) [\d.]+)\*\*", text)
     assert sorted(heads) == sorted(titles)
     for other, anchor in re.findall(rf"{SITE}/(\w+\.html)(?:#([\w-]+))?", text):
         there = (pages / other).read_text(encoding="utf-8")
@@ -291,6 +301,8 @@ def book(tmp_path):
             outputs = [shown(f"output {i}"), record(f"glued{i}", "x")]
             cells.append(new.new_code_cell(f"run({i})", id=f"c{i}", outputs=outputs))
         cells[3].metadata = {"mystnb": figure, "tags": ["hide-input"]}
+        lab = {"tags": ["lab", "remove-cell"]}
+        cells.append(new.new_code_cell("run('lab')", id="lab", metadata=lab))
         other = [HEAD.format("second").strip(), SECOND.strip()]
         others = [new.new_markdown_cell(s, id=f"t{i}") for i, s in enumerate(other)]
         for name, content in (("first", cells), ("second", others)):
@@ -331,7 +343,7 @@ where [(1.1)](#equation-eq-first-one) and [(2.1)](SITE/second.html#equation-eq-s
 
 <blockquote>
 
-<a name="thm-first-main"></a>**Theorem 1.1** (Lemma 4.1 of Wu et al. [2025])
+<a name="thm-first-main"></a>**Lemma 4.1 of Wu et al. [2025]**
 
 By [(1.1)](#equation-eq-first-one):
 
@@ -351,7 +363,7 @@ By [(1.1)](#equation-eq-first-one):
 
 *Proof.*
 
-From [Theorem 1.1](#thm-first-main) and [Definition 2.1](SITE/second.html#def-second-thing).
+From [Lemma 4.1](#thm-first-main) and [Thing](SITE/second.html#def-second-thing).
 
 </blockquote>
 
@@ -425,7 +437,7 @@ Run this.
         "- Andrew L. ",
         "- Diyuan Wu, Aleksandr Shevchenko, Samet Oymak, and Marco Mondelli. ",
     ]
-    assert "**Definition 2.1** (Thing)\n\n$a$." in second.cells[1].source
+    assert "**Definition. Thing**\n\n$a$." in second.cells[1].source
     assert second.cells[1].source.endswith("$$ a = b \\tag{2.1}\n$$")
 
 
@@ -436,6 +448,8 @@ def test_code_cells_are_folded_as_on_the_site(book):
     assert cells["glue"].outputs == cells["c3"].outputs == []
     for i in (0, 1, 2, 4):
         assert cells[f"c{i}"].outputs == [shown(f"output {i}")]
+    assert cells["lab"].source == "run('lab')"  # not on the page, in the open here
+    assert cells["lab"].outputs == []
 
 
 @pytest.mark.parametrize(

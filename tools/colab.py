@@ -8,6 +8,7 @@ resolves every reference, on one page that holds them all. The code stays as it 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +46,8 @@ ADMONITIONS = {"attention", "caution", "hint", "important", "note", "tip", "warn
 PARTS = {"card", "grid", "grid-item", "grid-item-card", "tab-item", "tab-set"}
 FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 CONTINUED = ", continued"
+# "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.
+CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))(?= of |[(,:]| \(|$)")
 RECORD = "application/papermill.record/"
 
 
@@ -73,7 +76,10 @@ def resolve(roles: list[str], root: Path) -> dict[str, Reference]:
             ("sphinx-build", ["-Q", "-b", "xml", source, f"{folder}/xml", page]),
         ):
             command = [str(programs / program), *map(str, arguments)]
-            done = subprocess.run(command, capture_output=True, text=True)
+            environment = os.environ | {"PYTHONPATH": str(ROOT)}  # for tools.pages
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=environment
+            )
             if done.returncode:
                 raise RuntimeError(f"{program} fails: {done.stdout}{done.stderr}")
         tree = ElementTree.parse(f"{folder}/xml/book/roles.xml")
@@ -205,7 +211,10 @@ class Chapter:
         if name == "prf:proof":
             return quoted(f"*{title or 'Proof'}.*", content)
         if name.startswith("prf:"):
-            return quoted(self.numbered("prf:ref", label, title), content)
+            self.look_up("prf:ref", label)
+            kind = "" if CALLED.match(title) else f"{name[4:].title()}. "
+            head = f"**{kind}{self.inline(title)}**"
+            return quoted(f'<a name="{label}"></a>{head}', content)
         if name == "exercise":
             return quoted(self.numbered("ref", label, title), content)
         if name == "solution":
@@ -258,7 +267,7 @@ class Chapter:
         """Return a code cell and, if it draws a figure, the cell of its caption."""
         settings = cell.metadata.pop("mystnb", {})
         tags = set(cell.metadata.get("tags", []))
-        if self.solution or tags & FOLDED:
+        if self.solution or (tags & FOLDED and "lab" not in tags):
             cell.metadata["cellView"] = "form"
         if self.solution or tags & {"remove-cell", "remove-output"}:
             cell.outputs = []  # a reader tries first; stored ones cannot be folded

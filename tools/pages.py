@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import nbformat
 import yaml
@@ -24,12 +22,12 @@ from sphinx.transforms import SphinxTransform
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, unenumerable_node
 
-SVG = "{http://www.w3.org/2000/svg}"
+from tools.colab import CALLED
+from tools.panels import panels
+
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 CLAIMS = "book/claims"
 BOXES = (*NODE_TYPES.values(), unenumerable_node)
-# "Lemma 4.1 of Wu et al." is Lemma 4.1; other titles are names as they are.
-CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))\b")
 
 
 class Results(SphinxTransform):
@@ -38,6 +36,7 @@ class Results(SphinxTransform):
     default_priority = 600  # labels are collected at 850
 
     def apply(self, **_: Any) -> None:
+        """Replace the boxes of a page."""
         for node in list(self.document.findall(lambda n: isinstance(n, BOXES))):
             title, label, kind = node[0], node["label"], node["realtype"].title()
             found = CALLED.match(title.astext())
@@ -50,17 +49,19 @@ class Results(SphinxTransform):
             box["classes"] = node["classes"]
             title["ids"] = []
             node.replace_self([addnodes.index(entries=[entry]), box])
-            self.env.proof_list[label] |= {"nonumber": True, "name": name}
+            boxes: dict[str, dict[str, Any]] = self.env.proof_list  # type: ignore[attr-defined]
+            boxes[label] |= {"nonumber": True, "name": name}
 
 
 class Domain(ProofDomain):
     """Mentions of results by their names."""
 
-    def resolve_xref(self, env, source, builder, kind, target, node, content):  # type: ignore[no-untyped-def]
+    def resolve_xref(self, *args: Any) -> Any:
         """Put the name in place of a bare label."""
-        if target in content.astext() and target in env.proof_list:
-            content = nodes.inline("", env.proof_list[target]["name"])
-        return super().resolve_xref(env, source, builder, kind, target, node, content)
+        *others, target, node, content = args
+        if target in content.astext() and target in self.env.proof_list:
+            content = nodes.inline("", self.env.proof_list[target]["name"])
+        return super().resolve_xref(*others, target, node, content)
 
 
 class CellTable(nodes.figure):
@@ -73,9 +74,11 @@ class Tables(SphinxTransform):
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
+        """Replace the tables of a page."""
         for node in list(self.document.findall(nodes.figure)):
             raw = [n for n in node.findall(nodes.raw) if "<table" in n.astext()]
-            if type(node) is not nodes.figure or not raw or list(node.findall(nodes.image)):
+            picture = next(node.findall(nodes.image), None)
+            if type(node) is not nodes.figure or not raw or picture:
                 continue
             captions = [n for n in node.children if isinstance(n, nodes.caption)]
             rest = [n for n in node.children if n not in captions]
@@ -84,57 +87,6 @@ class Tables(SphinxTransform):
             node.replace_self(table)
             for name in table["ids"]:
                 self.document.ids[name] = table
-
-
-def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
-    """Return width and height of a picture by Matplotlib, and where its columns are.
-
-    Axes above each other are one column, and a colour bar belongs to the axes before
-    it. A picture with text that belongs to all panels, or with an axis whose numbers
-    are in another panel, is one column.
-    """
-    root = ElementTree.fromstring(svg)
-    _, _, width, height = map(float, root.get("viewBox", "0 0 1 1").split())
-    whole = width, height, [(0.0, width)]
-    drawn = root.find(f"{SVG}g")
-    groups = [] if drawn is None else drawn.findall(f"{SVG}g")
-    if any(g.get("id", "").startswith(("text", "legend")) for g in groups):
-        return whole
-    columns: list[list[float]] = []  # left end with its text, left, right
-    for group in groups:
-        patch = group.find(f"{SVG}g/{SVG}path")
-        if not group.get("id", "").startswith("axes") or patch is None:
-            continue
-        numbers = re.findall(r"-?[\d.]+", patch.get("d", ""))
-        left, right = min(map(float, numbers[::2])), max(map(float, numbers[::2]))
-        text = min([left, *starts(group)])
-        columns.append([text, left, right])
-    columns.sort(key=lambda c: c[1])
-    if not columns:
-        return whole
-    widest = max(right - left for _, left, right in columns)
-    merged: list[list[float]] = []
-    for column in columns:
-        bar = column[2] - column[1] < widest / 8
-        if merged and (bar or column[1] < merged[-1][2]):
-            merged[-1] = [merged[-1][0], merged[-1][1], max(column[2], merged[-1][2])]
-        else:
-            merged.append(column)
-    if any(left - text < 5 for text, left, _ in merged[1:]):
-        return whole
-    cuts = [0.0, *(text - 4 for text, _, _ in merged[1:]), width]
-    return width, height, list(zip(cuts, cuts[1:], strict=False))
-
-
-def starts(group: ElementTree.Element) -> Iterator[float]:
-    """Yield where the texts of a group begin, on the left."""
-    for element in group.iter(f"{SVG}g"):
-        move = re.match(
-            r"translate\((-?[\d.]+) [^)]*\)( rotate\(-90\))? scale\(([\d.]+) ",
-            element.get("transform", ""),
-        )
-        if move:
-            yield float(move[1]) - (100 * float(move[3]) if move[2] else 0)
 
 
 def stack(image: str, svg: str) -> str:
