@@ -1,4 +1,4 @@
-"""Reviews as bags of tokens: `Vocab`, `Corpus` and the tokenization behind them.
+"""Texts as bags of tokens: `Vocab`, `Corpus` and the tokenization behind them.
 
 The classifier of the paper does not see the order of the tokens, so a sequence is
 kept as the count of each token, and a corpus as a sparse matrix of counts.
@@ -7,17 +7,18 @@ kept as the count of each token, and a corpus as a sparse matrix of counts.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import operator
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.sparse import csr_array
 
@@ -28,6 +29,8 @@ from attnsel.progress import progress
 TOKEN_PATTERN = r"[^\W_]+(?:'[^\W_]+)*|\S"
 _TOKEN = re.compile(TOKEN_PATTERN)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BLOCK = 10_000  # texts that are counted together
+ClassName = str | int | bool
 
 
 def clean_text(text: str) -> str:
@@ -41,109 +44,60 @@ def _fold(text: str) -> str:
     return text.replace("İ", "I").lower().replace("’", "'")
 
 
-class RowError(ValueError):
-    """Some rows of the input cannot be used; `rows` holds their positions."""
+class Vocab(tuple[str, ...]):
+    """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
 
-    def __init__(self, rows: np.ndarray, fault: str) -> None:
-        self.rows, self.fault = rows, fault
-        super().__init__(f"rows that {fault} ({len(rows)}): {_listed(rows)}")
-
-
-class Vocab:
-    """The tokens a corpus is counted in, numbered from 0; immutable.
-
-    `vocab[id]` is the token of an id, `vocab.index(token)` the id of a token.
-
-    Args:
-        tokens: distinct strings, in the order of their ids.
-
-    Raises:
-        TypeError: if `tokens` is a string or holds something that is not one.
-        ValueError: if there is no token or one occurs twice.
+    `classes` are the names of the classes of the corpus it belongs to, in the order
+    of their numbers 0..K-1, or None; they go wherever the vocabulary goes.
     """
 
-    __slots__ = ("_ids", "_tokens")
+    classes: tuple[ClassName, ...] | None
 
-    def __init__(self, tokens: Iterable[str]) -> None:
-        if isinstance(tokens, str):
-            raise TypeError("tokens: expected a list of strings, got one string")
-        self._tokens = tuple(tokens)
-        for token in self._tokens:
-            if not isinstance(token, str):
-                raise TypeError(f"tokens: expected strings, found {token!r}")
-        self._ids = {token: i for i, token in enumerate(self._tokens)}
-        if not self._tokens:
-            raise ValueError("tokens: a vocabulary needs at least one token")
-        if len(self._ids) < len(self._tokens):
-            twice = next(t for i, t in enumerate(self._tokens) if self._ids[t] != i)
-            raise ValueError(f"tokens: {twice!r} occurs more than once")
+    def __new__(
+        cls, tokens: Iterable[str], classes: Iterable[ClassName] | None = None
+    ) -> Vocab:
+        """Number the tokens; a ValueError if one occurs twice or there is none."""
+        vocab = super().__new__(cls, tokens)
+        vocab._ids = {token: i for i, token in enumerate(vocab)}
+        vocab.classes = None if classes is None else tuple(classes)
+        if isinstance(tokens, str) or not all(isinstance(t, str) for t in vocab):
+            raise TypeError("tokens: expected a list of strings")
+        if not 0 < len(vocab) == len(vocab._ids):
+            raise ValueError("tokens: expected distinct strings, at least one")
+        return vocab
 
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """All tokens in the order of their ids."""
-        return self._tokens
+    _ids: dict[str, int]
 
-    @property
-    def fingerprint(self) -> str:
-        """Hexadecimal SHA-256 of the tokens and their order."""
-        digest = hashlib.sha256()
-        for token in self._tokens:
-            data = token.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "little") + data)
-        return digest.hexdigest()
-
-    def index(self, token: str) -> int:
+    def index(self, token: Any, *_: Any) -> int:
         """Return the id of a token; a KeyError names the tokens most like it."""
-        try:
-            return self._ids[token]
-        except KeyError:
-            near = difflib.get_close_matches(str(token), self._tokens)
-            hint = f"; near misses: {', '.join(map(repr, near))}" if near else ""
-            raise KeyError(f"{token!r} is not in the vocabulary{hint}") from None
-
-    def __getitem__(self, token_id: int) -> str:
-        i = operator.index(token_id)
-        if not 0 <= i < len(self._tokens):
-            raise IndexError(f"token id {i} is not in 0..{len(self._tokens) - 1}")
-        return self._tokens[i]
-
-    def __len__(self) -> int:
-        return len(self._tokens)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tokens)
+        if token not in self._ids:
+            near = ", ".join(map(repr, difflib.get_close_matches(str(token), self)))
+            hint = f"; near misses: {near}" if near else ""
+            raise KeyError(f"{token!r} is not in the vocabulary{hint}")
+        return self._ids[token]
 
     def __contains__(self, token: object) -> bool:
         return token in self._ids
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Vocab):
-            return NotImplemented
-        return self._tokens == other._tokens
-
-    def __hash__(self) -> int:
-        return hash(self._tokens)
-
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self._tokens[:5]))
-        more = ", ..." if len(self._tokens) > 5 else ""
-        return f"Vocab({len(self._tokens):,} tokens: {shown}{more})"
+        shown = ", ".join(map(repr, self[:5])) + (", ..." if len(self) > 5 else "")
+        return f"Vocab({len(self):,} tokens: {shown})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Labelled sequences of tokens, each kept as a bag.
+    """Sequences of tokens, each kept as a bag, with the class of each where known.
 
     `len(corpus)` is the number n of sequences; `corpus[i]` is the corpus of one of
     them; a slice, a list or tensor of positions or a boolean mask selects several.
 
     Attributes:
         counts: csr_array (n, V) of float32; how often token s occurs in sequence i.
-        labels: int64 tensor (n,) of values in 0..n_classes-1.
-        vocab: the V tokens.
+        labels: int64 tensor (n,) of the classes' numbers 0..K-1, or None.
+        vocab: the V tokens and the K classes; without classes they are 0..K-1.
         texts: the n cleaned texts, or None where there are none.
         name: what to call the corpus.
-        n_classes: number of classes; 0 takes the greatest label plus one, at least 2.
+        left_out: the rows of the source that could not be used, by what they lack.
 
     Raises:
         ValueError: if the shapes disagree, a count is no whole number, a label is out
@@ -151,11 +105,11 @@ class Corpus:
     """
 
     counts: csr_array
-    labels: torch.Tensor
+    labels: torch.Tensor | None
     vocab: Vocab
     texts: tuple[str, ...] | None = None
     name: str = "corpus"
-    n_classes: int = 0
+    left_out: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
     _products: dict[Any, tuple[torch.Tensor, torch.Tensor]] = field(
         init=False, default_factory=dict
     )
@@ -163,12 +117,10 @@ class Corpus:
     def __post_init__(self) -> None:
         counts = csr_array(self.counts, dtype=np.float32)
         n, width = counts.shape
-        if width != len(self.vocab):
-            raise ValueError(
-                f"counts: {width} columns for a vocabulary of {len(self.vocab)} tokens"
-            )
         if n == 0:
             raise ValueError("counts: a corpus needs at least one sequence")
+        if width != len(self.vocab):
+            raise ValueError(f"counts: {width} columns for {len(self.vocab)} tokens")
         whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
         if not (whole & (counts.data >= 0)).all():
             raise ValueError("counts: expected whole numbers of at least 0")
@@ -176,135 +128,209 @@ class Corpus:
             counts = counts.copy()
             counts.sum_duplicates()
             counts.eliminate_zeros()
-        labels = _as_labels(self.labels)
-        if len(labels) != n:
-            raise ValueError(f"labels: {len(labels)} labels for {n} sequences")
-        if self.texts is not None and len(self.texts) != n:
-            raise ValueError(f"texts: {len(self.texts)} texts for {n} sequences")
-        refuse_rows(
-            np.diff(counts.indptr) == 0,
-            "hold no token of the vocabulary; drop them or lower min_count",
-        )
-        classes = self.n_classes or max(2, int(labels.max()) + 1)
-        if int(labels.min()) < 0 or int(labels.max()) >= classes:
-            raise ValueError(
-                f"labels: expected 0..{classes - 1}, found {_listed(labels.unique())}"
-            )
-        for name, value in (
-            ("counts", counts),
-            ("labels", labels),
-            ("n_classes", classes),
-        ):
-            object.__setattr__(self, name, value)
+        if not np.diff(counts.indptr).all():
+            row = int(np.argmin(np.diff(counts.indptr)))
+            raise ValueError(f"counts: row {row} holds no token of the vocabulary")
+        labels, vocab = self.labels, self.vocab
+        for what, values in (("labels", labels), ("texts", self.texts)):
+            if values is not None and len(values) != n:
+                raise ValueError(f"{what}: {len(values)} for {n} sequences")
+        if labels is not None:
+            labels = torch.as_tensor(labels).to(torch.int64)
+            least, most = int(labels.min()), int(labels.max())
+            if vocab.classes is None:
+                vocab = Vocab(vocab, range(max(2, most + 1)))
+            if least < 0 or most >= len(vocab.classes or ()):
+                wanted = f"0..{len(vocab.classes or ()) - 1}"
+                raise ValueError(f"labels: expected {wanted}, found {least}..{most}")
+        for what, value in (("counts", counts), ("labels", labels), ("vocab", vocab)):
+            object.__setattr__(self, what, value)
 
     @classmethod
     def from_texts(
         cls,
-        texts: Iterable[str],
-        labels: Sequence[int] | torch.Tensor | np.ndarray,
+        texts: Any,
+        labels: Any = None,
         *,
         vocab: Vocab | None = None,
         min_count: int = 20,
         max_tokens: int | None = None,
         name: str = "texts",
-        n_classes: int | None = None,
+        on_bad_rows: str = "warn",
+        num_proc: int | None = None,
     ) -> Corpus:
         """Tokenize texts in lower case and count their tokens.
 
         A token is a word with its contractions or any other visible character by
         itself. Tokens outside the vocabulary are dropped. Without `vocab` one is
         fitted here, in the order of decreasing frequency (ties in alphabetical order);
-        give the training corpus's to encode a test split.
+        give the training corpus's, which brings its classes, to encode a test split.
 
         Args:
-            texts: n strings; `<br />` is read as a space.
-            labels: n integers in 0..K-1.
-            vocab: the tokens to count; fitted to the texts if None.
+            texts: n strings in any sequence or Series; `<br />` is read as a space.
+            labels: n names of classes: strings, whole numbers, booleans, categories;
+                None for texts without labels.
+            vocab: the tokens to count and the classes; fitted to the texts if None.
             min_count: least number of occurrences of a token of a fitted vocabulary.
             max_tokens: greatest size of a fitted vocabulary.
             name: what to call the corpus.
-            n_classes: K; inferred if None, and then each class must occur in a corpus
-                that fits its own vocabulary.
+            on_bad_rows: rows without text, label or known token are left out; "warn"
+                tells of them once, "ignore" does not, "error" names all of them.
+            num_proc: processes that count; `texts` may then be a `datasets.Dataset` of
+                one column, and the corpus keeps no texts.
 
         Raises:
-            ValueError: if a text is not a string or holds no token of the vocabulary
-                (the rows are named), if texts and labels differ in number, if labels
-                are not 0..K-1, or if no token is frequent enough.
+            ValueError: if texts and labels differ in number, a label names no class of
+                `vocab`, no token is frequent enough, or no row is left.
         """
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")
-        texts = list(texts)
-        if not texts:
-            raise ValueError("texts: a corpus needs at least one text")
-        check_settings(vocab, min_count, max_tokens)
-        refuse_rows([not isinstance(t, str) for t in texts], "hold no string as text")
-        target = _as_labels(labels)
-        if len(target) != len(texts):
-            raise ValueError(f"labels: {len(target)} labels for {len(texts)} texts")
-        if n_classes is None:
-            n_classes = _infer_classes(target, complete=vocab is None)
-        cleaned = tuple(map(clean_text, texts))
-        counts, vocab = _count(cleaned, vocab, min_count, max_tokens, name)
-        return cls(counts, target, vocab, cleaned, name, n_classes)
+        check_settings(vocab, min_count, max_tokens, on_bad_rows)
+        rows = texts.index.tolist() if isinstance(texts, pd.Series) else None
+        if num_proc is None:
+            texts = list(texts)
+            blocks = _blocks(texts, name)
+        else:
+            texts, blocks = _blocks_by_processes(texts, num_proc)
+        n = len(texts)
+        numbers, classes = _numbered(labels, n, vocab.classes if vocab else None)
+        keep = np.ones(n, bool) if numbers is None else numbers >= 0
+        counts, vocab = _count(blocks, keep, vocab, min_count, max_tokens)
+        vocab = vocab if vocab.classes == classes else Vocab(vocab, classes)
+        return cls._of_rows(
+            counts, numbers, vocab, texts, name, on_bad_rows, rows or range(n)
+        )
 
     @classmethod
     def from_tokens(
         cls,
         sequences: Iterable[Sequence[int] | torch.Tensor | np.ndarray],
-        labels: Sequence[int] | torch.Tensor | np.ndarray,
+        labels: Any,
         vocab: Vocab,
         *,
         name: str = "tokens",
-        n_classes: int | None = None,
+        on_bad_rows: str = "warn",
     ) -> Corpus:
         """Count the tokens of sequences of ids.
 
         Args:
-            sequences: n sequences of token ids in 0..V-1, of any lengths from 1.
-            labels: n integers in 0..K-1.
-            vocab: the V tokens.
+            sequences: n sequences of token ids in 0..V-1, of any lengths.
+            labels: as in `from_texts`.
+            vocab: the V tokens, and the classes unless they are those of the labels.
             name: what to call the corpus.
-            n_classes: K; inferred if None, and then each class must occur.
+            on_bad_rows: as in `from_texts`.
 
         Raises:
-            ValueError: if an id is no integer in 0..V-1, a sequence is empty (the rows
-                are named), the lengths disagree, or labels are not 0..K-1.
+            ValueError: if an id is no integer in 0..V-1, the lengths disagree, a label
+                names no class of `vocab`, or no row is left.
         """
+        check_settings(vocab, 1, None, on_bad_rows)
         rows = [np.asarray(sequence).reshape(-1) for sequence in sequences]
-        if not rows:
-            raise ValueError("sequences: a corpus needs at least one sequence")
-        lengths = np.array([len(row) for row in rows])
-        refuse_rows(lengths == 0, "are empty sequences")
-        ids = np.concatenate(rows)
+        numbers, classes = _numbered(labels, len(rows), vocab.classes)
+        ids = np.concatenate([row for row in rows if len(row)] or [np.arange(0)])
         if ids.dtype.kind not in "iu":
             raise ValueError(f"sequences: token ids must be integers, not {ids.dtype}")
-        wrong = (ids < 0) | (ids >= len(vocab))
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            row = int(np.searchsorted(np.cumsum(lengths), at, side="right"))
-            raise ValueError(
-                f"sequences: token id {ids[at]} in row {row} is not in "
-                f"0..{len(vocab) - 1}"
-            )
-        target = _as_labels(labels)
-        if n_classes is None:
-            n_classes = _infer_classes(target, complete=True)
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        indptr = np.cumsum([0, *map(len, rows)])
+        wrong = np.flatnonzero((ids < 0) | (ids >= len(vocab)))
+        if len(wrong):
+            row = int(np.searchsorted(indptr, wrong[0], side="right")) - 1
+            found = f"token id {ids[wrong[0]]} in row {row}"
+            raise ValueError(f"sequences: {found} is not in 0..{len(vocab) - 1}")
         ones = np.ones(len(ids), dtype=np.float32)
         counts = csr_array((ones, ids, indptr), shape=(len(rows), len(vocab)))
-        return cls(counts, target, vocab, None, name, n_classes)
+        vocab = vocab if vocab.classes == classes else Vocab(vocab, classes)
+        return cls._of_rows(
+            counts, numbers, vocab, None, name, on_bad_rows, range(len(rows))
+        )
+
+    @classmethod
+    def _of_rows(
+        cls,
+        counts: csr_array,
+        numbers: np.ndarray | None,
+        vocab: Vocab,
+        texts: Any,
+        name: str,
+        on_bad_rows: str,
+        rows: Sequence[Hashable],
+    ) -> Corpus:
+        """Leave out the rows that cannot be used, under their names in `rows`."""
+        nameless = np.zeros(len(rows), bool) if numbers is None else numbers < 0
+        bad = nameless | (np.diff(counts.indptr) == 0)
+        left_out: dict[str, list[Hashable]] = {}
+        for i in np.flatnonzero(bad).tolist():
+            text = "." if texts is None else texts[i]
+            blank = not isinstance(text, str) or not text.strip()
+            why = "text" if blank else "label" if nameless[i] else "known token"
+            left_out.setdefault(why, []).append(rows[i])
+        report_left_out(left_out, len(rows), on_bad_rows)
+        kept = np.flatnonzero(~bad)
+        return cls(
+            counts[kept] if bad.any() else counts,
+            None if numbers is None else torch.from_numpy(numbers[kept]),
+            vocab,
+            tuple(clean_text(texts[i]) for i in kept) if type(texts) is list else None,
+            name,
+            left_out,
+        )
+
+    @property
+    def classes(self) -> tuple[ClassName, ...]:
+        """The names of the K classes in the order of their numbers; () if unknown."""
+        return self.vocab.classes or ()
+
+    @property
+    def n_classes(self) -> int:
+        """The number K of classes."""
+        return len(self.classes)
+
+    @property
+    def targets(self) -> torch.Tensor:
+        """The labels, int64 tensor (n,); ValueError if the texts have none."""
+        if self.labels is None:
+            raise ValueError(f"the texts of {self.name} have no labels")
+        return self.labels
 
     @cached_property
     def signs(self) -> torch.Tensor:
         """The labels y as -1 and +1, float32 tensor (n,); ValueError if K > 2."""
+        signs = (2 * self.targets - 1).to(torch.float32)
         if self.n_classes != 2:
             raise ValueError(f"signs need 2 classes, {self.name} has {self.n_classes}")
-        return (2 * self.labels - 1).to(torch.float32)
+        return signs
 
     @cached_property
     def lengths(self) -> torch.Tensor:
         """The number T of tokens of each sequence, int64 tensor (n,)."""
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
+
+    def ids(self, i: int) -> np.ndarray:
+        """Return the distinct token ids of sequence i, sorted, int64 array."""
+        start, stop = self.counts.indptr[(row := self._position(i)) : row + 2]
+        return self.counts.indices[start:stop].astype(np.int64)
+
+    def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
+        """Draw as many sequences of each class; all of the smallest class if None."""
+        generator = torch.Generator().manual_seed(seed)
+        order = torch.randperm(len(self), generator=generator)
+        there = self.targets.bincount(minlength=self.n_classes).tolist()
+        size = min(there) if per_class is None else per_class
+        if not 0 < size <= min(there):
+            raise ValueError(f"per_class: {size} asked for; the classes hold {there}")
+        rows = [order[self.targets[order] == k][:size] for k in range(self.n_classes)]
+        return self[torch.cat(rows)]
+
+    def most_frequent(self, size: int) -> Corpus:
+        """Keep the first `size` tokens, the most frequent ones of a fitted vocabulary.
+
+        Sequences that are left without any token are left out, with a warning.
+        """
+        numbers = None if self.labels is None else self.labels.numpy()
+        vocab = Vocab(self.vocab[:size], self.vocab.classes)
+        texts = None if self.texts is None else list(self.texts)
+        rows = range(len(self))
+        counts = self.counts[:, :size]
+        return self._of_rows(counts, numbers, vocab, texts, self.name, "warn", rows)
 
     def csr(
         self,
@@ -359,115 +385,222 @@ class Corpus:
         return int(self.counts.shape[0])
 
     def __getitem__(self, key: Any) -> Corpus:
-        n = len(self)
-        if isinstance(key, slice):
-            rows = np.arange(n)[key]
-        elif np.ndim(key) == 0:
-            rows = np.array([self._position(key)])
-        else:
-            chosen = np.asarray(key if len(key) else np.arange(0))
-            if chosen.dtype == bool and chosen.shape != (n,):
-                raise IndexError(f"mask of shape {chosen.shape} for {n} sequences")
-            if chosen.dtype.kind not in "iub" or chosen.ndim != 1:
-                raise IndexError("expected positions or a boolean mask, both flat")
-            rows = np.arange(n)[chosen]
+        chosen = key.numpy() if isinstance(key, torch.Tensor) else key
+        rows = np.atleast_1d(np.arange(len(self))[chosen]).copy()
+        if rows.ndim != 1:
+            raise IndexError("expected positions or a boolean mask, both flat")
         if not len(rows):
             raise ValueError("the selection holds no sequence")
         texts = None if self.texts is None else tuple(self.texts[r] for r in rows)
-        labels = self.labels[torch.from_numpy(rows.copy())]
-        counts = self.counts[rows]
-        return Corpus(counts, labels, self.vocab, texts, self.name, self.n_classes)
+        labels = None if self.labels is None else self.labels[rows]
+        return Corpus(self.counts[rows], labels, self.vocab, texts, self.name)
 
     def __repr__(self) -> str:
-        shown = range(min(self.n_classes, 10))
-        per_class = [f"{int((self.labels == c).sum()):,}" for c in shown]
-        if self.n_classes > len(shown):
-            per_class.append("...")
+        shown = ["unlabelled"]
+        if self.labels is not None:
+            held = self.labels.bincount(minlength=self.n_classes).tolist()
+            shown = [
+                f"{k}: {n:,}" for k, n in zip(self.classes[:10], held, strict=False)
+            ]
+            shown += ["..."] * (self.n_classes > 10)
         return (
             f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, "
             f"mean length {self.lengths.double().mean():.1f}, "
-            f"labels {'/'.join(per_class)})"
+            f"{', '.join(shown)})"
         )
+
+
+def _tally(texts: Sequence[Any]) -> dict[str, Any]:
+    """Count the tokens of a block of texts, numbered in the order they come in."""
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    ids: list[int] = []
+    times: list[int] = []
+    sizes: list[int] = []
+    for text in texts:
+        readable = _fold(clean_text(text)) if isinstance(text, str) else ""
+        bag = Counter(_TOKEN.findall(readable))
+        ids.extend([numbers[token] for token in bag])
+        times.extend(bag.values())
+        sizes.append(len(bag))
+    block = {"ids": ids, "times": times, "sizes": sizes}
+    return {"tokens": list(numbers)} | {
+        k: np.array(v, np.int32) for k, v in block.items()
+    }
+
+
+def _blocks(texts: list[Any], name: str) -> list[dict[str, Any]]:
+    """Count the tokens of texts here, block by block."""
+    starts = range(0, len(texts), _BLOCK)
+    # A traceback keeps the frames that hold the bar: it is closed here.
+    with closing(progress(starts, f"tokenizing {name}", len(starts))) as bar:
+        return [_tally(texts[start : start + _BLOCK]) for start in bar]
+
+
+def _blocks_by_processes(texts: Any, num_proc: int) -> tuple[Any, Any]:
+    """Count the tokens of texts in processes, into blocks that lie on the disk."""
+    import datasets
+
+    if not isinstance(texts, datasets.Dataset):
+        texts = datasets.Dataset.from_dict({"text": list(texts)})
+    (column,) = texts.column_names
+    blocks = texts.map(
+        lambda batch: {k: [v] for k, v in _tally(batch[column]).items()},
+        batched=True,
+        batch_size=_BLOCK,
+        writer_batch_size=1,  # blocks held in memory before they are written
+        remove_columns=column,
+        num_proc=num_proc,
+        desc="tokenizing",
+    )
+    return texts[column], blocks.with_format("numpy")
 
 
 def _count(
-    texts: tuple[str, ...],
+    blocks: Any,
+    keep: np.ndarray,
     vocab: Vocab | None,
     min_count: int,
     max_tokens: int | None,
-    name: str,
 ) -> tuple[csr_array, Vocab]:
-    """Count tokens with scikit-learn, fitting the vocabulary if none is given."""
-    from sklearn.feature_extraction.text import CountVectorizer
+    """Join blocks to the counts (n, V) of a vocabulary, fitted to them if None.
 
-    vectorizer = CountVectorizer(
-        preprocessor=_fold,
-        token_pattern=TOKEN_PATTERN,
-        vocabulary=None if vocab is None else vocab.tokens,
-        dtype=np.int32,
-    )
-    if vocab is None and not any(map(_TOKEN.search, texts)):
-        raise ValueError("texts: no text holds a token")  # not scikit-learn's message
+    Rows that are not to be kept hold no token, here and in what is fitted.
+    """
+    if vocab is None:
+        totals: Counter[str] = Counter()
+        stop = 0
+        for block in blocks:
+            start, stop = stop, stop + len(block["sizes"])
+            times = block["times"] * np.repeat(keep[start:stop], block["sizes"])
+            found = np.bincount(block["ids"], times, len(block["tokens"])).astype(int)
+            totals.update(dict(zip(block["tokens"], found.tolist(), strict=True)))
+        ranked = sorted(totals, key=lambda token: (-totals[token], token))[:max_tokens]
+        tokens = [token for token in ranked if totals[token] >= min_count]
+        if not tokens and any(totals.values()):
+            raise ValueError(
+                f"min_count: no token occurs {min_count} times; the most frequent one "
+                f"occurs {totals[ranked[0]]} times, so use a smaller one"
+            )
+        vocab = Vocab(tokens or [""])  # without any token no row will be left
+    size = sum(len(block["ids"]) for block in blocks)
+    indices, data = np.empty(size, np.int32), np.empty(size, np.float32)
+    indptr = np.zeros(len(keep) + 1, np.int64)
+    stop = end = 0
+    for block in blocks:
+        start, stop = stop, stop + len(block["sizes"])
+        table = np.array([vocab._ids.get(t, -1) for t in block["tokens"]], np.int32)
+        rows = np.repeat(np.arange(start, stop), block["sizes"])
+        known = keep[rows]
+        known &= table[block["ids"]] >= 0
+        begin, end = end, end + int(known.sum())
+        indices[begin:end] = table[block["ids"]][known]
+        data[begin:end] = block["times"][known]
+        indptr[start + 1 : stop + 1] = np.bincount(
+            rows[known] - start, minlength=stop - start
+        )
+    parts = (data[:end], indices[:end], np.cumsum(indptr))
+    counts = csr_array(parts, shape=(len(keep), len(vocab)))
+    counts.sort_indices()
+    return counts, vocab
+
+
+def _class_name(label: Any) -> ClassName | None:
+    """Return what the class of a label is called; None if the label is missing."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str):
+        value = value.strip()
+        whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", value)
+        truth = {"true": True, "false": False, "": None}
+        return int(whole[1]) if whole else truth.get(value.lower(), value)
+    if value is None or value is pd.NA or value != value:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int):
+        raise ValueError(
+            f"labels: {value!r} names no class; expected strings, whole numbers or "
+            "booleans"
+        )
+    return value
+
+
+def _numbered(
+    labels: Any, n: int, classes: tuple[ClassName, ...] | None
+) -> tuple[np.ndarray | None, tuple[ClassName, ...] | None]:
+    """Return the number of each row's class, -1 where it has none, and the classes.
+
+    Classes that are not given are those found: whole numbers by value, then words in
+    alphabetical order; categories in their own order.
+    """
+    if labels is None:
+        return None, classes
     try:
-        # A traceback keeps the frames that hold the bar: it is closed here.
-        with closing(progress(texts, f"tokenizing {name}", len(texts))) as bar:
-            if vocab is not None:
-                return csr_array(vectorizer.transform(bar)), vocab
-            counts = csr_array(vectorizer.fit_transform(bar))
-    except KeyboardInterrupt:
-        # IPython 7 cannot print scikit-learn's frames, and fails with a TypeError.
-        raise KeyboardInterrupt(f"tokenizing {name} was stopped") from None
-    tokens = vectorizer.get_feature_names_out()  # in alphabetical order
-    totals = counts.sum(axis=0)
-    order = np.argsort(-totals, kind="stable")[:max_tokens]
-    order = order[totals[order] >= min_count]
-    if not len(order):
-        raise ValueError(
-            f"min_count: no token occurs {min_count} times; the most frequent one "
-            f"occurs {totals.max()} times in {len(texts)} texts, so use a smaller one"
-        )
-    return counts[:, order], Vocab(tokens[order].tolist())
+        values = labels.numpy() if isinstance(labels, torch.Tensor) else labels
+        codes, found = pd.factorize(pd.Series(values))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"labels: expected one name for each text; {error}") from error
+    if len(codes) != n:
+        raise ValueError(f"labels: {len(codes)} labels for {n} texts")
+    names = [_class_name(label) for label in found]
+    if classes is None:
+        present = {name for name in names if name is not None}
+        ranked = sorted(present, key=lambda name: (isinstance(name, str), name))
+        if isinstance(found, pd.CategoricalIndex):
+            ordered = map(_class_name, found.categories)
+            ranked = [name for name in ordered if name in present]
+        if len(present) == 1 and present <= {0, 1}:  # of two, one need not occur
+            ranked = [False, True] if isinstance(ranked[0], bool) else [0, 1]
+        if len(ranked) == 1:
+            raise ValueError(
+                f"labels: every row holds {ranked[0]!r}; expected two classes or more"
+            )
+        classes = tuple(ranked)
+    number = {name: k for k, name in enumerate(classes)}
+    for code, name in enumerate(names):
+        if name is not None and name not in number:
+            row = int(np.argmax(codes == code))
+            raise ValueError(
+                f"labels: {name!r} in row {row} is none of the classes "
+                f"{_listed(classes)}"
+            )
+    table = [number.get(name, -1) if name is not None else -1 for name in names]
+    return np.array([*table, -1])[codes], classes
 
 
-def _as_labels(labels: Any) -> torch.Tensor:
-    """Return labels as an int64 tensor (n,), or say why they are none."""
-    values = np.asarray(labels)
-    if values.dtype.kind not in "iub" or values.ndim != 1:
-        raise ValueError(
-            "labels: expected a flat list of integers 0..K-1, found "
-            f"{_listed(values.reshape(-1)[:3])}"
-        )
-    return torch.from_numpy(values.astype(np.int64))
+def report_left_out(
+    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str
+) -> None:
+    """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
+    total = sum(map(len, left_out.values()))
+    most = n if on_bad_rows == "error" else 5
+    parts = [
+        f"{len(rows):,} without {what} (row{'s'[: len(rows) > 1]} "
+        f"{_listed(rows, most)})"
+        for what, rows in left_out.items()
+    ]
+    if total == n:
+        raise ValueError(f"no row is left of {n:,}{': ' * bool(n)}{', '.join(parts)}")
+    message = f"{total:,} of {n:,} rows are left out: {', '.join(parts)}"
+    if total and on_bad_rows == "error":
+        raise ValueError(message)
+    if total and on_bad_rows == "warn":
+        warnings.warn(message, stacklevel=4)
 
 
-def _infer_classes(labels: torch.Tensor, complete: bool) -> int:
-    """Return K, the number of classes; `complete` wants each of them to occur."""
-    found = labels.unique().tolist()
-    classes = max(2, found[-1] + 1)
-    binary = classes == 2 and found[0] >= 0
-    if not binary and found[0] == 0 and not complete:
-        return classes
-    if not binary and (found[0] != 0 or len(found) != classes):
-        hint = ""
-        if found == [-1, 1]:
-            hint = "; turn -1 and +1 into 0 and 1 by (y + 1) // 2"
-        elif found == list(range(1, len(found) + 1)):
-            hint = "; subtract 1 from each"
-        raise ValueError(
-            f"labels: expected the integers 0..K-1, found {_listed(found)}{hint}"
-        )
-    return classes
-
-
-def check_settings(vocab: Vocab | None, min_count: int, max_tokens: int | None) -> None:
-    """Raise a ValueError if the settings of a vocabulary make no sense."""
+def check_settings(
+    vocab: Vocab | None, min_count: int, max_tokens: int | None, on_bad_rows: str
+) -> None:
+    """Raise a ValueError if the settings of an encoding make no sense."""
     if not (vocab is None or isinstance(vocab, Vocab)):
-        raise ValueError(
-            f"vocab: expected a Vocab such as corpus.vocab, got {type(vocab).__name__}"
-        )
+        given = type(vocab).__name__
+        raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {given}")
     check_integer("min_count", min_count, 1)
     if max_tokens is not None:
         check_integer("max_tokens", max_tokens, 1)
+    if on_bad_rows not in ("warn", "error", "ignore"):
+        raise ValueError(
+            f"on_bad_rows: expected 'warn', 'error' or 'ignore', got {on_bad_rows!r}"
+        )
 
 
 def check_integer(argument: str, value: int, least: int) -> None:
@@ -476,17 +609,10 @@ def check_integer(argument: str, value: int, least: int) -> None:
         raise ValueError(f"{argument}: expected an integer from {least}, got {value!r}")
 
 
-def refuse_rows(wrong: Any, fault: str) -> None:
-    """Raise a RowError that names the first wrong rows and their number."""
-    rows = np.flatnonzero(wrong)
-    if len(rows):
-        raise RowError(rows, fault)
-
-
-def _listed(values: Any) -> str:
-    """Write the first ten values, and say if there are more."""
-    items = [str(v) for v in list(np.asarray(values)[:11])]
-    return ", ".join(items[:10]) + (", ..." if len(items) > 10 else "")
+def _listed(values: Sequence[Any], most: int = 10) -> str:
+    """Write the first values, and say if there are more."""
+    more = ", ..." if len(values) > most else ""
+    return ", ".join(map(str, values[:most])) + more
 
 
 def _torch_csr(

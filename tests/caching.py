@@ -17,8 +17,8 @@ def same(one: Corpus, two: Corpus) -> bool:
     return (
         one.counts.shape == two.counts.shape
         and (one.counts != two.counts).nnz == 0
-        and one.labels.equal(two.labels)
+        and one.targets.equal(two.targets)
         and one.vocab == two.vocab
         and one.texts == two.texts
-        and one.n_classes == two.n_classes
+        and one.classes == two.classes
     )

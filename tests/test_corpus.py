@@ -1,13 +1,16 @@
 """Corpus and Vocab against brute force, and every way to misuse them."""
 
+import pickle
 import random
 import sys
 from collections import Counter
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from caching import same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -137,17 +140,17 @@ def test_vocabulary_is_ordered_by_frequency_then_alphabet():
 def test_min_count_counts_occurrences_and_max_tokens_keeps_the_frequent():
     texts = ["a a a b b c", "b c a d"]
     labels = [0, 1]
-    assert Corpus.from_texts(texts, labels, min_count=2).vocab.tokens == ("a", "b", "c")
-    assert Corpus.from_texts(texts, labels, min_count=3).vocab.tokens == ("a", "b")
+    assert Corpus.from_texts(texts, labels, min_count=2).vocab == ("a", "b", "c")
+    assert Corpus.from_texts(texts, labels, min_count=3).vocab == ("a", "b")
     few = Corpus.from_texts(texts, labels, min_count=1, max_tokens=2)
-    assert few.vocab.tokens == ("a", "b")
+    assert few.vocab == ("a", "b")
     assert dense(few).tolist() == [[3, 2], [1, 1]]
 
 
 def test_a_given_vocabulary_is_kept_and_other_tokens_are_dropped():
     vocab = Vocab(["bad", "good"])
     test = Corpus.from_texts(["Good film, good!", "bad"], [1, 0], vocab=vocab)
-    assert test.vocab is vocab
+    assert test.vocab == vocab and test.vocab.classes == (0, 1)
     assert dense(test).tolist() == [[0, 2], [1, 0]]
     assert test.texts == ("Good film, good!", "bad")
 
@@ -170,20 +173,61 @@ def test_settings_out_of_range(arguments, message):
 # Bad input
 
 
-def test_empty_documents_are_named_by_row():
-    texts = ["good", *(["?"] * 14), "good"]
-    with pytest.raises(ValueError, match=r"no token.*\(14\): 1, 2, .*, 10, \.\.\.$"):
-        Corpus.from_texts(texts, [0, 1] * 8, vocab=Vocab(["good"]))
-    with pytest.raises(ValueError, match=r"empty sequences \(1\): 1$"):
-        Corpus.from_tokens([[0], []], [0, 1], VOCAB)
-    with pytest.raises(ValueError, match="no text holds a token"):
-        Corpus.from_texts(["", " "], [0, 1])
+def test_rows_that_cannot_be_used_are_left_out_with_one_warning():
+    texts = ["good film", None, "?!", " ", "good", "bad", float("nan"), "bad good", 3]
+    labels = ["pos", "pos", "neg", "neg", None, "neg", "pos", "", "neg"]
+    texts, labels = texts * 2, labels * 2
+    with pytest.warns(UserWarning) as caught:
+        corpus = Corpus.from_texts(texts, labels, vocab=Vocab(["good", "bad"]))
+    [warning] = caught
+    assert str(warning.message) == (
+        "14 of 18 rows are left out: 8 without text (rows 1, 3, 6, 8, 10, ...), "
+        "2 without known token (rows 2, 11), 4 without label (rows 4, 7, 13, 16)"
+    )
+    assert warning.filename == __file__
+    assert corpus.texts == ("good film", "bad") * 2
+    assert corpus.labels.tolist() == [1, 0, 1, 0]
+    assert corpus.left_out["text"] == [1, 3, 6, 8, 10, 12, 15, 17]
+    with pytest.raises(ValueError, match=r"rows 1, 3, 6, 8, 10, 12, 15, 17\), 2"):
+        Corpus.from_texts(
+            texts, labels, vocab=Vocab(["good", "bad"]), on_bad_rows="error"
+        )
+    quiet = Corpus.from_texts(texts, labels, min_count=1, on_bad_rows="ignore")
+    # Rows without label do not count when a vocabulary is fitted.
+    assert quiet.vocab == ("!", "?", "bad", "film", "good")
+    assert quiet.counts.sum(axis=0).tolist() == [2, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize("bad", [None, float("nan"), 3, b"bytes"])
-def test_texts_that_are_no_strings_are_named_by_row(bad):
-    with pytest.raises(ValueError, match=r"no string as text \(2\): 1, 3$"):
-        Corpus.from_texts(["a", bad, "b", bad], [0, 1, 0, 1], min_count=1)
+def test_rows_of_a_series_go_by_its_index():
+    texts = pd.Series(["good", "?", "bad"], index=["x", "y", "z"])
+    with pytest.warns(UserWarning, match=r"1 without known token \(row y\)"):
+        Corpus.from_texts(texts, [1, 0, 0], vocab=Vocab(["good", "bad"]))
+
+
+def test_empty_sequences_are_left_out():
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* 1 without known token"):
+        corpus = Corpus.from_tokens([[0], [], [1]], [0, 1, 1], VOCAB)
+    assert corpus.labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "why"),
+    [
+        (["", " "], [0, 1], r"2 without text \(rows 0, 1\)$"),
+        (["?", b"bytes"], [0, 1], "1 without known token .*, 1 without text"),
+        (["good", "good"], [None, np.nan], "2 without label"),
+        ([], [], ""),
+        ([1, 2], [0, 1], "2 without text"),
+    ],
+)
+def test_no_row_is_left(texts, labels, why):
+    with pytest.raises(ValueError, match="^no row is left of .*" + why):
+        Corpus.from_texts(texts, labels, vocab=Vocab(["good"]))
+    if texts != ["?", b"bytes"]:
+        with pytest.raises(ValueError, match="^no row is left of .*" + why):
+            Corpus.from_texts(texts, labels, on_bad_rows="ignore")
+    with pytest.raises(ValueError, match="^no row is left of 0$"):
+        Corpus.from_tokens([], [], VOCAB)
 
 
 def test_a_single_string_is_not_a_list_of_texts():
@@ -203,33 +247,82 @@ def test_token_ids_that_are_no_integers():
 
 
 @pytest.mark.parametrize(
+    ("labels", "classes", "numbers"),
+    [
+        (["pos", "neg", "pos"], ("neg", "pos"), [1, 0, 1]),
+        ([2, 1, 2], (1, 2), [1, 0, 1]),
+        ([-1, 1, -1], (-1, 1), [0, 1, 0]),
+        ([0.0, 1.0, 1.0], (0, 1), [0, 1, 1]),
+        (["10", "9", "10 "], (9, 10), [1, 0, 1]),
+        (["1.0", "-2", "1"], (-2, 1), [1, 0, 1]),
+        ([10, "9", "b"], (9, 10, "b"), [1, 0, 2]),
+        ([True, False, True], (False, True), [1, 0, 1]),
+        (["TRUE", "false", True], (False, True), [1, 0, 1]),
+        ([0, 2**40, 7], (0, 7, 2**40), [0, 2, 1]),
+        (np.array([3, 1, 3], np.uint8), (1, 3), [1, 0, 1]),
+        (torch.tensor([3, 1, 3]), (1, 3), [1, 0, 1]),
+        (pd.Series(["b", "a", "b"], index=[7, 8, 9]), ("a", "b"), [1, 0, 1]),
+        (pd.Series([2, 1, 2], dtype="Int64"), (1, 2), [1, 0, 1]),
+        (pd.Categorical(["low", "high", "low"]), ("high", "low"), [1, 0, 1]),
+        (
+            pd.Categorical(
+                ["low", "high", "low"], ["none", "low", "high"], ordered=True
+            ),
+            ("low", "high"),
+            [0, 1, 0],
+        ),
+        ([1, 1, 1], (0, 1), [1, 1, 1]),
+        ([False] * 3, (False, True), [0, 0, 0]),
+    ],
+)
+def test_labels_name_classes(labels, classes, numbers):
+    corpus = Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
+    assert corpus.classes == corpus.vocab.classes == classes
+    assert list(map(type, corpus.classes)) == list(map(type, classes))
+    assert corpus.labels.tolist() == numbers
+    tokens = Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
+    assert (tokens.classes, tokens.labels.tolist()) == (classes, numbers)
+
+
+@pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([-1, 1, -1], r"found -1, 1; turn -1 and \+1 into 0 and 1"),
-        ([1, 2, 3], "found 1, 2, 3; subtract 1"),
-        ([0, 2, 2], "found 0, 2$"),
-        ([0, -3, 1], "found -3, 0, 1$"),
-        ([0, 2**40, 1], "found 0, 1, 1099511627776$"),
-        (["pos", "neg", "pos"], "flat list of integers 0..K-1, found pos, neg"),
-        ([0.0, 1.0, 1.0], "flat list of integers"),
-        ([[0], [1], [1]], "flat list of integers"),
-        ([0, None, 1], "flat list of integers"),
+        ([0.5, 1, 1], "0.5 names no class; expected strings, whole numbers"),
+        ([np.inf, 1, 1], "inf names no class"),
+        ([b"a", 1, 1], "b'a' names no class"),
+        ([[0], [1], [1]], "expected one name for each text"),
+        (np.array([[0], [1], [1]]), "expected one name for each text"),
         ([0, 1], "2 labels for 3"),
+        (["pos"] * 3, "every row holds 'pos'; expected two classes or more"),
+        ([2, 2, 2], "every row holds 2; expected two classes or more"),
     ],
 )
 def test_labels_that_cannot_be_used(labels, message):
     with pytest.raises(ValueError, match=message):
         Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
-    if len(labels) == 3:
-        with pytest.raises(ValueError, match=message):
-            Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
+    with pytest.raises(ValueError, match=message):
+        Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
 
 
-def test_nothing_at_all():
-    with pytest.raises(ValueError, match="at least one text"):
-        Corpus.from_texts([], [])
-    with pytest.raises(ValueError, match="at least one sequence"):
-        Corpus.from_tokens([], [], VOCAB)
+def test_a_vocabulary_brings_its_classes():
+    train = Corpus.from_texts(["a b", "b", "c"], ["x", "y", "z"], min_count=1)
+    test = Corpus.from_texts(["b", "c"], ["z", "z"], vocab=train.vocab)
+    assert test.classes == train[:1].classes == ("x", "y", "z")
+    assert test.labels.tolist() == [2, 2]
+    with pytest.raises(ValueError, match="'w' in row 1 is none of the classes x, y, z"):
+        Corpus.from_texts(["b", "c"], ["z", "w"], vocab=train.vocab)
+
+
+def test_texts_without_labels():
+    train = Corpus.from_texts(["a b", "b", "c"], ["x", "y", "z"], min_count=1)
+    new = Corpus.from_texts(["b", "c"], vocab=train.vocab)
+    assert new.labels is None and new[0].labels is None
+    assert new.classes == train.classes
+    assert Corpus.from_texts(["b", "c"], min_count=1).classes == ()
+    assert repr(new) == "Corpus('texts', n = 2, V = 3, mean length 1.0, unlabelled)"
+    for use in (lambda: new.signs, lambda: new.targets, new.balanced):
+        with pytest.raises(ValueError, match="texts have no labels"):
+            use()
 
 
 @pytest.mark.parametrize(
@@ -239,8 +332,8 @@ def test_nothing_at_all():
         ([[1.0, 0.5]], "whole numbers of at least 0"),
         ([[1.0, np.nan]], "whole numbers of at least 0"),
         ([[1.0, np.inf]], "whole numbers of at least 0"),
-        ([[1.0, 1.0, 1.0]], "3 columns for a vocabulary of 2"),
-        ([[0.0, 0.0]], r"no token.*\(1\): 0"),
+        ([[1.0, 1.0, 1.0]], "3 columns for 2 tokens"),
+        ([[1.0, 0.0], [0.0, 0.0]], "row 1 holds no token"),
         (np.zeros((0, 2)), "at least one sequence"),
     ],
 )
@@ -260,17 +353,13 @@ def test_explicit_zeros_and_duplicates_are_put_in_order():
 # Classes
 
 
-def test_number_of_classes_is_inferred_carried_or_given():
-    vocab = Vocab(list("abc"))
-    assert Corpus.from_tokens([[0]], [0], vocab).n_classes == 2
-    many = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], vocab)
-    assert many.n_classes == many[:1].n_classes == 3
-    given_ = Corpus.from_tokens([[0], [1]], [4, 0], vocab, n_classes=5)
-    assert given_.n_classes == 5
-    # A test split may lack a class.
-    assert Corpus.from_texts(["a", "b"], [0, 3], vocab=vocab).n_classes == 4
-    with pytest.raises(ValueError, match=r"expected 0\.\.1, found 0, 2"):
-        Corpus.from_tokens([[0], [1]], [0, 2], vocab, n_classes=2)
+@pytest.mark.parametrize("labels", [[0, 2], [-1, 0]])
+def test_numbers_of_classes_out_of_range(labels):
+    counts = csr_array(np.eye(2))
+    with pytest.raises(ValueError, match=r"labels: expected 0\.\.1, found"):
+        Corpus(counts, labels, Vocab(list("ab"), [0, 1]))
+    with pytest.raises(ValueError, match="labels: 1 for 2 sequences"):
+        Corpus(counts, [0], Vocab(list("ab"), [0, 1]))
 
 
 def test_signs_need_two_classes():
@@ -354,12 +443,58 @@ def test_corpus_is_frozen_and_describes_itself():
     corpus = Corpus.from_texts(["a b", "b c d"], [0, 1], min_count=1, name="tiny")
     with pytest.raises(FrozenInstanceError):
         corpus.labels = torch.tensor([1, 1])
-    assert repr(corpus) == ("Corpus('tiny', n = 2, V = 4, mean length 2.5, labels 1/1)")
+    assert repr(corpus) == "Corpus('tiny', n = 2, V = 4, mean length 2.5, 0: 1, 1: 1)"
 
 
 def test_a_corpus_of_many_classes_describes_itself_briefly():
-    corpus = Corpus.from_tokens([[0], [1]], [0, 2**40 - 1], VOCAB, n_classes=2**40)
-    assert repr(corpus).endswith("labels 1/0/0/0/0/0/0/0/0/0/...)")
+    vocab = Vocab(VOCAB, range(2**16))
+    corpus = Corpus.from_tokens([[0], [1]], [0, 2**16 - 1], vocab)
+    assert repr(corpus).endswith(
+        "mean length 1.0, 0: 1, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, "
+        "6: 0, 7: 0, 8: 0, 9: 0, ...)"
+    )
+
+
+# What chapters do with a corpus
+
+
+def test_balanced_draws_as_many_of_each_class():
+    sequences = [[i % 7] for i in range(30)]
+    labels = ["x"] * 15 + ["y"] * 10 + ["z"] * 5
+    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
+    assert corpus.balanced().labels.bincount().tolist() == [5, 5, 5]
+    few = corpus.balanced(3, seed=1)
+    assert few.labels.bincount().tolist() == [3, 3, 3]
+    assert same(few, corpus.balanced(3, seed=1))
+    assert not same(few, corpus.balanced(3, seed=2))
+    for size in (0, 6):
+        with pytest.raises(
+            ValueError, match=rf"per_class: {size} asked for; .*15, 10, 5"
+        ):
+            corpus.balanced(size)
+
+
+def test_most_frequent_keeps_the_first_tokens():
+    corpus = Corpus.from_texts(["a a a b", "b a", "c"], [0, 1, 1], min_count=1)
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .* known token \(row 2\)"):
+        fewer = corpus.most_frequent(1)
+    assert fewer.vocab == ("a",) and fewer.classes == (0, 1)
+    assert dense(fewer).tolist() == [[3], [1]]
+    assert fewer.texts == ("a a a b", "b a")
+    assert same(corpus.most_frequent(3), corpus)
+
+
+@settings(deadline=None)
+@given(bags())
+def test_ids_are_the_distinct_tokens(case):
+    sequences, labels = case
+    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
+    for i, sequence in enumerate(sequences):
+        assert corpus.ids(i).tolist() == sorted(set(sequence))
+        assert corpus.ids(i).dtype == np.int64
+    assert corpus.ids(-1).tolist() == corpus.ids(len(sequences) - 1).tolist()
+    with pytest.raises(IndexError):
+        corpus.ids(len(sequences))
 
 
 # Vocab
@@ -370,19 +505,19 @@ def test_a_corpus_of_many_classes_describes_itself_briefly():
 def test_vocab_is_a_two_way_table(tokens):
     vocab = Vocab(tokens)
     assert len(vocab) == len(tokens) and list(vocab) == tokens
-    assert vocab.tokens == tuple(tokens)
+    assert vocab == tuple(tokens)
     assert all(vocab[vocab.index(token)] == token for token in tokens)
     assert all(token in vocab for token in tokens)
 
 
-def test_vocab_equality_and_fingerprint():
-    assert Vocab(["a", "b"]) == Vocab(iter("ab"))
-    assert hash(Vocab(list("ab"))) == hash(Vocab(list("ab")))
-    assert Vocab(list("ab")).fingerprint == Vocab(list("ab")).fingerprint
-    for other in (["b", "a"], ["ab"], ["a", "b", "c"]):
-        assert Vocab(list("ab")) != Vocab(other)
-        assert Vocab(list("ab")).fingerprint != Vocab(other).fingerprint
-    assert Vocab(list("ab")) != ("a", "b")
+def test_vocab_is_a_tuple_of_its_tokens():
+    vocab = Vocab(iter("ab"), ["x", "y"])
+    assert vocab == Vocab(["a", "b"]) == ("a", "b")
+    assert hash(vocab) == hash(("a", "b"))
+    assert Vocab(["b", "a"]) != vocab
+    assert vocab.classes == ("x", "y") and Vocab(["a"]).classes is None
+    again = pickle.loads(pickle.dumps(vocab))
+    assert again == vocab and again.classes == vocab.classes and again.index("b") == 1
     assert (
         repr(Vocab(list("abcdef"))) == "Vocab(6 tokens: 'a', 'b', 'c', 'd', 'e', ...)"
     )
@@ -394,16 +529,11 @@ def test_vocab_misuse():
         vocab.index("briliant")
     with pytest.raises(KeyError, match="not in the vocabulary"):
         vocab.index("zzz")
-    for bad in (2, -1):
-        with pytest.raises(IndexError, match=rf"token id {bad} is not in 0\.\.1"):
-            vocab[bad]
-    with pytest.raises(ValueError, match="'a' occurs more than once"):
-        Vocab(["a", "b", "a"])
-    with pytest.raises(ValueError, match="at least one token"):
-        Vocab([])
-    with pytest.raises(TypeError, match="one string"):
-        Vocab("one")
-    with pytest.raises(TypeError, match="found 3"):
-        Vocab(["a", 3])
-    with pytest.raises(AttributeError):
-        vocab.tokens = ("x",)
+    with pytest.raises(IndexError):
+        vocab[2]
+    for wrong in (["a", "b", "a"], []):
+        with pytest.raises(ValueError, match="distinct strings, at least one"):
+            Vocab(wrong)
+    for wrong in ("one", ["a", 3]):
+        with pytest.raises(TypeError, match="expected a list of strings"):
+            Vocab(wrong)

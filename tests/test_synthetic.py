@@ -38,13 +38,13 @@ def test_separable_satisfies_assumption_1(
         2 * half, plain + 2 * kinds, length, n_relevant=2 * kinds, seed=seed
     )
     assert corpus.lengths.tolist() == [length] * (2 * half)
-    assert corpus.labels.bincount().tolist() == [half, half]
+    assert corpus.targets.bincount().tolist() == [half, half]
     counts = torch.from_numpy(corpus.counts.toarray())
     assert bool((counts.sum(0) > 0).all())
     # Assumption 1, by its words.
     assert bool((counts[:, : 2 * kinds].sum(1) == 1).all())
-    assert bool((counts[corpus.labels == 0, :kinds] == 0).all())
-    assert bool((counts[corpus.labels == 1, kinds : 2 * kinds] == 0).all())
+    assert bool((counts[corpus.targets == 0, :kinds] == 0).all())
+    assert bool((counts[corpus.targets == 1, kinds : 2 * kinds] == 0).all())
     assert bool((signed_frequency(corpus)[2 * kinds :] == 0).all())
     for i, name in enumerate(corpus.vocab):
         kind = "pos" if i < kinds else "neg" if i < 2 * kinds else "irr"
@@ -58,11 +58,11 @@ def test_separable_satisfies_assumption_1(
 def test_separable_is_set_by_its_seed() -> None:
     first, again, other = (separable_corpus(seed=s) for s in (3, 3, 4))
     assert (first.counts != again.counts).nnz == 0
-    assert torch.equal(first.labels, again.labels)
+    assert torch.equal(first.targets, again.targets)
     assert (first.counts != other.counts).nnz > 0
     assert repr(first).startswith("Corpus('separable', n = 400, V = 500")
     assert len(relevant_tokens(first).unique()) == 20
-    assert not torch.equal(first.labels, first.labels.sort().values)
+    assert not torch.equal(first.targets, first.targets.sort().values)
     # The irrelevant tokens of the two classes are shuffled, not copied.
     bags = [frozenset(first.counts[[i]].indices.tolist()) for i in range(400)]
     plain = [frozenset(s for s in bag if s >= 20) for bag in bags]
@@ -88,7 +88,7 @@ def test_partly_relevant_tokens(tilt: float) -> None:
         4000, 40, 10, n_relevant=10, n_partly=6, tilt=tilt, seed=1
     )
     posterior, alpha = posterior_difference(corpus), signed_frequency(corpus)
-    names = corpus.vocab.tokens[10:16]
+    names = corpus.vocab[10:16]
     assert names[:3] == ("partly_pos_0", "partly_neg_0", "partly_pos_1")
     signs = torch.tensor([1.0, -1.0] * 3)
     assert float((posterior[10:16] * signs - tilt).abs().max()) < 0.1
@@ -141,7 +141,7 @@ def z_scores(corpus: Corpus, delta: float, length: int) -> Tensor:
     first, later = synthetic_probabilities(len(corpus.vocab), delta)
     scores = []
     for label in (0, 1):
-        rows = (corpus.labels == label).numpy()
+        rows = (corpus.targets == label).numpy()
         n = int(rows.sum())
         p, q = first[label], later[label]
         mean = n * (p + (length - 1) * q)
@@ -157,7 +157,7 @@ def z_scores(corpus: Corpus, delta: float, length: int) -> Tensor:
 def test_synthetic_counts_are_binomial(delta: float) -> None:
     corpus = synthetic_corpus(4000, 40, 8, delta=delta, seed=7)
     assert corpus.lengths.unique().tolist() == [8]
-    assert corpus.labels.bincount().tolist() == [2000, 2000]
+    assert corpus.targets.bincount().tolist() == [2000, 2000]
     z = z_scores(corpus, delta, 8)
     assert float(z.abs().max()) < 4.5
     assert float(z.square().mean()) == pytest.approx(1, abs=0.45)
@@ -215,7 +215,7 @@ def test_synthetic_is_set_by_its_seed() -> None:
     first, again, other = (synthetic_corpus(100, seed=s) for s in (3, 3, 4))
     assert (first.counts != again.counts).nnz == 0
     assert (first.counts != other.counts).nnz > 0
-    assert synthetic_corpus(5, 8, 1).labels.bincount().tolist() == [2, 3]
+    assert synthetic_corpus(5, 8, 1).targets.bincount().tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def tiny(*sequences: list[int], labels: list[int] | None = None) -> Corpus:
     size = 1 + max(max(s) for s in sequences)
     vocab = Vocab(list("abcdefghij"[:size]))
     labels = labels or [i % 2 for i in range(len(sequences))]
-    return Corpus.from_tokens(sequences, labels, vocab, n_classes=2)
+    return Corpus.from_tokens(sequences, labels, vocab)
 
 
 @given(seed=SEEDS)

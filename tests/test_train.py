@@ -223,7 +223,7 @@ def test_vocabularies_must_agree():
 def test_more_than_two_classes_are_refused():
     sequences, _, corpus = ragged(2)
     labels = [i % 3 for i in range(len(sequences))]
-    three = Corpus.from_tokens(sequences, labels, corpus.vocab)
+    three = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab))
     with pytest.raises(ValueError, match="2 classes"):
         fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
 

@@ -180,7 +180,9 @@ FAULTS = [
         "flow without counts", "flow", "[self.token] + self.log_counts", "[self.token]"
     ),
     # Data
-    Fault("labels swapped", "corpus", "(2 * self.labels - 1)", "(1 - 2 * self.labels)"),
+    Fault(
+        "labels swapped", "corpus", "(2 * self.targets - 1)", "(1 - 2 * self.targets)"
+    ),
     Fault(
         "stale cache: its key ignores the settings",
         "texts/loading",
@@ -196,8 +198,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the vocabulary",
         "texts/loading",
-        "self.vocab and self.vocab.fingerprint",
-        "self.vocab is not None",
+        '"vocab": self.vocab, ',
+        '"vocab": self.vocab is not None, ',
     ),
     Fault(
         "the training file for the test split",

@@ -21,24 +21,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import platformdirs
 from scipy.sparse import csr_array
 
 from attnsel.corpus import (
     TOKEN_PATTERN,
     Corpus,
-    RowError,
     Vocab,
     check_integer,
     check_settings,
-    refuse_rows,
 )
 from attnsel.progress import progress_off
 from attnsel.texts.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
-_FORMAT = 2  # of the cache files; raise it when the encoding of a corpus changes
+_FORMAT = 3  # of the cache files; raise it when the encoding of a corpus changes
 _READERS = {".parquet": "parquet", ".csv": "csv"}
 
 
@@ -50,19 +49,23 @@ class BundledCorpusWarning(UserWarning):
 class _Source:
     """Where a named corpus is found, and what its labels and texts need."""
 
-    classes: int
+    classes: tuple[str, ...]
     folder: str | None = None  # in ATTNSEL_DATA
     hub: str | None = None
     polarity: bool = False  # of stars: 1 and 2 negative, 4 and 5 positive, no 3
     escaped: bool = False  # a backslash stands before line breaks and quotes
 
 
+_POLARITY = ("negative", "positive")
+_STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
 _SOURCES = {
-    "imdb": _Source(2, "imdb", "stanfordnlp/imdb"),
-    "yelp": _Source(2, "yelp", "fancyzhx/yelp_polarity", polarity=True, escaped=True),
-    "yelp-full": _Source(5, "yelp", "Yelp/yelp_review_full", escaped=True),
-    "bundled": _Source(2),
-    "bundled-full": _Source(5),
+    "imdb": _Source(_POLARITY, "imdb", "stanfordnlp/imdb"),
+    "yelp": _Source(
+        _POLARITY, "yelp", "fancyzhx/yelp_polarity", polarity=True, escaped=True
+    ),
+    "yelp-full": _Source(_STARS, "yelp", "Yelp/yelp_review_full", escaped=True),
+    "bundled": _Source(_POLARITY),
+    "bundled-full": _Source(_STARS),
 }
 
 
@@ -70,7 +73,7 @@ _SOURCES = {
 class _Settings:
     """All that decides, besides the data, how a corpus is encoded."""
 
-    classes: int | None
+    classes: tuple[str, ...] | None
     polarity: bool
     escaped: bool
     vocab: Vocab | None
@@ -82,7 +85,8 @@ class _Settings:
     label: str
 
     def key(self, content: str) -> str:
-        settings = {**vars(self), "vocab": self.vocab and self.vocab.fingerprint}
+        classes = self.vocab and self.vocab.classes
+        settings = {**vars(self), "vocab": self.vocab, "vocab_classes": classes}
         parts = [_FORMAT, TOKEN_PATTERN, content, settings]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -128,7 +132,7 @@ def load_corpus(
     """
     if split not in ("train", "test"):
         raise ValueError(f"split: expected 'train' or 'test', got {split!r}")
-    check_settings(vocab, min_count, max_tokens)
+    check_settings(vocab, min_count, max_tokens, "warn")
     check_integer("seed", seed, 0)
     if limit is not None:
         check_integer("limit", limit, 1)
@@ -158,7 +162,7 @@ def load_corpus(
             stacklevel=2,
         )
     texts, labels = generate_reviews(
-        BUNDLED_REVIEWS, classes=source.classes, stream=int(split == "test")
+        BUNDLED_REVIEWS, classes=len(source.classes), stream=int(split == "test")
     )
     return _encode(texts, np.array(labels), "bundled", settings)
 
@@ -343,18 +347,17 @@ def _encode(
 ) -> Corpus:
     """Take the sample asked for and count its tokens."""
     rows = _sample(labels, settings.limit, settings.seed)
-    try:
-        return Corpus.from_texts(
-            [texts[row] for row in rows],
-            labels[rows],
-            vocab=settings.vocab,
-            min_count=settings.min_count,
-            max_tokens=settings.max_tokens,
-            name=name,
-            n_classes=settings.classes,
-        )
-    except RowError as error:  # name the rows of the data, not those of the sample
-        raise RowError(np.sort(rows[error.rows]), error.fault) from None
+    named: Any = labels[rows]
+    if settings.classes is not None:
+        named = np.array(settings.classes)[named]
+    return Corpus.from_texts(
+        pd.Series(texts).iloc[rows],
+        named,
+        vocab=settings.vocab,
+        min_count=settings.min_count,
+        max_tokens=settings.max_tokens,
+        name=name,
+    )
 
 
 def _sample(labels: np.ndarray, limit: int | None, seed: int) -> np.ndarray:
@@ -396,16 +399,7 @@ def _columns(dataset: Any, settings: _Settings) -> tuple[list[str], np.ndarray]:
                 "twice in a CSV file; rename or drop one"
             )
     values = dataset[settings.label][:]
-    refuse_rows([v is None or v != v for v in values], "hold no label")
     labels = np.asarray(values)
-    if labels.dtype.kind not in "iub":
-        found = sorted(set(map(str, labels.tolist())))
-        numbered = {name: i for i, name in enumerate(found[:5])}
-        raise ValueError(
-            f"column {settings.label!r}: expected the integers 0..K-1, found "
-            f"{', '.join(numbered)}{', ...' if len(found) > 5 else ''}; number the "
-            f"classes in the file, such as {numbered}"
-        )
     try:
         texts = dataset[settings.text][:]
     except UnicodeDecodeError as error:
@@ -416,11 +410,6 @@ def _columns(dataset: Any, settings: _Settings) -> tuple[list[str], np.ndarray]:
         kept = np.flatnonzero(labels != 2)
         texts = [texts[row] for row in kept]
         labels = (labels[kept] > 2).astype(np.int64)
-    if settings.vocab is None and len(labels) and (labels == labels[0]).all():
-        raise ValueError(
-            f"column {settings.label!r}: every row holds {int(labels[0])}; expected "
-            "two classes or more"
-        )
     if settings.escaped:
         texts = [t and t.replace("\\n", "\n").replace('\\"', '"') for t in texts]
     return texts, labels
@@ -445,10 +434,10 @@ def _save(corpus: Corpus, path: Path) -> None:
         "data": corpus.counts.data,
         "indices": corpus.counts.indices,
         "indptr": corpus.counts.indptr,
-        "labels": corpus.labels.numpy(),
-        "n_classes": np.array(corpus.n_classes),
+        "labels": corpus.targets.numpy(),
+        "about": np.array(json.dumps([corpus.classes, corpus.left_out])),
         **_packed("texts", corpus.texts or ()),
-        **_packed("tokens", corpus.vocab.tokens),
+        **_packed("tokens", corpus.vocab),
     }
     part = None
     try:
@@ -478,13 +467,13 @@ def _load(path: Path, name: str) -> Corpus | None:
         return None
     try:
         with raw, np.load(raw) as file:  # checks the CRC of each array
-            vocab = Vocab(_unpacked("tokens", file))
+            classes, left_out = json.loads(str(file["about"]))
+            vocab = Vocab(_unpacked("tokens", file), classes)
             texts = _unpacked("texts", file)
             shape = (len(texts), len(vocab))
             parts = (file["data"], file["indices"], file["indptr"])
             counts = csr_array(parts, shape=shape)
-            n_classes = int(file["n_classes"])
-            return Corpus(counts, file["labels"], vocab, texts, name, n_classes)
+            return Corpus(counts, file["labels"], vocab, texts, name, left_out)
     except Exception:  # a damaged file can raise nearly anything
         with suppress(OSError):
             path.unlink()
