@@ -39,7 +39,7 @@ def label_z(corpus: Corpus) -> Tensor:
         every sequence holds equally often.
     """
     of_class, n = _by_class(corpus), len(corpus)
-    per_class = np.bincount(corpus.labels, minlength=corpus.n_classes)
+    per_class = np.bincount(corpus.targets, minlength=corpus.n_classes)
     total = of_class.sum(axis=1)
     counts = corpus.counts.astype(np.float64)
     squares = counts.multiply(counts).sum(axis=0) - total**2 / n
@@ -170,7 +170,7 @@ def diagnose(
 
 def _by_class(corpus: Corpus) -> np.ndarray:
     """Return the occurrences of each token in each class, float64 (V, K)."""
-    classes = torch.nn.functional.one_hot(corpus.labels, corpus.n_classes)
+    classes = torch.nn.functional.one_hot(corpus.targets, corpus.n_classes)
     return mean_count(corpus, classes).numpy() * len(corpus)
 
 
