@@ -8,7 +8,7 @@ from attnsel.evidence import (
     label_z,
     shrunken_lean,
 )
-from attnsel.flow import Flow, gradient_flow
+from attnsel.flow import Certificate, Flow, certificate, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus, synthetic_corpus
 from attnsel.texts.loading import BundledCorpusWarning, load_corpus
@@ -24,6 +24,7 @@ from attnsel.train import History, fit, one_step
 __all__ = [
     "AttentionClassifier",
     "BundledCorpusWarning",
+    "Certificate",
     "Corpus",
     "Diagnosis",
     "Flow",
@@ -31,6 +32,7 @@ __all__ = [
     "MaxMargin",
     "Vocab",
     "beyond_luck",
+    "certificate",
     "diagnose",
     "fit",
     "gradient_flow",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from torch import Tensor
 
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
+from attnsel.theory import max_margin
 
 # Where the pulls of the tokens on p cancel to this ratio, the flow counts as stalled:
 # half of the digits of the direction are lost there.
@@ -178,6 +179,182 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
     return field.embed(point.direction), point.log_norm
 
 
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What Theorem A of the book proves of the flow of p from a point on.
+
+    Attributes:
+        level: which of the two levels the excess loss is below: "direction",
+            "selection" (there only with an h) or "none", where nothing is proved.
+        constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
+            direction of the selection, whose tokens win all attention; or inf.
+        theta: the attention on no selected token falls below it from here on.
+        log_excess: log of the loss minus `limit_loss`, the loss with all attention on
+            the selected tokens; nan where it is below.
+        selection_level: least excess loss of an attention that misses a sequence.
+        direction_level: m / (2 A (m + D)), or 0 without a value gap.
+        gap: least y (b_selected - b_other), the value gap if it is positive.
+        A: greatest n / (g gap) of a sequence, with g = 1 / (1 + exp(y b_selected)).
+        g_inf: least such g.
+        rho: greatest ratio of the counts of the selected and another token.
+        margin: m; D: greatest difference of u·E between two tokens not selected.
+        M: greatest distance between two embeddings of a sequence.
+        h_norm: ‖h‖; inf if none of the two that are tried separates.
+        Lambda, beta: M / g_inf and M² (2 + greatest lead in value) / g_inf; times the
+            excess loss they bound the gradient and the Hessian.
+    """
+
+    level: str
+    constant: float
+    theta: float
+    log_excess: float
+    norm: float
+    limit_loss: float
+    selection_level: float
+    direction_level: float
+    gap: float
+    A: float
+    g_inf: float
+    rho: float
+    margin: float
+    D: float
+    M: float
+    h_norm: float
+    Lambda: float
+    beta: float
+    _ends: tuple[np.ndarray, np.ndarray]  # y b of the selected, of the best other token
+    _n: int
+
+    def bounds(self, flow: Flow) -> Tensor:
+        """Return upper bounds on 1 - cos(p, u) at the points of a flow, float64 (k,).
+
+        C / ‖p‖ with the least C of all points so far; inf before anything is proved.
+        The flow is one of the same embeddings, output and corpus, from any p.
+        """
+        excess = flow.loss.numpy() - self.limit_loss
+        # Below this level the most attended tokens are the selected ones.
+        late = excess < self.direction_level
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_excess = np.where(late, flow.log_excess.numpy(), np.log(excess))
+        reach = flow.norms.numpy() + [self._reach(x)[1] for x in log_excess]
+        return torch.from_numpy(np.minimum.accumulate(reach)) / flow.norms
+
+    def _reach(self, log_excess: float) -> tuple[float, float]:
+        """Return theta and C - ‖p‖, which depend on the excess loss alone."""
+        if not (log_excess < _log(self.selection_level) and self.direction_level):
+            return 0.0, math.inf
+        votes, others = self._ends
+        far = np.logaddexp(0, -votes) + self._n * math.exp(log_excess)
+        vote = -far - np.log(-np.expm1(-far))  # the one with the loss `far`
+        theta = float(((vote - others) / (votes - others)).min())
+        late = math.log(self.direction_level)
+        # Length of the path to the direction level, and inequality (3) from there.
+        path = self.h_norm / theta * (log_excess - late) if log_excess > late else 0.0
+        spare = 1 + math.log(2 * self.A * self.rho) + min(log_excess, late)
+        return theta, path + spare / self.margin
+
+
+def certificate(
+    model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
+) -> Certificate:
+    """Say what is proved of the flow that starts at model.cls (Theorem A of the book).
+
+    It needs a value gap, y b_selected > y b_other for each other token of a sequence
+    with b = E v, and a p that selects. Above its lower level it also needs an h that is
+    ahead by at least 1 on selected tokens and, of two others, on the one that votes
+    more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
+    only, 0 elsewhere; they exist if the embeddings are linearly independent.
+
+    Args:
+        model: supplies E (V, d), p (d,) and v (d,).
+        corpus: n sequences with two classes.
+        selected: the token selected in each sequence, n ids.
+
+    Returns:
+        Certificate; its `level` is "none" where nothing is proved.
+
+    Raises:
+        ValueError: as `gradient_flow` for the model and `max_margin` for the selection.
+    """
+    field, n = _Field(model, corpus), len(corpus)
+    best = max_margin(model.embeddings, corpus, selected)
+    chosen = np.asarray(selected)
+    point = field(field.start)
+    votes = field.signs * field.values[np.searchsorted(field.tokens, chosen)]
+    limit_loss = float(np.logaddexp(0, -votes).mean())
+    log_excess = point.log_excess
+    if (corpus.counts.indices[point.top] != chosen).any():
+        log_excess = _log(point.loss - limit_loss)
+
+    own = corpus.counts.indices == chosen[field.row]
+    row, other, relevant = field.row[~own], field.token[~own], field.token[own]
+    some, first = np.unique(row, return_index=True)  # sequences with another token
+    leads = votes[row] - field.signs[row] * field.values[other]
+    gaps, votes = np.minimum.reduceat(leads, first), votes[some]
+    with np.errstate(divide="ignore"):
+        A = float((n / (expit(-votes) * gaps.clip(0))).max())
+    miss = np.logaddexp(0, gaps - votes) - np.logaddexp(0, -votes)
+    toward = (model.embeddings.detach().double().cpu() @ best.direction).numpy()
+    toward = toward[field.tokens][other]
+    ranges = np.maximum.reduceat(toward, first) - np.minimum.reduceat(toward, first)
+    D, data = float(ranges.max()), corpus.counts.data
+    gram = field.points @ field.points.T
+    s, t = _together(field.row, field.token)
+    M = math.sqrt(float((gram[s, s] + gram[t, t] - 2 * gram[s, t]).max()))
+
+    # The two candidates of h, by h·E on each token.
+    width = len(field.tokens)
+    held = [field.token[field.signs[field.row] == y] for y in (-1, 1)]
+    one_class = np.logical_xor(*(np.bincount(t, minlength=width) > 0 for t in held))
+    h_norm = math.inf
+    for target in (np.isin(np.arange(width), relevant), one_class * abs(field.values)):
+        target = target.astype(np.float64)
+        ahead = target[relevant][row] - target[other]
+        h = np.linalg.lstsq(field.points, target, rcond=None)[0]
+        exact = bool(np.abs(field.points @ h - target).max() < 1e-9 * target.max())
+        for y in np.unique(field.signs[row]):
+            here = field.signs[row] == y
+            s, t = _together(row[here], other[here])
+            steps = y * (field.values[s] - field.values[t]) * (target[s] - target[t])
+            exact &= bool((steps >= 0).all())
+        if exact and ahead.min() > 0:
+            h_norm = min(h_norm, float(np.linalg.norm(h)) / float(ahead.min()))
+    g_inf = float(expit(-votes).min())
+    known = Certificate(
+        level="none",
+        constant=math.inf,
+        theta=0.0,
+        log_excess=log_excess,
+        norm=field.norm(field.start),
+        limit_loss=limit_loss,
+        selection_level=float(miss.min()) / n,
+        direction_level=best.margin / (2 * A * (best.margin + D)),
+        gap=float(gaps.min()),
+        A=A,
+        g_inf=g_inf,
+        rho=float((data[own][row] / data[~own]).max()),
+        margin=best.margin,
+        D=D,
+        M=M,
+        h_norm=h_norm,
+        Lambda=M / g_inf,
+        beta=M**2 * (2 + float(leads.max())) / g_inf,
+        _ends=(votes, votes - gaps),
+        _n=n,
+    )
+    theta, reach = known._reach(log_excess)
+    if reach < math.inf:
+        late = log_excess <= math.log(known.direction_level)
+        known = replace(known, level="direction" if late else "selection")
+    return replace(known, constant=known.norm + reach, theta=theta)
+
+
+def _together(row: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the pairs of tokens that occur in a sequence together."""
+    held = csr_array((np.ones(len(row), dtype=np.float32), (row, token)))
+    return (held.T @ held).nonzero()
+
+
 def _crossing(solver: BDF | RK45, field: _Field, goal: float) -> np.ndarray:
     """Return the point of the solver's last step at which the norm is `goal`."""
     between = solver.dense_output()
@@ -211,8 +388,9 @@ class _Field:
         model.check_vocab(corpus)
         if not all(bool(x.isfinite().all()) for x in (embeddings, cls, output)):
             raise ValueError("model: its parameters hold values that are not finite")
-        tokens, self.token = np.unique(corpus.counts.indices, return_inverse=True)
-        rows = embeddings[torch.from_numpy(tokens)]
+        found = np.unique(corpus.counts.indices, return_inverse=True)
+        self.tokens, self.token = found
+        rows = embeddings[torch.from_numpy(self.tokens)]
         self.basis: Tensor | None = None  # the identity
         if rows.shape[0] < rows.shape[1]:
             self.basis, coordinates = torch.linalg.qr(rows.T)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import qpsolvers
@@ -135,33 +136,44 @@ def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     return gamma * own - less + gamma * (spread / norm)
 
 
-def relevant_tokens(corpus: Corpus) -> Tensor:
+def relevant_tokens(
+    corpus: Corpus, *, irrelevant: Literal["beta", "alpha"] = "beta"
+) -> Tensor:
     """Return the relevant token of each sequence, after checking Assumption 1.
 
     The assumption, on the data at hand: each sequence holds exactly one distinct token
     that is completely positive or completely negative (it occurs in sequences of one
-    class only), and all its other tokens are irrelevant (alpha_s = 0 exactly).
+    class only), and all its other tokens are irrelevant.
 
     Args:
         corpus: n sequences with two classes.
+        irrelevant: what must be zero. "alpha": Ê[y #{i : x_i = s}], the assumption to
+            the letter. "beta": Ê[(y / T_X) #{i : x_i = s}], what a gradient step sees
+            and all results on selection need; the same if all lengths are equal.
 
     Returns:
-        int64 tensor (n,) of token ids, the selection that Theorem 4.3 proves.
+        int64 tensor (n,) of token ids, the selection of Theorem 4.3.
 
     Raises:
         ValueError: if the assumption fails; the first sequence that breaks it and the
             tokens responsible are named.
     """
-    alpha = signed_frequency(corpus).numpy()
+    # Counts are whole numbers, so alpha is exact; a beta may miss 0 by rounding.
+    rate = signed_frequency(corpus).numpy()
+    leaning, name = rate != 0, "alpha"
+    if irrelevant == "beta" and len(corpus.lengths.unique()) > 1:
+        rate = mean_count(corpus, corpus.signs.double().div(corpus.lengths)).numpy()
+        share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
+        leaning, name = np.abs(rate) > 1e-12 * share, "beta"
     complete = posterior_difference(corpus).abs().numpy() == 1
     chosen = np.empty(len(corpus), dtype=np.int64)
     for i, tokens in enumerate(_bags(corpus)):
         relevant = tokens[complete[tokens]]
-        partly = tokens[~complete[tokens] & (alpha[tokens] != 0)]
+        partly = tokens[~complete[tokens] & leaning[tokens]]
         fault = ""
         if len(partly):
             s = partly[0]
-            fault = f"{corpus.vocab[s]!r} is partly relevant (alpha = {alpha[s]:.3g})"
+            fault = f"{corpus.vocab[s]!r} leans to a class ({name} = {rate[s]:.3g})"
         elif len(relevant) == 0:
             fault = "it holds no completely positive or completely negative token"
         elif len(relevant) > 1:

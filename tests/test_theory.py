@@ -7,6 +7,7 @@ import math
 import cvxpy
 import numpy as np
 import pytest
+import qpsolvers
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -138,12 +139,12 @@ def test_one_step_prediction_wants_a_vector() -> None:
     ("sequences", "labels", "fault"),
     [
         ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
-        ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' is partly relevant .* -0.5"),
+        ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' leans .* -0.5"),
         ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds no completely"),
         (
             [[0, 1, 1], [2, 1]],
             [1, 0],
-            "sequence 0 .*'b' is partly relevant .* 0.5",
+            "sequence 0 .*'b' leans to a class .alpha = 0.5",
         ),
     ],
 )
@@ -151,12 +152,55 @@ def test_relevant_tokens_says_how_the_assumption_breaks(
     sequences: list[list[int]], labels: list[int], fault: str
 ) -> None:
     with pytest.raises(ValueError, match=fault):
-        relevant_tokens(tiny(*sequences, labels=labels))
+        relevant_tokens(tiny(*sequences, labels=labels), irrelevant="alpha")
 
 
 def test_relevant_tokens() -> None:
     corpus = tiny([0, 1, 1], [1, 2, 1], [3, 4], [2, 4], labels=[1, 0, 1, 0])
     assert relevant_tokens(corpus).tolist() == [0, 2, 3, 2]
+
+
+def test_relevant_tokens_tolerates_no_lean() -> None:
+    # 'c' occurs 51 times with one label and 49 times with the other.
+    sequences, labels = [[0, 2]] * 51 + [[1, 2]] * 49, [1] * 51 + [0] * 49
+    for irrelevant in ("alpha", "beta"):
+        with pytest.raises(ValueError, match="'c' leans to a class .* = 0.0"):
+            relevant_tokens(tiny(*sequences, labels=labels), irrelevant=irrelevant)
+    even = tiny(*sequences[1:-1], labels=labels[1:-1])
+    with pytest.raises(ValueError, match="'c' leans"):
+        relevant_tokens(even)
+
+
+def test_relevant_tokens_by_count_or_by_length() -> None:
+    # 'c' occurs as often with either label, in sequences of other lengths.
+    corpus = tiny([0, 2], [1, 1, 2], labels=[1, 0])
+    assert relevant_tokens(corpus, irrelevant="alpha").tolist() == [0, 1]
+    with pytest.raises(ValueError, match="'c' leans to a class .beta = 0.0833"):
+        relevant_tokens(corpus)
+    # 'c' weighs the same with either label, by lengths that no binary number is.
+    long = [[0] * 5 + [2] * 2, [1] * 15 + [2] * 6]
+    assert signed_frequency(tiny(*long, labels=[1, 0]))[2] != 0
+    assert relevant_tokens(tiny(*long, labels=[1, 0])).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="'c' leans to a class .alpha = -2"):
+        relevant_tokens(tiny(*long, labels=[1, 0]), irrelevant="alpha")
+
+
+@pytest.mark.parametrize("part", ["x", "z"])
+def test_max_margin_does_not_trust_the_solver(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, E = tiny([0, 1], [2, 3], [0, 3]), gaussian(4, 6)
+    solve = qpsolvers.solve_problem
+
+    def slightly_wrong(*arguments, **options):
+        found = solve(*arguments, **options)
+        setattr(found, part, getattr(found, part) * 1.0001)
+        return found
+
+    max_margin(E, corpus, [0, 2, 0])
+    monkeypatch.setattr(qpsolvers, "solve_problem", slightly_wrong)
+    with pytest.raises(RuntimeError, match="a KKT residual of"):
+        max_margin(E, corpus, [0, 2, 0])
 
 
 def cvxpy_margin(E, corpus, selected):

@@ -179,6 +179,47 @@ FAULTS = [
     Fault(
         "flow without counts", "flow", "[self.token] + self.log_counts", "[self.token]"
     ),
+    Fault(
+        "no tilt of g in the Jacobian of the flow",
+        "flow",
+        "bend=attention * (1 + (y * expit(y * logits))[row] * lead)",
+        "bend=attention",
+    ),
+    # The certificate
+    Fault(
+        "the selection level without the mean",
+        "flow",
+        "selection_level=float(miss.min()) / n",
+        "selection_level=float(miss.min())",
+    ),
+    Fault(
+        "the direction level twice too high",
+        "flow",
+        "best.margin / (2 * A * (best.margin + D))",
+        "best.margin / (A * (best.margin + D))",
+    ),
+    Fault(
+        "the certificate's constant without the path to the lower level",
+        "flow",
+        "return theta, path + spare",
+        "return theta, spare",
+    ),
+    Fault(
+        "the certificate's constant with half the leads",
+        "flow",
+        "math.log(2 * self.A * self.rho)",
+        "math.log(self.A * self.rho)",
+    ),
+    # Assumption 1 and the margin problem
+    Fault(
+        "a lean of 0.05 passes for none", "theory", "rate != 0,", "abs(rate) > 0.05,"
+    ),
+    Fault(
+        "no check of the solver's answer",
+        "theory",
+        "if not residual < 1e-6:",
+        "if residual > 1e6:",
+    ),
     # Data
     Fault(
         "labels swapped", "corpus", "(2 * self.targets - 1)", "(1 - 2 * self.targets)"
