@@ -42,7 +42,7 @@ class Problem:
         self.labels.append(1)
         self.relevant.append(0)
         self.corpus = Corpus.from_tokens(
-            self.sequences, self.labels, Vocab(list("abcdefghi")), n_classes=2
+            self.sequences, self.labels, Vocab(list("abcdefghi"))
         )
         self.model = AttentionClassifier(9, 12, seed=seed, dtype=torch.float64)
         # Irrelevant tokens agree in value, as separation asks of tokens of two classes.
@@ -270,7 +270,7 @@ def test_nothing_is_proved_without_a_value_gap() -> None:
 
 def test_no_separation_for_dependent_embeddings() -> None:
     # In the plane, with votes that competitors' places contradict.
-    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc")), n_classes=2)
+    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc")))
     model = AttentionClassifier(3, 2, dtype=torch.float64)
     with torch.no_grad():
         model.embeddings.copy_(torch.tensor([[1.0, 0], [0, 0.5], [0.4, -0.5]]))
