@@ -2,6 +2,7 @@
 
 from attnsel.book.claims import claim, glue
 from attnsel.book.explorer import scatter_explorer
+from attnsel.book.live import text_box
 from attnsel.book.moving import coloured_text, frames, show_text
 from attnsel.book.style import (
     ACCENT,
@@ -29,6 +30,7 @@ __all__ = [
     "name_tokens",
     "scatter_explorer",
     "show_text",
+    "text_box",
     "token_scatter",
     "use_style",
 ]

@@ -1,7 +1,6 @@
 // What the figures share: numbers as text and packed, charts on a canvas, tips.
 
 const round = (x) => Number(x.toPrecision(3)).toLocaleString("en");
-const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // Numbers that Python packed as 16-bit floats in units of the greatest, in base64.
 function unpack({unit, halves}) {
