@@ -16,6 +16,7 @@ import qpsolvers
 import torch
 from scipy.optimize import linprog
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from attnsel.corpus import Corpus
 
@@ -38,18 +39,17 @@ def signed_frequency(corpus: Corpus) -> Tensor:
     """Return the average signed frequency of each token, alpha of the paper.
 
     alpha_s = Ê[y #{i : x_i = s}] with y = -1 or +1: positive tokens have alpha_s > 0,
-    negative ones alpha_s < 0, irrelevant ones exactly 0.
+    negative ones alpha_s < 0, irrelevant ones exactly 0. For K > 2 classes it is
+    alpha_{s,k} = Ê[(1{y = k} - 1/K) #{i : x_i = s}]; of two classes so treated, alpha_s
+    would be the difference.
 
     Args:
-        corpus: n sequences with two classes.
+        corpus: n sequences.
 
     Returns:
-        float64 tensor (V,).
-
-    Raises:
-        ValueError: if the corpus has more than two classes.
+        float64 tensor (V,) for two classes, (V, K) for more.
     """
-    return mean_count(corpus, corpus.signs)
+    return mean_count(corpus, _class_weights(corpus))
 
 
 def posterior_difference(corpus: Corpus) -> Tensor:
@@ -58,19 +58,19 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     P(y|s) is the share of the occurrences of token s that fall in sequences of class
     y, so that a token counts as often as it occurs and the value is
     alpha_s / Ê[#{i : x_i = s}]: 1 for a completely positive token, -1 for a completely
-    negative one.
+    negative one. For K > 2 classes it is P(k|s) less the mean of P(j|s) over the other
+    classes j, in [-1 / (K - 1), 1].
 
     Args:
-        corpus: n sequences with two classes.
+        corpus: n sequences.
 
     Returns:
-        float64 tensor (V,) with values in [-1, 1]; nan for a token that never occurs,
-        about which the corpus says nothing.
-
-    Raises:
-        ValueError: if the corpus has more than two classes.
+        float64 tensor (V,) for two classes, (V, K) for more; nan for a token that never
+        occurs, about which the corpus says nothing.
     """
-    return signed_frequency(corpus) / mean_count(corpus, torch.ones(len(corpus)))
+    K, alpha = corpus.n_classes, signed_frequency(corpus)
+    count = mean_count(corpus, torch.ones(len(corpus)))
+    return alpha / count if K == 2 else alpha / count[:, None] * (K / (K - 1))
 
 
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -78,23 +78,39 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
 
     (lr ‖v‖² / 2) Ê[(y / T_X) #{i : x_i = s}], where T_X is the length of the sequence;
     with equal lengths T this is (lr ‖v‖² / 2T) alpha_s. It neglects what vanishes as d
-    grows: the attention is taken as uniform and the logistic factor as 1/2.
+    grows: the attention is taken as uniform and the logistic factor as 1/2. For K > 2
+    classes the change of E_s·v_k is
+    lr sum_j Ê[(1{y = j} - 1/K) / T_X #{i : x_i = s}] v_j·v_k: the Gram matrix of the
+    outputs stands in the place of ‖v‖².
 
     Args:
-        corpus: n sequences with two classes.
-        output: v, tensor (d,).
+        corpus: n sequences.
+        output: v, tensor (d,); for K > 2 classes (K, d).
         lr: the size eta_0 of the step.
 
     Returns:
-        float64 tensor (V,); add E_s·v from before the step for its value after it.
+        float64 tensor (V,) or (V, K); add the values from before the step for those
+        after it.
 
     Raises:
-        ValueError: if `output` is no vector or the corpus has more than two classes.
+        ValueError: if `output` has another shape.
     """
-    if output.ndim != 1:
-        raise ValueError(f"output: expected shape (d,), got {tuple(output.shape)}")
-    rates = mean_count(corpus, corpus.signs.double() / corpus.lengths)
-    return lr * float(output.detach().double().square().sum()) / 2 * rates
+    K, v = corpus.n_classes, output.detach().double().cpu()
+    if v.ndim != (1 if K == 2 else 2) or (K > 2 and len(v) != K):
+        shape = "(d,)" if K == 2 else f"({K}, d)"
+        raise ValueError(f"output: expected shape {shape}, got {tuple(v.shape)}")
+    if K == 2:
+        rates = mean_count(corpus, corpus.signs.double() / corpus.lengths)
+        return lr * float(v.square().sum()) / 2 * rates
+    rates = mean_count(corpus, _class_weights(corpus) / corpus.lengths[:, None])
+    return lr * rates @ (v @ v.T)
+
+
+def _class_weights(corpus: Corpus) -> Tensor:
+    """Return y as -1 and +1, (n,); for K > 2 classes 1{y = k} - 1/K, (n, K)."""
+    if corpus.n_classes == 2:
+        return corpus.signs.double()
+    return one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
 
 
 def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -159,7 +175,7 @@ def relevant_tokens(
             tokens responsible are named.
     """
     # Counts are whole numbers, so alpha is exact; a beta may miss 0 by rounding.
-    rate = signed_frequency(corpus).numpy()
+    rate = mean_count(corpus, corpus.signs).numpy()
     leaning, name = rate != 0, "alpha"
     if irrelevant == "beta" and len(corpus.lengths.unique()) > 1:
         rate = mean_count(corpus, corpus.signs.double().div(corpus.lengths)).numpy()

@@ -13,7 +13,7 @@ import torch
 from reference import naive_logits, naive_loss, ragged
 
 from attnsel.model import AttentionClassifier
-from attnsel.train import PARAMETERS, logistic_loss
+from attnsel.train import logistic_loss
 
 
 def errors(seed: int, dtype: torch.dtype, factor: float) -> list[float]:
@@ -24,7 +24,7 @@ def errors(seed: int, dtype: torch.dtype, factor: float) -> list[float]:
         model.cls.mul_(factor)
     logits = model(corpus)
     logistic_loss(logits, corpus.signs).backward()
-    parts = [getattr(model, name) for name in PARAMETERS]
+    parts = list(model.parameters())
     E, p, v = (part.detach().double().requires_grad_() for part in parts)
     exact = naive_logits(E, p, v, sequences)
     gradients = torch.autograd.grad(naive_loss(exact, labels), (E, p, v))

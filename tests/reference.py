@@ -9,7 +9,12 @@ from attnsel.corpus import Corpus, Vocab
 
 
 def ragged(
-    seed: int, *, n: int = 12, n_tokens: int = 9, longest: int = 7
+    seed: int,
+    *,
+    n: int = 12,
+    n_tokens: int = 9,
+    longest: int = 7,
+    n_classes: int = 2,
 ) -> tuple[list[list[int]], list[int], Corpus]:
     """Random sequences of unequal lengths with repeated tokens, and their corpus."""
     rng = torch.Generator().manual_seed(seed)
@@ -18,21 +23,26 @@ def ragged(
         torch.randint(n_tokens, (int(length),), generator=rng).tolist()
         for length in lengths
     ]
-    labels = torch.randint(2, (n,), generator=rng).tolist()
-    vocab = Vocab(f"t{i}" for i in range(n_tokens))
+    labels = torch.randint(n_classes, (n,), generator=rng).tolist()
+    vocab = Vocab((f"t{i}" for i in range(n_tokens)), range(n_classes))
     return sequences, labels, Corpus.from_tokens(sequences, labels, vocab)
 
 
 def naive_logits(E: Tensor, p: Tensor, v: Tensor, sequences: list[list[int]]) -> Tensor:
-    """f(X) = softmax(E_X p)^T E_X v, sequence by sequence, as the paper writes it."""
-    logits = []
+    """f(X) = softmax(E_X p)^T E_X v, sequence by sequence, as the paper writes it.
+
+    With v of shape (K, d) the logits are (n, K).
+    """
+    logits, outputs = [], v.mT if v.ndim == 2 else v
     for sequence in sequences:
         E_X = E[torch.tensor(sequence)]
-        logits.append(torch.softmax(E_X @ p, dim=0) @ (E_X @ v))
+        logits.append(torch.softmax(E_X @ p, dim=0) @ (E_X @ outputs))
     return torch.stack(logits)
 
 
 def naive_loss(logits: Tensor, labels: list[int]) -> Tensor:
-    """Mean of log(1 + exp(-y f)) with y = 2 label - 1."""
+    """Mean of log(1 + exp(-y f)) with y = 2 label - 1, or minus the log-likelihood."""
+    if logits.ndim == 2:
+        return -torch.log_softmax(logits, 1)[torch.arange(len(labels)), labels].mean()
     signs = torch.tensor([2.0 * label - 1 for label in labels], dtype=logits.dtype)
     return torch.log1p(torch.exp(-signs * logits)).mean()

@@ -11,7 +11,7 @@ from attnsel.model import (
     attention_on,
     bag_logits,
 )
-from attnsel.train import logistic_loss
+from attnsel.train import logistic_loss, mean_loss
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
 
@@ -58,6 +58,30 @@ def test_logits_and_gradients_match_float64_autograd(dtype, factor, seed):
         assert float((ours.double() - theirs).norm()) < tolerance * scale
 
 
+@pytest.mark.parametrize("factor", [1.0, 300.0, 6000.0])
+@pytest.mark.parametrize("key_query", [False, True])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), K=st.integers(2, 5))
+def test_variants_match_float64_autograd(factor, key_query, seed, K):
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    model = AttentionClassifier(
+        9, 5, n_classes=K, key_query=key_query, seed=seed, dtype=torch.float64
+    )
+    with torch.no_grad():
+        model.cls.mul_(factor)
+    leaves = [p.detach().clone().requires_grad_() for p in model.parameters()]
+    E, p, v, *W = leaves
+    logits = naive_logits(E, W[0] @ p if W else p, v, sequences)
+    expected = torch.autograd.grad(naive_loss(logits, labels), leaves)
+    found = model(corpus)
+    assert relative_error(found.detach(), logits.detach()) < 1e-9 * factor
+    grads = torch.autograd.grad(mean_loss(found, corpus), list(model.parameters()))
+    for ours, theirs in zip(grads, expected, strict=True):
+        # One-token sequences leave the attention without a gradient.
+        scale = max(float(theirs.norm()), 1e-3)
+        assert float((ours - theirs).norm()) < 1e-9 * factor * scale
+
+
 def test_both_shifts_are_used_and_agree():
     _, _, corpus = ragged(3)
     scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(0)).double()
@@ -67,7 +91,8 @@ def test_both_shifts_are_used_and_agree():
         a.sub_(a.min()).mul_(limit / a.max())
         leaf = scores.clone().requires_grad_()
         logits = bag_logits(leaf, corpus)
-        assert logits.grad_fn.shared_shift == (spread < 1)
+        node = logits.grad_fn.next_functions[0][0]  # below the squeeze
+        assert node.shared_shift == (spread < 1)
         assert torch.isfinite(logits).all()
         reference = torch.stack(
             [
@@ -166,11 +191,13 @@ def test_predict_names_the_likelier_class():
     model.classes = ("neg", "pos")
     named = ["pos" if logit > 0 else "neg" for logit in logits]
     assert model.predict(corpus) == named
+    three = AttentionClassifier(9, 6, n_classes=3, seed=4)
+    assert three.predict(corpus) == three(corpus).argmax(1).tolist()
 
 
 def test_errors_name_the_argument():
     _, _, corpus = ragged(1)
-    with pytest.raises(ValueError, match="dim: expected a positive integer, got 0"):
+    with pytest.raises(ValueError, match="dim: expected an integer from 1, got 0"):
         AttentionClassifier(5, 0)
     with pytest.raises(ValueError, match="n_tokens"):
         AttentionClassifier(2.5, 4)

@@ -74,13 +74,63 @@ def test_mean_count_weighs_sequences() -> None:
     torch.testing.assert_close(mean_count(corpus, weights[:, 0]), expected[:, 0])
 
 
-def test_statistics_refuse_more_than_two_classes() -> None:
-    corpus = Corpus.from_tokens([[0], [1], [0, 1]], [0, 1, 2], Vocab(list("ab")))
-    for call in (signed_frequency, posterior_difference, relevant_tokens):
-        with pytest.raises(ValueError, match="2 classes"):
-            call(corpus)
+@given(seed=SEEDS, K=st.integers(3, 5))
+@settings(deadline=None, max_examples=20)
+def test_statistics_of_several_classes_count_occurrences(seed: int, K: int) -> None:
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    alpha, posterior = signed_frequency(corpus), posterior_difference(corpus)
+    assert alpha.shape == posterior.shape == (9, K)
+    for s in range(9):
+        counts = np.zeros(K)
+        for x, y in zip(sequences, labels, strict=True):
+            counts[y] += x.count(s)
+        for k in range(K):
+            share = (counts[k] - counts.sum() / K) / len(sequences)
+            assert alpha[s, k] == pytest.approx(share)
+            if counts.sum():
+                others = np.delete(counts, k).mean()
+                want = (counts[k] - others) / counts.sum()
+                assert posterior[s, k] == pytest.approx(want)
+            else:
+                assert posterior[s, k].isnan()
+
+
+def test_two_classes_are_the_difference_of_the_statistics_for_several() -> None:
+    sequences, labels, corpus = ragged(5)
+    never = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab, range(3)))
+    third = signed_frequency(never)
+    torch.testing.assert_close(third[:, 1] - third[:, 0], signed_frequency(corpus))
+
+
+def test_relevant_tokens_are_of_two_classes() -> None:
     with pytest.raises(ValueError, match="2 classes"):
-        one_step_prediction(corpus, torch.ones(3), lr=1.0)
+        relevant_tokens(ragged(1, n_classes=3)[2])
+
+
+@given(seed=SEEDS, K=st.integers(3, 5), lr=st.floats(0.1, 50))
+@settings(deadline=None, max_examples=20)
+def test_one_step_of_several_classes_is_exact_where_nothing_is_neglected(
+    seed: int, K: int, lr: float
+) -> None:
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    q, _ = torch.linalg.qr(gaussian(20, 9 + K))
+    mix = gaussian(K, K, seed=seed)  # outputs that are not orthogonal
+    E, v = q[:, :9].T.contiguous().requires_grad_(), mix @ q[:, 9:].T
+    p = torch.zeros(20, dtype=torch.float64)
+    loss = naive_loss(naive_logits(E, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, E)
+    predicted = one_step_prediction(corpus, v, lr=lr)
+    torch.testing.assert_close(-lr * gradient @ v.T, predicted)
+
+
+def test_one_step_of_several_classes_holds_at_random_initialization() -> None:
+    _, _, corpus = ragged(1, n=60, n_tokens=40, longest=12, n_classes=4)
+    model = AttentionClassifier(40, 8192, n_classes=4, dtype=torch.float64)
+    change = one_step(model, corpus, lr=5.0).scores() - model.scores()
+    change = change[:, 1:].detach()
+    v = model.output.detach()
+    predicted = one_step_prediction(corpus, v, lr=5.0)
+    assert float((change - predicted).norm() / predicted.norm()) < 0.03
 
 
 def exact_start(corpus: Corpus, d: int) -> tuple[Tensor, Tensor]:
@@ -133,6 +183,9 @@ def test_predictions_hold_at_random_initialization() -> None:
 def test_one_step_prediction_wants_a_vector() -> None:
     with pytest.raises(ValueError, match=r"output: expected shape .d,., got .2, 3."):
         one_step_prediction(tiny([0], [1]), torch.ones(2, 3), lr=1.0)
+    three = ragged(1, n_classes=3)[2]
+    with pytest.raises(ValueError, match=r"output: expected shape .3, d., got .3,."):
+        one_step_prediction(three, torch.ones(3), lr=1.0)
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,19 @@ from attnsel import model as model_module
 from attnsel import progress as progress_module
 from attnsel import train as train_module
 from attnsel.corpus import Corpus, Vocab
-from attnsel.model import BLOCK, AttentionClassifier
+from attnsel.model import AttentionClassifier, Classifier
 from attnsel.train import (
-    PARAMETERS,
+    BLOCK,
     accuracy,
     fit,
     logistic_loss,
+    mean_loss,
     one_step,
     score_change,
     score_gradient,
 )
+
+PARAMETERS = ("embeddings", "cls", "output")
 
 
 @settings(max_examples=20, deadline=None)
@@ -70,6 +73,97 @@ def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
         torch.testing.assert_close(getattr(model, name), getattr(peer, name))
     torch.testing.assert_close(history.loss, torch.stack(losses))
     assert history.step.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize("K", [2, 4])
+def test_fit_trains_outputs_and_a_key_query_matrix(optimizer, K):
+    sequences, labels, corpus = ragged(22, n=30, n_classes=K)
+    model = AttentionClassifier(9, 7, n_classes=K, key_query=True, dtype=torch.float64)
+    E, p, v, W = peer = [
+        x.detach().clone().requires_grad_() for x in model.parameters()
+    ]
+    groups = [{"params": [E, p, v]}, {"params": [W]}]
+    if optimizer == "adam":
+        groups[1]["lr"] = 0.05 / 7**0.5
+    kind = {"adam": torch.optim.Adam, "gd": torch.optim.SGD}[optimizer]
+    torch_optimizer, losses = kind(groups, lr=0.05), []
+    for step in range(6):
+        torch_optimizer.zero_grad()
+        loss = naive_loss(naive_logits(E, W @ p, v, sequences), labels)
+        losses.append(loss.detach())
+        if step < 5:
+            loss.backward()
+            torch_optimizer.step()
+    history = fit(model, corpus, steps=5, lr=0.05, optimizer=optimizer)
+    for ours, theirs in zip(model.parameters(), peer, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(history.loss, torch.stack(losses))
+
+
+def test_training_the_matrix_is_training_the_query_with_time_rescaled():
+    _, _, corpus = ragged(8, n=30)
+    model = AttentionClassifier(9, 6, key_query=True, dtype=torch.float64)
+    plain = AttentionClassifier(9, 6, dtype=torch.float64)
+    W, p = model.key_query.detach().clone(), model.cls.detach()
+    with torch.no_grad():
+        plain.cls.copy_(W @ p)  # k = W p follows the path of p, sped up by |p|^2
+    start, rate = plain.cls.detach().clone(), 0.3
+    settings = {"steps": 50, "optimizer": "gd"}
+    fit(model, corpus, lr=rate, train=("key_query",), **settings)
+    fit(plain, corpus, lr=rate * float(p @ p), train=("cls",), **settings)
+    torch.testing.assert_close(model.key_query @ p, plain.cls)
+    learned = torch.outer(plain.cls.detach() - start, p) / (p @ p)
+    torch.testing.assert_close(model.key_query.detach() - W, learned)
+
+
+def test_one_step_of_several_classes_is_one_gradient_step():
+    sequences, labels, corpus = ragged(3, n_classes=4)
+    model = AttentionClassifier(9, 6, n_classes=4, key_query=True, dtype=torch.float64)
+    E, p, v, W = (x.detach() for x in model.parameters())
+    E.requires_grad_()
+    loss = naive_loss(naive_logits(E, W @ p, v, sequences), labels)
+    (grad,) = torch.autograd.grad(loss, E)
+    stepped = one_step(model, corpus, lr=3.0)
+    torch.testing.assert_close(stepped.embeddings.detach(), (E - 3 * grad).detach())
+    for name in ("cls", "output", "key_query"):
+        assert torch.equal(getattr(stepped, name), getattr(model, name))
+
+
+def test_a_draw_between_classes_counts_as_wrong():
+    vocab = Vocab(["a", "b", "c"])
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], vocab)
+    logits = torch.tensor([[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [3.0, 0.0, 2.0]])
+    assert accuracy(logits, corpus) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_mini_batches_see_each_sequence_once_a_pass(K):
+    _, _, corpus = ragged(6, n=50, n_classes=K)
+    settings = {"lr": 0.1, "optimizer": "gd", "test": corpus}
+    model = AttentionClassifier(9, 8, n_classes=K, dtype=torch.float64)
+    peer, whole, start = (copy.deepcopy(model) for _ in range(3))
+    history = fit(model, corpus, steps=2, batch_size=20, **settings)
+    random, means, ends = torch.Generator().manual_seed(0), [], []
+    for _ in range(2):
+        ends.append(mean_loss(peer(corpus), corpus).detach())
+        order, total = torch.randperm(50, generator=random), 0
+        for rows in (order[:20], order[20:40], order[40:]):
+            loss = mean_loss(peer(corpus[rows]), corpus[rows])
+            total += len(rows) / 50 * loss.detach()
+            grads = torch.autograd.grad(loss, list(peer.parameters()))
+            with torch.no_grad():
+                for value, grad in zip(peer.parameters(), grads, strict=True):
+                    value -= 0.1 * grad
+        means.append(total)
+    ends.append(mean_loss(peer(corpus), corpus).detach())
+    assert history.step.tolist() == [0, 1, 2]
+    torch.testing.assert_close(history.loss, torch.stack([*means, ends[-1]]))
+    torch.testing.assert_close(history.test_loss, torch.stack(ends))
+    for ours, theirs in zip(model.parameters(), peer.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    one = fit(whole, corpus, steps=3, batch_size=50, **settings)
+    torch.testing.assert_close(one.loss, fit(start, corpus, steps=3, **settings).loss)
 
 
 def test_history_describes_the_state_before_each_step_and_the_last():
@@ -185,7 +279,7 @@ def test_a_huge_learning_rate_never_returns_nonsense():
         ({"lr": float("inf")}, "lr: expected a positive finite number"),
         ({"lr": -1.0}, "lr: expected a positive finite number"),
         ({"lr": "0.1"}, "lr: expected a positive finite number"),
-        ({"steps": 0}, "steps: expected a positive integer"),
+        ({"steps": 0}, "steps: expected an integer from 1, got 0"),
         ({"train": ("weights",)}, "train: expected some of"),
         ({"train": "cls"}, "train: expected some of"),
         ({"train": ()}, "train: expected some of"),
@@ -193,6 +287,7 @@ def test_a_huge_learning_rate_never_returns_nonsense():
         ({"snapshots": (0, 9)}, r"snapshots: \[9\] are not in 0..3"),
         ({"until_accuracy": 99}, "until_accuracy"),
         ({"until_loss": 0.0}, "until_loss: 0.0 is not positive"),
+        ({"batch_size": 0}, "batch_size: expected an integer from 1, got 0"),
     ],
 )
 def test_fit_refuses_bad_arguments(change, message):
@@ -204,13 +299,21 @@ def test_fit_refuses_bad_arguments(change, message):
     assert torch.equal(model.embeddings, before)
 
 
+def test_one_step_is_of_one_layer():
+    _, _, corpus = ragged(2)
+    with pytest.raises(TypeError, match="model: expected one layer, got Classifier"):
+        one_step(Classifier(9, 4), corpus, lr=0.1)
+
+
 def test_vocabularies_must_agree():
     sequences, labels, corpus = ragged(2)
     other = Vocab(f"u{i}" for i in range(9))
     renamed = Corpus.from_tokens(sequences, labels, other)
     model = AttentionClassifier(9, 4)
-    with pytest.raises(ValueError, match="test: its vocabulary"):
-        fit(model, corpus, steps=1, lr=0.1, test=renamed)
+    exchanged = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab, (1, 0)))
+    for test in (renamed, exchanged):
+        with pytest.raises(ValueError, match="test: its vocabulary or classes"):
+            fit(model, corpus, steps=1, lr=0.1, test=test)
     fit(model, corpus, steps=1, lr=0.1)
     with pytest.raises(ValueError, match="other tokens"):
         fit(model, renamed, steps=1, lr=0.1)
@@ -224,7 +327,7 @@ def test_more_than_two_classes_are_refused():
     sequences, _, corpus = ragged(2)
     labels = [i % 3 for i in range(len(sequences))]
     three = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab))
-    with pytest.raises(ValueError, match="2 classes"):
+    with pytest.raises(ValueError, match="it has 3 classes, the model 2"):
         fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
 
 

@@ -87,8 +87,8 @@ FAULTS = [
     Fault(
         "attention normalized by the length",
         "model",
-        "sums = C @ _pair(w * b, w)",
-        "sums = C @ _pair(w * b, torch.ones_like(w))",
+        "sums = C @ torch.cat((w * b, w), dim=1)",
+        "sums = C @ torch.cat((w * b, torch.ones_like(w)), dim=1)",
     ),
     Fault(
         "attention without counts",
@@ -99,20 +99,20 @@ FAULTS = [
     Fault(
         "sign of f in dL/da",
         "model",
-        "w * (b * sums[:, 0] - sums[:, 1])",
-        "w * (b * sums[:, 0] + sums[:, 1])",
+        ".sum(1, keepdim=True) - sums[:, -1:])",
+        ".sum(1, keepdim=True) + sums[:, -1:])",
     ),
     Fault(
         "p and v exchanged in the gradient of E",
-        "model",
-        "torch.mul(ga, p, out=out).addcmul_(gb, v)",
-        "torch.mul(ga, v, out=out).addcmul_(gb, p)",
+        "train",
+        "torch.mm(g, rows,",
+        "torch.mm(g, rows.flip(0),",
     ),
     Fault(
         "gradient of p from the values' half",
-        "model",
-        "grad_p.addmv_(e.T, ga)",
-        "grad_p.addmv_(e.T, gb)",
+        "train",
+        "pulled.addmm_(g.T, e)",
+        "pulled.addmm_(g.flip(1).T, e)",
     ),
     Fault(
         "initial entries of variance 1/d^2",
@@ -126,8 +126,8 @@ FAULTS = [
     Fault(
         "sign of the one step along v",
         "train",
-        "g[:, 1:], model.output, value=-lr",
-        "g[:, 1:], model.output, value=lr",
+        "model.directions(), alpha=-lr",
+        "model.directions(), alpha=lr",
     ),
     Fault(
         "one step that moves the model it was given",
@@ -138,8 +138,8 @@ FAULTS = [
     Fault(
         "test accuracy of the training corpus",
         "train",
-        "_quality(bag_logits(scores, test), test)",
-        "_quality(logits, corpus)",
+        "_quality(learner.logits(test), test)",
+        "_quality(learner.logits(corpus), corpus)",
     ),
     Fault(
         "snapshots one step late",
