@@ -113,45 +113,6 @@ def _class_weights(corpus: Corpus) -> Tensor:
     return one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
 
 
-def cls_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
-    """Predict E_s·(-dL/dp), the response of E_s·p to the first step on p.
-
-    With gamma the values `one_step_prediction` gives for E·v after a step of size lr on
-    the embeddings, f and Var the mean and the variance of gamma over the tokens of a
-    sequence, and g = 1 / (1 + exp(y f)), it is
-    Ê[y g / T_X #{i : x_i = s} (gamma_s - f)] + (gamma_s / ‖v‖²) Ê[y g Var].
-    The first term takes E_s·E_t as 1 for s = t and 0 otherwise; it is about
-    gamma_s² / (lr ‖v‖²), even in alpha_s, which draws the V. The second is what the
-    step along v adds to E_s·E_t; it cancels between classes that mirror each other.
-    Our own derivation from the gradient in p, at uniform attention, with noise of E·v
-    and crosstalk neglected. Reliable while |gamma_s| is well below 1; above that, on
-    classes that mirror each other, the second term is a small difference and its sign
-    is not.
-
-    Args:
-        corpus: n sequences with two classes.
-        output: v, tensor (d,), not zero.
-        lr: the size eta_0 of the step on the embeddings.
-
-    Returns:
-        float64 tensor (V,).
-
-    Raises:
-        ValueError: if `output` is no vector or the corpus has more than two classes.
-    """
-    gamma = one_step_prediction(corpus, output, lr=lr)
-    norm = float(output.detach().double().square().sum())
-    lengths = corpus.lengths.double()
-    logits = torch.from_numpy(corpus.counts @ gamma.numpy()) / lengths
-    squares = torch.from_numpy(corpus.counts @ gamma.square().numpy()) / lengths
-    signs = corpus.signs.double()
-    pull = signs * torch.sigmoid(-signs * logits)
-    own = mean_count(corpus, pull / lengths)
-    less = mean_count(corpus, pull / lengths * logits)
-    spread = float((pull * (squares - logits.square())).mean())
-    return gamma * own - less + gamma * (spread / norm)
-
-
 def relevant_tokens(
     corpus: Corpus, *, irrelevant: Literal["beta", "alpha"] = "beta"
 ) -> Tensor:

@@ -147,7 +147,7 @@ def test_checked_cells_hold_claims_only(path):
 
 
 # Chapters that do not have the form below yet; each line goes with its chapter.
-UNCONVERTED = {"intro", "max_margin", "model", "one_step", "reviews", "synthetic"}
+UNCONVERTED = {"intro", "max_margin", "model", "reviews", "synthetic"}
 MARKUP = re.compile(
     r"\$\$[\s\S]+?\$\$|\$[^$]+\$|^[:`]{3,}.*$|^:[\w-]+:.*$|^\([\w-]+\)=$|\{[\w:]+\}",
     re.MULTILINE,
