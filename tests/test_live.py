@@ -13,7 +13,7 @@ import torch
 from node import call
 
 import attnsel
-from attnsel.book import text_box
+from attnsel.book import flow_plane, text_box
 from attnsel.corpus import Vocab
 from attnsel.texts.reviews import generate_reviews
 
@@ -128,3 +128,117 @@ def test_the_box_starts_with_the_first_example_and_escapes_them():
     assert data["steps"] == [1, 3]
     assert data["lessons"] == examples
     assert figure.data.count("</script>") == 2
+
+
+WORDS = ["good", "great", "bad", "awful", "the", "film", "plot"]
+PLACES = torch.tensor(
+    [[0.9, 1], [1.1, 0.6], [-0.8, 0.8], [-1, 1.2], [0, 0.1], [0.1, -0.3], [-0.1, 0.3]],
+    dtype=torch.float64,
+)
+SEQUENCES = [[0, 4, 5, 5], [1, 4, 6], [0, 6, 5], [2, 4, 5], [3, 4, 4, 6, 6], [2, 6, 5]]
+FLOW = ["plane.js"]
+
+
+def plane(places=PLACES, start=(2, -3), output=(1, 0)):
+    """Return the seven words of chapter 3 in the plane: model, corpus, selection."""
+    corpus = attnsel.Corpus.from_tokens(SEQUENCES, [1, 1, 1, 0, 0, 0], Vocab(WORDS))
+    model = attnsel.AttentionClassifier(7, 2, dtype=torch.float64)
+    with torch.no_grad():
+        model.embeddings.copy_(places)
+        model.cls.copy_(torch.tensor(start))
+        model.output.copy_(torch.tensor(output))
+    return model, corpus, torch.tensor([0, 1, 0, 2, 3, 2])
+
+
+def moved(seed):
+    """Return the places of the words, moved at random."""
+    noise = torch.randn(7, 2, generator=torch.Generator().manual_seed(seed))
+    return PLACES + 0.35 * noise.double()
+
+
+STARTS = {0: (2, -3), 1: (-10, 0), 2: (8, 3), 5: (-2, 0), 6: (-8, -2), 10: (-4, -9)}
+LOST, STALLED = (1, 10), {3: (14, -3), 8: (-8, 3)}
+
+
+@pytest.mark.parametrize("seed", STARTS)
+def test_the_path_of_the_page_is_that_of_the_package(seed):
+    places = moved(seed) if seed > 1 else PLACES
+    model, corpus, selected = plane(places, STARTS[seed], (1, 0.3 * (seed % 5)))
+    marks = [15.0, 20.0, 60.0, 100.0]
+    expected = attnsel.gradient_flow(model, corpus, max_norm=100, record=marks)
+    data = stored(flow_plane(model, corpus, selected, lost=(-10, 0)))
+    found = call(FLOW, "follow(data, data.start)", data)
+    path = np.array(found["path"])
+    norms = np.hypot(*path.T)
+    assert norms[-1] >= 100
+    assert found["tops"] == expected.selected.tolist()
+    late = norms.argmin()  # after it the norm grows, and tells where on the path p is
+    for goal in marks:
+        at = int((expected.norms - goal).abs().argmin())
+        ours = [np.interp(goal, norms[late:], path[late:, k]) for k in (0, 1)]
+        assert np.hypot(*(ours - expected.cls[at].numpy())) < 0.01 * goal
+    assert bool((expected.selected != selected).any()) == (seed in LOST)
+
+
+@pytest.mark.parametrize("seed", STALLED)
+def test_a_path_ends_at_a_stationary_point(seed):
+    model, corpus, selected = plane(moved(seed), STALLED[seed], (1, 0.9))
+    with pytest.warns(RuntimeWarning, match="stalled"):
+        expected = attnsel.gradient_flow(model, corpus, max_norm=100)
+    data = stored(flow_plane(model, corpus, selected, lost=(-10, 0)))
+    found = call(FLOW, "follow(data, data.start)", data)
+    end = expected.cls[-1].tolist()
+    assert found["path"][-1] == pytest.approx(end, rel=0.01, abs=0.01)
+
+
+def test_the_direction_of_the_pull_is_exact():
+    model, corpus, selected = plane(moved(7), (20, 90))
+    data = stored(flow_plane(model, corpus, selected, lost=(0, 0)))
+    for p in ((0.3, 0.2), (-3, 1), (20, 90), (300, -200), (0, 0)):
+        with torch.no_grad():
+            model.cls.copy_(torch.tensor(p))
+        direction, _ = attnsel.flow.cls_gradient(model, corpus)
+        found = call(FLOW, "pull(data[0], data[1])", [data, p])
+        assert found["direction"] == pytest.approx(direction.tolist(), abs=1e-9)
+
+
+def test_a_path_ends_where_the_pulls_cancel():
+    # Words on a line give the same attention at each p across it: nothing pulls.
+    model, corpus, selected = plane(PLACES * torch.tensor([1, 0]), (0, 3), (0, 1))
+    data = stored(flow_plane(model, corpus, selected, lost=(0, 0)))
+    assert call(FLOW, "follow(data, data.start).path", data) == [[0, 3]]
+
+
+def test_the_margin_of_the_page_is_that_of_the_package():
+    places = [moved(seed) for seed in range(30)]
+    model, corpus, selected = plane()
+    pairs = stored(flow_plane(model, corpus, selected, lost=(0, 0)))["pairs"]
+    given = [[p.tolist() for p in places], pairs]
+    feasible = 0
+    margins = call(FLOW, "data[0].map((p) => widest(p, data[1]))", given)
+    for at, found in enumerate(margins):
+        try:
+            expected = attnsel.max_margin(places[at], corpus, selected)
+        except ValueError:
+            assert found is None
+            continue
+        feasible += 1
+        direction = np.array(found["p"]) / found["norm"]
+        assert direction == pytest.approx(expected.direction.numpy(), abs=1e-6)
+        assert 1 / found["norm"] == pytest.approx(expected.margin, rel=1e-6)
+        assert sorted(found["support"]) == sorted(expected.support.tolist())
+    assert 5 < feasible < 30
+
+
+def test_the_plane_holds_its_problem():
+    model, corpus, selected = plane()
+    figure = flow_plane(model, corpus, selected, lost=(-10, 0))
+    data = stored(figure)
+    assert data["places"] == PLACES.tolist()
+    assert data["bags"][0] == [[0, 1], [4, 1], [5, 2]]
+    assert [0, 4] in data["pairs"]
+    assert all(r != s for r, s in data["pairs"])
+    assert figure.data.count('class="handle"') == 8
+    assert re.findall('fill="(#.*?)"', figure.data)[:5] == ["#0072B2"] * 2 + [
+        "#D55E00"
+    ] * 2 + ["#8a8a8a"]

@@ -2,7 +2,7 @@
 
 from attnsel.book.claims import claim, glue
 from attnsel.book.explorer import scatter_explorer
-from attnsel.book.live import text_box
+from attnsel.book.live import flow_plane, text_box
 from attnsel.book.moving import coloured_text, frames, show_text
 from attnsel.book.style import (
     ACCENT,
@@ -25,6 +25,7 @@ __all__ = [
     "claim",
     "coloured_text",
     "figure_html",
+    "flow_plane",
     "frames",
     "glue",
     "name_tokens",

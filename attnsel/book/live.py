@@ -9,8 +9,9 @@ from IPython.display import HTML
 from torch import Tensor
 
 from attnsel.book.embed import embed, packed
-from attnsel.book.style import NEGATIVE, POSITIVE
-from attnsel.corpus import Vocab
+from attnsel.book.style import NEGATIVE, NEUTRAL, POSITIVE
+from attnsel.corpus import Corpus, Vocab
+from attnsel.model import AttentionClassifier
 
 
 def text_box(
@@ -66,3 +67,74 @@ def text_box(
         '<output aria-live="polite"></output>'
     )
     return embed("textbox", body, title=title, data=data, scripts=("textbox.js",))
+
+
+def flow_plane(
+    model: AttentionClassifier,
+    corpus: Corpus,
+    selected: Tensor,
+    *,
+    lost: tuple[float, float],
+    title: str = "The flow on p in the plane",
+) -> HTML:
+    """Return the plane of a model with d = 2, its words and the start of p to be moved.
+
+    The path of p, the max-margin direction and the pairs that hold it follow, computed
+    in the page as `gradient_flow` and `max_margin` do.
+
+        flow_plane(flat, plane, relevant_tokens(plane), lost=(-10, 0))
+
+    Args:
+        model: supplies E (V, 2), v (2,) and p (2,), where the flow starts.
+        corpus: n sequences of its V tokens with two classes.
+        selected: the token that each sequence should select, int64 tensor (n,).
+        lost: a start of p from which the flow loses some of them.
+        title: names the figure for screen readers.
+    """
+    places, start, output = (
+        x.detach().double().tolist()
+        for x in (model.embeddings, model.cls, model.output)
+    )
+    bags = [corpus[i].counts for i in range(len(corpus))]
+    bags = [list(zip(b.indices.tolist(), b.data.tolist(), strict=True)) for b in bags]
+    top, signs = selected.tolist(), corpus.signs.tolist()
+    pairs = {(r, s) for r, bag in zip(top, bags, strict=True) for s, _ in bag if s != r}
+    data = {
+        "places": places,
+        "output": output,
+        "bags": bags,
+        "signs": signs,
+        "start": start,
+        "lost": lost,
+        "pairs": sorted(pairs),
+        "selected": top,
+        "frames": [[[-1.6, 1.7], [-1.2, 2.1]], [[-15, 15], [-15, 15]]],
+    }
+    side, colours = dict(zip(top, signs, strict=True)), (NEUTRAL, POSITIVE, NEGATIVE)
+    kinds = [colours[int(side.get(s, 0))] for s in range(len(corpus.vocab))]
+    words = map(_handle, corpus.vocab, kinds)
+    captions = {
+        "words: across their first, up their second coordinate": "".join(words),
+        "p: its start, its path and u★, the max-margin direction": _handle("p"),
+    }
+    panels = "".join(
+        f'<figure><svg viewBox="0 0 340 340"><g class="lines"></g>{handles}</svg>'
+        f"<figcaption>{caption}</figcaption></figure>"
+        for caption, handles in captions.items()
+    )
+    body = (
+        f'<div class="bar"><button type="button">Start over</button>'
+        f'<button type="button">A start that loses</button></div>'
+        f'<div class="bar panels">{panels}</div><output aria-live="polite"></output>'
+    )
+    return embed("plane", body, title=title, data=data, scripts=("plane.js",))
+
+
+def _handle(name: str, colour: str = POSITIVE) -> str:
+    """Return a named point that is dragged, or moved by the arrow keys."""
+    name = html.escape(name)
+    return (
+        f'<g class="handle" tabindex="0" role="slider" aria-label="{name}; the arrow '
+        f'keys move it"><circle r="18" opacity="0"/><circle r="5" fill="{colour}"/>'
+        f'<text x="8" y="-6">{name}</text></g>'
+    )
