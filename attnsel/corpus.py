@@ -193,7 +193,7 @@ class Corpus:
         else:
             texts, blocks = _blocks_by_processes(texts, num_proc)
         n = len(texts)
-        numbers, classes = _numbered(labels, n, vocab.classes if vocab else None)
+        numbers, classes = number_labels(labels, n, vocab.classes if vocab else None)
         keep = np.ones(n, bool) if numbers is None else numbers >= 0
         counts, vocab = _count(blocks, keep, vocab, min_count, max_tokens)
         vocab = vocab if vocab.classes == classes else Vocab(vocab, classes)
@@ -226,7 +226,7 @@ class Corpus:
         """
         check_settings(vocab, 1, None, on_bad_rows)
         rows = [np.asarray(sequence).reshape(-1) for sequence in sequences]
-        numbers, classes = _numbered(labels, len(rows), vocab.classes)
+        numbers, classes = number_labels(labels, len(rows), vocab.classes)
         ids = np.concatenate([row for row in rows if len(row)] or [np.arange(0)])
         if ids.dtype.kind not in "iu":
             raise ValueError(f"sequences: token ids must be integers, not {ids.dtype}")
@@ -509,9 +509,10 @@ def _class_name(label: Any) -> ClassName | None:
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
         value = value.strip()
-        whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", value)
-        truth = {"true": True, "false": False, "": None}
-        return int(whole[1]) if whole else truth.get(value.lower(), value)
+        if number := re.fullmatch(r"([+-]?\d+)(\.0*)?", value):
+            return int(number[1])
+        if not re.fullmatch(r"[+-]?\d*\.\d+", value):
+            return {"true": True, "false": False, "": None}.get(value.lower(), value)
     if value is None or value is pd.NA or value != value:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -524,7 +525,7 @@ def _class_name(label: Any) -> ClassName | None:
     return value
 
 
-def _numbered(
+def number_labels(
     labels: Any, n: int, classes: tuple[ClassName, ...] | None
 ) -> tuple[np.ndarray | None, tuple[ClassName, ...] | None]:
     """Return the number of each row's class, -1 where it has none, and the classes.
@@ -568,7 +569,10 @@ def _numbered(
 
 
 def report_left_out(
-    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str
+    left_out: Mapping[str, Sequence[Hashable]],
+    n: int,
+    on_bad_rows: str,
+    stacklevel: int = 4,
 ) -> None:
     """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
     total = sum(map(len, left_out.values()))
@@ -584,7 +588,7 @@ def report_left_out(
     if total and on_bad_rows == "error":
         raise ValueError(message)
     if total and on_bad_rows == "warn":
-        warnings.warn(message, stacklevel=4)
+        warnings.warn(message, stacklevel=stacklevel)
 
 
 def check_settings(

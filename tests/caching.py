@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from attnsel.corpus import Corpus
+from attnsel.texts import loading
+
+
+def forever() -> tuple[Callable[[Path], Corpus], Corpus]:
+    """Return the cache of a corpus that takes no time to make, and the corpus."""
+    texts = [f"film {i} " + "word " * i for i in range(200)]
+    corpus = Corpus.from_texts(texts, [0, 1] * 100, min_count=1)
+    encode: Any = functools.partial(lambda _, name, vocab: corpus, vocab=None)
+    return lambda path: loading._cached(path, "x", encode, pd.DataFrame), corpus
 
 
 def cached(tmp_path: Path) -> list[Path]:

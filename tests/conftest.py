@@ -24,10 +24,14 @@ hypothesis.settings.load_profile("attnsel")
 def alone(monkeypatch, tmp_path):
     """A cache of its own, no data folder, no network, no bars, for a test."""
     import datasets
+    import huggingface_hub
 
     monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
     monkeypatch.delenv("ATTNSEL_DATA", raising=False)
     monkeypatch.setattr(loading, "_unreachable", lambda _: "no network in this test")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
-    monkeypatch.setattr(loading, "_warned", set())
+    monkeypatch.setattr(
+        huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub")
+    )
+    loading._warn_once.cache_clear()

@@ -79,7 +79,7 @@ def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
             if found is None or found[2] not in repositories:
                 running.unknown.append(f"{self.command} {self.path}")
                 return self.send(404, {"X-Error-Code": "RepoNotFound"})
-            api, name, what, _, path = found.groups()
+            api, name, what, asked_for, path = found.groups()
             files = repositories[name]
             if not api:
                 if what != "resolve" or path not in files:
@@ -87,9 +87,8 @@ def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
                 if self.command == "GET":
                     running.downloads.append(f"{name}/{path}")
                 identity = {"ETag": f'"{digest(files[path])}"'}
-                return self.send(
-                    200, identity | {"X-Repo-Commit": revision(files)}, files[path]
-                )
+                identity["X-Repo-Commit"] = asked_for
+                return self.send(200, identity, files[path])
             if what in (None, "revision"):
                 siblings = [{"rfilename": path} for path in files]
                 about = {"id": name, "sha": revision(files), "siblings": siblings}

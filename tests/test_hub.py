@@ -1,4 +1,4 @@
-"""Named corpora through `datasets` itself, from a Hub on this machine."""
+"""Corpora through the Hub's own libraries, from a Hub on this machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ import attnsel
 from attnsel.texts.reviews import generate_reviews
 
 LOAD = """
-import sys, attnsel
+import attnsel
+from dataclasses import replace
+from attnsel.texts.loading import _SOURCES
 for name in ("imdb", "yelp"):
+    _SOURCES[name] = replace(_SOURCES[name], per_class=(30, 20))
     train = attnsel.load_corpus(name, min_count=2)
     test = attnsel.load_corpus(name, "test", vocab=train.vocab)
     print(train.name, len(train), len(test), *train.labels.bincount().tolist())
+train = attnsel.load_corpus("someone/reviews", min_count=2)
+test = attnsel.load_corpus("someone/reviews", "test", vocab=train.vocab)
+print(train.classes, len(train), len(test))
 """
+SAID = "imdb 60 40 30 30\nyelp 60 40 30 30\n('neg', 'pos') 60 40\n"
 
 
 def test_each_file_is_fetched_from_the_hub_once(tmp_path):
@@ -26,7 +33,7 @@ def test_each_file_is_fetched_from_the_hub_once(tmp_path):
         split: tuple(map(list, generate_reviews(size, classes=2, stream=size)))
         for split, size in (("train", 60), ("test", 40))
     }
-    names = ("stanfordnlp/imdb", "fancyzhx/yelp_polarity")
+    names = ("stanfordnlp/imdb", "fancyzhx/yelp_polarity", "someone/reviews")
     with hub(dict.fromkeys(names, repository(splits))) as running:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
         env = inherited | {
@@ -43,7 +50,7 @@ def test_each_file_is_fetched_from_the_hub_once(tmp_path):
                 capture_output=True,
                 text=True,
             )
-            assert done.stdout == "imdb 60 40 30 30\nyelp 60 40 30 30\n", done.stderr
+            assert done.stdout == SAID, done.stderr
             files = [f for f in running.downloads if f.endswith(".parquet")]
-            assert len(files) == len(set(files)) == (4 if fetched else 0)
+            assert len(files) == len(set(files)) == (6 if fetched else 0)
             running.downloads.clear()

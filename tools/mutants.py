@@ -227,20 +227,20 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the settings",
         "texts/loading",
-        "[_FORMAT, TOKEN_PATTERN, content, settings]",
-        "[_FORMAT, TOKEN_PATTERN, content]",
+        "name in _SOURCES and name, settings",
+        "name in _SOURCES and name",
     ),
     Fault(
         "stale cache: its key ignores the data",
         "texts/loading",
-        "[_FORMAT, TOKEN_PATTERN, content, settings]",
-        "[_FORMAT, TOKEN_PATTERN, settings]",
+        "hashlib.sha256(path.read_bytes())",
+        "hashlib.sha256()",
     ),
     Fault(
         "stale cache: its key ignores the vocabulary",
         "texts/loading",
-        '"vocab": self.vocab, ',
-        '"vocab": self.vocab is not None, ',
+        '{"vocab": fitted}',
+        '{"vocab": fitted is None}',
     ),
     Fault(
         "the training file for the test split",
@@ -257,8 +257,8 @@ FAULTS = [
     Fault(
         "four stars read as negative",
         "texts/loading",
-        "labels[kept] > 2",
-        "labels[kept] > 3",
+        'frame["label"] > 2)',
+        'frame["label"] > 3)',
     ),
     # What the chapters show
     Fault(

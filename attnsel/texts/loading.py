@@ -1,29 +1,30 @@
-"""`load_corpus`: labelled texts from a folder, the Hub, a file or the bundled grammar.
+"""`load_corpus`: labelled texts from a file, a table, the Hub or by a name of ours.
 
-Encoded corpora are kept in the user's cache folder (`ATTNSEL_CACHE` names another)
-under a key made of the data's content and of every setting that changes the result.
+Corpora from files are kept, encoded, in the user's cache folder (`ATTNSEL_CACHE` names
+another) under a key made of the file's content and of every setting that counts.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import json
-import logging
 import os
+import re
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import fsspec
+import joblib
 import numpy as np
 import pandas as pd
 import platformdirs
-from scipy.sparse import csr_array
+import pyarrow as pa
 
 from attnsel.corpus import (
     TOKEN_PATTERN,
@@ -31,14 +32,13 @@ from attnsel.corpus import (
     Vocab,
     check_integer,
     check_settings,
+    report_left_out,
 )
-from attnsel.progress import progress_off
 from attnsel.texts.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
-_FORMAT = 3  # of the cache files; raise it when the encoding of a corpus changes
-_READERS = {".parquet": "parquet", ".csv": "csv"}
+_FORMAT = 4  # of the cache files; raise it when the encoding of a corpus changes
 
 
 class BundledCorpusWarning(UserWarning):
@@ -47,236 +47,182 @@ class BundledCorpusWarning(UserWarning):
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a named corpus is found, and what its labels and texts need."""
+    """Where a named corpus is; the revision fixes what the Hub gives."""
 
     classes: tuple[str, ...]
-    folder: str | None = None  # in ATTNSEL_DATA
-    hub: str | None = None
-    polarity: bool = False  # of stars: 1 and 2 negative, 4 and 5 positive, no 3
-    escaped: bool = False  # a backslash stands before line breaks and quotes
+    folder: str = ""  # below ATTNSEL_DATA
+    hub: str = ""
+    revision: str = ""
+    files: str = ""  # folder on the Hub
+    per_class: tuple[int, int] = (0, 0)  # rows of each class there, in train and test
 
 
 _POLARITY = ("negative", "positive")
 _STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
+_IMDB = "stanfordnlp/imdb", "e6281661ce1c48d982bc483cf8a173c1bbeb5d31", "plain_text"
+_YELP = (
+    "fancyzhx/yelp_polarity",
+    "bbf1c97a1f0cf005e5aded43839fd814654a1557",
+    "plain_text",
+)
+_FULL = (
+    "Yelp/yelp_review_full",
+    "c1f9ee939b7d05667af864ee1cb066393154bf85",
+    "yelp_review_full",
+)
 _SOURCES = {
-    "imdb": _Source(_POLARITY, "imdb", "stanfordnlp/imdb"),
-    "yelp": _Source(
-        _POLARITY, "yelp", "fancyzhx/yelp_polarity", polarity=True, escaped=True
-    ),
-    "yelp-full": _Source(_STARS, "yelp", "Yelp/yelp_review_full", escaped=True),
+    "imdb": _Source(_POLARITY, "imdb", *_IMDB, (12_500, 12_500)),
+    "yelp": _Source(_POLARITY, "yelp", *_YELP, (280_000, 19_000)),
+    "yelp-full": _Source(_STARS, "yelp", *_FULL, (130_000, 10_000)),
     "bundled": _Source(_POLARITY),
     "bundled-full": _Source(_STARS),
 }
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """All that decides, besides the data, how a corpus is encoded."""
-
-    classes: tuple[str, ...] | None
-    polarity: bool
-    escaped: bool
-    vocab: Vocab | None
-    min_count: int
-    max_tokens: int | None
-    limit: int | None
-    seed: int
-    text: str
-    label: str
-
-    def key(self, content: str) -> str:
-        classes = self.vocab and self.vocab.classes
-        settings = {**vars(self), "vocab": self.vocab, "vocab_classes": classes}
-        parts = [_FORMAT, TOKEN_PATTERN, content, settings]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
 def load_corpus(
-    name_or_path: str | os.PathLike[str],
+    source: Any,
     split: str = "train",
     *,
+    text: str = "text",
+    label: str | None = "label",
     vocab: Vocab | None = None,
     min_count: int = 20,
     max_tokens: int | None = None,
     limit: int | None = None,
     seed: int = 0,
-    text: str = "text",
-    label: str = "label",
+    on_bad_rows: str = "warn",
+    num_proc: int | None = None,
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
     A named corpus is looked for in the folder named by the environment variable
     `ATTNSEL_DATA` (as `imdb/train.parquet`), then on the Hugging Face Hub, and if
     that cannot be reached, replaced by generated reviews with a
-    `BundledCorpusWarning`. The result is cached.
+    `BundledCorpusWarning`.
 
     Args:
-        name_or_path: "imdb" (0 negative, 1 positive), "yelp" (the same), "yelp-full"
-            (5 classes, stars minus one), "bundled" or "bundled-full" (generated, 2
-            and 5 classes), a .csv or .parquet file, which is one split whatever
-            `split` says, or a folder with such files as `train.csv` and `test.csv`.
-        split: "train" or "test".
-        vocab: the training split's vocabulary, to encode a test split with.
+        source: "imdb", "yelp" (negative, positive), "yelp-full" (1 to 5 stars),
+            "bundled" or "bundled-full" (generated, 2 and 5 classes); a CSV, TSV, JSON,
+            JSON lines, Parquet or Arrow file, compressed or not, which is one split
+            whatever `split` says; a folder with such files as train.csv and test.csv;
+            a `pandas.DataFrame`, `datasets.Dataset` or `DatasetDict`; the Hub's name of
+            a data set, "owner/name".
+        split: "train", "test" or another that is there.
+        text: name of the column of texts.
+        label: name of the column of labels; None for texts without labels.
+        vocab: the training corpus's vocabulary, to encode a test split with.
         min_count: least number of occurrences of a token of a fitted vocabulary.
         max_tokens: greatest size of a fitted vocabulary.
-        limit: take a random sample of so many texts, as many of each class, give or
-            take one, in random order.
+        limit: take a random sample of so many texts, evenly from the classes while
+            they last.
         seed: of that sample, at least 0.
-        text: name of the column of texts in a file of your own.
-        label: name of the column of labels in a file of your own.
+        on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
+        num_proc: processes that count the tokens of a data set of `datasets`, and leave
+            its texts on the disk.
 
     Raises:
-        ValueError: if there is no such corpus, file or split, if `limit` exceeds what
-            is there, or as `Corpus.from_texts` does.
+        ValueError: if there is no such corpus, file or split, if it cannot be read, if
+            one class is all there is, or as `Corpus.from_texts` does.
         KeyError: if a column is missing; the message names the columns present.
     """
+    check_settings(vocab, min_count, max_tokens, on_bad_rows)
+    check_integer("limit", 1 if limit is None else limit, 1)
+    check_integer("seed", seed, 0)
+    encode = functools.partial(
+        _encode,
+        text=text,
+        label=label,
+        vocab=vocab,
+        min_count=min_count,
+        max_tokens=max_tokens,
+        limit=limit,
+        seed=seed,
+    )
+    if isinstance(source, str) and source in _SOURCES:
+        corpus = _named(source, split, encode)
+    elif (path := _own_file(source, split)) is not None:
+        name = path.name.split(".")[0]
+        corpus = _cached(path, name, encode, lambda: _read(path, text, label))
+    else:
+        corpus = encode(_table(source, split), num_proc=num_proc)
+    n = len(corpus) + sum(map(len, corpus.left_out.values()))
+    report_left_out(corpus.left_out, n, on_bad_rows, stacklevel=3)
+    return corpus
+
+
+def _named(name: str, split: str, encode: Callable[..., Corpus]) -> Corpus:
+    """Load one of our corpora from a folder, the Hub or the bundled grammar."""
+    source = _SOURCES[name]
     if split not in ("train", "test"):
         raise ValueError(f"split: expected 'train' or 'test', got {split!r}")
-    check_settings(vocab, min_count, max_tokens, "warn")
-    check_integer("seed", seed, 0)
-    if limit is not None:
-        check_integer("limit", limit, 1)
-    encoding = (vocab, min_count, max_tokens, limit, seed)
-    source = _SOURCES.get(str(name_or_path))
-    if source is None:
-        path = _own_file(Path(name_or_path), split)
-        settings = _Settings(None, False, False, *encoding, text, label)
-        return _from_file(path, path.stem, settings)
-    name = str(name_or_path)
-    settings = _Settings(
-        source.classes, source.polarity, source.escaped, *encoding, "text", "label"
-    )
-    if source.hub is not None:
-        local = _local_file(source, split)
-        if local is not None:
-            return _from_file(local, name, settings)
-        dataset, reason = _from_hub(source.hub, split)
-        if dataset is not None:
-            content = f"{source.hub}/{dataset._fingerprint}"
-            return _cached(content, name, settings, lambda: dataset)
+    encode = functools.partial(encode, text="text", label="label")
+    root = os.environ.get("ATTNSEL_DATA")
+    if root and not Path(root).is_dir():
+        raise ValueError(f"ATTNSEL_DATA: there is no folder {root!r}")
+    found: Any = Path(root or "", source.folder, f"{split}.parquet")
+    published = 0
+    if not (root and source.hub and found.is_file()):
+        published = source.per_class[split == "test"]
+        found = _from_hub(source, split) if source.hub else ""
+
+    def read() -> pd.DataFrame:
+        frame = _read(found, "text", "label")
+        rows = frame["label"].value_counts().tolist()
+        if published and rows != [published] * len(source.classes):
+            raise ValueError(
+                f"{found} is not {source.hub} as published: {rows} rows of the classes "
+                f"instead of {published:,} of each; delete it and load again"
+            )
+        if name == "yelp" and frame["label"].max() > 1:  # stars: leave out the middle
+            frame = frame[frame["label"] != 2]
+            frame = frame.assign(label=(frame["label"] > 2).astype(int))
+        if source.folder == "yelp":  # a backslash stands before line breaks and quotes
+            plain = frame["text"].str.replace("\\n", "\n", regex=False)
+            frame = frame.assign(text=plain.str.replace('\\"', '"', regex=False))
+        return frame.assign(label=_names(frame["label"], source.classes))
+
+    if isinstance(found, Path):
+        return _cached(found, name, encode, read)
+    if found:
         warnings.warn(
-            f"{name!r} is replaced by generated reviews: {reason}. To load real ones, "
+            f"{name!r} is replaced by generated reviews: {found}. To load real ones, "
             "connect to the network, or set the environment variable ATTNSEL_DATA to "
             f"a folder that holds {source.folder}/{split}.parquet, and load again.",
             BundledCorpusWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     texts, labels = generate_reviews(
         BUNDLED_REVIEWS, classes=len(source.classes), stream=int(split == "test")
     )
-    return _encode(texts, np.array(labels), "bundled", settings)
+    named = _names(pd.Series(labels), source.classes)
+    return encode(pd.DataFrame({"text": texts, "label": named}), name="bundled")
 
 
-def _own_file(path: Path, split: str) -> Path:
-    """Return the file a user's path means."""
-    if path.is_dir():
-        files = [path / (split + suffix) for suffix in _READERS]
-        found = [file for file in files if file.is_file()]
-        if not found:
-            raise ValueError(
-                f"{path} holds neither {files[0].name} nor {files[1].name}"
-            )
-        return found[0]
-    if not path.is_file():
-        raise ValueError(
-            f"no corpus or file is called {str(path)!r}; the corpora are "
-            f"{', '.join(_SOURCES)}, and files end in {' or '.join(_READERS)}"
-        )
-    if path.suffix not in _READERS:
-        raise ValueError(f"{path}: expected a {' or '.join(_READERS)} file")
-    return path
+def _names(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
+    """Return the names of numbered classes; -1 and nothing are missing labels."""
+    return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)
 
 
-def _local_file(source: _Source, split: str) -> Path | None:
-    """Return the file of a named corpus below ATTNSEL_DATA, if there is one."""
-    root = os.environ.get("ATTNSEL_DATA")
-    if not root:
-        return None
-    if not Path(root).is_dir():
-        raise ValueError(f"ATTNSEL_DATA: there is no folder {root!r}")
-    path = Path(root, str(source.folder), f"{split}.parquet")
-    return path if path.is_file() else None
+def _from_hub(source: _Source, split: str) -> Path | str:
+    """Return a file of the Hub, at once if it was fetched before, or what is wrong."""
+    from huggingface_hub import hf_hub_download
 
-
-def _from_file(path: Path, name: str, settings: _Settings) -> Corpus:
-    """Encode a local file, unless the cache holds it."""
-
-    def read() -> Any:
-        import datasets
-
-        # Texts such as 007 and NA stay as they are, and a row longer than the line of
-        # names is an error: pandas would take its first field for an index.
-        no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
-        csv = {
-            "converters": {settings.text: _text_or_none},
-            "keep_default_na": False,
-            "na_values": {settings.label: no_label},
-            "index_col": False,
-        }
-        # A folder of its own: nothing is left behind, and HOME may be read-only.
-        with (
-            tempfile.TemporaryDirectory() as scratch,
-            _quiet(),
-            warnings.catch_warnings(),
-        ):
-            warnings.filterwarnings("error", "Length of header or names")
-            try:
-                return datasets.load_dataset(
-                    _READERS[path.suffix],
-                    data_files=str(path),
-                    split="train",
-                    cache_dir=scratch,
-                    keep_in_memory=True,
-                    **(csv if path.suffix == ".csv" else {}),
-                )
-            except Exception as error:
-                cause = error.__cause__ if error.__cause__ is not None else error
-                if isinstance(cause, OSError) and cause.errno is not None:
-                    raise OSError(
-                        cause.errno,
-                        f"{cause.strerror}, while {path} was read; it is unpacked in "
-                        f"the temporary folder {tempfile.gettempdir()}, and TMPDIR "
-                        "names another",
-                    ) from error
-                raise ValueError(
-                    f"{path} cannot be read as a table ({_described(cause)}); expected "
-                    f"a whole {path.suffix} file with at least one row, text in UTF-8"
-                ) from error
-
-    with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while block := file.read(1 << 20):
-            digest.update(block)
-            # Some versions of pandas end a text at a NUL and say nothing.
-            if path.suffix == ".csv" and b"\0" in block:
-                raise ValueError(
-                    f"{path} holds a NUL byte; expected text in UTF-8 (UTF-16 is full "
-                    "of NULs: save the file again; or remove the byte)"
-                )
-    return _cached(digest.hexdigest(), name, settings, read)
-
-
-def _text_or_none(text: str) -> str | None:
-    """Return a field of a CSV file as it stands, or None if it is empty."""
-    return text or None
-
-
-def _from_hub(repository: str, split: str) -> tuple[Any, str]:
-    """Return a split from the Hub's own cache or the Hub, or None and the reason."""
-    import datasets
-
-    # What was downloaded once is used as it is, without asking the network. What is
-    # raised where nothing was differs between versions of the library.
-    with suppress(Exception), _offline(), _quiet():
-        return datasets.load_dataset(repository, split=split), ""
-    reason = _unreachable(repository)
+    fetch = functools.partial(
+        hf_hub_download,
+        source.hub,
+        f"{source.files}/{split}-00000-of-00001.parquet",
+        repo_type="dataset",
+        revision=source.revision,
+    )
+    with suppress(Exception):  # which one is raised differs between versions
+        return Path(fetch(local_files_only=True))
+    reason = _unreachable(source.hub)
     if reason is None:
         try:
-            with _quiet() if progress_off() else nullcontext():
-                return datasets.load_dataset(repository, split=split), ""
+            return Path(fetch())
         except Exception as error:  # the warning tells it
             reason = _described(error)
-    return None, f"the Hugging Face Hub did not give {repository} ({reason})"
+    return f"the Hugging Face Hub did not give {source.hub} ({reason})"
 
 
 def _unreachable(repository: str) -> str | None:
@@ -289,7 +235,7 @@ def _unreachable(repository: str) -> str | None:
         try:
             HfApi().dataset_info(repository, timeout=HUB_PATIENCE)
             outcome.append(None)
-        except Exception as error:  # the warning tells it
+        except Exception as error:  # the caller tells it
             outcome.append(_described(error))
 
     # No timeout of a request bounds the resolution of a name, so ask in a thread.
@@ -299,202 +245,216 @@ def _unreachable(repository: str) -> str | None:
     return outcome[0] if outcome else f"no answer in {HUB_PATIENCE:.0f} seconds"
 
 
+def _own_file(source: Any, split: str) -> Path | None:
+    """Return the file that a path means; None for a name on the Hub, or a table."""
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    path = Path(source)
+    if path.is_dir():
+        mine = re.compile(re.escape(split) + "[.-]")
+        files = [file for file in path.iterdir() if mine.match(file.name)]
+        if len(files) != 1:
+            there = sorted(file.name for file in files or path.iterdir())[:10]
+            raise ValueError(f"{path}: expected one {split}.csv or the like in {there}")
+        (path,) = files
+    if not path.is_file() and re.fullmatch(r"[\w-]+/[\w-][\w.-]*", str(source)):
+        return None if _ending(path) is None else _missing(source)
+    return path if path.is_file() and _ending(path) else _missing(source)
+
+
+def _missing(source: Any, reason: str = "") -> Any:
+    """Raise the error for a name that means nothing."""
+    raise ValueError(
+        f"there is no corpus or readable file {str(source)!r}{reason}; the corpora are "
+        f"{', '.join(_SOURCES)}, and files end in {', '.join(_READERS)}"
+    )
+
+
+def _table(source: Any, split: str) -> Any:
+    """Return a data frame or a `datasets.Dataset` from what holds it."""
+    import datasets
+
+    if isinstance(source, (str, os.PathLike)):
+        reason, offline = _unreachable(str(source)), datasets.config.HF_HUB_OFFLINE
+        try:
+            datasets.config.HF_HUB_OFFLINE = offline or reason is not None
+            source = datasets.load_dataset(str(source))
+        except Exception as error:
+            _missing(source, f", on the Hub neither ({reason or _described(error)})")
+        finally:
+            datasets.config.HF_HUB_OFFLINE = offline
+    if isinstance(source, dict):
+        if split not in source:
+            raise ValueError(f"split: expected one of {list(source)}, got {split!r}")
+        source = source[split]
+    if not isinstance(source, (pd.DataFrame, datasets.Dataset)):
+        given = type(source).__name__
+        raise TypeError(f"source: expected a name, a path or a table, got {given}")
+    return source
+
+
+def _encode(
+    table: Any,
+    *,
+    text: str,
+    label: str | None,
+    limit: int | None,
+    seed: int,
+    num_proc: int | None = None,
+    **settings: Any,
+) -> Corpus:
+    """Take the sample asked for and count its tokens."""
+    columns = [text] if label is None else [text, label]
+    there = list(getattr(table, "column_names", table))
+    for column in columns:
+        if column not in there:
+            raise KeyError(
+                f"there is no column {column!r}; the columns are "
+                f"{', '.join(map(str, there))}; name yours by text= and label="
+            )
+        if f"{column}.1" in there or there.count(column) > 1:
+            raise ValueError(f"two columns are called {column!r}; rename or drop one")
+    large = num_proc is not None and limit is None
+    if isinstance(table, pd.DataFrame):
+        frame, large = table[columns], False
+    else:
+        frame = table.select_columns(columns[large:]).to_pandas()
+        if names := getattr(table.features.get(label), "names", None):
+            frame[label] = _names(frame[label], names)
+    if limit is not None:
+        whole = frame.dropna()
+        if limit > len(whole):
+            raise ValueError(f"limit: {limit} asked for, {len(whole)} texts are there")
+        mixed = whole.sample(frac=1, random_state=seed)
+        # The first of each class come first, then the second ones, and so on.
+        turn = mixed.groupby(label or [0] * len(mixed), observed=True).cumcount()
+        sample = mixed.iloc[np.argsort(turn, kind="stable")[:limit]]
+        frame = pd.concat([sample, frame[frame.isna().any(axis=1)]])
+    corpus = Corpus.from_texts(
+        table.select_columns(text) if large else frame[text],
+        None if label is None else frame[label],
+        num_proc=num_proc if large else None,
+        on_bad_rows="ignore",
+        **settings,
+    )
+    if label is not None and settings["vocab"] is None:
+        held = corpus.targets.unique()
+        if len(held) == 1:
+            only = corpus.classes[int(held)]
+            raise ValueError(f"labels: every row holds {only!r}; expected two classes")
+    return corpus
+
+
+def _csv(path: Path, text: str, label: str | None, sep: str = ",") -> pd.DataFrame:
+    """Read a CSV file; texts such as 007 and NA stay as they are."""
+    no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
+    # A row longer than the line of names is an error, not an index and a text.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Length of header or names")
+        return pd.read_csv(
+            path,
+            sep=sep,
+            dtype={text: str, label: str},
+            keep_default_na=False,
+            na_values={label: no_label, text: [""]},
+            index_col=False,
+        )
+
+
+def _json(path: Path, *_: Any) -> pd.DataFrame:
+    """Read JSON records, in one list or one a line; no type is guessed."""
+    with suppress(ValueError):
+        return pd.read_json(path, orient="records", dtype=False)
+    return pd.read_json(path, orient="records", dtype=False, lines=True)
+
+
+def _arrow(path: Path, *_: Any) -> pd.DataFrame:
+    """Read an Arrow file, or a stream such as `datasets` writes."""
+    with suppress(pa.ArrowInvalid):
+        return pd.read_feather(path)
+    return pa.ipc.open_stream(path.read_bytes()).read_pandas()
+
+
+_READERS: dict[str, Callable[..., pd.DataFrame]] = {
+    ".csv": _csv,
+    ".tsv": functools.partial(_csv, sep="\t"),
+    ".json": _json,
+    ".jsonl": _json,
+    ".parquet": lambda path, *_: pd.read_parquet(path),
+    ".arrow": _arrow,
+}
+
+
+def _ending(path: Path) -> str | None:
+    """Return the ending that says how to read a file, if it is a known one."""
+    packed = path.suffix.lower() in (".gz", ".zip", ".bz2", ".xz", ".zst")
+    ending = Path(path.stem if packed else path.name).suffix.lower()
+    return ending if ending in _READERS else None
+
+
+def _read(path: Path, text: str, label: str | None) -> pd.DataFrame:
+    """Read a file as a table."""
+    ending = str(_ending(path))
+    try:
+        if ending not in (".parquet", ".arrow"):
+            # Some versions of pandas end a text at a NUL and say nothing.
+            with fsspec.open(path, compression="infer") as file:
+                if b"\0" in file.read():
+                    raise ValueError("a NUL byte: it is binary, or text in UTF-16")
+        frame = _READERS[ending](path, text, label)
+        list(frame.get(text, ()))  # text that is not UTF-8 may show here only
+        return frame
+    except Exception as error:  # each reader has its own
+        raise ValueError(
+            f"{path} cannot be read as a table ({_described(error)}); expected a whole "
+            f"{ending} file, text in UTF-8"
+        ) from error
+
+
 def _described(error: BaseException) -> str:
     """Return the kind of an error and the first line of its message."""
     first = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {first[:200]}"
 
 
-@contextmanager
-def _offline() -> Iterator[None]:
-    """Keep `datasets` from asking the network, for a while."""
-    import datasets
-
-    before = datasets.config.HF_HUB_OFFLINE
-    datasets.config.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        datasets.config.HF_HUB_OFFLINE = before
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the bars and the log of `datasets` and of the Hub, for a while."""
-    import datasets
-    from huggingface_hub import utils as hub
-
-    log = logging.getLogger("datasets")
-    level = log.level
-    shown = [
-        library
-        for library in (datasets, hub)
-        if not library.are_progress_bars_disabled()
-    ]
-    log.setLevel(logging.CRITICAL)  # what is logged as an error is raised, too
-    for library in shown:
-        library.disable_progress_bars()
-    try:
-        yield
-    finally:
-        log.setLevel(level)
-        for library in shown:
-            library.enable_progress_bars()
-
-
-def _encode(
-    texts: list[str], labels: np.ndarray, name: str, settings: _Settings
-) -> Corpus:
-    """Take the sample asked for and count its tokens."""
-    rows = _sample(labels, settings.limit, settings.seed)
-    named: Any = labels[rows]
-    if settings.classes is not None:
-        named = np.array(settings.classes)[named]
-    return Corpus.from_texts(
-        pd.Series(texts).iloc[rows],
-        named,
-        vocab=settings.vocab,
-        min_count=settings.min_count,
-        max_tokens=settings.max_tokens,
-        name=name,
-    )
-
-
-def _sample(labels: np.ndarray, limit: int | None, seed: int) -> np.ndarray:
-    """Return the positions of all labels, or of a class-balanced random sample."""
-    if limit is None:
-        return np.arange(len(labels))
-    if limit > len(labels):
-        raise ValueError(f"limit: {limit} texts asked for, {len(labels)} are there")
-    classes, per_class = np.unique(labels, return_counts=True)
-    shares = np.full(len(classes), limit // len(classes))
-    shares[: limit % len(classes)] += 1
-    if (shares > per_class).any():
-        there = ", ".join(map("{}: {}".format, classes, per_class))
-        raise ValueError(
-            f"limit: {limit} texts balanced over {len(classes)} classes asked for, "
-            f"but per class there are {there}; at most "
-            f"{per_class.min() * len(classes)} can be balanced"
-        )
-    rng = np.random.default_rng(seed)
-    order = np.argsort(rng.random(len(labels)), kind="stable")
-    taken = [
-        order[labels[order] == c][:k] for c, k in zip(classes, shares, strict=True)
-    ]
-    shuffled = np.argsort(rng.random(limit), kind="stable")
-    return np.concatenate(taken)[shuffled]
-
-
-def _columns(dataset: Any, settings: _Settings) -> tuple[list[str], np.ndarray]:
-    """Return the texts and labels of a dataset, made ready for counting."""
-    for column in (settings.text, settings.label):
-        if column not in dataset.column_names:
-            raise KeyError(
-                f"there is no column {column!r}; the columns are "
-                f"{', '.join(dataset.column_names)}; name yours by text= and label="
-            )
-        if f"{column}.1" in dataset.column_names:
-            raise ValueError(
-                f"the columns {column!r} and '{column}.1' look like one name given "
-                "twice in a CSV file; rename or drop one"
-            )
-    values = dataset[settings.label][:]
-    labels = np.asarray(values)
-    try:
-        texts = dataset[settings.text][:]
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"column {settings.text!r}: expected text in UTF-8 ({error})"
-        ) from error
-    if settings.polarity and labels.max(initial=0) > 1:
-        kept = np.flatnonzero(labels != 2)
-        texts = [texts[row] for row in kept]
-        labels = (labels[kept] > 2).astype(np.int64)
-    if settings.escaped:
-        texts = [t and t.replace("\\n", "\n").replace('\\"', '"') for t in texts]
-    return texts, labels
-
-
 def _cached(
-    content: str, name: str, settings: _Settings, read: Callable[[], Any]
+    path: Path,
+    name: str,
+    encode: functools.partial[Corpus],
+    read: Callable[[], pd.DataFrame],
 ) -> Corpus:
-    """Return the cached corpus of this content and settings, or make and keep it."""
+    """Return the corpus of a file from the cache, or encode it and keep it there."""
+    vocab = encode.keywords["vocab"]
+    fitted = vocab if vocab is None else (tuple(vocab), vocab.classes)
+    settings = encode.keywords | {"vocab": fitted}
+    parts = _FORMAT, TOKEN_PATTERN, name in _SOURCES and name, settings
+    key = hashlib.sha256(path.read_bytes())
+    key.update(repr(parts).encode("utf-8", "surrogatepass"))
     folder = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
-    path = Path(folder, f"{settings.key(content)[:32]}.npz")
-    corpus = _load(path, name)
-    if corpus is None:
-        corpus = _encode(*_columns(read(), settings), name, settings)
-        _save(corpus, path)
-    return corpus
-
-
-def _save(corpus: Corpus, path: Path) -> None:
-    """Write a corpus so that the file is there whole or not at all."""
-    arrays = {
-        "data": corpus.counts.data,
-        "indices": corpus.counts.indices,
-        "indptr": corpus.counts.indptr,
-        "labels": corpus.targets.numpy(),
-        "about": np.array(json.dumps([corpus.classes, corpus.left_out])),
-        **_packed("texts", corpus.texts or ()),
-        **_packed("tokens", corpus.vocab),
-    }
+    entry = Path(folder, f"{key.hexdigest()[:32]}.joblib")
+    with suppress(Exception):  # there is none, or it is damaged and raises anything
+        return replace(joblib.load(entry), name=name)
+    corpus = encode(read(), name=name)
     part = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        entry.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=path.stem, suffix=".part", delete=False
+            dir=entry.parent, suffix=".part", delete=False
         ) as file:
-            part = file.name
-            np.savez(file, **arrays)
-        os.replace(part, path)
-        part = None
+            part = Path(file.name)
+            joblib.dump(corpus, file, compress=1)  # with a checksum
+        part.replace(entry)  # an entry is there whole or not at all
     except OSError as error:
         _warn_once(
-            f"the corpus is not cached in {path.parent}: {_described(error)}; "
+            f"the corpus is not cached in {entry.parent}: {_described(error)}; "
             "ATTNSEL_CACHE names another folder"
         )
     finally:
         if part is not None:
-            Path(part).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
+    return corpus
 
 
-def _load(path: Path, name: str) -> Corpus | None:
-    """Read a corpus back; None if there is none or the file is damaged."""
-    try:
-        raw = path.open("rb")
-    except OSError:
-        return None
-    try:
-        with raw, np.load(raw) as file:  # checks the CRC of each array
-            classes, left_out = json.loads(str(file["about"]))
-            vocab = Vocab(_unpacked("tokens", file), classes)
-            texts = _unpacked("texts", file)
-            shape = (len(texts), len(vocab))
-            parts = (file["data"], file["indices"], file["indptr"])
-            counts = csr_array(parts, shape=shape)
-            return Corpus(counts, file["labels"], vocab, texts, name, left_out)
-    except Exception:  # a damaged file can raise nearly anything
-        with suppress(OSError):
-            path.unlink()
-        return None
-
-
-def _packed(name: str, strings: tuple[str, ...]) -> dict[str, np.ndarray]:
-    blob = np.frombuffer("".join(strings).encode(), dtype=np.uint8)
-    return {name: blob, f"{name}_ends": np.cumsum([len(s) for s in strings])}
-
-
-def _unpacked(name: str, file: Any) -> tuple[str, ...]:
-    joined = file[name].tobytes().decode()
-    ends = file[f"{name}_ends"].tolist()
-    return tuple(joined[a:b] for a, b in pairwise([0, *ends]))
-
-
-_warned: set[str] = set()
-
-
+@functools.cache
 def _warn_once(message: str) -> None:
-    if message not in _warned:
-        _warned.add(message)
-        warnings.warn(message, stacklevel=2)
+    warnings.warn(message, stacklevel=2)
