@@ -3,7 +3,9 @@ import re
 
 import pytest
 import torch
+from node import call
 
+import attnsel
 from attnsel.book import NEGATIVE, POSITIVE, scatter_explorer
 from attnsel.book.style import CLASSES
 
@@ -98,3 +100,69 @@ def test_thousands_of_tokens_stay_light():
 def test_it_says_what_is_wrong(changes, message):
     with pytest.raises(ValueError, match=message):
         explorer(**changes)
+
+
+@pytest.fixture(scope="module")
+def step():
+    """A figure whose slider is the size of a step, and the model that takes it."""
+    corpus = attnsel.separable_corpus(60, 40, 6, seed=0)
+    model = attnsel.AttentionClassifier(40, 64, seed=0, dtype=torch.float64)
+    before = model.scores().detach()
+    change = attnsel.one_step(model, corpus, lr=1.0).scores().detach() - before
+    predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=1.0)
+    columns = {
+        "predicted": (torch.zeros(40), predicted),
+        "value": (before[:, 1], change[:, 1]),
+        "score": (before[:, 0], change[:, 0]),
+    }
+    page = scatter_explorer(
+        corpus.vocab,
+        columns,
+        title="One step",
+        x="predicted",
+        y="value",
+        sign="predicted",
+        slider=("size of the step", 10, 1000),
+    )
+    return page.data, model, corpus
+
+
+@pytest.mark.parametrize("lr", [10, 33.0, 1000])
+def test_the_slider_shows_the_step_that_the_package_takes(step, lr):
+    page, model, corpus = step
+    data = stored(page)
+    code = """((d) => {
+      const [x, y, a] = d[0].map((line) => along(line.map(unpack), d[1]));
+      return {x: [...x], y: [...y], a: [...a], fit: correlation(x, y)};
+    })(data)"""
+    found = call(["shared.js", "explorer.js"], code, [data["columns"], lr])
+    stepped = attnsel.one_step(model, corpus, lr=lr).scores().detach()
+    predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=lr)
+    for name, exact in (("x", predicted), ("y", stepped[:, 1]), ("a", stepped[:, 0])):
+        shown = torch.tensor(found[name], dtype=torch.float64)
+        torch.testing.assert_close(
+            shown, exact, rtol=0.01, atol=1e-4 * float(exact.abs().max())
+        )
+    fit = torch.corrcoef(torch.stack([predicted, stepped[:, 1]]))[0, 1]
+    assert found["fit"] == pytest.approx(float(fit), abs=1e-3)
+    assert data["sizes"] == [10, 1000]
+    assert data["groups"] == (predicted > 0).int().tolist()
+    assert page.count('type="range"') == 1
+
+
+def test_a_fixed_axis_is_odd_and_holds_what_the_slider_reaches():
+    code = "fixedAxis([-50, -0.01, 0, 0.01, 50], [40, -50], 'value')"
+    axis = call(["shared.js", "explorer.js"], code)
+    low, left, middle, right, high = axis["parts"]
+    assert (low, middle, high) == pytest.approx((0.02, 0.5, 0.98))
+    assert left + right == pytest.approx(1)
+    assert 0.5 < right < 0.53
+    places = {text: at for at, text in axis["ticks"]}
+    assert sorted(map(float, places)) == [-10, -1, -0.1, 0, 0.1, 1, 10]
+    assert places["0"] == 0.5
+    assert places["-10"] < places["-1"] < places["-0.1"] < 0.5 < places["0.1"]
+
+
+def test_a_slider_needs_pairs():
+    with pytest.raises(ValueError, match="for 4 tokens"):
+        explorer(slider=("step", 1, 10))

@@ -1,12 +1,25 @@
-// A scatter of tokens whose axes are chosen and whose points are named on demand.
-function map(root, {tokens, labels, columns, log, colours, groups}) {
-  const canvas = root.querySelector("canvas"), out = root.querySelector("output");
+// A scatter of tokens whose axes are chosen and whose points are named on demand. With
+// a slider, columns are lines: numbers before a step, and their change by its size.
+function map(root, {tokens, labels, columns, log, colours, groups, sizes}) {
+  const canvas = root.querySelector("canvas");
+  const out = root.querySelector("canvas+output");
   const [xs, ys] = root.querySelectorAll("select");
-  const search = root.querySelector("input");
-  let at = -1, places = [];
+  const search = root.querySelector("[type=search]");
+  const slider = root.querySelector("[type=range]");
+  const lines = columns.map((column) => sizes && column.map(unpack));
+  let at = -1, places = [], values = columns;
   function draw() {
-    const [across, up] = [xs, ys].map((select) => axisOf(
-      columns[select.value], log[select.value], labels[select.value]));
+    if (slider) {
+      const size = sizes[0] * (sizes[1] / sizes[0]) ** slider.value;
+      values = lines.map((line) => along(line, size));
+      const fit = correlation(values[xs.value], values[ys.value]);
+      const told = `${size.toFixed(0)}: correlation ${fit.toFixed(3)}`;
+      root.querySelector(".bar output").textContent = told;
+      slider.setAttribute("aria-valuetext", told);
+    }
+    const [across, up] = [xs, ys].map(({value: k}) => slider
+      ? fixedAxis(values[k], along(lines[k], sizes[1]), labels[k])
+      : axisOf(values[k], log[k], labels[k]));
     const {pen, place, text, width} = chart(root, canvas, across, up);
     places = across.parts.map((x, i) => place(x, up.parts[i]));
     pen.globalAlpha = 0.55;
@@ -24,7 +37,7 @@ function map(root, {tokens, labels, columns, log, colours, groups}) {
   function choose(i) {
     at = i; draw();
     out.textContent = tokens[i] + ": "
-      + labels.map((label, k) => label + " " + round(columns[k][i])).join(", ");
+      + labels.map((label, k) => label + " " + round(values[k][i])).join(", ");
   }
   function point(event) {
     const r = canvas.getBoundingClientRect();
@@ -51,6 +64,7 @@ function map(root, {tokens, labels, columns, log, colours, groups}) {
     out.textContent = word ? "No token here begins with " + word + "." : "";
   });
   [xs, ys].forEach((select) => select.addEventListener("change", draw));
+  slider?.addEventListener("input", () => { draw(); if (at >= 0) { choose(at); } });
   redraw(root, draw);
 }
 
@@ -66,4 +80,21 @@ function axisOf(values, log, label) {
     ticks.push([part(i * step), round(log ? 10 ** (i * step) : i * step)]);
   }
   return {label, ticks, parts: on.map(part)};
+}
+
+// An axis for all that a slider reaches: linear near 0, logarithmic far from it.
+function fixedAxis(values, reached, label) {
+  const most = reached.reduce((a, v) => Math.max(a, Math.abs(v)), 0);
+  const part = (v) => 0.5 + 0.48 * Math.asinh(v * 1000 / most) / Math.asinh(1000);
+  const tens = [0, 1, 2].map((k) => 10 ** (Math.floor(Math.log10(most)) - k));
+  const ticks = [0, ...tens, ...tens.map((v) => -v)].map((v) => [part(v), round(v)]);
+  return {label, ticks, parts: [...values].map(part)};
+}
+
+const along = ([before, change], size) => before.map((b, i) => b + size * change[i]);
+
+function correlation(x, y) {
+  const [mx, my] = [x, y].map((z) => z.reduce((a, b) => a + b, 0) / z.length);
+  const sum = (f) => x.reduce((total, a, i) => total + f(a - mx, y[i] - my), 0);
+  return sum((a, b) => a * b) / Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
 }
