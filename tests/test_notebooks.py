@@ -18,6 +18,7 @@ import yaml
 
 from tools import execute
 from tools.colab import ADDRESS, CALLED
+from tools.measure_pages import words
 from tools.panels import smallest_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -148,21 +149,12 @@ def test_checked_cells_hold_claims_only(path):
 
 # Chapters that do not have the form below yet; each line goes with its chapter.
 UNCONVERTED = {"intro", "max_margin", "model", "reviews", "synthetic"}
-MARKUP = re.compile(
-    r"\$\$[\s\S]+?\$\$|\$[^$]+\$|^[:`]{3,}.*$|^:[\w-]+:.*$|^\([\w-]+\)=$|\{[\w:]+\}",
-    re.MULTILINE,
-)
 IN_SHORT = re.compile(
     r"^\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n(?:[^\n]+\n)*\n"
     r"(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"
     r"(?P<text>.*?)\n(?P=fence)$",
     re.DOTALL,
 )
-
-
-def words(text: str) -> int:
-    """Return the number of words; formulas and markup are none."""
-    return len(re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*", MARKUP.sub(" ", text)))
 
 
 def opening_faults(cells: list[Any]) -> list[str]:

@@ -15,6 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from serving import serving
+from test_notebooks import UNCONVERTED
+
+from tools.measure_pages import measure
 
 pytestmark = pytest.mark.site
 
@@ -168,6 +171,24 @@ def visit(browser, address):
         context.close()
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_everything_fits(visit, page, width):
+    found = measure(visit(page, width)[0])
+    cut = {name: ids for name, ids in found.items() if name.startswith("cut")}
+    assert cut == {"cutFigures": [], "cutTables": [], "cutFormulas": []}
+    assert found["emptyStops"] == []
+    if Path(page).stem in UNCONVERTED:
+        return
+    assert found["hoverTitles"] == []
+    if width > 600:
+        assert found["listTables"] == []  # there is room for tables
+        assert found["height"] <= 20_000
+        assert found["code"] <= 1 / 5
+        if (SITE.parent.parent / page).with_suffix(".ipynb").is_file():
+            assert found["first"] <= 1500
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_page_is_whole_and_light(visit, page, width):
@@ -233,6 +254,26 @@ def test_search_finds_a_word(visit, word):
     tab.wait_for_load_state("networkidle")
     assert word in tab.locator("article").inner_text().lower()
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["Lemma 4.1", "Theorem 4.3", "Lemma 4.5"])
+def test_search_finds_a_result_by_its_name(visit, name):
+    tab, wrong, _ = visit(f"search.html?q={name.replace(' ', '+')}")
+    found = tab.locator("#search-results li a").first
+    found.wait_for(timeout=10_000)
+    found.click()
+    tab.wait_for_load_state("networkidle")
+    title = tab.locator(".proof:target > .admonition-title")
+    assert title.inner_text().startswith(name)
+    assert wrong == []
+
+
+def test_results_are_mentioned_by_their_names():
+    text = "".join((SITE / page).read_text(encoding="utf-8") for page in CHAPTERS)
+    mentions = re.findall(r'href="([^"#]*#thm-[^"]*)"[^>]*>(.*?)</a>', text)
+    assert mentions
+    for target, words in mentions:
+        assert "thm-" not in re.sub("<[^>]*>", "", words), target
 
 
 def moving(kind: str) -> list[str]:
