@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import html
 import http.server
 import re
 import shutil
@@ -17,6 +18,7 @@ import pytest
 from serving import serving
 from test_notebooks import UNCONVERTED
 
+from tools import pages
 from tools.measure_pages import measure
 
 pytestmark = pytest.mark.site
@@ -266,6 +268,18 @@ def test_search_finds_a_result_by_its_name(visit, name):
     title = tab.locator(".proof:target > .admonition-title")
     assert title.inner_text().startswith(name)
     assert wrong == []
+
+
+def test_all_claims_are_listed_with_what_was_measured():
+    text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
+    listed = re.findall(r'<li><a href="(\w+)\.html#[\w-]+">(.*?)</a>: (.*?), ', text)
+    stored = [
+        (path.stem, claim["statement"], claim["measured"])
+        for path in pages.chapters(SITE.parent.parent)
+        for claim in pages.claims(path)
+    ]
+    assert listed == stored
+    assert f"{len(stored)} claims" in text
 
 
 def test_results_are_mentioned_by_their_names():

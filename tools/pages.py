@@ -4,7 +4,8 @@
   so do the mentions of it and the search.
 - A cell's table that has a caption is a numbered table.
 - The panels of a figure stand below each other on a phone.
-- The page of all claims is written from the outputs of the notebooks.
+- The page of all claims is written from the outputs of the notebooks, and other pages
+  link to a claim by its words.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import yaml
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, unenumerable_node
 
@@ -39,8 +42,12 @@ class Results(SphinxTransform):
         """Replace the boxes of a page."""
         for node in list(self.document.findall(lambda n: isinstance(n, BOXES))):
             title, label, kind = node[0], node["label"], node["realtype"].title()
+            # Without the citation, "The classifier of [5], in our words" ends early.
+            text = "".join(
+                n.astext() for n in title if not isinstance(n, addnodes.pending_xref)
+            )
             found = CALLED.match(title.astext())
-            name = found[1] if found else title.astext() or kind
+            name = found[1] if found else re.sub(r" of(, .*)?$", "", text) or kind
             if not found:
                 kind += ". " if title.astext() else ""
                 title.insert(0, nodes.inline("", kind, classes=["kind"]))
@@ -133,6 +140,27 @@ def claims(path: Path) -> list[dict[str, str]]:
     return [o.metadata["claim"] for o in outputs if "claim" in o.get("metadata", {})]
 
 
+class ClaimRole(SphinxRole):
+    """A claim of a chapter by its words: {claim}`one_step: Lemma 4.1, slope`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return a link with what was measured."""
+        page, _, statement = self.text.partition(": ")
+        path = Path(self.env.srcdir, "book", f"{page}.ipynb")
+        self.env.note_dependency(str(path))
+        stored = claims(path) if path.is_file() else []
+        found = [claim for claim in stored if claim["statement"] == statement]
+        if not found:
+            message = f"no claim {statement!r} in {path.name}"
+            logging.getLogger(__name__).warning(message, location=self.get_location())
+            return [nodes.inline(statement, statement)], []
+        link = (
+            f'<a class="claim" href="{page}.html#{found[0]["id"]}">'
+            f"{html.escape(statement)}</a> {html.escape(found[0]['measured'])}"
+        )
+        return [nodes.raw("", link, format="html")], []
+
+
 def list_claims(app: Any, page: str, source: list[str]) -> None:
     """Write the claims of all chapters where their page has the word CLAIMS."""
     if page != CLAIMS:
@@ -170,6 +198,7 @@ def setup(app: Any) -> dict[str, bool]:
         ),
     )
     app.add_transform(Tables)
+    app.add_role("claim", ClaimRole())
     app.connect("html-page-context", stack_all)
     app.connect("source-read", list_claims)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

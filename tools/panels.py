@@ -47,7 +47,7 @@ def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
             merged.append(column)
     if any(left - text < 5 for text, left, _ in merged[1:]):
         return whole
-    cuts = [0.0, *(text - 4 for text, _, _ in merged[1:]), width]
+    cuts = [0.0, *(text - 2 for text, _, _ in merged[1:]), width]
     return width, height, list(itertools.pairwise(cuts))
 
 

@@ -33,9 +33,11 @@ function nameCells(table) {
 
 function fit() {
   document.querySelectorAll(".bd-article table").forEach((table) => {
-    table.classList.remove("rows");
     const room = table.closest(".output, .pst-scrollable-table-container, article");
-    if (table.getBoundingClientRect().width > room.clientWidth + 1) {
+    const wide = () => table.getBoundingClientRect().width > room.clientWidth + 1;
+    table.classList.remove("tight", "rows");
+    if (wide()) { table.classList.add("tight"); }
+    if (wide()) {
       if (!table.hasAttribute("role")) { nameCells(table); }
       table.classList.add("rows");
     }
