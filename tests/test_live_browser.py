@@ -1,0 +1,229 @@
+"""The live figures in a browser without network: typed in, dragged, tapped, by keys."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from test_live import PLACES, moved, plane
+
+import attnsel
+from attnsel.book import (
+    coloured_text,
+    flow_plane,
+    scatter_explorer,
+    show_text,
+    text_box,
+)
+from attnsel.corpus import Vocab
+
+pytestmark = pytest.mark.site
+
+WORDS = Vocab(["good", "not", "bad", ".", "a"])
+SCORES = {
+    0: torch.tensor([[0.0, 0.1], [0.0, -0.1], [0.0, -0.1], [0.0, 0.0], [0.0, 0.0]]),
+    40: torch.tensor([[2.0, 5.0], [1.0, -3.0], [2.5, -6.0], [-1.0, 0.5], [-2.0, 0.1]]),
+}
+EXAMPLES = {"Not good.": "Each word by itself.", "A bad <b>film</b>": "Another."}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        yield instance
+        instance.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Show a figure alone on a page, wide or as on a phone; nothing may go wrong."""
+    opened, wrong = [], []
+
+    def show(figure: Any, width: int = 1280) -> Any:
+        context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if width < 600 else "light",
+            has_touch=width < 600,
+        )
+        opened.append(context)
+        tab = context.new_page()
+        context.route("**/*", lambda route: wrong.append(route.request.url))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("dialog", lambda dialog: wrong.append(dialog.message))
+        dark = "background:#14181e;color:#ced6dd" if width < 600 else ""
+        head = '<!doctype html><html lang="en"><title>figure</title>'
+        tab.set_content(f'{head}<body style="{dark}"><main>{figure.data}</main>')
+        return tab
+
+    yield show
+    for context in opened:
+        context.close()
+    assert wrong == []
+
+
+def is_that_of(verdict: str, text: str, step: int) -> bool:
+    """Return whether the box tells the package's logit, and the class by its sign."""
+    corpus = attnsel.Corpus.from_texts([text], vocab=WORDS)
+    logit = float(attnsel.model.bag_logits(SCORES[step].double(), corpus))
+    told = float(verdict.split(" = ")[1].split(": ")[0].replace("−", "-"))
+    named = verdict.endswith("positive" if logit > 0 else "negative")
+    return named and abs(told - logit) < 0.01
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_text_box_follows_what_one_types(visit, width):
+    tab = visit(text_box(WORDS, SCORES, examples=EXAMPLES), width)
+    verdict, step, lesson = (tab.locator("output").nth(i) for i in range(3))
+    box, slider = tab.locator("[type=text]"), tab.locator("[type=range]")
+    first, second = EXAMPLES
+    assert box.input_value() == first
+    assert is_that_of(verdict.inner_text(), first, 40)
+    assert (step.inner_text(), lesson.inner_text()) == ("step 40", EXAMPLES[first])
+
+    box.fill("")
+    assert verdict.inner_text() == "No word here is in the vocabulary."
+    box.press_sequentially("Bad, bad!")
+    assert is_that_of(verdict.inner_text(), "Bad, bad!", 40)
+    assert lesson.inner_text() == ""
+    slider.press("Home")
+    assert is_that_of(verdict.inner_text(), "Bad, bad!", 0)
+    assert step.inner_text() == "step 0"
+    assert slider.get_attribute("aria-valuetext") == "step 0"
+
+    box.fill('<img src=x onerror="alert(1)"> good')
+    rows = tab.locator(".attnsel-text")
+    assert rows.nth(0).inner_text() == '<img src=x onerror="alert(1)"> good'
+    chip = tab.get_by_role("button", name=second)
+    chip.tap() if width < 600 else chip.click()
+    assert box.input_value() == second
+    assert lesson.inner_text() == EXAMPLES[second]
+
+    # A word tells its numbers to a pointer or a finger, and to the keys.
+    slider.press("End")
+    tip = tab.locator(".tip")
+    assert tip.is_hidden()
+    word = rows.nth(1).get_by_text("bad", exact=True)
+    word.tap() if width < 600 else word.hover()
+    assert tip.inner_text() == "bad: value -6"
+    rows.nth(0).press("ArrowRight")
+    rows.nth(0).press("ArrowRight")
+    shares = torch.softmax(SCORES[40][[4, 2], 0], 0)
+    assert tip.inner_text() == f"bad: attention {shares[1]:.3f}"
+    rows.nth(0).press("Escape")
+    assert tip.is_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
+    model, corpus, selected = plane()
+    tab = visit(flow_plane(model, corpus, selected, lost=(-10, 0)), width)
+    out, handles = tab.locator("output"), tab.locator(".handle")
+    assert out.inner_text().startswith("Each telling word is selected.")
+    assert "is 1.0000" in out.inner_text()
+    lines = tab.locator("polyline[opacity='.3']")
+    axes = lines.evaluate_all("all => all.map(line => line.outerHTML)")
+
+    start = handles.nth(7)
+    losing = tab.get_by_role("button", name="A start that loses")
+    losing.tap() if width < 600 else losing.click()
+    assert start.get_attribute("aria-valuetext") == "-10.00, 0.00"
+    assert out.inner_text().startswith("Lost: in 3 of 6 sequences")
+    tab.get_by_role("button", name="Start over").click()
+    assert "is 1.0000" in out.inner_text()
+
+    # The same path is one drag away.
+    panel = tab.locator("svg").nth(1).bounding_box()
+    point = start.locator("circle").nth(1).bounding_box()
+    x, y = point["x"] + point["width"] / 2, point["y"] + point["height"] / 2
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    goal = panel["x"] + panel["width"] * 5 / 30, panel["y"] + panel["height"] / 2
+    tab.mouse.move(*goal, steps=3)
+    tab.mouse.up()
+    told = [float(part) for part in start.get_attribute("aria-valuetext").split(", ")]
+    assert told == pytest.approx([-10, 0], abs=0.3)
+    assert out.inner_text().startswith("Lost: in 3 of 6 sequences")
+    tab.mouse.move(*reversed(goal))
+    assert out.inner_text().startswith("Lost: in 3 of 6 sequences")  # let go
+
+    # A word that the keys raise above all telling ones leaves no direction.
+    tab.get_by_role("button", name="Start over").click()
+    paths = tab.locator(".path").get_attribute("points")
+    for _ in range(25):
+        handles.nth(4).press("ArrowUp")
+    assert "No p puts all telling words ahead." in out.inner_text()
+    assert tab.locator(".path").get_attribute("points") != paths
+    assert lines.evaluate_all("all => all.map(line => line.outerHTML)") == axes
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_path_is_drawn_where_it_runs(visit):
+    places = moved(2)
+    model, corpus, selected = plane(places, (8, 3), (1, 0.6))
+    tab = visit(flow_plane(model, corpus, selected, lost=(-10, 0)))
+    flow = attnsel.gradient_flow(model, corpus, max_norm=14)
+    points = tab.locator(".path").get_attribute("points").split()
+    drawn = torch.tensor([[float(x) for x in p.split(",")] for p in points])
+    drawn = (drawn / 340 - 0.5) * torch.tensor([30.0, -30.0])
+    for p in flow.cls.float():
+        assert (drawn - p).norm(dim=1).min() < 0.5
+    assert not torch.equal(places, PLACES)
+
+
+def test_the_slider_of_the_step_keeps_the_axes(visit):
+    before, change = torch.tensor([0.1, -0.1, 0.05]), torch.tensor([0.3, -0.2, 0.0])
+    figure = scatter_explorer(
+        ["up", "down", "still"],
+        {"value": (before, change), "prediction": (0 * before, change)},
+        title="Step",
+        x="prediction",
+        y="value",
+        sign="value",
+        slider=("size", 1, 100),
+    )
+    tab = visit(figure)
+    slider, told = tab.locator("[type=range]"), tab.locator(".bar output")
+    drawn = "document.querySelector('canvas').toDataURL()"
+    pictures, fits = [], []
+    for key in ("Home", "End"):
+        slider.press(key)
+        size, fit = told.inner_text().split(": correlation ")
+        exact = torch.stack([before + float(size) * change, float(size) * change])
+        assert float(fit) == pytest.approx(float(torch.corrcoef(exact)[0, 1]), abs=1e-3)
+        pictures.append(tab.evaluate(drawn))
+        fits.append(fit)
+    assert pictures[0] != pictures[1]
+    assert fits[0] != fits[1]
+    tab.locator("[type=search]").fill("up")
+    assert tab.locator("canvas+output").inner_text() == "up: value 30.1, prediction 30"
+    slider.press("Home")
+    assert tab.locator("canvas+output").inner_text() == "up: value 0.4, prediction 0.3"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_serious_in_a_figure(visit, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    model, corpus, selected = plane()
+    words = [("good", 0), (" ", -1), ("bad", 2)]
+    for figure in (
+        text_box(WORDS, SCORES, examples=EXAMPLES),
+        flow_plane(model, corpus, selected, lost=(-10, 0)),
+        show_text(coloured_text(words, [1.0, 0, -1.0], scale=1, unit="x", signed=True)),
+    ):
+        found = Axe().run(visit(figure, width)).response
+        assert len(found["passes"]) > 5
+        serious = [
+            (v["id"], [node["target"] for node in v["nodes"]])
+            for v in found["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
