@@ -29,7 +29,7 @@ from attnsel.progress import progress
 TOKEN_PATTERN = r"[^\W_]+(?:'[^\W_]+)*|\S"
 _TOKEN = re.compile(TOKEN_PATTERN)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_BLOCK = 10_000  # texts that are counted together
+_BLOCK = 5_000  # texts that are counted together
 ClassName = str | int | bool
 
 
@@ -189,7 +189,10 @@ class Corpus:
         rows = texts.index.tolist() if isinstance(texts, pd.Series) else None
         if num_proc is None:
             texts = list(texts)
-            blocks = _blocks(texts, name)
+            starts = range(0, len(texts), _BLOCK)
+            # A traceback keeps the frames that hold the bar: it is closed here.
+            with closing(progress(starts, f"tokenizing {name}", len(starts))) as bar:
+                blocks = [_tally(texts[start : start + _BLOCK]) for start in bar]
         else:
             texts, blocks = _blocks_by_processes(texts, num_proc)
         n = len(texts)
@@ -343,11 +346,8 @@ class Corpus:
         """
         key = (dtype, torch.device(device))
         if key not in self._products:
-            transposed = csr_array(self.counts.T)
-            self._products[key] = (
-                _torch_csr(self.counts, dtype, key[1]),
-                _torch_csr(transposed, dtype, key[1]),
-            )
+            both = self.counts, csr_array(self.counts.T)
+            self._products[key] = (_torch_csr(both[0], *key), _torch_csr(both[1], *key))
         return self._products[key]
 
     def words(self, i: int) -> list[tuple[str, int]]:
@@ -364,16 +364,14 @@ class Corpus:
             spaced = [piece for t in ids for piece in ((" ", -1), (self.vocab[t], t))]
             return spaced[1:]
         text = self.texts[row]
-        pieces, end = [], 0
-        for match in _TOKEN.finditer(_fold(text)):
-            if match.start() > end:
-                pieces.append((text[end : match.start()], -1))
-            end = match.end()
-            token_id = self.vocab._ids.get(match.group(), -1)
-            pieces.append((text[match.start() : end], token_id))
-        if end < len(text):
-            pieces.append((text[end:], -1))
-        return pieces
+        # Tokens and what lies between them, in turn; folding keeps their lengths.
+        pieces = re.split(f"({TOKEN_PATTERN})", _fold(text))
+        ends = np.cumsum([len(piece) for piece in pieces]).tolist()
+        return [
+            (text[end - len(piece) : end], self.vocab._ids.get(piece, -1))
+            for piece, end in zip(pieces, ends, strict=True)
+            if piece
+        ]
 
     def _position(self, i: Any) -> int:
         row = operator.index(i)
@@ -396,17 +394,12 @@ class Corpus:
         return Corpus(self.counts[rows], labels, self.vocab, texts, self.name)
 
     def __repr__(self) -> str:
-        shown = ["unlabelled"]
-        if self.labels is not None:
-            held = self.labels.bincount(minlength=self.n_classes).tolist()
-            shown = [
-                f"{k}: {n:,}" for k, n in zip(self.classes[:10], held, strict=False)
-            ]
-            shown += ["..."] * (self.n_classes > 10)
+        held = [] if self.labels is None else self.labels.bincount().tolist()
+        shown = [f"{k}: {n:,}" for k, n in zip(self.classes, held, strict=False)]
+        classes = ", ".join(shown[:10] + ["..."] * (len(shown) > 10))
         return (
-            f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, "
-            f"mean length {self.lengths.double().mean():.1f}, "
-            f"{', '.join(shown)})"
+            f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, mean "
+            f"length {self.lengths.double().mean():.1f}, {classes or 'unlabelled'})"
         )
 
 
@@ -426,14 +419,6 @@ def _tally(texts: Sequence[Any]) -> dict[str, Any]:
     return {"tokens": list(numbers)} | {
         k: np.array(v, np.int32) for k, v in block.items()
     }
-
-
-def _blocks(texts: list[Any], name: str) -> list[dict[str, Any]]:
-    """Count the tokens of texts here, block by block."""
-    starts = range(0, len(texts), _BLOCK)
-    # A traceback keeps the frames that hold the bar: it is closed here.
-    with closing(progress(starts, f"tokenizing {name}", len(starts))) as bar:
-        return [_tally(texts[start : start + _BLOCK]) for start in bar]
 
 
 def _blocks_by_processes(texts: Any, num_proc: int) -> tuple[Any, Any]:
@@ -466,14 +451,16 @@ def _count(
 
     Rows that are not to be kept hold no token, here and in what is fitted.
     """
-    if vocab is None:
-        totals: Counter[str] = Counter()
-        stop = 0
-        for block in blocks:
-            start, stop = stop, stop + len(block["sizes"])
+    totals: Counter[str] = Counter()
+    stop = size = 0
+    for block in blocks:
+        start, stop = stop, stop + len(block["sizes"])
+        size += len(block["ids"])
+        if vocab is None:
             times = block["times"] * np.repeat(keep[start:stop], block["sizes"])
             found = np.bincount(block["ids"], times, len(block["tokens"])).astype(int)
             totals.update(dict(zip(block["tokens"], found.tolist(), strict=True)))
+    if vocab is None:
         ranked = sorted(totals, key=lambda token: (-totals[token], token))[:max_tokens]
         tokens = [token for token in ranked if totals[token] >= min_count]
         if not tokens and any(totals.values()):
@@ -482,7 +469,6 @@ def _count(
                 f"occurs {totals[ranked[0]]} times, so use a smaller one"
             )
         vocab = Vocab(tokens or [""])  # without any token no row will be left
-    size = sum(len(block["ids"]) for block in blocks)
     indices, data = np.empty(size, np.int32), np.empty(size, np.float32)
     indptr = np.zeros(len(keep) + 1, np.int64)
     stop = end = 0
@@ -490,14 +476,12 @@ def _count(
         start, stop = stop, stop + len(block["sizes"])
         table = np.array([vocab._ids.get(t, -1) for t in block["tokens"]], np.int32)
         rows = np.repeat(np.arange(start, stop), block["sizes"])
-        known = keep[rows]
-        known &= table[block["ids"]] >= 0
+        ids = table[block["ids"]]
+        known = keep[rows] & (ids >= 0)
         begin, end = end, end + int(known.sum())
-        indices[begin:end] = table[block["ids"]][known]
+        indices[begin:end] = ids[known]
         data[begin:end] = block["times"][known]
-        indptr[start + 1 : stop + 1] = np.bincount(
-            rows[known] - start, minlength=stop - start
-        )
+        indptr[start + 1 : stop + 1] = np.bincount(rows[known], minlength=stop)[start:]
     parts = (data[:end], indices[:end], np.cumsum(indptr))
     counts = csr_array(parts, shape=(len(keep), len(vocab)))
     counts.sort_indices()
@@ -577,14 +561,14 @@ def report_left_out(
     """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else 5
-    parts = [
-        f"{len(rows):,} without {what} (row{'s'[: len(rows) > 1]} "
+    told = ", ".join(
+        f"{len(rows):,} without {what} (row{'s' * (len(rows) > 1)} "
         f"{_listed(rows, most)})"
         for what, rows in left_out.items()
-    ]
+    )
     if total == n:
-        raise ValueError(f"no row is left of {n:,}{': ' * bool(n)}{', '.join(parts)}")
-    message = f"{total:,} of {n:,} rows are left out: {', '.join(parts)}"
+        raise ValueError(f"no row is left of {n:,}{': ' * bool(n)}{told}")
+    message = f"{total:,} of {n:,} rows are left out: {told}"
     if total and on_bad_rows == "error":
         raise ValueError(message)
     if total and on_bad_rows == "warn":
@@ -596,15 +580,11 @@ def check_settings(
 ) -> None:
     """Raise a ValueError if the settings of an encoding make no sense."""
     if not (vocab is None or isinstance(vocab, Vocab)):
-        given = type(vocab).__name__
-        raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {given}")
+        raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
     check_integer("min_count", min_count, 1)
-    if max_tokens is not None:
-        check_integer("max_tokens", max_tokens, 1)
-    if on_bad_rows not in ("warn", "error", "ignore"):
-        raise ValueError(
-            f"on_bad_rows: expected 'warn', 'error' or 'ignore', got {on_bad_rows!r}"
-        )
+    check_integer("max_tokens", 1 if max_tokens is None else max_tokens, 1)
+    if on_bad_rows not in (known := ("warn", "error", "ignore")):
+        raise ValueError(f"on_bad_rows: expected one of {known}, got {on_bad_rows!r}")
 
 
 def check_integer(argument: str, value: int, least: int) -> None:
