@@ -260,6 +260,42 @@ FAULTS = [
         'frame["label"] > 2)',
         'frame["label"] > 3)',
     ),
+    Fault(
+        "a new label in a test split passes for a missing one",
+        "corpus",
+        "if name is not None and name not in number:",
+        "if False:",
+    ),
+    Fault(
+        "labels of the first rows for those that are kept",
+        "corpus",
+        "torch.from_numpy(numbers[kept])",
+        "torch.from_numpy(numbers[: len(kept)])",
+    ),
+    Fault(
+        "stars in alphabetical order",
+        "corpus",
+        "return int(number[1])",
+        "return number[1]",
+    ),
+    Fault(
+        "a vocabulary fitted to rows that are left out",
+        "corpus",
+        'block["times"] * np.repeat(keep[start:stop], block["sizes"])',
+        'block["times"]',
+    ),
+    Fault(
+        "rows of the Hub unchecked",
+        "texts/loading",
+        "if published and rows",
+        "if False and rows",
+    ),
+    Fault(
+        "rows left out and not told of",
+        "texts/loading",
+        "report_left_out(corpus.left_out, n",
+        "report_left_out({}, n",
+    ),
     # What the chapters show
     Fault(
         "bins off by one",
