@@ -63,9 +63,8 @@ def beyond_luck(corpus: Corpus, *, rate: float = 0.05) -> Tensor:
         bool tensor (V,) for two classes, (V, K) for more.
     """
     z = np.nan_to_num(label_z(corpus).numpy())
-    return torch.from_numpy(
-        false_discovery_control(2 * norm.sf(np.abs(z)), axis=None) < rate
-    )
+    q = false_discovery_control(2 * norm.sf(np.abs(z)), axis=None)
+    return torch.from_numpy(q.reshape(z.shape) < rate)
 
 
 def shrunken_lean(corpus: Corpus) -> Tensor:

@@ -108,6 +108,28 @@ def test_shrunken_leans_are_shares(seed, n_classes):
     assert lean.min() > -1 / (n_classes - 1)
 
 
+def test_more_classes_are_found_and_diagnosed_one_by_one():
+    rng = np.random.default_rng(0)
+    labels = np.arange(900) % 3
+    sequences = [np.append(rng.integers(3, 30, size=8), y) for y in labels]
+    names = [f"t{i}" for i in range(30)]
+    corpus = Corpus.from_tokens(sequences, labels, Vocab(names))
+    found = beyond_luck(corpus)
+    assert found.shape == (30, 3)
+    assert found[:3].all()
+    assert found[3:].double().mean() < 0.05
+    model = AttentionClassifier(30, 16, n_classes=3, seed=0)
+    before = diagnose(corpus, model.embeddings, model.cls, model.output)
+    fit(model, corpus, steps=100, lr=0.03)
+    after = diagnose(corpus, model.embeddings, model.cls, model.output)
+    assert after.accuracy > 0.95 > before.accuracy
+    assert after.beyond_luck > 0.7 > before.beyond_luck
+    lean = posterior_difference(corpus)
+    values = model.scores().detach()[:, 1:]
+    ranks = [rankdata(x.flatten()) for x in (values, lean)]
+    assert after.values == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-6)
+
+
 def test_diagnosis_by_hand():
     corpus, _ = leaning(600, 80)
     model = AttentionClassifier(80, 16, seed=3)
