@@ -10,41 +10,48 @@ from __future__ import annotations
 import copy
 import math
 import numbers
-from collections.abc import Collection, Iterator
+import os
+import time
+import zlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, one_hot, softplus
+from torch.nn.functional import one_hot
 
 from attnsel.corpus import Corpus, check_integer
-from attnsel.model import AttentionClassifier, Classifier, bag_logits
+from attnsel.model import AttentionClassifier, Classifier
 from attnsel.progress import progress
+from attnsel.steps import (
+    ScoreSpace,
+    Whole,
+    batches,
+    join,
+    load,
+    logistic_loss,
+    mean_loss,
+    processes,
+    save,
+    score_gradient,
+    summed,
+)
+
+__all__ = [
+    "History",
+    "accuracy",
+    "fit",
+    "logistic_loss",
+    "mean_loss",
+    "one_step",
+    "score_change",
+    "score_gradient",
+]
 
 MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
-
-# Rows of E taken at a time: a block of 512 x 2048 floats stays in the cache of one
-# core while several operations read it, so that memory sees E once.
-BLOCK = 512
-
-
-def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
-    """Return the mean of log(1 + exp(-y f)), the logistic loss of the paper.
-
-    Args:
-        logits: f, shape (n,).
-        signs: y in {-1, +1}, shape (n,).
-    """
-    return softplus(-signs.to(logits) * logits).mean()
-
-
-def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
-    """Return the logistic loss of logits (n,), or the cross-entropy of (n, K)."""
-    if logits.ndim == 1:
-        return logistic_loss(logits, corpus.signs)
-    return cross_entropy(logits, corpus.targets.to(logits.device))
+SAVE_EVERY = 60.0  # seconds between two checkpoints
 
 
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
@@ -59,20 +66,6 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
         own = one_hot(corpus.targets, logits.shape[1]).bool().to(logits.device)
         right = logits[own] > logits.masked_fill(own, -torch.inf).amax(1)
     return float(right.double().mean())
-
-
-def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
-    """Return the logits and the gradient g of the loss in the scores, of their shape.
-
-    By the chain rule g gives every gradient of the model: with the query and the
-    outputs as the rows of P, `Classifier.directions`, that of E is g P (ga p^T +
-    gb v^T for two classes) and that of P is g^T E.
-    """
-    leaf = scores.detach().requires_grad_()
-    with torch.enable_grad():
-        logits = bag_logits(leaf, corpus)
-        (g,) = torch.autograd.grad(mean_loss(logits, corpus), leaf)
-    return logits.detach(), g
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
@@ -164,6 +157,7 @@ def fit(
     batch_size: int | None = None,
     until_accuracy: float | None = None,
     until_loss: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> History:
     """Train a model in place by gradient steps on its loss.
 
@@ -187,13 +181,22 @@ def fit(
             the batches before their steps, averaged over the pass.
         until_accuracy: stop once the training accuracy is at least this, in [0, 1].
         until_loss: stop once the training loss is below this, positive.
+        checkpoint: file to save the training in, once a minute and at the last step;
+            where there is one, training goes on from it, to the same numbers. All that
+            the model learned before is then that of the file.
+
+    Under `torchrun`, after `torch.distributed.init_process_group()`, each process gives
+    its own part of the corpus, `corpus[rank::world_size]`, and all return the history
+    of the whole; one layer only, in full batches.
 
     Returns:
         The record of losses and accuracies by step.
 
     Raises:
         ValueError: if an argument is out of its range, a parameter or optimizer is
-            unknown, or the vocabularies or classes of model, corpus and test differ.
+            unknown, the vocabularies or classes of model, corpus and test differ, or
+            the settings of the processes or of the checkpoint do.
+        RuntimeError: if another process ends.
         FloatingPointError: if training diverges; the message names the step.
     """
     _check(model, corpus, lr)
@@ -221,30 +224,63 @@ def fit(
             "test: its vocabulary or classes are not those of the training corpus; "
             "load it with vocab=corpus.vocab"
         )
-    model.vocab, model.classes = corpus.vocab, corpus.classes
     one_layer = isinstance(model, AttentionClassifier)
-    learner = (_ScoreSpace if one_layer else _Whole)(model, train, lr, optimizer)
+    if processes() > 1 and (batch_size or not one_layer):
+        raise ValueError("batch_size, model: processes share full batches of one layer")
+    settings: dict[str, Any] = {
+        "vocab": zlib.crc32("\0".join(corpus.vocab).encode("utf-8", "surrogatepass")),
+        "classes": list(corpus.classes),
+        "lr": float(lr),
+        "train": list(train),
+        "optimizer": optimizer,
+        "batch_size": batch_size,
+        "test": test is not None,
+    }
+    path = None if checkpoint is None else Path(checkpoint)
+    state: dict[str, Any] = {"step": 0, "rows": [], "scores": {}}
+    if path and path.exists():
+        state = load(path, settings)
+    if state["step"] > steps:
+        raise ValueError(f"checkpoint: {path} is at step {state['step']} of {steps}")
+    join(model, settings | {"checkpoint": state["step"]})
+    model.vocab, model.classes = corpus.vocab, corpus.classes
+    learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
+    parts = [len(corpus), 0 if test is None else len(test)]
+    weights = torch.tensor(parts) / summed(torch.tensor(parts).double()).clamp(min=1)
+    learner.share = float(weights[0])
     random = torch.Generator().manual_seed(0)
-    rows, kept, tested = [], {}, torch.empty(0)
-    for step in progress(range(steps + 1), "training", steps + 1):
+    rows, kept = state["rows"], state["scores"]
+    if "model" in state:
+        model.load_state_dict(state["model"])
+        learner.optimizer.load_state_dict(state["optimizer"])
+        random.set_state(state["random"])
+    left, saved = range(state["step"], steps + 1), time.monotonic()
+    for step in progress(left, "training", len(left)):
         last = step == steps
+        if path and (last or time.monotonic() - saved >= SAVE_EVERY):
+            state = {"settings": settings, "step": step, "rows": rows, "scores": kept}
+            state["optimizer"] = learner.optimizer.state_dict()
+            state |= {"model": model.state_dict(), "random": random.get_state()}
+            save(path, state)
+            saved = time.monotonic()
+        seen = torch.zeros(2, 2, dtype=torch.float64)
         try:
             if test is not None:
-                tested = _quality(learner.logits(test), test)
+                seen[1] = weights[1] * _quality(learner.logits(test), test)
             if step in snapshots:
                 kept[step] = learner.scores().cpu()
-            seen = torch.zeros(2, dtype=torch.float64)
-            for batch in _batches(corpus, None if last else batch_size, random):
+            for batch in batches(corpus, None if last else batch_size, random):
                 logits = learner.logits(batch) if last else learner.look(batch)
-                share = len(batch) / len(corpus)
-                seen += share * _quality(logits, batch)
+                share = weights[0] * len(batch) / len(corpus)
+                seen[0] += share * _quality(logits, batch)
                 if batch_size and not last:
                     learner.move()
         except FloatingPointError as error:
             raise FloatingPointError(f"at step {step}: {error}") from None
-        rows.append([step, *seen.tolist(), *tested.tolist()])
-        done = last or (until_accuracy is not None and seen[1] >= until_accuracy)
-        if done or (until_loss is not None and seen[0] < until_loss):
+        (loss, right), tested = summed(seen).tolist()
+        rows.append([step, loss, right, *(tested if test is not None else [])])
+        done = last or (until_accuracy is not None and right >= until_accuracy)
+        if done or (until_loss is not None and loss < until_loss):
             kept[step] = learner.scores().cpu()
             break
         if not batch_size:
@@ -252,117 +288,6 @@ def fit(
     columns = torch.tensor(rows, dtype=torch.float64).T
     measured = dict(zip(MEASURES, columns[1:], strict=False))
     return History(step=columns[0].long(), scores=kept, **measured)
-
-
-class _Whole:
-    """Steps by autograd through a whole model, with the optimizers of torch."""
-
-    def __init__(
-        self, model: Classifier, train: Collection[str], lr: float, optimizer: str
-    ) -> None:
-        self.model = model
-        # Leaves of their own: nothing is left on the parameters when fit ends early.
-        self.parts = {name: self.split(name) for name in train}
-        groups: list[dict[str, Any]] = [
-            {"params": parts, "lr": lr} for parts in self.parts.values()
-        ]
-        if optimizer == "gd":
-            self.optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
-            return
-        for group, name in zip(groups, train, strict=True):
-            group["lr"] *= len(model.cls) ** -0.5 if name in model.matrices else 1
-        fused = model.cls.device.type in ("cpu", "cuda")
-        self.optimizer = torch.optim.Adam(groups, fused=fused)
-
-    def split(self, name: str) -> tuple[Tensor, ...]:
-        """Return views of the parts of a parameter that move one after the other."""
-        return (self.model.get_parameter(name).detach(),)
-
-    @torch.no_grad()
-    def scores(self) -> Tensor:
-        return self.model.scores()
-
-    @torch.no_grad()
-    def logits(self, corpus: Corpus) -> Tensor:
-        logits: Tensor = self.model(corpus)
-        return logits
-
-    def look(self, corpus: Corpus) -> Tensor:
-        """Return the logits and take the gradient for the next `move`."""
-        logits: Tensor = self.model(corpus)
-        loss = mean_loss(logits, corpus)
-        if not bool(loss.isfinite()):
-            raise FloatingPointError("the loss is not finite; train with a smaller lr")
-        values = [self.model.get_parameter(name) for name in self.parts]
-        self.grads = torch.autograd.grad(loss, values)
-        return logits.detach()
-
-    def move(self) -> None:
-        """Take a step."""
-        for (part,), grad in zip(self.parts.values(), self.grads, strict=True):
-            part.grad = grad
-        self.optimizer.step()
-
-
-class _ScoreSpace(_Whole):
-    """Steps of one layer from the gradient of its scores.
-
-    The gradient of E is never held as a whole: it is formed and consumed by blocks
-    that stay in the cache. For d = 2048 this halves the time of a step of
-    `torch.optim.Adam` and needs a quarter less memory.
-    """
-
-    known: Tensor | None = None
-
-    def split(self, name: str) -> tuple[Tensor, ...]:
-        values = self.model.get_parameter(name).detach()
-        return values.split(BLOCK) if name == "embeddings" else (values,)
-
-    def scores(self) -> Tensor:
-        if self.known is None:
-            self.known = super().scores()
-        return self.known
-
-    def logits(self, corpus: Corpus) -> Tensor:
-        return bag_logits(self.scores(), corpus)
-
-    def look(self, corpus: Corpus) -> Tensor:
-        logits, self.g = score_gradient(self.scores(), corpus)
-        return logits
-
-    def move(self) -> None:
-        E, P = self.split("embeddings"), self.model.directions()
-        rows = P.detach()
-        pulled, buffer = torch.zeros_like(rows), torch.empty_like(E[0])
-        moving = self.parts.get("embeddings", ())
-        for e, g, part in zip_longest(E, self.g.split(BLOCK), moving):
-            pulled.addmm_(g.T, e)
-            if part is not None:
-                self.step(part, torch.mm(g, rows, out=buffer[: len(e)]))
-        # These move last: the gradients of all are taken where they stand.
-        small = [name for name in self.parts if name != "embeddings"]
-        if small:
-            values = [self.model.get_parameter(name) for name in small]
-            grads = torch.autograd.grad(P, values, pulled)
-            for name, grad in zip(small, grads, strict=True):
-                self.step(self.parts[name][0], grad)
-        self.known = None
-
-    def step(self, part: Tensor, grad: Tensor) -> None:
-        """Let the optimizer step on one part only."""
-        part.grad = grad
-        self.optimizer.step()
-        part.grad = None
-
-
-def _batches(
-    corpus: Corpus, size: int | None, random: torch.Generator
-) -> Iterator[Corpus]:
-    """Return the corpus, or its sequences in random order in parts of some size."""
-    if size is None:
-        return iter([corpus])
-    order = torch.randperm(len(corpus), generator=random)
-    return (corpus[rows] for rows in order.split(size))
 
 
 def _quality(logits: Tensor, corpus: Corpus) -> Tensor:

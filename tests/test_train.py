@@ -13,11 +13,12 @@ from reference import naive_logits, naive_loss, ragged
 
 from attnsel import model as model_module
 from attnsel import progress as progress_module
+from attnsel import steps as steps_module
 from attnsel import train as train_module
 from attnsel.corpus import Corpus, Vocab
 from attnsel.model import AttentionClassifier, Classifier
+from attnsel.steps import BLOCK
 from attnsel.train import (
-    BLOCK,
     accuracy,
     fit,
     logistic_loss,
@@ -355,6 +356,7 @@ def stop_at(line):
     def trace(frame, event, _):
         if frame.f_code.co_filename not in (
             train_module.__file__,
+            steps_module.__file__,
             model_module.__file__,
         ):
             return None

@@ -1,0 +1,196 @@
+"""Training in several processes, and training that goes on after an interruption."""
+
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from reference import ragged
+from together import SETTINGS, together
+
+from attnsel import steps, train
+from attnsel.deep import TwoLayerClassifier
+from attnsel.model import AttentionClassifier
+from attnsel.train import fit
+
+SCRIPT = str(Path(__file__).with_name("together.py"))
+MEASURED = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+
+
+def start(folder, world, mode):
+    """Start processes that train together; they have a minute."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, SCRIPT, str(folder), str(rank), str(world), mode],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        for rank in range(world)
+    ]
+    said = [process.communicate(timeout=60)[1] for process in running]
+    return [process.returncode for process in running], said
+
+
+def alone(n_classes=2, **settings):
+    corpus, test, model = together(n_classes)
+    return fit(model, corpus, test=test, **SETTINGS | settings)
+
+
+def agree(history, path):
+    other = torch.load(path)
+    for name in MEASURED:
+        torch.testing.assert_close(
+            other[name], getattr(history, name), rtol=1e-6, atol=1e-9
+        )
+    for step, scores in history.scores.items():
+        torch.testing.assert_close(other["scores"][step], scores, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("world", "mode"), [(2, "two"), (4, "four"), (3, "classes")])
+def test_processes_that_share_a_corpus_give_one_history(tmp_path, world, mode):
+    codes, said = start(tmp_path, world, mode)
+    assert codes == [0] * world, said
+    history = alone(3 if mode == "classes" else 2)
+    for rank in range(world):
+        agree(history, tmp_path / f"{mode}-{rank}.pt")
+
+
+def test_torchrun_starts_them(tmp_path):
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", "2", SCRIPT, str(tmp_path), "-1", "0", "torchrun"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=ENVIRONMENT, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    for rank in (0, 1):
+        agree(alone(), tmp_path / f"torchrun-{rank}.pt")
+
+
+def test_settings_that_differ_are_refused(tmp_path):
+    codes, said = start(tmp_path, 2, "differ")
+    assert codes == [1, 1]
+    for words in said:
+        assert "ValueError: lr: it differs between the processes: [0.05, 1.05]" in words
+
+
+def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
+    codes, said = start(tmp_path, 2, "die")
+    assert codes == [1, -9]
+    assert "RuntimeError: another process of this training has ended" in said[0]
+    reached = torch.load(tmp_path / "checkpoint")["step"]
+    assert reached < 1500
+    codes, said = start(tmp_path, 2, "again")
+    assert codes == [0, 0], said
+    found = [torch.load(tmp_path / f"again-{rank}.pt") for rank in (0, 1)]
+    assert found[0]["step"].tolist() == list(range(1501))
+    assert torch.equal(found[0]["loss"], found[1]["loss"])
+    history = alone(steps=1500, lr=1e-3)
+    torch.testing.assert_close(found[0]["loss"], history.loss, rtol=1e-3, atol=1e-5)
+
+
+def test_processes_train_one_layer_in_full_batches(monkeypatch):
+    corpus, _, model = together()
+    monkeypatch.setattr(train, "processes", lambda: 2)
+    with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
+        fit(model, corpus, steps=1, lr=0.1, batch_size=10)
+    with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
+        fit(TwoLayerClassifier(30, 4), corpus, steps=1, lr=0.1)
+
+
+# Checkpoints
+
+
+class Stop(Exception):
+    """Raised in place of a crash."""
+
+
+def interrupted(monkeypatch, at, model, corpus, settings):
+    """Let a training end before its save number `at`, with one save a step."""
+    calls = iter(range(at))
+
+    def saved(*given):
+        if next(calls, None) is None:
+            raise Stop
+        return steps.save(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "SAVE_EVERY", 0.0)
+        patch.setattr(train, "save", saved)
+        with pytest.raises(Stop):
+            fit(model, corpus, **settings)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize(
+    ("model", "batch_size"),
+    [
+        (AttentionClassifier(9, 6, key_query=True), None),
+        (AttentionClassifier(9, 6), 7),
+        (TwoLayerClassifier(9, 6), 7),
+    ],
+)
+def test_training_goes_on_to_the_same_bits(
+    monkeypatch, tmp_path, optimizer, model, batch_size
+):
+    _, _, corpus = ragged(5, n=40)
+    settings = {"steps": 6, "lr": 0.05, "optimizer": optimizer, "test": corpus}
+    settings |= {"batch_size": batch_size, "snapshots": (1, 5)}
+    straight, other = copy.deepcopy(model), copy.deepcopy(model)
+    expected = fit(straight, corpus, **settings)
+    settings["checkpoint"] = tmp_path / "checkpoint"
+    interrupted(monkeypatch, 4, other, corpus, settings)
+    another = type(model)(9, 6, seed=7, **KEYS.get(len(list(model.parameters())), {}))
+    for _ in range(2):  # going on, and then from the last step
+        history = fit(another, corpus, **settings)
+        for name in MEASURED:
+            assert torch.equal(getattr(history, name), getattr(expected, name))
+        assert sorted(history.scores) == sorted(expected.scores)
+        for step, scores in expected.scores.items():
+            assert torch.equal(history.at(step), scores)
+        for ours, theirs in zip(
+            another.parameters(), straight.parameters(), strict=True
+        ):
+            assert torch.equal(ours, theirs)
+
+
+KEYS = {4: {"key_query": True}}
+
+
+def test_a_checkpoint_is_saved_whole_or_not_at_all(monkeypatch, tmp_path):
+    _, _, corpus = ragged(5, n=40)
+    path = tmp_path / "checkpoint"
+    settings = {"steps": 3, "lr": 0.05, "checkpoint": path}
+    fit(AttentionClassifier(9, 6), corpus, **settings)
+    before = path.read_bytes()
+
+    def full(state, file):
+        file.write(b"half of it")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(OSError, match="no space left"):
+        fit(AttentionClassifier(9, 6), corpus, **settings | {"steps": 5})
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    _, _, corpus = ragged(5, n=40)
+    path = tmp_path / "checkpoint"
+    settings = {"steps": 3, "lr": 0.05, "checkpoint": path}
+    fit(AttentionClassifier(9, 6), corpus, **settings)
+    for change, message in (
+        ({"lr": 0.1}, "written with lr=0.05, not 0.1"),
+        ({"train": ("cls",)}, "written with train="),
+        ({"steps": 2}, "is at step 3 of 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(AttentionClassifier(9, 6), corpus, **settings | change)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="checkpoint: .* holds no training"):
+        fit(AttentionClassifier(9, 6), corpus, **settings)

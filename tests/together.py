@@ -1,0 +1,66 @@
+"""One of several processes that train together; what `test_together` starts."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from reference import ragged
+
+from attnsel import train
+from attnsel.model import AttentionClassifier
+
+SETTINGS = {"steps": 12, "lr": 0.05, "snapshots": (0, 12)}
+
+
+def together(n_classes: int = 2) -> tuple:
+    """Return the corpora and the model that each run starts from."""
+    _, _, corpus = ragged(3, n=101, n_tokens=30, n_classes=n_classes)
+    _, _, test = ragged(4, n=41, n_tokens=30, n_classes=n_classes)
+    return corpus, test, AttentionClassifier(30, 16, n_classes=n_classes)
+
+
+def die(path: str) -> None:
+    """Kill this process once there is a checkpoint."""
+    while not Path(path).exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(folder: str, rank: int, world: int, mode: str) -> None:
+    torch.set_num_threads(1)
+    if rank < 0:  # started by torchrun
+        dist.init_process_group()
+        rank, world = dist.get_rank(), dist.get_world_size()
+    else:
+        dist.init_process_group(
+            "gloo",
+            init_method=f"file://{folder}/meeting-{mode}",
+            rank=rank,
+            world_size=world,
+            timeout=timedelta(seconds=20),
+        )
+    corpus, test, model = together(3 if mode == "classes" else 2)
+    if rank:  # the first process has the parameters that count
+        model = AttentionClassifier(30, 16, n_classes=len(model.classes), seed=rank)
+    settings: dict = SETTINGS | {"test": test[rank::world]}
+    if mode == "differ":
+        settings["lr"] += rank
+    if mode in ("die", "again"):
+        settings |= {"steps": 1500, "lr": 1e-3, "checkpoint": f"{folder}/checkpoint"}
+    if mode == "die":
+        train.SAVE_EVERY = 0.0
+        if rank == 1:
+            threading.Thread(target=die, args=(settings["checkpoint"],)).start()
+    history = train.fit(model, corpus[rank::world], **settings)
+    torch.save(vars(history), f"{folder}/{mode}-{rank}.pt")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
