@@ -104,13 +104,13 @@ FAULTS = [
     ),
     Fault(
         "p and v exchanged in the gradient of E",
-        "train",
+        "steps",
         "torch.mm(g, rows,",
         "torch.mm(g, rows.flip(0),",
     ),
     Fault(
         "gradient of p from the values' half",
-        "train",
+        "steps",
         "pulled.addmm_(g.T, e)",
         "pulled.addmm_(g.flip(1).T, e)",
     ),
@@ -122,7 +122,7 @@ FAULTS = [
     ),
     Fault("seed ignored", "model", "manual_seed(seed)", "manual_seed(0)"),
     # Training
-    Fault("sign of the loss", "train", "softplus(-signs", "softplus(signs"),
+    Fault("sign of the loss", "steps", "softplus(-signs", "softplus(signs"),
     Fault(
         "sign of the one step along v",
         "train",
@@ -142,10 +142,103 @@ FAULTS = [
         "_quality(learner.logits(corpus), corpus)",
     ),
     Fault(
+        "a zero logit counted as right",
+        "train",
+        "to(logits) * logits > 0",
+        "to(logits) * logits >= 0",
+    ),
+    Fault(
+        "a draw between classes counted as right",
+        "train",
+        "logits[own] > logits",
+        "logits[own] >= logits",
+    ),
+    Fault(
         "snapshots one step late",
         "train",
         "if step in snapshots:",
         "if step - 1 in snapshots:",
+    ),
+    # More classes, a key-query matrix
+    Fault(
+        "values of the classes not summed in dL/da",
+        "model",
+        "(b * sums[:, :-1]).sum(1, keepdim=True)",
+        "(b * sums[:, :-1]).mean(1, keepdim=True)",
+    ),
+    Fault(
+        "key-query matrix transposed",
+        "model",
+        "self.key_query @ self.cls",
+        "self.cls @ self.key_query",
+    ),
+    Fault(
+        "Adam's rate for a matrix that of a vector",
+        "steps",
+        "len(model.cls) ** -0.5",
+        "1.0",
+    ),
+    Fault(
+        "sign of 1/K in the signed frequency of K classes",
+        "theory",
+        ".double() - 1 / corpus.n_classes",
+        ".double() + 1 / corpus.n_classes",
+    ),
+    Fault(
+        "outputs of K classes taken as orthonormal",
+        "theory",
+        "lr * rates @ (v @ v.T)",
+        "lr * rates",
+    ),
+    # Deeper models
+    Fault(
+        "residual around the hidden layer left out",
+        "deep",
+        "hidden + gathered if self.residual",
+        "hidden if self.residual",
+    ),
+    Fault(
+        "residual around the first layer left out",
+        "deep",
+        "H + read if self.residual",
+        "H if self.residual",
+    ),
+    Fault(
+        "counts left out of the first softmax",
+        "deep",
+        "torch.baddbmm(logs[:, None],",
+        "torch.baddbmm(logs[:, None].clamp(max=0),",
+    ),
+    Fault(
+        "counts left out of the second softmax",
+        "deep",
+        "H[:, :, 0] + logs",
+        "H[:, :, 0] + logs.clamp(max=0)",
+    ),
+    Fault(
+        "first key-query matrix transposed",
+        "deep",
+        "X @ self.first_key_query",
+        "X @ self.first_key_query.T",
+    ),
+    Fault(
+        "attention on a token not normalized in the gradient through an MLP",
+        "deep",
+        "(E * sums[:, :-1]).sum(1) - sums[:, -1]",
+        "(E * sums[:, :-1]).sum(1)",
+    ),
+    # Several processes, checkpoints
+    Fault(
+        "gradients of processes not weighted by their parts",
+        "steps",
+        "summed(self.share * g)",
+        "summed(g)",
+    ),
+    Fault(
+        "optimizer's state not restored",
+        "train",
+        'learner.optimizer.load_state_dict(state["optimizer"])',
+        "pass",
     ),
     # Theory
     Fault(
