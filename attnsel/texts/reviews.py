@@ -210,11 +210,9 @@ def _lexicon() -> tuple[list[str], np.ndarray, np.ndarray]:
             found = line.split()
             zipf = 1 / (np.arange(len(found)) + 3)
             share = ABSOLUTE if band == 1 else (1 - ABSOLUTE) / (len(_LEXICON) - 1)
-            drop = (
-                0.0 if band == 1 else (np.arange(len(found)) + 0.5) / len(found) - 0.5
-            )
+            drop = (band < 1) * ((np.arange(len(found)) + 0.5) / len(found) - 0.5)
             words += found
-            strength.append(sign * (band - 0.1 * drop * np.ones(len(found))))
+            strength.append(sign * (band - 0.1 * drop))
             weight.append(share * zipf / zipf.sum())
     return words, np.concatenate(strength), np.concatenate(weight)
 
@@ -241,11 +239,7 @@ def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
     P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). Other tokens tell nothing of
     the label.
 
-    Args:
-        classes: K, at least 2.
-
-    Returns:
-        for each word a float64 array (K,).
+    For K = `classes`, at least 2, each word has a float64 array (K,).
     """
     plain, negated = _rates(classes)
     rate = (1 - NEGATION) * plain + NEGATION * negated
