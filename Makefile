@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book test test-unit test-notebooks test-bundled test-runner test-site execute colab links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -71,17 +71,23 @@ $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 		-r tests/colab-requirements.txt
 	touch $@
 
-# Needs `make book` before, and Chromium.
+# The PDF and the picture for previews, into the built site. Needs Chromium.
+pdf: $(READY)
+	$(BIN)/python -m tools.print_book $(SITE)
+
+# Needs `make book colab pdf` before, and Chromium.
 test-site: $(READY)
 	$(BIN)/python -m pytest -m site -n $(WORKERS)
 
 execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
 
-# The chapters as plain Markdown, for the branch that the launch buttons open.
+# The chapters as plain Markdown, for the branch that the launch buttons open and for
+# download from the site.
 colab: $(READY)
 	rm -rf _build/colab
 	$(BIN)/python -m tools.colab _build/colab
+	test ! -d $(SITE) || $(BIN)/python -m zipfile -c $(SITE)/notebooks.zip _build/colab/book/
 
 # Requests every external link, so it needs the network.
 links: $(READY)

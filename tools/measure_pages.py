@@ -11,6 +11,8 @@ import re
 import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +101,9 @@ def measure(tab: Any) -> dict[str, Any]:
     return found
 
 
-def main(folder: str = "_build/html") -> None:
-    """Print a line of Markdown for each page."""
-    from playwright.sync_api import sync_playwright
+@contextmanager
+def serving(folder: str) -> Iterator[str]:
+    """Serve a folder on this machine, and give the address."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
@@ -110,9 +112,18 @@ def main(folder: str = "_build/html") -> None:
     handler = functools.partial(Quiet, directory=folder)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def main(folder: str = "_build/html") -> None:
+    """Print a line of Markdown for each page."""
+    from playwright.sync_api import sync_playwright
+
     heads = "page|height, px|code|first figure, px|words|cells|cut at 1366|cut at 390"
     print(f"| {heads.replace('|', ' | ')} |\n|{' --- |' * 8}")
-    with sync_playwright() as playwright:
+    with serving(folder) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
@@ -120,7 +131,7 @@ def main(folder: str = "_build/html") -> None:
             found: list[dict[str, Any]] = []
             for width in (1366, 390):
                 tab = chromium.new_page(viewport={"width": width, "height": 844})
-                tab.goto(f"http://127.0.0.1:{server.server_port}/book/{path.name}")
+                tab.goto(f"{address}/book/{path.name}")
                 found.append(measure(tab))
                 tab.close()
             desk, _ = found
