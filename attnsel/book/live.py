@@ -52,7 +52,7 @@ def text_box(
     texts = list(map(html.escape, examples))
     chips = "".join(f'<button type="button">{text}</button>' for text in texts)
     rows = "".join(
-        f'<div class="row"><span>{name}</span><div class="attnsel-text" tabindex="0" '
+        f'<div class="line"><span>{name}</span><div class="attnsel-text" tabindex="0" '
         f'role="group" aria-label="{name} of the words; the left and right keys go '
         'over them"></div></div>'
         for name in ("attention", "value")
