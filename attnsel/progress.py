@@ -21,24 +21,11 @@ def progress(
 ) -> Generator[T, None, None]:
     """Iterate while showing a bar once two seconds have passed.
 
-    A bar appears in a notebook and on a terminal, never in a redirected log, and
-    goes away when the loop ends, at its end or before. The environment variable
-    `ATTNSEL_PROGRESS=0` switches it off everywhere, so that stored notebook outputs
-    never hold one.
-
-    Args:
-        iterable: what to iterate over.
-        description: shown to the left of the bar.
-        total: number of items, where the bar should say how many are left.
+    It appears in a notebook and on a terminal, never in a redirected log, and goes
+    away when the loop ends, at its end or before.
     """
-    # disable=None lets tqdm decide: off where the stream is not a terminal.
-    bar = tqdm(
-        desc=description,
-        total=total,
-        delay=2.0,
-        leave=False,
-        disable=True if progress_off() else None,
-    )
+    off = True if progress_off() else None  # None: off where there is no terminal
+    bar = tqdm(desc=description, total=total, delay=2.0, leave=False, disable=off)
     try:
         for item in iterable:
             yield item

@@ -49,20 +49,17 @@ def binned(
         ValueError: if the shapes differ, or bins or range make no sense.
     """
     xs, ys = _pair(x, values, "values")
-    low, high = range
-    if bins < 1 or not low < high:
-        raise ValueError(f"bins, range: {bins} bins between {low} and {high}")
-    kept = (xs >= low) & (xs <= high)
-    xs, ys = xs[kept], ys[kept]
-    edges = np.linspace(low, high, bins + 1)
-    at = np.minimum(np.searchsorted(edges, xs, side="right") - 1, bins - 1)
-    count = np.bincount(at, minlength=bins)
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(at, ys, minlength=bins) / count
-        square = np.bincount(at, (ys - mean[at]) ** 2, minlength=bins) / count
-    centers = (edges[:-1] + edges[1:]) / 2
-    tensors = map(torch.from_numpy, (centers, mean, np.sqrt(square), count))
-    return Binned(*tensors)
+    if bins < 1 or not range[0] < range[1]:
+        raise ValueError(f"bins, range: {bins} bins between {range[0]} and {range[1]}")
+    kept = ~np.isnan(xs)
+    found = [
+        scipy.stats.binned_statistic(xs[kept], ys[kept], name, bins, range)
+        for name in ("mean", "std", "count")
+    ]
+    edges = found[0].bin_edges
+    mean, deviation, count = (torch.from_numpy(table.statistic) for table in found)
+    centers = torch.from_numpy((edges[:-1] + edges[1:]) / 2)
+    return Binned(centers, mean, deviation, count.long())
 
 
 @dataclass(frozen=True)

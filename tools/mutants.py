@@ -393,8 +393,8 @@ FAULTS = [
     Fault(
         "bins off by one",
         "statistics",
-        'side="right") - 1, bins - 1)',
-        'side="right"), bins - 1)',
+        "(edges[:-1] + edges[1:]) / 2",
+        "edges[1:]",
     ),
     Fault(
         "values in place of ranks",
