@@ -117,7 +117,7 @@ def test_a_repeated_token_counts_each_time():
 
 
 def test_the_box_starts_with_the_first_example_and_escapes_them():
-    vocab = Vocab(["</script>", "good"])
+    vocab = Vocab(["</script>", "good"], ("dull", "fine"))
     scores = {3: torch.tensor([[0.0, 1.0], [1.0, 2.0]]), 1: torch.zeros(2, 2)}
     examples = {'"Good" & <b>': "One & two.", "No.": "Two."}
     figure = text_box(vocab, scores, examples=examples)
@@ -125,6 +125,7 @@ def test_the_box_starts_with_the_first_example_and_escapes_them():
     assert figure.data.count("<button") == 2
     data = stored(figure)
     assert data["tokens"] == list(vocab)
+    assert data["classes"] == ["dull", "fine"]
     assert data["steps"] == [1, 3]
     assert data["lessons"] == examples
     assert figure.data.count("</script>") == 2

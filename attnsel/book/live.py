@@ -19,7 +19,6 @@ def text_box(
     scores: Mapping[int, Tensor],
     *,
     examples: Mapping[str, str],
-    classes: tuple[str, str] = ("negative", "positive"),
     title: str = "Type a review",
 ) -> HTML:
     """Return a text box that shows attention, values and logit of what one types.
@@ -32,11 +31,10 @@ def text_box(
             "Not good.": "Each word brings its own number, whatever is next to it."})
 
     Args:
-        vocab: the V tokens.
+        vocab: the V tokens and the names of the two classes.
         scores: by step, columns E p and E v, tensor (V, 2); the last is shown first.
         examples: texts to try, the first of which is in the box at the start, and what
             each teaches, told while it is in the box.
-        classes: names of the classes -1 and +1.
         title: label of the box.
     """
     steps, last = sorted(scores), scores[max(scores)]
@@ -46,7 +44,7 @@ def text_box(
         "scores": [[packed(x) for x in scores[k].detach().cpu().T] for k in steps],
         "scale": float(last[:, 1].detach().abs().double().quantile(0.99)),
         "colours": [NEGATIVE, POSITIVE],
-        "classes": classes,
+        "classes": vocab.classes or ("negative", "positive"),
         "lessons": examples,
     }
     texts = list(map(html.escape, examples))
