@@ -93,7 +93,7 @@ def test_partly_relevant_tokens(tilt: float) -> None:
     signs = torch.tensor([1.0, -1.0] * 3)
     assert float((posterior[10:16] * signs - tilt).abs().max()) < 0.1
     assert bool((alpha[16:] == 0).all())
-    with pytest.raises(ValueError, match="'partly_.*' is partly relevant"):
+    with pytest.raises(ValueError, match="'partly_.*' leans to a class"):
         relevant_tokens(corpus)
 
 
