@@ -18,7 +18,11 @@ from IPython.display import display
 # Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
 # parts of all lines stand below each other, on a phone the last three wrap.
 _LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
-_PARTS = {"measured": "5em;text-align:right", "bound": "12em", "by": "5em"}
+_PARTS = {
+    "measured": "6em;text-align:right;white-space:nowrap",
+    "bound": "12em",
+    "by": "5em",
+}
 
 
 class Claim(NamedTuple):
