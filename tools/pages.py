@@ -156,7 +156,7 @@ class ClaimRole(SphinxRole):
             return [nodes.inline(statement, statement)], []
         link = (
             f'<a class="claim" href="{page}.html#{found[0]["id"]}">'
-            f"{html.escape(statement)}</a> {html.escape(found[0]['measured'])}"
+            f"{html.escape(statement)}</a>: {html.escape(found[0]['measured'])}"
         )
         return [nodes.raw("", link, format="html")], []
 
