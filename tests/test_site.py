@@ -368,8 +368,8 @@ def test_explorers_name_and_place_their_points(visit, page, width):
     tab, wrong, _ = visit(page, width)
     tab.context.set_offline(True)
     figure = tab.locator(".attnsel-map").first
-    canvas, output = figure.locator("canvas"), figure.locator("output")
-    search, select = figure.locator("input"), figure.locator("select").first
+    canvas, output = figure.locator("canvas"), figure.locator("canvas + output")
+    search, select = figure.locator("[type=search]"), figure.locator("select").first
     drawn = "canvas => canvas.toDataURL()"
     seen = {canvas.evaluate(drawn)}
 
