@@ -243,3 +243,14 @@ def test_the_plane_holds_its_problem():
     assert re.findall('fill="(#.*?)"', figure.data)[:5] == ["#0072B2"] * 2 + [
         "#D55E00"
     ] * 2 + ["#8a8a8a"]
+
+
+def test_live_figures_say_what_does_not_fit():
+    vocab, scores = Vocab(["a", "b"]), {0: torch.zeros(2, 2)}
+    with pytest.raises(ValueError, match=r"shape \(2, 2\) and at least one .* and 0"):
+        text_box(vocab, scores, examples={})
+    with pytest.raises(ValueError, match=r"got \(2, 3\)"):
+        text_box(vocab, {0: torch.zeros(2, 3)}, examples={"a": ""})
+    _, corpus, selected = plane()
+    with pytest.raises(ValueError, match="d = 2, got 3"):
+        flow_plane(attnsel.AttentionClassifier(7, 3), corpus, selected, lost=(0, 0))

@@ -36,8 +36,16 @@ def text_box(
         examples: texts to try, the first of which is in the box at the start, and what
             each teaches, told while it is in the box.
         title: label of the box.
+
+    Raises:
+        ValueError: if there is no example or a score has another shape.
     """
     steps, last = sorted(scores), scores[max(scores)]
+    if not examples or {tuple(x.shape) for x in scores.values()} != {(len(vocab), 2)}:
+        raise ValueError(
+            f"scores, examples: expected scores of shape ({len(vocab)}, 2) and at least "
+            f"one example, got {tuple(last.shape)} and {len(examples)}"
+        )
     data = {
         "tokens": list(vocab),
         "steps": steps,
@@ -88,7 +96,12 @@ def flow_plane(
         selected: the token that each sequence should select, int64 tensor (n,).
         lost: a start of p from which the flow loses some of them.
         title: names the figure for screen readers.
+
+    Raises:
+        ValueError: if the model has not two dimensions.
     """
+    if model.cls.shape != (2,):
+        raise ValueError(f"model: expected d = 2, got {model.cls.shape[0]}")
     places, start, output = (
         x.detach().double().tolist()
         for x in (model.embeddings, model.cls, model.output)
