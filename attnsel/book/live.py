@@ -43,8 +43,8 @@ def text_box(
     steps, last = sorted(scores), scores[max(scores)]
     if not examples or {tuple(x.shape) for x in scores.values()} != {(len(vocab), 2)}:
         raise ValueError(
-            f"scores, examples: expected scores of shape ({len(vocab)}, 2) and at least "
-            f"one example, got {tuple(last.shape)} and {len(examples)}"
+            f"scores, examples: expected shape ({len(vocab)}, 2) and at least one "
+            f"example, got {tuple(last.shape)} and {len(examples)}"
         )
     data = {
         "tokens": list(vocab),
