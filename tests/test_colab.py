@@ -459,6 +459,7 @@ def test_code_cells_are_folded_as_on_the_site(book):
         (":::{figure} a.png\n:::", "no form for Colab of the directive {figure}"),
         (":::{prf:lemma}\nText.\n:::", "theorem, exercise or table has no label"),
         ("{glue:text}`nothing`", "no output stores 'nothing'"),
+        ("{glue:text}`first.ipynb::nothing:s`", "stores 'first.ipynb::nothing:s'"),
     ],
 )
 def test_what_cannot_be_resolved_is_an_error(book, source, fault):

@@ -114,6 +114,16 @@ def in_table(cell: str) -> str:
     return re.sub(r"(\$[^$]+\$)|\|", replace, " ".join(cell.split()))
 
 
+def glued(notebook: Any) -> dict[str, str]:
+    """Return the values that the outputs of a notebook store, as Python literals."""
+    return {
+        output.metadata["scrapbook"]["name"]: output.data[RECORD + "text/plain"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "scrapbook" in output.get("metadata", {})
+    }
+
+
 class Chapter:
     """One chapter on its way to plain Markdown.
 
@@ -128,12 +138,7 @@ class Chapter:
         self.cited: set[str] = set()
         self.solution = ""  # the title of the one that the current cell belongs to
         self.notebook = nbformat.read(path, as_version=4)
-        self.glued = {
-            output.metadata["scrapbook"]["name"]: output.data[RECORD + "text/plain"]
-            for cell in self.notebook.cells
-            for output in cell.get("outputs", [])
-            if "scrapbook" in output.get("metadata", {})
-        }
+        self.glued = glued(self.notebook)
 
     def error(self, fault: str) -> ValueError:
         """Return an error that names the chapter."""
@@ -157,9 +162,13 @@ class Chapter:
     def role(self, name: str, content: str) -> str:
         """Return the Markdown of a role."""
         if name == "glue:text":
-            if content not in self.glued:
+            page, _, key = content.rpartition("::")  # "one_step.ipynb::slope:s"
+            stored, key = self.glued, key.removesuffix(":s")
+            if page:
+                stored = glued(nbformat.read(self.path.with_name(page), as_version=4))
+            if key not in stored:
                 raise self.error(f"no output stores {content!r}")
-            value = ast.literal_eval(self.glued[content])
+            value = ast.literal_eval(stored[key])
             return re.sub(r"([\\`*_$<\[])", r"\\\1", value)
         found = self.look_up(name, content)
         if name.startswith("cite"):
