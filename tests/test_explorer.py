@@ -166,3 +166,10 @@ def test_a_fixed_axis_is_odd_and_holds_what_the_slider_reaches():
 def test_a_slider_needs_pairs():
     with pytest.raises(ValueError, match="for 4 tokens"):
         explorer(slider=("step", 1, 10))
+
+
+def test_a_correlation_is_about_the_means():
+    x, y = [1.0, 2.0, 4.0, 9.0], [10.0, 9.0, 14.0, 11.0]
+    found = call(["shared.js", "explorer.js"], "correlation(...data)", [x, y])
+    exact = torch.corrcoef(torch.tensor([x, y], dtype=torch.float64))[0, 1]
+    assert found == pytest.approx(float(exact))
