@@ -58,6 +58,22 @@ class Flow:
     selected: Tensor
     reason: str
 
+    @property
+    def log_time(self) -> Tensor:
+        """Log of the time of the flow at each point, float64 (k,); -inf at the first.
+
+        Between two points log ‖dL/dp‖ is taken as linear in arc length.
+        """
+        length, change = self.cls.diff(dim=0).norm(dim=1), self.log_gradient.diff()
+        spent = length.log() - self.log_gradient[1:] + (change.expm1() / change).log()
+        start = torch.full((1,), -math.inf, dtype=torch.float64)
+        return torch.cat([start, torch.logcumsumexp(spent, 0)])
+
+
+def angle_gap(cls: Tensor, direction: Tensor) -> Tensor:
+    """Return 1 - cos of each row of (k, d) to a unit vector (d,), to full precision."""
+    return (cls / cls.norm(dim=1, keepdim=True) - direction).square().sum(dim=1) / 2
+
 
 def gradient_flow(
     model: AttentionClassifier,

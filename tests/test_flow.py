@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from torch import Tensor
 
 from attnsel.corpus import Corpus, Vocab
-from attnsel.flow import _Field, cls_gradient, gradient_flow
+from attnsel.flow import _Field, angle_gap, cls_gradient, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
@@ -153,6 +153,7 @@ def test_path_agrees_with_a_solver_in_time(seed: int) -> None:
         torch.testing.assert_close(
             flow.cls[at], torch.from_numpy(answer.y[:, -1]), rtol=0, atol=1e-6
         )
+        assert float(flow.log_time[at]) == pytest.approx(np.log(answer.t[-1]), abs=0.01)
 
 
 def test_flow_turns_to_the_max_margin_direction() -> None:
@@ -171,8 +172,9 @@ def test_flow_turns_to_the_max_margin_direction() -> None:
     found = max_margin(model.embeddings, corpus, flow.selected)
     at = [int((flow.norms - r).abs().argmin()) for r in norms]
     torch.testing.assert_close(flow.norms[at], torch.tensor(norms).double())
-    unit = flow.cls[at] / flow.norms[at, None]
-    miss = (unit - found.direction).square().sum(1) / 2  # 1 - cosine
+    miss = angle_gap(flow.cls[at], found.direction)
+    cosine = flow.cls[at] @ found.direction / flow.norms[at]
+    torch.testing.assert_close(miss, 1 - cosine, rtol=0, atol=1e-12)
     assert float(miss[-1]) < 1e-4
     slope = torch.diff(miss.log()) / torch.diff(torch.tensor(norms).double().log())
     assert -2.2 < float(slope[-1]) < -1.7
