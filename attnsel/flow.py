@@ -31,6 +31,10 @@ from attnsel.theory import max_margin
 # half of the digits of the direction are lost there.
 STATIONARY = 1e-8
 
+# More than the rounding of the difference of two losses: at an excess loss equal to a
+# level nothing is proved.
+ROUNDING = 1e-13
+
 
 @dataclass(frozen=True, eq=False)
 class Flow:
@@ -247,7 +251,7 @@ class Certificate:
         C / ‖p‖ with the least C of all points so far; inf before anything is proved.
         The flow is one of the same embeddings, output and corpus, from any p.
         """
-        excess = flow.loss.numpy() - self.limit_loss
+        excess = flow.loss.numpy() - self.limit_loss + ROUNDING
         # Below this level the most attended tokens are the selected ones.
         late = excess < self.direction_level
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -300,7 +304,7 @@ def certificate(
     limit_loss = float(np.logaddexp(0, -votes).mean())
     log_excess = point.log_excess
     if (corpus.counts.indices[point.top] != chosen).any():
-        log_excess = _log(point.loss - limit_loss)
+        log_excess = _log(point.loss - limit_loss + ROUNDING)
 
     own = corpus.counts.indices == chosen[field.row]
     row, other, relevant = field.row[~own], field.token[~own], field.token[own]

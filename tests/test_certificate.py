@@ -256,6 +256,24 @@ def test_levels_in_turn() -> None:
     assert found.h_norm < math.inf
 
 
+def test_nothing_is_proved_at_the_level_itself() -> None:
+    # Far out, with one sequence missed for its second best token, the excess loss is
+    # the selection level up to rounding.
+    sequences, labels = [[0, 2], [1, 3], [0, 4]], [1, 0, 1]
+    corpus = Corpus.from_tokens(sequences, labels, Vocab(list("abcde")))
+    for seed in range(8):
+        model = AttentionClassifier(5, 8, seed=seed, dtype=torch.float64)
+        values = torch.tensor([1.0, -1.0, 0.7, 0.1, 0.0], dtype=torch.float64)
+        missed = max_margin(model.embeddings, corpus, [2, 1, 0]).direction
+        with torch.no_grad():
+            model.output.copy_(torch.linalg.pinv(model.embeddings) @ values)
+            model.cls.copy_(2000 * missed)
+        found = certificate(model, corpus, [0, 1, 0])
+        excess = math.exp(found.log_excess)
+        assert excess == pytest.approx(found.selection_level, rel=1e-9)
+        assert found.level == "none"
+
+
 def test_nothing_is_proved_without_a_value_gap() -> None:
     problem = Problem(0)
     with torch.no_grad():
