@@ -10,9 +10,7 @@ import difflib
 import operator
 import re
 import warnings
-from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,14 +20,11 @@ import pandas as pd
 import torch
 from scipy.sparse import csr_array
 
-from attnsel.progress import progress
-
 # Words with their contractions (don't, o'neil's), then any other visible character
 # by itself, so that neither punctuation nor one-letter words are lost.
 TOKEN_PATTERN = r"[^\W_]+(?:'[^\W_]+)*|\S"
 _TOKEN = re.compile(TOKEN_PATTERN)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_BLOCK = 5_000  # texts that are counted together
 ClassName = str | int | bool
 
 
@@ -44,6 +39,11 @@ def _fold(text: str) -> str:
     return text.replace("İ", "I").lower().replace("’", "'")
 
 
+def split(text: str) -> list[str]:
+    """Return the tokens of a text, in lower case."""
+    return _TOKEN.findall(_fold(clean_text(text)))
+
+
 class Vocab(tuple[str, ...]):
     """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
 
@@ -52,6 +52,7 @@ class Vocab(tuple[str, ...]):
     """
 
     classes: tuple[ClassName, ...] | None
+    _ids: dict[str, int]
 
     def __new__(
         cls, tokens: Iterable[str], classes: Iterable[ClassName] | None = None
@@ -65,8 +66,6 @@ class Vocab(tuple[str, ...]):
         if not 0 < len(vocab) == len(vocab._ids):
             raise ValueError("tokens: expected distinct strings, at least one")
         return vocab
-
-    _ids: dict[str, int]
 
     def index(self, token: Any, *_: Any) -> int:
         """Return the id of a token; a KeyError names the tokens most like it."""
@@ -159,18 +158,14 @@ class Corpus:
         on_bad_rows: str = "warn",
         num_proc: int | None = None,
     ) -> Corpus:
-        """Tokenize texts in lower case and count their tokens.
-
-        A token is a word with its contractions or any other visible character by
-        itself. Tokens outside the vocabulary are dropped. Without `vocab` one is
-        fitted here, in the order of decreasing frequency (ties in alphabetical order);
-        give the training corpus's, which brings its classes, to encode a test split.
+        """Count the tokens of texts: words with contractions, other characters alone.
 
         Args:
             texts: n strings in any sequence or Series; `<br />` is read as a space.
             labels: n names of classes: strings, whole numbers, booleans, categories;
                 None for texts without labels.
-            vocab: the tokens to count and the classes; fitted to the texts if None.
+            vocab: the tokens to count and the classes, those of the training corpus
+                for a test split; if None, all tokens by decreasing frequency.
             min_count: least number of occurrences of a token of a fitted vocabulary.
             max_tokens: greatest size of a fitted vocabulary.
             name: what to call the corpus.
@@ -183,26 +178,20 @@ class Corpus:
             ValueError: if texts and labels differ in number, a label names no class of
                 `vocab`, no token is frequent enough, or no row is left.
         """
+        from attnsel.texts import encoding  # which needs this module
+
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")
-        check_settings(vocab, min_count, max_tokens, on_bad_rows)
+        encoding.check_settings(vocab, min_count, max_tokens, on_bad_rows)
         rows = texts.index.tolist() if isinstance(texts, pd.Series) else None
-        if num_proc is None:
-            texts = list(texts)
-            starts = range(0, len(texts), _BLOCK)
-            # A traceback keeps the frames that hold the bar: it is closed here.
-            with closing(progress(starts, f"tokenizing {name}", len(starts))) as bar:
-                blocks = [_tally(texts[start : start + _BLOCK]) for start in bar]
-        else:
-            texts, blocks = _blocks_by_processes(texts, num_proc)
-        n = len(texts)
-        numbers, classes = number_labels(labels, n, vocab.classes if vocab else None)
-        keep = np.ones(n, bool) if numbers is None else numbers >= 0
-        counts, vocab = _count(blocks, keep, vocab, min_count, max_tokens)
-        vocab = vocab if vocab.classes == classes else Vocab(vocab, classes)
-        return cls._of_rows(
-            counts, numbers, vocab, texts, name, on_bad_rows, rows or range(n)
-        )
+        texts, blocks = encoding.tally(texts, name, num_proc)
+        known = vocab.classes if vocab else None
+        numbers, classes = encoding.number_labels(labels, len(texts), known)
+        if vocab is None:
+            keep = np.ones(len(texts), bool) if numbers is None else numbers >= 0
+            vocab = encoding.fit(blocks, keep, min_count, max_tokens)
+        counts, vocab = encoding.count(blocks, vocab), Vocab(vocab, classes)
+        return cls._of_rows(counts, numbers, vocab, texts, name, on_bad_rows, rows)
 
     @classmethod
     def from_tokens(
@@ -214,22 +203,19 @@ class Corpus:
         name: str = "tokens",
         on_bad_rows: str = "warn",
     ) -> Corpus:
-        """Count the tokens of sequences of ids.
+        """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
 
-        Args:
-            sequences: n sequences of token ids in 0..V-1, of any lengths.
-            labels: as in `from_texts`.
-            vocab: the V tokens, and the classes unless they are those of the labels.
-            name: what to call the corpus.
-            on_bad_rows: as in `from_texts`.
+        The other arguments are as in `from_texts`; classes that `vocab` does not bring
+        are those of the labels.
 
         Raises:
-            ValueError: if an id is no integer in 0..V-1, the lengths disagree, a label
-                names no class of `vocab`, or no row is left.
+            ValueError: if an id is no integer in 0..V-1, or as `from_texts` does.
         """
-        check_settings(vocab, 1, None, on_bad_rows)
+        from attnsel.texts import encoding
+
+        encoding.check_settings(vocab, 1, None, on_bad_rows)
         rows = [np.asarray(sequence).reshape(-1) for sequence in sequences]
-        numbers, classes = number_labels(labels, len(rows), vocab.classes)
+        numbers, classes = encoding.number_labels(labels, len(rows), vocab.classes)
         ids = np.concatenate([row for row in rows if len(row)] or [np.arange(0)])
         if ids.dtype.kind not in "iu":
             raise ValueError(f"sequences: token ids must be integers, not {ids.dtype}")
@@ -241,10 +227,8 @@ class Corpus:
             raise ValueError(f"sequences: {found} is not in 0..{len(vocab) - 1}")
         ones = np.ones(len(ids), dtype=np.float32)
         counts = csr_array((ones, ids, indptr), shape=(len(rows), len(vocab)))
-        vocab = vocab if vocab.classes == classes else Vocab(vocab, classes)
-        return cls._of_rows(
-            counts, numbers, vocab, None, name, on_bad_rows, range(len(rows))
-        )
+        vocab = Vocab(vocab, classes)
+        return cls._of_rows(counts, numbers, vocab, None, name, on_bad_rows)
 
     @classmethod
     def _of_rows(
@@ -255,18 +239,21 @@ class Corpus:
         texts: Any,
         name: str,
         on_bad_rows: str,
-        rows: Sequence[Hashable],
+        rows: Sequence[Hashable] | None = None,
     ) -> Corpus:
         """Leave out the rows that cannot be used, under their names in `rows`."""
-        nameless = np.zeros(len(rows), bool) if numbers is None else numbers < 0
+        from attnsel.texts import encoding
+
+        n = counts.shape[0]
+        nameless = np.zeros(n, bool) if numbers is None else numbers < 0
         bad = nameless | (np.diff(counts.indptr) == 0)
         left_out: dict[str, list[Hashable]] = {}
         for i in np.flatnonzero(bad).tolist():
             text = "." if texts is None else texts[i]
             blank = not isinstance(text, str) or not text.strip()
             why = "text" if blank else "label" if nameless[i] else "known token"
-            left_out.setdefault(why, []).append(rows[i])
-        report_left_out(left_out, len(rows), on_bad_rows)
+            left_out.setdefault(why, []).append(rows[i] if rows else i)
+        encoding.report_left_out(left_out, n, on_bad_rows)
         kept = np.flatnonzero(~bad)
         return cls(
             counts[kept] if bad.any() else counts,
@@ -331,9 +318,8 @@ class Corpus:
         numbers = None if self.labels is None else self.labels.numpy()
         vocab = Vocab(self.vocab[:size], self.vocab.classes)
         texts = None if self.texts is None else list(self.texts)
-        rows = range(len(self))
         counts = self.counts[:, :size]
-        return self._of_rows(counts, numbers, vocab, texts, self.name, "warn", rows)
+        return self._of_rows(counts, numbers, vocab, texts, self.name, "warn")
 
     def csr(
         self,
@@ -346,8 +332,20 @@ class Corpus:
         """
         key = (dtype, torch.device(device))
         if key not in self._products:
-            both = self.counts, csr_array(self.counts.T)
-            self._products[key] = (_torch_csr(both[0], *key), _torch_csr(both[1], *key))
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+                counts, transposed = (
+                    torch.sparse_csr_tensor(
+                        torch.from_numpy(matrix.indptr.astype(np.int32)),
+                        torch.from_numpy(matrix.indices.astype(np.int32)),
+                        torch.from_numpy(matrix.data).to(dtype),
+                        size=matrix.shape,
+                        device=device,
+                        check_invariants=True,
+                    )
+                    for matrix in (self.counts, csr_array(self.counts.T))
+                )
+            self._products[key] = counts, transposed
         return self._products[key]
 
     def words(self, i: int) -> list[tuple[str, int]]:
@@ -403,213 +401,11 @@ class Corpus:
         )
 
 
-def _tally(texts: Sequence[Any]) -> dict[str, Any]:
-    """Count the tokens of a block of texts, numbered in the order they come in."""
-    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    ids: list[int] = []
-    times: list[int] = []
-    sizes: list[int] = []
-    for text in texts:
-        readable = _fold(clean_text(text)) if isinstance(text, str) else ""
-        bag = Counter(_TOKEN.findall(readable))
-        ids.extend([numbers[token] for token in bag])
-        times.extend(bag.values())
-        sizes.append(len(bag))
-    block = {"ids": ids, "times": times, "sizes": sizes}
-    return {"tokens": list(numbers)} | {
-        k: np.array(v, np.int32) for k, v in block.items()
-    }
-
-
-def _blocks_by_processes(texts: Any, num_proc: int) -> tuple[Any, Any]:
-    """Count the tokens of texts in processes, into blocks that lie on the disk."""
-    import datasets
-
-    if not isinstance(texts, datasets.Dataset):
-        texts = datasets.Dataset.from_dict({"text": list(texts)})
-    (column,) = texts.column_names
-    blocks = texts.map(
-        lambda batch: {k: [v] for k, v in _tally(batch[column]).items()},
-        batched=True,
-        batch_size=_BLOCK,
-        writer_batch_size=1,  # blocks held in memory before they are written
-        remove_columns=column,
-        num_proc=num_proc,
-        desc="tokenizing",
-    )
-    return texts[column], blocks.with_format("numpy")
-
-
-def _count(
-    blocks: Any,
-    keep: np.ndarray,
-    vocab: Vocab | None,
-    min_count: int,
-    max_tokens: int | None,
-) -> tuple[csr_array, Vocab]:
-    """Join blocks to the counts (n, V) of a vocabulary, fitted to them if None.
-
-    Rows that are not to be kept hold no token, here and in what is fitted.
-    """
-    totals: Counter[str] = Counter()
-    stop = size = 0
-    for block in blocks:
-        start, stop = stop, stop + len(block["sizes"])
-        size += len(block["ids"])
-        if vocab is None:
-            times = block["times"] * np.repeat(keep[start:stop], block["sizes"])
-            found = np.bincount(block["ids"], times, len(block["tokens"])).astype(int)
-            totals.update(dict(zip(block["tokens"], found.tolist(), strict=True)))
-    if vocab is None:
-        ranked = sorted(totals, key=lambda token: (-totals[token], token))[:max_tokens]
-        tokens = [token for token in ranked if totals[token] >= min_count]
-        if not tokens and any(totals.values()):
-            raise ValueError(
-                f"min_count: no token occurs {min_count} times; the most frequent one "
-                f"occurs {totals[ranked[0]]} times, so use a smaller one"
-            )
-        vocab = Vocab(tokens or [""])  # without any token no row will be left
-    indices, data = np.empty(size, np.int32), np.empty(size, np.float32)
-    indptr = np.zeros(len(keep) + 1, np.int64)
-    stop = end = 0
-    for block in blocks:
-        start, stop = stop, stop + len(block["sizes"])
-        table = np.array([vocab._ids.get(t, -1) for t in block["tokens"]], np.int32)
-        rows = np.repeat(np.arange(start, stop), block["sizes"])
-        ids = table[block["ids"]]
-        known = keep[rows] & (ids >= 0)
-        begin, end = end, end + int(known.sum())
-        indices[begin:end] = ids[known]
-        data[begin:end] = block["times"][known]
-        indptr[start + 1 : stop + 1] = np.bincount(rows[known], minlength=stop)[start:]
-    parts = (data[:end], indices[:end], np.cumsum(indptr))
-    counts = csr_array(parts, shape=(len(keep), len(vocab)))
-    counts.sort_indices()
-    return counts, vocab
-
-
-def _class_name(label: Any) -> ClassName | None:
-    """Return what the class of a label is called; None if the label is missing."""
-    value = label.item() if isinstance(label, np.generic) else label
-    if isinstance(value, str):
-        value = value.strip()
-        if number := re.fullmatch(r"([+-]?\d+)(\.0*)?", value):
-            return int(number[1])
-        if not re.fullmatch(r"[+-]?\d*\.\d+", value):
-            return {"true": True, "false": False, "": None}.get(value.lower(), value)
-    if value is None or value is pd.NA or value != value:
-        return None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int):
-        raise ValueError(
-            f"labels: {value!r} names no class; expected strings, whole numbers or "
-            "booleans"
-        )
-    return value
-
-
-def number_labels(
-    labels: Any, n: int, classes: tuple[ClassName, ...] | None
-) -> tuple[np.ndarray | None, tuple[ClassName, ...] | None]:
-    """Return the number of each row's class, -1 where it has none, and the classes.
-
-    Classes that are not given are those found: whole numbers by value, then words in
-    alphabetical order; categories in their own order.
-    """
-    if labels is None:
-        return None, classes
-    try:
-        values = labels.numpy() if isinstance(labels, torch.Tensor) else labels
-        codes, found = pd.factorize(pd.Series(values))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"labels: expected one name for each text; {error}") from error
-    if len(codes) != n:
-        raise ValueError(f"labels: {len(codes)} labels for {n} texts")
-    names = [_class_name(label) for label in found]
-    if classes is None:
-        present = {name for name in names if name is not None}
-        ranked = sorted(present, key=lambda name: (isinstance(name, str), name))
-        if isinstance(found, pd.CategoricalIndex):
-            ordered = map(_class_name, found.categories)
-            ranked = [name for name in ordered if name in present]
-        if len(present) == 1 and present <= {0, 1}:  # of two, one need not occur
-            ranked = [False, True] if isinstance(ranked[0], bool) else [0, 1]
-        if len(ranked) == 1:
-            raise ValueError(
-                f"labels: every row holds {ranked[0]!r}; expected two classes or more"
-            )
-        classes = tuple(ranked)
-    number = {name: k for k, name in enumerate(classes)}
-    for code, name in enumerate(names):
-        if name is not None and name not in number:
-            row = int(np.argmax(codes == code))
-            raise ValueError(
-                f"labels: {name!r} in row {row} is none of the classes "
-                f"{_listed(classes)}"
-            )
-    table = [number.get(name, -1) if name is not None else -1 for name in names]
-    return np.array([*table, -1])[codes], classes
-
-
-def report_left_out(
-    left_out: Mapping[str, Sequence[Hashable]],
-    n: int,
-    on_bad_rows: str,
-    stacklevel: int = 4,
+def check_integer(
+    argument: str, value: int | None, least: int, optional: bool = False
 ) -> None:
-    """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
-    total = sum(map(len, left_out.values()))
-    most = n if on_bad_rows == "error" else 5
-    told = ", ".join(
-        f"{len(rows):,} without {what} (row{'s' * (len(rows) > 1)} "
-        f"{_listed(rows, most)})"
-        for what, rows in left_out.items()
-    )
-    if total == n:
-        raise ValueError(f"no row is left of {n:,}{': ' * bool(n)}{told}")
-    message = f"{total:,} of {n:,} rows are left out: {told}"
-    if total and on_bad_rows == "error":
-        raise ValueError(message)
-    if total and on_bad_rows == "warn":
-        warnings.warn(message, stacklevel=stacklevel)
-
-
-def check_settings(
-    vocab: Vocab | None, min_count: int, max_tokens: int | None, on_bad_rows: str
-) -> None:
-    """Raise a ValueError if the settings of an encoding make no sense."""
-    if not (vocab is None or isinstance(vocab, Vocab)):
-        raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
-    check_integer("min_count", min_count, 1)
-    check_integer("max_tokens", 1 if max_tokens is None else max_tokens, 1)
-    if on_bad_rows not in (known := ("warn", "error", "ignore")):
-        raise ValueError(f"on_bad_rows: expected one of {known}, got {on_bad_rows!r}")
-
-
-def check_integer(argument: str, value: int, least: int) -> None:
-    """Raise a ValueError unless an argument is an integer from `least` on."""
+    """Raise a ValueError unless an argument is an integer from `least` on, or None."""
+    if optional and value is None:
+        return
     if type(value) is not int or value < least:
         raise ValueError(f"{argument}: expected an integer from {least}, got {value!r}")
-
-
-def _listed(values: Sequence[Any], most: int = 10) -> str:
-    """Write the first values, and say if there are more."""
-    more = ", ..." if len(values) > most else ""
-    return ", ".join(map(str, values[:most])) + more
-
-
-def _torch_csr(
-    counts: csr_array, dtype: torch.dtype, device: torch.device
-) -> torch.Tensor:
-    """Return a scipy csr_array as a torch sparse CSR tensor."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(counts.indptr.astype(np.int32)),
-            torch.from_numpy(counts.indices.astype(np.int32)),
-            torch.from_numpy(counts.data).to(dtype),
-            size=counts.shape,
-            device=device,
-            check_invariants=True,
-        )

@@ -355,8 +355,8 @@ FAULTS = [
     ),
     Fault(
         "a new label in a test split passes for a missing one",
-        "corpus",
-        "if name is not None and name not in number:",
+        "texts/encoding",
+        "if name not in number:",
         "if False:",
     ),
     Fault(
@@ -367,13 +367,13 @@ FAULTS = [
     ),
     Fault(
         "stars in alphabetical order",
-        "corpus",
+        "texts/encoding",
         "return int(number[1])",
         "return number[1]",
     ),
     Fault(
         "a vocabulary fitted to rows that are left out",
-        "corpus",
+        "texts/encoding",
         'block["times"] * np.repeat(keep[start:stop], block["sizes"])',
         'block["times"]',
     ),

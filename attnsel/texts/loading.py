@@ -26,14 +26,8 @@ import pandas as pd
 import platformdirs
 import pyarrow as pa
 
-from attnsel.corpus import (
-    TOKEN_PATTERN,
-    Corpus,
-    Vocab,
-    check_integer,
-    check_settings,
-    report_left_out,
-)
+from attnsel.corpus import TOKEN_PATTERN, Corpus, Vocab, check_integer
+from attnsel.texts.encoding import check_settings, report_left_out
 from attnsel.texts.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
@@ -126,7 +120,7 @@ def load_corpus(
         KeyError: if a column is missing; the message names the columns present.
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
-    check_integer("limit", 1 if limit is None else limit, 1)
+    check_integer("limit", limit, 1, optional=True)
     check_integer("seed", seed, 0)
     encode = functools.partial(
         _encode,
