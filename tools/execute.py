@@ -88,6 +88,10 @@ def clean(notebook: Any) -> None:
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
+            for data in (output.get("data", {}) for output in cell.outputs):
+                if "text/plain" in data:  # what has no text shows its address
+                    plain = re.sub(r" at 0x[0-9a-f]+(?=>)", "", data["text/plain"])
+                    data["text/plain"] = plain
 
 
 def noise(notebook: Any) -> list[str]:
