@@ -89,10 +89,9 @@ def load_corpus(
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
-    A named corpus is looked for in the folder named by the environment variable
-    `ATTNSEL_DATA` (as `imdb/train.parquet`), then on the Hugging Face Hub, and if
-    that cannot be reached, replaced by generated reviews with a
-    `BundledCorpusWarning`.
+    A named corpus is looked for in the folder `ATTNSEL_DATA` (as `imdb/train.parquet`),
+    then on the Hugging Face Hub, and if that cannot be reached, replaced by generated
+    reviews with a `BundledCorpusWarning`.
 
     Args:
         source: "imdb", "yelp" (negative, positive), "yelp-full" (1 to 5 stars),
@@ -105,8 +104,8 @@ def load_corpus(
         text: name of the column of texts.
         label: name of the column of labels; None for texts without labels.
         vocab: the training corpus's vocabulary, to encode a test split with.
-        min_count: least number of occurrences of a token of a fitted vocabulary.
-        max_tokens: greatest size of a fitted vocabulary.
+        min_count: as in `Corpus.from_texts`.
+        max_tokens: as in `Corpus.from_texts`.
         limit: take a random sample of so many texts, evenly from the classes while
             they last.
         seed: of that sample, at least 0.
