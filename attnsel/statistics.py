@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,6 +168,18 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
         score_spread=float(spreads[1]),
         end=float(low + high) / 2,
     )
+
+
+def correlation(x: Tensor, y: Tensor) -> float:
+    """Return Pearson's correlation of two vectors (n,)."""
+    return float(torch.corrcoef(torch.stack([x, y]))[0, 1])
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of some runs and the ends of its 95% interval (Student's t)."""
+    found = np.asarray(values)
+    half = scipy.stats.t.ppf(0.975, len(found) - 1) * scipy.stats.sem(found)
+    return found.mean(), found.mean() - half, found.mean() + half
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:

@@ -5,7 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnsel.statistics import binned, rank_correlation, shape
+from attnsel.statistics import (
+    binned,
+    correlation,
+    mean_interval,
+    rank_correlation,
+    shape,
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -124,3 +130,15 @@ def test_shape_leaves_out_unknown_tokens_and_small_bins():
     found = shape(x, scores)
     assert found.end == 1
     assert found.values < 1
+
+
+def test_interval_of_runs_is_that_of_scipy():
+    values = [0.3, 0.5, 0.1, 0.9]
+    mean, low, high = mean_interval(values)
+    peer = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (mean, low, high) == pytest.approx((0.45, peer.low, peer.high))
+
+
+def test_correlation_is_pearsons():
+    x, y = torch.randn(2, 50, generator=torch.Generator().manual_seed(0)).double()
+    assert correlation(x, y) == pytest.approx(scipy.stats.pearsonr(x, y).statistic)
