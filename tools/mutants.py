@@ -35,6 +35,7 @@ ELSEWHERE = (
     "runner",
     "site",
 )
+PAGE = ("book", "scripts", "live", "explorer", "widgets")  # the tests of the room
 HEAD = """\
 # Faults planted, and what notices them
 
@@ -274,7 +275,8 @@ FAULTS = [
         "sign of the pull of the top token",
         "flow",
         "pull[top] = -y",
-        "pull[top] = ymax_margin",
+        "pull[top] = y",
+        "max_margin",
     ),
     Fault(
         "sign of the logistic factor",
@@ -331,7 +333,8 @@ FAULTS = [
         "labels swapped",
         "corpus",
         "(2 * self.targets - 1)",
-        "(1 - 2 * self.targets)model",
+        "(1 - 2 * self.targets)",
+        "model",
     ),
     Fault(
         "stale cache: its key ignores the settings",
@@ -404,6 +407,97 @@ FAULTS = [
         "texts/loading",
         "report_left_out(corpus.left_out, n",
         "report_left_out({}, n",
+    ),
+    # The page
+    Fault(
+        "the apostrophe of phones not straightened",
+        "book/textbox.js",
+        '.replaceAll("’", "\'")',
+        "",
+    ),
+    Fault(
+        "numbers are no tokens of the page",
+        "book/textbox.js",
+        "[\\\\p{L}\\\\p{N}]+(?:'",
+        "[\\\\p{L}]+(?:'",
+    ),
+    Fault(
+        "the page's softmax without its total",
+        "book/textbox.js",
+        "odds.map((w) => w / total)",
+        "odds",
+    ),
+    Fault(
+        "the page sums attention over unknown words",
+        "book/textbox.js",
+        "id < 0 ? 0 : Math.exp(scores[id] - most)",
+        "Math.exp(id < 0 ? 0 : scores[id] - most)",
+    ),
+    Fault(
+        "signs lost in packed numbers",
+        "book/shared.js",
+        "(h >> 15 ? -unit : unit)",
+        "unit",
+    ),
+    Fault(
+        "the flow of the page without counts",
+        "book/plane.js",
+        "dot(places[s], p) + Math.log(count)",
+        "dot(places[s], p)",
+    ),
+    Fault(
+        "sign of the shift in the pull of the page",
+        "book/plane.js",
+        "signs[n] * (gaps[i] - shift)",
+        "signs[n] * (gaps[i] + shift)",
+    ),
+    Fault(
+        "the pull of the page without its logistic factor",
+        "book/plane.js",
+        " - Math.log(total) - far,",
+        " - Math.log(total),",
+    ),
+    Fault(
+        "a margin of the page that some pair violates",
+        "book/plane.js",
+        "leads.every((lead) =>",
+        "leads.some((lead) =>",
+    ),
+    Fault(
+        "the change of a step added once for all sizes",
+        "book/explorer.js",
+        "b + size * change[i]",
+        "b + change[i]",
+    ),
+    Fault(
+        "a correlation about zero",
+        "book/explorer.js",
+        "f(a - mx, y[i] - my)",
+        "f(a, y[i])",
+    ),
+    Fault(
+        "a claim without its upper bound",
+        "book/claims",
+        "between[0] <= x <= between[1]",
+        "between[0] <= x",
+    ),
+    Fault(
+        "a claim of nan holds",
+        "book/claims",
+        "if not (holds and math.isfinite(x))",
+        "if not (holds or math.isnan(x))",
+    ),
+    Fault(
+        "packed numbers in the wrong order of bytes",
+        "book/embed",
+        '"<f2"',
+        '">f2"',
+    ),
+    Fault(
+        "colour of the least class",
+        "book/moving",
+        "top = int(row.argmax())",
+        "top = int(row.argmin())",
     ),
     # Evidence
     Fault(
@@ -497,6 +591,8 @@ def run(tree: Path, *arguments: str) -> list[str]:
 def own_tests(tree: Path, fault: Fault) -> list[str]:
     """Return the test files that import a fault's module, that of its name first."""
     stem = Path(fault.module).stem
+    if fault.module.startswith("book/"):
+        return [f"tests/test_{name}.py" for name in PAGE]
     imports = re.compile(rf"^(?:from|import) .*\b{stem}\b", re.M)
     files = sorted(tree.glob("tests/test_*.py"), key=lambda p: p.stem != f"test_{stem}")
     left_out = {f"test_{name}" for name in ELSEWHERE}
