@@ -3,7 +3,7 @@
 `python -m tools.mutants` runs the unit tests, and the chapter that has most to do with
 it (on the bundled corpus), on a copy of the tree for each fault, and writes the table
 `tools/mutants.md`; with words after it, only of the faults whose description holds one
-of them.
+of them. The tests are taken to pass without a fault: run `make test-unit` first.
 """
 
 from __future__ import annotations
@@ -654,10 +654,9 @@ def main(*words: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         tree = planted(None, Path(folder))
         named = sorted({fault.chapter for fault in chosen} - {""})
-        own = sorted({path for fault in chosen for path in own_tests(tree, fault)})
-        failed = [*run(tree, *own), *(run_chapter(tree, name) for name in named)]
-    if any(failed):
-        sys.exit(f"something fails without any fault: {failed}")
+        failed = [name for name in named if run_chapter(tree, name)]
+    if failed:
+        sys.exit(f"these chapters fail without any fault: {', '.join(failed)}")
     missed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for fault, found in zip(chosen, pool.map(judge, chosen), strict=True):
