@@ -330,7 +330,7 @@ def test_every_feature_becomes_plain_markdown(book):
 
 See Wu et al. [2025], [Start](#sec-first-start), [The second chapter](SITE/second.html),
 [Chapter 2](SITE/second.html#ch-second),
-[the second](SITE/second.html#ch-second) [Wu et al., 2025, Maas et al., 2011] and `{ref}` or ``{ref}`x` `` as code.<sup>1</sup>
+[the second](SITE/second.html#ch-second) [Maas et al., 2011, Wu et al., 2025] and `{ref}` or ``{ref}`x` `` as code.<sup>1</sup>
 
 <sup>1</sup> A note.
 
