@@ -628,7 +628,7 @@ def test_real_reviews(monkeypatch):
         ("cut.json", b'[{"text": "good", "label": 1}, {"te'),
         ("cut.jsonl", b'{"text": "good", "label": 1}\n{"te'),
         ("words.json", b"a good film"),
-        ("cut.csv.gz", gzip.compress(b"text,label\na,1\n")[:-9]),
+        ("cut.csv.gz", gzip.compress(b"text,label\na,1\n", mtime=0)[:-9]),
         ("plain.csv.gz", b"text,label\na,1\n"),
         ("plain.csv.zip", b"text,label\na,1\n"),
         ("cut.parquet", b"PAR1 and then nothing of a table"),
