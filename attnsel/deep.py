@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from attnsel.corpus import Corpus, check_integer
+from attnsel.checks import check_number
+from attnsel.corpus import Corpus
 from attnsel.model import Classifier, sequence_softmax
 
 # Entries of attention that are computed together, of sequences of similar length.
@@ -127,7 +128,7 @@ class TwoLayerClassifier(Classifier):
         self.residual = residual
         self.register_parameter("positions", None)
         if positions is not None:
-            check_integer("positions", positions, 1)
+            check_number("positions", positions, 1, integer=True)
             random = torch.Generator().manual_seed(seed + 1)
             places = torch.randn(positions, dim, generator=random) * dim**-0.5
             self.positions = nn.Parameter(places.to(self.embeddings))

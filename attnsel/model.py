@@ -25,7 +25,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from attnsel.corpus import Corpus, Vocab, check_integer
+from attnsel.checks import check_number
+from attnsel.corpus import Corpus, Vocab
 
 # One shift by max a is exact while exp(-spread), and its reciprocal, stay far from
 # the ends of the dtype's range; past that each sequence gets a shift of its own.
@@ -75,9 +76,9 @@ class Classifier(nn.Module):
         device: torch.device | str = "cpu",
     ) -> None:
         super().__init__()
-        check_integer("n_tokens", n_tokens, 1)
-        check_integer("dim", dim, 1)
-        check_integer("n_classes", n_classes, 2)
+        check_number("n_tokens", n_tokens, 1, integer=True)
+        check_number("dim", dim, 1, integer=True)
+        check_number("n_classes", n_classes, 2, integer=True)
         if dtype not in SAFE_SPREAD:
             raise ValueError(f"dtype: expected float32 or float64, got {dtype}")
         generator = torch.Generator().manual_seed(seed)

@@ -22,7 +22,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from attnsel.corpus import Corpus, check_integer
+from attnsel.checks import check_number
+from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, Classifier
 from attnsel.progress import progress
 from attnsel.steps import (
@@ -200,7 +201,7 @@ def fit(
         FloatingPointError: if training diverges; the message names the step.
     """
     _check(model, corpus, lr)
-    check_integer("steps", steps, 1)
+    check_number("steps", steps, 1, integer=True)
     names = tuple(name for name, _ in model.named_parameters())
     train = names if train is None else train
     if isinstance(train, str) or set(train) - set(names) or not train:
@@ -208,7 +209,7 @@ def fit(
     if optimizer not in ("adam", "gd"):
         raise ValueError(f'optimizer: expected "adam" or "gd", got {optimizer!r}')
     if batch_size is not None:
-        check_integer("batch_size", batch_size, 1)
+        check_number("batch_size", batch_size, 1, integer=True)
     wrong = [s for s in snapshots if not 0 <= s <= steps]
     if wrong:
         raise ValueError(f"snapshots: {wrong} are not in 0..{steps}")
