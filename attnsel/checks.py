@@ -29,8 +29,9 @@ def check_number(
     if optional and value is None:
         return
     kind = "an even integer" if even else "an integer" if integer else "a finite number"
+    wanted: Any = Integral if integer or even else Real
     if (
-        not isinstance(value, Integral if integer or even else Real)
+        not isinstance(value, wanted)
         or isinstance(value, bool)
         or not (math.isfinite(value) and above < value and least <= value <= most)
         or (even and value % 2)
