@@ -292,7 +292,8 @@ def test_search_finds_a_result_by_its_name(visit, name):
 
 def test_all_claims_are_listed_with_what_was_measured():
     text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
-    listed = re.findall(r'<li><a href="(\w+)\.html#[\w-]+">(.*?)</a>: (.*?), ', text)
+    line = r'<li><a class="claim" href="(\w+)\.html#[\w-]+">(.*?)</a>: <.*?>(.*?)</span>, '
+    listed = re.findall(line, text)
     stored = [
         (path.stem, claim["statement"], claim["measured"])
         for path in pages.chapters(SITE.parent.parent)
@@ -300,6 +301,9 @@ def test_all_claims_are_listed_with_what_was_measured():
     ]
     assert listed == stored
     assert f"{len(stored)} claims" in text
+    contents = re.findall(r'<a class="reference internal nav-link" href="#(.*?)">', text)
+    assert "the-model" in contents
+    assert "one-step" not in contents  # titles, not names of files
 
 
 def test_results_are_mentioned_by_their_names():

@@ -140,6 +140,13 @@ def claims(path: Path) -> list[dict[str, str]]:
     return [o.metadata["claim"] for o in outputs if "claim" in o.get("metadata", {})]
 
 
+def stated(page: str, claim: dict[str, str]) -> str:
+    """Return a link to a claim of a page, and what was measured, on one line."""
+    link = f'<a class="claim" href="{page}.html#{claim["id"]}">'
+    words, measured = html.escape(claim["statement"]), html.escape(claim["measured"])
+    return f'{link}{words}</a>: <span class="whole">{measured}</span>'
+
+
 class ClaimRole(SphinxRole):
     """A claim of a chapter by its words: {claim}`one_step: Lemma 4.1, slope`."""
 
@@ -154,11 +161,7 @@ class ClaimRole(SphinxRole):
             message = f"no claim {statement!r} in {path.name}"
             logging.getLogger(__name__).warning(message, location=self.get_location())
             return [nodes.inline(statement, statement)], []
-        link = (
-            f'<a class="claim" href="{page}.html#{found[0]["id"]}">'
-            f"{html.escape(statement)}</a>: {html.escape(found[0]['measured'])}"
-        )
-        return [nodes.raw("", link, format="html")], []
+        return [nodes.raw("", stated(page, found[0]), format="html")], []
 
 
 def list_claims(app: Any, page: str, source: list[str]) -> None:
@@ -172,13 +175,15 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
         total += len(found)
         paper += sum(claim["by"] == "the paper" for claim in found)
         lines = [
-            f'<li><a href="{path.stem}.html#{claim["id"]}">'
-            f"{html.escape(claim['statement'])}</a>: {html.escape(claim['measured'])}, "
-            f"{html.escape(claim['bound'])} ({claim['by']})</li>"
+            f'<li>{stated(path.stem, claim)}, <span class="whole">'
+            f"{html.escape(claim['bound'])}</span> ({claim['by']})</li>"
             for claim in found
         ]
         if found:
-            head = f"## {{doc}}`{path.stem}`"
+            # The table of contents repeats what is written here, not the page's title.
+            first = nbformat.read(path, as_version=4).cells[0].source
+            title = first.partition("\n# ")[2].partition("\n")[0]
+            head = f"## {{doc}}`{title} <{path.stem}>`"
             body = "\n".join(['<ul class="claims">', *lines, "</ul>"])
             parts.append(f"{head}\n\n```{{raw}} html\n{body}\n```")
     count = f"{total} claims, {paper} of them the paper's."
