@@ -292,7 +292,7 @@ def test_search_finds_a_result_by_its_name(visit, name):
 
 def test_all_claims_are_listed_with_what_was_measured():
     text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
-    line = r'<li><a class="claim" href="(\w+)\.html#[\w-]+">(.*?)</a>: <.*?>(.*?)</span>, '
+    line = r'<li><a class="claim" href="(\w+)\.html#.*?">(.*?)</a>: <.*?>(.*?)</span>,'
     listed = re.findall(line, text)
     stored = [
         (path.stem, claim["statement"], claim["measured"])
@@ -301,7 +301,7 @@ def test_all_claims_are_listed_with_what_was_measured():
     ]
     assert listed == stored
     assert f"{len(stored)} claims" in text
-    contents = re.findall(r'<a class="reference internal nav-link" href="#(.*?)">', text)
+    contents = re.findall(r'nav-link" href="#(.*?)">', text)
     assert "the-model" in contents
     assert "one-step" not in contents  # titles, not names of files
 
