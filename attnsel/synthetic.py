@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attnsel.checks import check_number
 from attnsel.corpus import Corpus, Vocab
 
 
@@ -25,55 +26,32 @@ def separable_corpus(
     positive ("pos_0", ...) or completely negative ("neg_0", ...), and otherwise
     irrelevant tokens ("irr_0", ...): those of the positive sequences are drawn at
     random, and the same ones, shuffled, fill the negative sequences, so that
-    alpha_s = 0 exactly. Every token occurs.
-
-    Two arguments break the assumption: `per_sequence` = 2 or more puts several distinct
-    relevant tokens into each sequence, and `n_partly` > 0 makes irrelevant tokens
-    partly positive ("partly_pos_0", ...) or partly negative ("partly_neg_0", ...) by
-    exchanging a share `tilt` of their occurrences on the wrong side in pairs.
+    alpha_s = 0 exactly. Every token occurs; a ValueError if that cannot be.
 
     Args:
-        n: number of sequences, even.
+        n: number of sequences, even; they come in random order.
         n_tokens: V, number of tokens of all kinds.
         length: T, tokens in a sequence.
         n_relevant: number of relevant tokens, even.
-        per_sequence: relevant tokens in each sequence; 1 for Assumption 1.
-        n_partly: number of partly relevant tokens, even; 0 for Assumption 1.
-        tilt: in (0, 1], about the posterior difference |P(1|s) - P(0|s)| they get.
+        per_sequence: distinct relevant tokens in each sequence; 1 for Assumption 1.
+        n_partly: number, even, of the irrelevant tokens that are made partly positive
+            ("partly_pos_0", ...) or negative ("partly_neg_0", ...), by exchanging a
+            share of their occurrences on the wrong side; 0 for Assumption 1.
+        tilt: that share, in (0, 1], about their posterior difference |P(1|s) - P(0|s)|.
         seed: of the random generator.
-
-    Returns:
-        Corpus of n sequences in random order.
-
-    Raises:
-        ValueError: if an argument is out of range or not every token can occur.
     """
+    check_number("n", n, 2, even=True)
+    check_number("n_relevant", n_relevant, 2, even=True)
     half, kinds, free = n // 2, n_relevant // 2, length - per_sequence
     n_plain = n_tokens - n_relevant
-    for name, value, least in (
-        ("n", n, 2),
-        ("n_relevant", n_relevant, 2),
-        ("n_partly", n_partly, 0),
-    ):
-        if value < least or value % 2:
-            raise ValueError(f"{name}: expected an even number from {least}: {value}")
-    if not 1 <= per_sequence <= min(kinds, length):
-        raise ValueError(
-            "per_sequence: expected 1 to the lesser of n_relevant / 2 and length, "
-            f"{min(kinds, length)}, got {per_sequence}"
-        )
-    if n_plain < n_partly:
-        raise ValueError(
-            f"n_tokens: {n_tokens} do not hold {n_relevant} relevant and {n_partly} "
-            "partly relevant tokens"
-        )
-    if half * per_sequence < kinds or half * free < n_plain or (free and not n_plain):
+    check_number("per_sequence", per_sequence, 1, min(kinds, length), integer=True)
+    check_number("tilt", tilt, above=0, most=1)
+    if half * per_sequence < kinds or not min(free, 1) <= n_plain <= half * free:
         raise ValueError(
             f"n_tokens: {n_tokens}, of them {n_relevant} relevant, cannot fill {n} "
             f"sequences of {length} tokens so that each token occurs"
         )
-    if not 0 < tilt <= 1:
-        raise ValueError(f"tilt: expected a number in (0, 1], got {tilt}")
+    check_number("n_partly", n_partly, 0, n_plain, even=True)
     random = torch.Generator().manual_seed(seed)
 
     def draw_relevant() -> Tensor:
@@ -92,16 +70,17 @@ def separable_corpus(
         side = torch.where(swapped, drawn + 1 - 2 * wrong, drawn)
         sides.append(side[torch.randperm(len(side), generator=random)])
     plain = torch.cat(sides).view(n, free) + n_relevant
-    tokens = torch.cat([relevant, plain], dim=1)
-
-    names = [f"{sign}_{i}" for sign in ("pos", "neg") for i in range(kinds)]
-    names += [f"partly_{('pos', 'neg')[i % 2]}_{i // 2}" for i in range(n_partly)]
-    names += [f"irr_{i}" for i in range(n_plain - n_partly)]
-    labels = (torch.arange(n) < half).long()
     order = torch.randperm(n, generator=random)
-    return Corpus.from_tokens(
-        tokens[order].numpy(), labels[order], Vocab(names), name="separable"
-    )
+    tokens = torch.cat([relevant, plain], dim=1)[order].numpy()
+    partly = [f"partly_{('pos', 'neg')[i % 2]}_{i // 2}" for i in range(n_partly)]
+    vocab = _vocab(kinds, partly, n_plain - n_partly)
+    return Corpus.from_tokens(tokens, (order < half).long(), vocab, name="separable")
+
+
+def _vocab(kinds: int, partly: list[str], irrelevant: int) -> Vocab:
+    """Name the tokens in the order of their ids."""
+    relevant = [f"{sign}_{i}" for sign in ("pos", "neg") for i in range(kinds)]
+    return Vocab([*relevant, *partly, *(f"irr_{i}" for i in range(irrelevant))])
 
 
 def synthetic_probabilities(
@@ -109,66 +88,37 @@ def synthetic_probabilities(
 ) -> Tensor:
     """Return the distributions that `synthetic_corpus` draws its tokens from.
 
-    The paper draws the tokens of a sequence independently given the label, with a
-    parameter delta in [0, (|S| - 1) / |S|] (its equation (15), which we do not have).
-    Our family: k = delta + 1 / |S| in [1 / |S|, 1] is the strength of the signal.
-    R = n_relevant tokens carry it, half of them with sign sigma_s = +1 and half with
-    -1; the others are irrelevant. Token j of the R / 2 of a sign has
+    Our family for the paper's equation (15), with its parameter delta: R of the
+    |S| = n_tokens >= 3 tokens carry a signal of strength k = delta + 1 / |S|, half of
+    them with sign sigma_s = +1 and half with -1. Token j of the R / 2 of a sign leans
+    by theta_s = sigma_s (k + (1 - k) u_j), with u_j = 0, ..., 1 evenly spaced; a signal
+    draw is token s with probability (1 + y theta_s) / R. The first token of a sequence
+    is a signal draw; each later one is any of the irrelevant tokens with probability k,
+    otherwise a signal draw. So P(1|s) - P(0|s) = theta_s for balanced labels.
 
-        theta_s = sigma_s (k + (1 - k) u_j),    u_j = 0, ..., 1 evenly spaced,
-
-    and a signal token is s with probability (1 + y theta_s) / R. The first token of a
-    sequence is a signal token; each later one is irrelevant (any with the same
-    probability) with probability k and otherwise a signal token. So P(1|s) - P(0|s) is
-    theta_s for balanced labels: it covers [-1, 1] for small delta. At the upper end
-    of delta each sequence has exactly one relevant token, which is completely positive
-    or negative, and the others are irrelevant: Assumption 1 in the distribution.
-
-    Args:
-        n_tokens: |S|, at least 3.
-        delta: in [0, (n_tokens - 1) / n_tokens].
-        n_relevant: R, even, 2 to n_tokens - 1; about half of the tokens if None.
-
-    Returns:
-        float64 tensor (2, 2, V): probability by place (0 for the first token, 1 for
-        each later one), label and token. The tokens are ordered: positive ones by
-        rising |theta_s|, then negative ones likewise, then irrelevant ones.
-
-    Raises:
-        ValueError: if an argument is out of range.
+    delta is in [0, (|S| - 1) / |S|]; R = n_relevant is even, 2 to |S| - 1, about half
+    of |S| if None. The result is float64 (2, 2, V): probability by place (the first
+    token, each later one), label and token; positive tokens come first, by rising
+    |theta_s|, then negative ones likewise, then irrelevant ones.
     """
+    check_number("n_tokens", n_tokens, 3, integer=True)
+    check_number("delta", delta, 0, (n_tokens - 1) / n_tokens)
     relevant = max(n_tokens // 4, 1) * 2 if n_relevant is None else n_relevant
-    if n_tokens < 3:
-        raise ValueError(f"n_tokens: expected at least 3, got {n_tokens}")
-    if relevant % 2 or not 2 <= relevant < n_tokens:
-        raise ValueError(
-            f"n_relevant: expected an even number from 2 to {n_tokens - 1}, got "
-            f"{relevant}"
-        )
-    most = (n_tokens - 1) / n_tokens
-    if not 0 <= delta <= most:
-        raise ValueError(f"delta: expected 0 to {most:.6g}, got {delta}")
+    check_number("n_relevant", relevant, 2, n_tokens - 1, even=True)
     k = min(delta + 1 / n_tokens, 1.0)
     strength = k + (1 - k) * torch.linspace(0, 1, relevant // 2, dtype=torch.float64)
     theta = torch.cat([strength, -strength])
-    signal = torch.zeros(2, n_tokens, dtype=torch.float64)
-    signal[0, :relevant] = (1 - theta) / relevant
-    signal[1, :relevant] = (1 + theta) / relevant
-    plain = torch.zeros(n_tokens, dtype=torch.float64)
-    plain[relevant:] = 1 / (n_tokens - relevant)
+    signal, plain = torch.zeros(2, 2, n_tokens, dtype=torch.float64)
+    signal[:, :relevant] = torch.stack([1 - theta, 1 + theta]) / relevant
+    plain[:, relevant:] = 1 / (n_tokens - relevant)
     return torch.stack([signal, k * plain + (1 - k) * signal])
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
     """Return R, even, for which all tokens of the family are about equally frequent.
 
-    A sequence holds m = 1 + (length - 1) (1 - k) signal tokens in the mean, with
-    k = delta + 1 / |S|, so R = |S| m / length of the |S| tokens have to carry them.
-
-    Args:
-        n_tokens: |S|, at least 4.
-        length: T, tokens in a sequence.
-        delta: in [0, (n_tokens - 1) / n_tokens].
+    A sequence of `length` tokens holds m = 1 + (length - 1) (1 - k) signal draws in the
+    mean, k = delta + 1 / |S|, so R = |S| m / length of the |S| >= 4 tokens carry them.
     """
     drawn = 1 + (length - 1) * (1 - delta - 1 / n_tokens)
     return min(max(2 * round(n_tokens * drawn / length / 2), 2), n_tokens - 2)
@@ -185,41 +135,23 @@ def synthetic_corpus(
 ) -> Corpus:
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
-    Tokens are independent given the label; see `synthetic_probabilities` for the
-    family. Half of the sequences are positive (one more if n is odd), in random order.
-    At delta = (|S| - 1) / |S| every sequence holds exactly one token that is completely
-    relevant in the sample too, with probability at least
-    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)): only an irrelevant token
-    that misses one of the classes altogether can pass for another. The
-    alpha_s of an irrelevant token is 0 in the mean, and of order n^-1/2 in the sample.
-
-    Args:
-        n: number of sequences, at least 2.
-        n_tokens: |S|, at least 3.
-        length: T, tokens in a sequence.
-        delta: in [0, (n_tokens - 1) / n_tokens], from mixed tokens to Assumption 1.
-        n_relevant: R, even; about half of the tokens if None.
-        seed: of the random generator.
-
-    Returns:
-        Corpus of tokens "pos_0", ..., "neg_0", ..., "irr_0", ...; not all need occur.
-
-    Raises:
-        ValueError: if an argument is out of range.
+    Tokens "pos_0", ..., "neg_0", ..., "irr_0", ... are independent given the label, by
+    the law of `synthetic_probabilities`; not all need occur. Half of the n >= 2
+    sequences of T = length tokens are positive (one more if n is odd), in random order.
+    At the upper end of delta, (|S| - 1) / |S|, every sequence holds exactly one token
+    that is completely relevant in the sample too, with probability at least
+    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)); the alpha_s of an irrelevant
+    token is 0 in the mean, and of order n^-1/2 in the sample.
     """
-    for name, value, least in (("n", n, 2), ("length", length, 1)):
-        if value < least:
-            raise ValueError(f"{name}: expected at least {least}, got {value}")
+    check_number("n", n, 2, integer=True)
+    check_number("length", length, 1, integer=True)
     first, later = synthetic_probabilities(n_tokens, delta, n_relevant)
     random = torch.Generator().manual_seed(seed)
     labels = (torch.randperm(n, generator=random) + 1) % 2
     tokens = torch.multinomial(first[labels], 1, generator=random)
     if length > 1:
-        rest = torch.multinomial(
-            later[labels], length - 1, replacement=True, generator=random
-        )
+        rest = torch.multinomial(later[labels], length - 1, True, generator=random)
         tokens = torch.cat([tokens, rest], dim=1)
     kinds = int((first.sum(0) > 0).sum()) // 2
-    names = [f"{sign}_{i}" for sign in ("pos", "neg") for i in range(kinds)]
-    names += [f"irr_{i}" for i in range(n_tokens - 2 * kinds)]
-    return Corpus.from_tokens(tokens.numpy(), labels, Vocab(names), name="synthetic")
+    vocab = _vocab(kinds, [], n_tokens - 2 * kinds)
+    return Corpus.from_tokens(tokens.numpy(), labels, vocab, name="synthetic")

@@ -100,15 +100,19 @@ def test_partly_relevant_tokens(tilt: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 7}, "n: expected an even number from 2"),
-        ({"n_relevant": 0}, "n_relevant: expected an even number from 2"),
-        ({"n_partly": -2}, "n_partly: expected an even number from 0"),
-        ({"per_sequence": 9}, "per_sequence: expected 1 to .* 8, got 9"),
-        ({"n_tokens": 24, "n_partly": 6}, "n_tokens: 24 do not hold 20 relevant"),
+        ({"n": 7}, "n: expected an even integer from 2"),
+        ({"n_relevant": 0}, "n_relevant: expected an even integer from 2"),
+        ({"n_partly": -2}, "n_partly: expected an even integer from 0"),
+        ({"per_sequence": 9}, "per_sequence: expected an integer from 1 to 8, got 9"),
+        ({"n_tokens": 24, "n_partly": 6}, "n_partly: .* from 0 to 4, got 6"),
         ({"n_tokens": 2000}, "n_tokens: 2000, .* so that each token occurs"),
         ({"n_tokens": 20}, "n_tokens: 20, of them 20 relevant"),
+        ({"n_tokens": 19, "length": 1}, "n_tokens: 19, of them 20 relevant"),
         ({"n": 10}, "n_tokens: 500, .* cannot fill 10"),
-        ({"n_partly": 2, "tilt": 0.0}, r"tilt: expected a number in \(0, 1\], got 0"),
+        (
+            {"n_partly": 2, "tilt": 0.0},
+            "tilt: expected a finite number above 0 to 1, got 0",
+        ),
     ],
 )
 def test_separable_refuses(arguments: dict, message: str) -> None:
@@ -221,14 +225,20 @@ def test_synthetic_is_set_by_its_seed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delta": 1.0}, "delta: expected 0 to 0.995, got 1.0"),
-        ({"delta": -0.1}, "delta: expected 0 to 0.995, got -0.1"),
-        ({"delta": float("nan")}, "delta: expected 0 to 0.995, got nan"),
-        ({"n": 1}, "n: expected at least 2, got 1"),
-        ({"length": 0}, "length: expected at least 1, got 0"),
-        ({"n_tokens": 2}, "n_tokens: expected at least 3, got 2"),
-        ({"n_relevant": 7}, "n_relevant: expected an even number from 2 to 199, got 7"),
-        ({"n_relevant": 200}, "n_relevant: expected an even number from 2 to 199"),
+        ({"delta": 1.0}, "delta: expected a finite number from 0 to 0.995, got 1.0"),
+        ({"delta": -0.1}, "delta: expected a finite number from 0 to 0.995, got -0.1"),
+        (
+            {"delta": float("nan")},
+            "delta: expected a finite number from 0 to 0.995, got nan",
+        ),
+        ({"n": 1}, "n: expected an integer from 2, got 1"),
+        ({"length": 0}, "length: expected an integer from 1, got 0"),
+        ({"n_tokens": 2}, "n_tokens: expected an integer from 3, got 2"),
+        (
+            {"n_relevant": 7},
+            "n_relevant: expected an even integer from 2 to 199, got 7",
+        ),
+        ({"n_relevant": 200}, "n_relevant: expected an even integer from 2 to 199"),
     ],
 )
 def test_synthetic_refuses(arguments: dict, message: str) -> None:

@@ -171,7 +171,7 @@ def test_one_step_prediction_wants_a_vector() -> None:
     [
         ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
         ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' leans .* -0.5"),
-        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds no completely"),
+        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds 0 relevant"),
         (
             [[0, 1, 1], [2, 1]],
             [1, 0],
@@ -267,7 +267,6 @@ def test_max_margin_meets_its_definition(seed: int) -> None:
     E, selected = gaussian(30, 50, seed=seed), relevant_tokens(corpus)
     found = max_margin(E.float(), corpus, selected)
     E = E.float().double()
-    assert found.status == "optimal"
     assert found.residual < 1e-9
     assert float(found.direction.norm()) == pytest.approx(1)
     support = set(map(tuple, found.support.tolist()))
@@ -325,10 +324,10 @@ def test_contradictory_selections_are_named() -> None:
 @pytest.mark.parametrize(
     ("selected", "message"),
     [
-        ([0], "selected: expected one entry for each of 2 sequences, got 1"),
-        ([0, 0], "selected: sequence 1 does not hold 'a'"),
-        ([0, 17], "selected: sequence 1 does not hold token 17"),
-        ([[0], []], "selected: sequence 1 does not hold any selected token"),
+        ([0], "selected: 1 for 2 sequences"),
+        ([0, 0], "selected: sequence 1 does not hold .'a'.$"),
+        ([0, 17], "selected: sequence 1 does not hold .17.$"),
+        ([[0], []], "selected: sequence 1 has no selected token"),
         ([[0, 1], [1, 2]], "selected: no sequence holds a token that is not selected"),
     ],
 )

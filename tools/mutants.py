@@ -251,8 +251,8 @@ FAULTS = [
     Fault(
         "Lemma 4.1 with the mean length",
         "theory",
-        "mean_count(corpus, corpus.signs.double() / corpus.lengths)",
-        "mean_count(corpus, corpus.signs / corpus.lengths.double().mean())",
+        "mean_count(corpus, _class_weights(corpus) / lengths)",
+        "mean_count(corpus, _class_weights(corpus) / lengths.double().mean())",
     ),
     Fault(
         "the margin of the wrong side",
@@ -309,7 +309,10 @@ FAULTS = [
     ),
     # Assumption 1 and the margin problem
     Fault(
-        "a lean of 0.05 passes for none", "theory", "rate != 0,", "abs(rate) > 0.05,"
+        "a lean of 0.05 passes for none",
+        "theory",
+        "> 1e-12 * mean_count(corpus, weights).numpy()",
+        "> 0.05",
     ),
     Fault(
         "no check of the solver's answer",
