@@ -3,6 +3,7 @@
 import hashlib
 import re
 from functools import cache
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -113,9 +114,8 @@ def test_other_tokens_tell_nothing_of_the_label():
 
 
 def test_opinion_words_occur_nowhere_else():
-    slots = [filler for line in reviews._SLOTS.values() for filler in line.split()]
-    templates = [reviews._OPENING, reviews._OPINION, reviews._TALK, reviews._CLOSING]
-    neutral = " ".join([*templates, *slots]).lower().replace("_", " ")
+    lists = [reviews.GRAMMAR[part].values() for part in ("sentences", "slots")]
+    neutral = " ".join(chain.from_iterable(chain(*lists))).lower()
     neutral = re.sub(r"\{\w+\}", " ", neutral)
     words = reviews._lexicon()[0]
     assert not set(re.findall(r"\w+", neutral)) & set(words)
