@@ -172,20 +172,33 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
     """Return the direction of -dL/dp at model.cls and log ‖dL/dp‖, at any ‖p‖.
 
     -dL/dp = Ê[y g sum_i q_i (E_{x_i}·v - f) E_{x_i}] with g = 1 / (1 + exp(y f)),
-    computed in the log domain: exact where autograd returns rounding errors or 0. The
-    direction is a unit vector, float64 (d,); where the gradient is exactly zero, it is
-    zero and the logarithm -inf. Errors are those of `gradient_flow`.
+    exact where autograd returns rounding errors or 0. The direction is a unit vector,
+    float64 (d,), or zero, with the logarithm -inf, where the gradient is exactly zero.
     """
     field = _Field(model, corpus)
     point = field(field.start)
     return field.basis @ torch.from_numpy(point.direction), point.log_norm
 
 
-@dataclass(frozen=True, eq=False)
 class Certificate:
-    """What Theorem A of the book proves of the flow of p from a point on.
+    """What Theorem A of the book proves of the flow that starts at model.cls.
+
+    It needs a value gap, y b_selected > y b_other for each other token of a sequence
+    with b = E v, and a p that selects. Above its lower level it also needs an h that is
+    ahead by at least 1 on selected tokens and, of two others, on the one that votes
+    more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
+    only, 0 elsewhere; they exist if the embeddings are linearly independent.
+
+    The model supplies E (V, d), p (d,) and v (d,), `selected` the token selected in
+    each of the n sequences of two classes; errors are those of `gradient_flow` and
+    `max_margin`.
 
     Attributes:
+        level: which level the excess loss is below: "direction", "selection" (there
+            only with an h) or "none", where nothing is proved.
+        constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
+            direction of the selection, whose tokens win all attention; or inf.
+        theta: the attention on no selected token falls below it from here on.
         norm: ‖p‖.
         log_excess: log of the loss minus `limit_loss`, the loss with all attention on
             the selected tokens; nan where it is below.
@@ -195,52 +208,54 @@ class Certificate:
         A: greatest n / (g gap) of a sequence, with g = 1 / (1 + exp(y b_selected)).
         g_inf: least such g.
         rho: greatest ratio of the counts of the selected and another token.
-        margin: m; D: greatest difference of u·E between two tokens not selected, with u
-            the max-margin direction of the selection.
+        margin: m; D: greatest difference of u·E between two tokens not selected.
         M: greatest distance between two embeddings of a sequence.
         h_norm: ‖h‖; inf if none of the two that are tried separates.
         Lambda, beta: M / g_inf and M² (2 + greatest lead in value) / g_inf; times the
             excess loss they bound the gradient and the Hessian.
     """
 
-    norm: float
-    log_excess: float
-    limit_loss: float
-    selection_level: float
-    direction_level: float
-    gap: float
-    A: float
-    g_inf: float
-    rho: float
-    margin: float
-    D: float
-    M: float
-    h_norm: float
-    Lambda: float
-    beta: float
-    _votes: tuple[np.ndarray, np.ndarray]  # y b of the selected, of the best other
-    _n: int
+    def __init__(
+        self,
+        model: AttentionClassifier,
+        corpus: Corpus,
+        selected: Tensor | Sequence[int],
+    ) -> None:
+        field, n, counts = _Field(model, corpus), len(corpus), corpus.counts.data
+        best = max_margin(model.embeddings, corpus, selected)
+        own = field.tokens[field.token] == np.asarray(selected)[field.row]
+        row, other = field.row[~own], field.token[~own]
+        some, first = np.unique(row, return_index=True)  # sequences with another token
+        votes = field.signs[field.row] * field.values
+        leads = votes[own][row] - votes[~own]
+        gaps, held = np.minimum.reduceat(leads, first), votes[own][some]
+        self.gap, self.g_inf = float(gaps.min()), float(expit(-held).min())
+        with np.errstate(divide="ignore"):
+            self.A = float((n / (expit(-held) * gaps.clip(0))).max())
+        self.rho = float((counts[own][row] / counts[~own]).max())
+        toward = (field.points @ (field.basis.T @ best.direction).numpy())[other]
+        ranges = np.maximum.reduceat(toward, first) - np.minimum.reduceat(toward, first)
+        self.margin, self.D = best.margin, float(ranges.max())
+        bags = (field.points[bag] for bag in np.split(field.token, field.first[1:]))
+        self.M = max(float(pdist(bag).max(initial=0)) for bag in bags)
+        self.Lambda = self.M / self.g_inf
+        self.beta = self.M**2 * (2 + float(leads.max())) / self.g_inf
+        self.h_norm = _separation(field, own)
+        miss = np.logaddexp(0, gaps - held) - np.logaddexp(0, -held)
+        self.selection_level = float(miss.min()) / n
+        self.direction_level = self.margin / (2 * self.A * (self.margin + self.D))
+        self.limit_loss = float(np.logaddexp(0, -votes[own]).mean())
 
-    @property
-    def level(self) -> str:
-        """Which of the levels the excess loss is below: what is proved.
-
-        "direction"; "selection" (there only with an h); "none", where nothing is.
-        """
-        if self.constant == math.inf:
-            return "none"
-        late = self.log_excess <= math.log(self.direction_level)
-        return "direction" if late else "selection"
-
-    @property
-    def constant(self) -> float:
-        """C with 1 - cos(p, u) <= C / ‖p‖ from here on, as the selected win; or inf."""
-        return self.norm + self._reach(self.log_excess)[1]
-
-    @property
-    def theta(self) -> float:
-        """The attention on no selected token falls below it from here on."""
-        return self._reach(self.log_excess)[0]
+        point = field(field.start)
+        excess = point.loss - self.limit_loss + ROUNDING
+        late = excess < self.direction_level
+        self.norm = field.norm(field.start)
+        self.log_excess = point.log_excess if late else _log(excess)
+        self._votes, self._n = (held, held - gaps), n
+        self.theta, reach = self._reach(self.log_excess)
+        self.constant = self.norm + reach
+        proved = "direction" if late else "selection"
+        self.level = proved if reach < math.inf else "none"
 
     def bounds(self, flow: Flow) -> Tensor:
         """Return upper bounds on 1 - cos(p, u) at the points of a flow, float64 (k,).
@@ -270,65 +285,7 @@ class Certificate:
         return theta, path + spare / self.margin
 
 
-def certificate(
-    model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
-) -> Certificate:
-    """Say what is proved of the flow that starts at model.cls (Theorem A of the book).
-
-    It needs a value gap, y b_selected > y b_other for each other token of a sequence
-    with b = E v, and a p that selects. Above its lower level it also needs an h that is
-    ahead by at least 1 on selected tokens and, of two others, on the one that votes
-    more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
-    only, 0 elsewhere; they exist if the embeddings are linearly independent.
-
-    Args:
-        model: supplies E (V, d), p (d,) and v (d,).
-        corpus: n sequences with two classes.
-        selected: the token selected in each sequence, n ids.
-
-    Raises:
-        ValueError: as `gradient_flow` for the model and `max_margin` for the selection.
-    """
-    field, n = _Field(model, corpus), len(corpus)
-    best = max_margin(model.embeddings, corpus, selected)
-    own = field.tokens[field.token] == np.asarray(selected)[field.row]
-    votes, row = field.signs[field.row] * field.values, field.row[~own]
-    leads = votes[own][row] - votes[~own]
-    limit_loss = float(np.logaddexp(0, -votes[own]).mean())
-    some, first = np.unique(row, return_index=True)  # sequences with another token
-    votes, gaps = votes[own][some], np.minimum.reduceat(leads, first)
-    g = expit(-votes)
-    with np.errstate(divide="ignore"):
-        A = float((n / (g * gaps.clip(0))).max())
-    miss = np.logaddexp(0, gaps - votes) - np.logaddexp(0, -votes)
-    toward = field.points @ (field.basis.T @ best.direction).numpy()
-    toward = toward[field.token[~own]]
-    ranges = np.maximum.reduceat(toward, first) - np.minimum.reduceat(toward, first)
-    D, data = float(ranges.max()), corpus.counts.data
-    bags = np.split(field.token, field.first[1:])
-    M = max(float(pdist(field.points[bag]).max(initial=0)) for bag in bags)
-    direction_level = best.margin / (2 * A * (best.margin + D))
-    point = field(field.start)
-    excess = point.loss - limit_loss + ROUNDING
-    return Certificate(
-        norm=field.norm(field.start),
-        log_excess=point.log_excess if excess < direction_level else _log(excess),
-        limit_loss=limit_loss,
-        selection_level=float(miss.min()) / n,
-        direction_level=direction_level,
-        gap=float(gaps.min()),
-        A=A,
-        g_inf=float(g.min()),
-        rho=float((data[own][row] / data[~own]).max()),
-        margin=best.margin,
-        D=D,
-        M=M,
-        h_norm=_separation(field, own),
-        Lambda=M / float(g.min()),
-        beta=M**2 * (2 + float(leads.max())) / float(g.min()),
-        _votes=(votes, votes - gaps),
-        _n=n,
-    )
+certificate = Certificate  # asked like a function
 
 
 def _separation(field: _Field, own: np.ndarray) -> float:
@@ -378,8 +335,7 @@ class _Field:
         self.tokens, self.token = np.unique(held, return_inverse=True)
         rows = embeddings[torch.from_numpy(self.tokens)]
         self.basis, coordinates = torch.linalg.qr(rows.T)  # (d, r), (r, tokens)
-        self.points = np.ascontiguousarray(coordinates.T.numpy())
-        self.transposed = np.ascontiguousarray(coordinates.numpy())
+        self.points = coordinates.T.numpy()
         self.start = (self.basis.T @ cls).numpy()
         self.rest = cls - self.basis @ torch.from_numpy(self.start)
         self.sizes = np.linalg.norm(self.points, axis=1)[self.token]
@@ -409,8 +365,8 @@ class _Field:
         logits = limit + shift
 
         # Pulls q_i g (b_i - f) of all but the top tokens, up to a factor exp(scale).
-        log_attention = score + log_top[row]
-        log_weight = log_attention + log_expit(-y * logits)[row]
+        score += log_top[row]  # log q_i
+        log_weight = score + log_expit(-y * logits)[row]
         log_weight[top] = -math.inf
         scale = float(np.nan_to_num(log_weight.max()))  # finite without any pull
         weight = np.exp(log_weight - scale)
@@ -419,7 +375,7 @@ class _Field:
         pull = y[row] * weight * lead
         pull[top] = -y * lost * np.exp(log_top)
         pulls = np.bincount(self.token, pull, len(self.points)) / n
-        vector = self.transposed @ pulls
+        vector = pulls @ self.points
         norm = float(np.linalg.norm(vector))
 
         # The loss above its limit, once linear from the terms of the gradient.
@@ -430,7 +386,7 @@ class _Field:
             small = np.log1p(np.expm1(np.clip(x, -1, 1)) * expit(far))
             large = np.logaddexp(0, x + far) - np.logaddexp(0, far)
             log_above = _log(float(np.where(np.abs(x) < 1, small, large).mean()))
-        attention = np.exp(log_attention)
+        attention = np.exp(score)
         return _Point(
             direction=vector / (norm or 1.0),
             log_norm=scale + _log(norm),
@@ -457,7 +413,7 @@ class _Field:
         )
         curvature = -(pull.T @ bend + attention.T @ pull).toarray()
         curvature[np.diag_indices_from(curvature)] += pull.sum(axis=0)
-        change = self.transposed @ curvature @ self.points
+        change = self.points.T @ curvature @ self.points
         change -= np.outer(x.direction, x.direction @ change)
         return change / (len(self.signs) * (x.size or 1.0))
 

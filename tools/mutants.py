@@ -286,14 +286,14 @@ FAULTS = [
     Fault(
         "the selection level without the mean",
         "flow",
-        "selection_level=float(miss.min()) / n",
-        "selection_level=float(miss.min())",
+        "self.selection_level = float(miss.min()) / n",
+        "self.selection_level = float(miss.min())",
     ),
     Fault(
         "the direction level twice too high",
         "flow",
-        "best.margin / (2 * A * (best.margin + D))",
-        "best.margin / (A * (best.margin + D))",
+        "self.margin / (2 * self.A * (self.margin + self.D))",
+        "self.margin / (self.A * (self.margin + self.D))",
     ),
     Fault(
         "the certificate's constant without the path to the lower level",
