@@ -12,7 +12,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -111,20 +110,20 @@ def gradient_flow(
     start = field.norm(field.start)
     check_number("max_norm", max_norm, above=start)
     goals = [*sorted(r for r in record if start < r < max_norm), max_norm]
-    equation = (lambda _, z: field(z).direction, 0.0, field.start, math.inf)
+    equation = (lambda _, z: _Point(field, z).direction, 0.0, field.start, math.inf)
     solver: BDF | RK45
     # Threads cost more than they bring in problems of this size.
     with threadpool_limits(1, user_api="blas"):
         if len(field.start) > 1000:
             solver = RK45(*equation, rtol=tol, atol=tol)
         else:
-            exact = {"jac": lambda _, z: field.jacobian(z)}
+            exact = {"jac": lambda _, z: _Point(field, z).jacobian(field)}
             solver = BDF(*equation, rtol=tol, atol=tol, **exact)
         path, reason = _follow(solver, field, goals, max_steps)
     if reason != "max_norm":
         end = f"ended at ‖p‖ = {field.norm(path[-1]):.4g}, before {max_norm = :g}"
         warnings.warn(f"gradient_flow {end}: {reason}", RuntimeWarning, stacklevel=2)
-    points = [field(z) for z in path]
+    points = [_Point(field, z) for z in path]
     top = points[-1].top
     cls = torch.from_numpy(np.stack(path)) @ field.basis.T + field.rest
     loss, log_excess, log_gradient = torch.tensor(
@@ -152,7 +151,7 @@ def _follow(
 
     path = [field.start]
     for _ in range(max_steps):
-        if field(solver.y).balance < STATIONARY:
+        if _Point(field, solver.y).balance < STATIONARY:
             return path, "stalled"
         message = solver.step()
         if solver.status == "failed":
@@ -176,7 +175,7 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
     float64 (d,), or zero, with the logarithm -inf, where the gradient is exactly zero.
     """
     field = _Field(model, corpus)
-    point = field(field.start)
+    point = _Point(field, field.start)
     return field.basis @ torch.from_numpy(point.direction), point.log_norm
 
 
@@ -246,7 +245,7 @@ class Certificate:
         self.direction_level = self.margin / (2 * self.A * (self.margin + self.D))
         self.limit_loss = float(np.logaddexp(0, -votes[own]).mean())
 
-        point = field(field.start)
+        point = _Point(field, field.start)
         excess = point.loss - self.limit_loss + ROUNDING
         late = excess < self.direction_level
         self.norm = field.norm(field.start)
@@ -309,21 +308,8 @@ def _separation(field: _Field, own: np.ndarray) -> float:
     return min(norms)
 
 
-class _Point(NamedTuple):
-    direction: np.ndarray  # -dL/dp / ‖dL/dp‖ in coordinates (r,)
-    log_norm: float  # log ‖dL/dp‖
-    balance: float  # ‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel
-    loss: float
-    log_excess: float
-    top: np.ndarray  # (n,) position in counts.indices of the most attended token
-    attention: np.ndarray  # (nnz,) q_i
-    pull: np.ndarray  # (nnz,) y g q_i (b_i - f) exp(-scale), with f' = q_i (b_i - f)
-    bend: np.ndarray  # (nnz,) q_i + y (1 - g) f'
-    size: float  # ‖dL/dp‖ exp(-scale)
-
-
 class _Field:
-    """The gradient in p, in coordinates z of the row space of E: p = basis z + rest."""
+    """The problem in coordinates z of the row space of E: p = basis z + rest."""
 
     def __init__(self, model: AttentionClassifier, corpus: Corpus) -> None:
         model.check_vocab(corpus)
@@ -349,73 +335,73 @@ class _Field:
         """Return ‖p‖."""
         return math.hypot(float(np.linalg.norm(z)), float(self.rest.norm()))
 
-    def __call__(self, z: np.ndarray) -> _Point:
-        y, row, n = self.signs, self.row, len(self.signs)
-        score = (self.points @ z)[self.token] + self.log_counts
-        score -= np.maximum.reduceat(score, self.first)[row]
-        # One top token a sequence; others that tie with it are treated as the rest.
-        top = np.flatnonzero(score == 0)
-        top = top[np.unique(row[top], return_index=True)[1]]
-        limit = self.values[top]
-        gap = self.values - limit[row]  # b_i - b_top
+
+class _Point:
+    """Loss and gradient at coordinates z, with q attention, b values and f logits."""
+
+    def __init__(self, field: _Field, z: np.ndarray) -> None:
+        y, row, n = field.signs, field.row, len(field.signs)
+        score = (field.points @ z)[field.token] + field.log_counts
+        score -= np.maximum.reduceat(score, field.first)[row]
+        # Position in counts.indices of the most attended token of each sequence; others
+        # that tie with it are treated as the rest.
+        best = np.flatnonzero(score == 0)
+        self.top = top = best[np.unique(row[best], return_index=True)[1]]
+        limit = field.values[top]
+        gap = field.values - limit[row]  # b_i - b_top
         odds = np.exp(score)
         odds[top] = 0
-        log_top = -np.log1p(np.add.reduceat(odds, self.first))  # log q_top
-        shift = np.add.reduceat(odds * gap, self.first) * np.exp(log_top)  # f - b_top
+        log_top = -np.log1p(np.add.reduceat(odds, field.first))  # log q_top
+        shift = np.add.reduceat(odds * gap, field.first) * np.exp(log_top)  # f - b_top
         logits = limit + shift
-
-        # Pulls q_i g (b_i - f) of all but the top tokens, up to a factor exp(scale).
         score += log_top[row]  # log q_i
+        self.attention = np.exp(score)  # (nnz,)
+        self.loss = float(-log_expit(y * logits).mean())
+
+        # Pulls y g q_i (b_i - f) = y g f', up to a common factor exp(scale).
         log_weight = score + log_expit(-y * logits)[row]
         log_weight[top] = -math.inf
         scale = float(np.nan_to_num(log_weight.max()))  # finite without any pull
         weight = np.exp(log_weight - scale)
-        lost = np.add.reduceat(weight * gap, self.first)
+        lost = np.add.reduceat(weight * gap, field.first)
         lead = gap - shift[row]  # b_i - f, where the top token has gap 0
-        pull = y[row] * weight * lead
+        self.pull = pull = y[row] * weight * lead
         pull[top] = -y * lost * np.exp(log_top)
-        pulls = np.bincount(self.token, pull, len(self.points)) / n
-        vector = pulls @ self.points
-        norm = float(np.linalg.norm(vector))
+        vector = np.bincount(field.token, pull, len(field.points)) @ field.points / n
+        self.size = float(np.linalg.norm(vector))  # ‖dL/dp‖ exp(-scale)
+        self.log_norm = scale + _log(self.size)
+        self.direction = vector / (self.size or 1.0)
+        # ‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel.
+        self.balance = n * self.size / (float(np.abs(pull) @ field.sizes) or 1.0)
+        # q_i + y (1 - g) f', for the Jacobian.
+        self.bend = self.attention * (1 + (y * expit(y * logits))[row] * lead)
 
         # The loss above its limit, once linear from the terms of the gradient.
         x, far = -y * shift, -y * limit
         if np.abs(x).max() < 1e-8:
-            log_above = scale + _log(float((-y * lost).mean()))
+            self.log_excess = scale + _log(float((-y * lost).mean()))
         else:
             small = np.log1p(np.expm1(np.clip(x, -1, 1)) * expit(far))
             large = np.logaddexp(0, x + far) - np.logaddexp(0, far)
-            log_above = _log(float(np.where(np.abs(x) < 1, small, large).mean()))
-        attention = np.exp(score)
-        return _Point(
-            direction=vector / (norm or 1.0),
-            log_norm=scale + _log(norm),
-            balance=n * norm / (float(np.abs(pull) @ self.sizes) or 1.0),
-            loss=float(-log_expit(y * logits).mean()),
-            log_excess=log_above,
-            top=top,
-            attention=attention,
-            pull=pull,
-            bend=attention * (1 + (y * expit(y * logits))[row] * lead),
-            size=norm,
-        )
+            above = np.where(np.abs(x) < 1, small, large).mean()
+            self.log_excess = _log(float(above))
 
-    def jacobian(self, z: np.ndarray) -> np.ndarray:
+    def jacobian(self, field: _Field) -> np.ndarray:
         """Return the derivative of the direction in z, shape (r, r).
 
         That of y g f' in the scores is diag(y g f') - y g f' (q + y (1 - g) f')^T
         - q (y g f')^T, summed over the sequences.
         """
-        x, shape = self(z), (len(self.signs), len(self.points))
+        shape = (len(field.signs), len(field.points))
         attention, pull, bend = (
-            csr_array((data, self.token, self.indptr), shape=shape)
-            for data in (x.attention, x.pull, x.bend)
+            csr_array((data, field.token, field.indptr), shape=shape)
+            for data in (self.attention, self.pull, self.bend)
         )
         curvature = -(pull.T @ bend + attention.T @ pull).toarray()
         curvature[np.diag_indices_from(curvature)] += pull.sum(axis=0)
-        change = self.points.T @ curvature @ self.points
-        change -= np.outer(x.direction, x.direction @ change)
-        return change / (len(self.signs) * (x.size or 1.0))
+        change = field.points.T @ curvature @ field.points
+        change -= np.outer(self.direction, self.direction @ change)
+        return change / (len(field.signs) * (self.size or 1.0))
 
 
 def _log(x: float) -> float:

@@ -26,8 +26,7 @@ from attnsel.corpus import Corpus
 def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
     """Return Ê[weight_X #{i : x_i = s}], the weighted mean count of each token.
 
-    The result is float64 (V,) for weights (n,), and (V, K) for several a sequence,
-    (n, K).
+    For weights (n,) it is float64 (V,); for several a sequence, (n, K), it is (V, K).
     """
     sums = corpus.counts.T.astype(np.float64) @ weights.double().numpy()
     return torch.from_numpy(sums) / len(corpus)
@@ -61,21 +60,20 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     """Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
 
-    With `output` v of shape (d,), lr the paper's eta_0 and T_X the length of a sequence
+    For v = output of shape (d,), lr the paper's eta_0 and T_X the length of a sequence
     it is (lr ‖v‖² / 2) Ê[(y / T_X) #{i : x_i = s}], float64 (V,); with equal lengths T,
     (lr ‖v‖² / 2T) alpha_s. What vanishes as d grows is neglected: the attention is
-    taken as uniform and the logistic factor as 1/2. For K > 2 classes, with v of shape
-    (K, d), the change of E_s·v_k is, shape (V, K),
-    lr sum_j Ê[(1{y = j} - 1/K) / T_X #{i : x_i = s}] v_j·v_k. Another shape of v is a
-    ValueError.
+    taken as uniform and the logistic factor as 1/2. For K > 2 classes v is (K, d) and
+    lr sum_j Ê[(1{y = j} - 1/K) / T_X #{i : x_i = s}] v_j·v_k, shape (V, K), is the
+    change of E_s·v_k. Another shape of v is a ValueError.
     """
     K, v = corpus.n_classes, output.detach().double().cpu()
     check_shape("output", v, ("d",) if K == 2 else (K, "d"))
     lengths = corpus.lengths if K == 2 else corpus.lengths[:, None]
     rates = mean_count(corpus, _class_weights(corpus) / lengths)
-    return (
-        lr * float(v.square().sum()) / 2 * rates if K == 2 else lr * rates @ (v @ v.T)
-    )
+    if K == 2:
+        return lr * float(v.square().sum()) / 2 * rates
+    return lr * rates @ (v @ v.T)
 
 
 def _class_weights(corpus: Corpus) -> Tensor:
@@ -113,11 +111,11 @@ def relevant_tokens(
         relevant = tokens[complete[tokens]]
         partly = tokens[~complete[tokens] & leaning[tokens]]
         if len(partly) or len(relevant) != 1:
-            names = [corpus.vocab[s] for s in relevant[:5]]
+            names = [corpus.vocab[s] for s in (*partly, *relevant)[:5]]
             fault = f"it holds {len(relevant)} relevant tokens: {names}"
             if len(partly):
-                name, lean = corpus.vocab[partly[0]], rate[partly[0]]
-                fault = f"{name!r} leans to a class ({irrelevant} = {lean:.3g})"
+                lean = f"{irrelevant} = {rate[partly[0]]:.3g}"
+                fault = f"{names[0]!r} leans to a class ({lean})"
             raise ValueError(f"corpus: sequence {i} breaks Assumption 1: {fault}")
         chosen[i] = relevant[0]
     return torch.from_numpy(chosen)

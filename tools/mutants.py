@@ -274,13 +274,16 @@ FAULTS = [
         "log_expit(y * logits)[row]",
     ),
     Fault(
-        "flow without counts", "flow", "[self.token] + self.log_counts", "[self.token]"
+        "flow without counts",
+        "flow",
+        "[field.token] + field.log_counts",
+        "[field.token]",
     ),
     Fault(
         "no tilt of g in the Jacobian of the flow",
         "flow",
-        "bend=attention * (1 + (y * expit(y * logits))[row] * lead)",
-        "bend=attention",
+        "self.attention * (1 + (y * expit(y * logits))[row] * lead)",
+        "self.attention",
     ),
     # The certificate
     Fault(
