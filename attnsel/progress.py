@@ -11,27 +11,17 @@ from tqdm.auto import tqdm
 T = TypeVar("T")
 
 
-def progress_off() -> bool:
-    """Say whether `ATTNSEL_PROGRESS=0` switches all bars off."""
-    return os.environ.get("ATTNSEL_PROGRESS") == "0"
+def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None]:
+    """Iterate under a bar that shows after two seconds and goes away at the end.
 
-
-def progress(
-    iterable: Iterable[T], description: str, total: int | None = None
-) -> Generator[T, None, None]:
-    """Iterate while showing a bar once two seconds have passed.
-
-    It appears in a notebook and on a terminal, never in a redirected log, and goes
-    away when the loop ends, at its end or before.
+    It shows in a notebook and on a terminal, unless `ATTNSEL_PROGRESS=0`.
     """
-    off = True if progress_off() else None  # None: off where there is no terminal
-    bar = tqdm(desc=description, total=total, delay=2.0, leave=False, disable=off)
+    off = os.environ.get("ATTNSEL_PROGRESS") == "0" or None  # None: if no terminal
+    bar = tqdm(iterable, description, delay=2.0, leave=False, disable=off)
     try:
         for item in iterable:
             yield item
             bar.update()
     finally:
-        # In a notebook a bar that falls short of its total is shown in red, and stays.
-        # Here a loop that ends early has reached what it was for, or was interrupted.
-        bar.total = None
+        bar.total = None  # else a notebook shows a loop that ended early in red
         bar.close()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Collection, Iterator
-from itertools import zip_longest
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,7 @@ BLOCK = 512
 
 
 def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
-    """Return the mean of log(1 + exp(-y f)), the logistic loss of the paper.
-
-    Args:
-        logits: f, shape (n,).
-        signs: y in {-1, +1}, shape (n,).
-    """
+    """Return the mean of log(1 + exp(-y f)) of logits f (n,) and signs y (n,)."""
     return softplus(-signs.to(logits) * logits).mean()
 
 
@@ -66,19 +60,18 @@ class Whole:
     def __init__(
         self, model: Classifier, train: Collection[str], lr: float, optimizer: str
     ) -> None:
-        self.model = model
+        self.model, adam = model, optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
         self.parts = {name: self.split(name) for name in train}
+        rates = dict.fromkeys(model.matrices if adam else (), len(model.cls) ** -0.5)
         groups: list[dict[str, Any]] = [
-            {"params": parts, "lr": lr} for parts in self.parts.values()
+            {"params": parts, "lr": lr * rates.get(name, 1)}
+            for name, parts in self.parts.items()
         ]
-        if optimizer == "gd":
-            self.optimizer: torch.optim.Optimizer = torch.optim.SGD(groups)
-            return
-        for group, name in zip(groups, train, strict=True):
-            group["lr"] *= len(model.cls) ** -0.5 if name in model.matrices else 1
         fused = model.cls.device.type in ("cpu", "cuda")
-        self.optimizer = torch.optim.Adam(groups, fused=fused)
+        self.optimizer: torch.optim.Optimizer = (
+            torch.optim.Adam(groups, fused=fused) if adam else torch.optim.SGD(groups)
+        )
 
     def split(self, name: str) -> tuple[Tensor, ...]:
         """Return views of the parts of a parameter that move one after the other."""
@@ -140,21 +133,20 @@ class ScoreSpace(Whole):
         return logits
 
     def move(self) -> None:  # noqa: D102
-        E, P = self.split("embeddings"), self.model.directions()
+        E = self.parts.get("embeddings") or self.split("embeddings")
+        P = self.model.directions()
         rows = P.detach()
         pulled, buffer = torch.zeros_like(rows), torch.empty_like(E[0])
-        moving = self.parts.get("embeddings", ())
-        for e, g, part in zip_longest(E, self.g.split(BLOCK), moving):
+        for e, g in zip(E, self.g.split(BLOCK), strict=True):
             pulled.addmm_(g.T, e)
-            if part is not None:
-                self.step(part, torch.mm(g, rows, out=buffer[: len(e)]))
+            if "embeddings" in self.parts:
+                self.step(e, torch.mm(g, rows, out=buffer[: len(e)]))
         # These move last: the gradients of all are taken where they stand.
         small = [name for name in self.parts if name != "embeddings"]
-        if small:
-            values = [self.model.get_parameter(name) for name in small]
-            grads = torch.autograd.grad(P, values, pulled)
-            for name, grad in zip(small, grads, strict=True):
-                self.step(self.parts[name][0], grad)
+        values = [self.model.get_parameter(name) for name in small]
+        grads = torch.autograd.grad(P, values, pulled) if small else ()
+        for name, grad in zip(small, grads, strict=True):
+            self.step(self.parts[name][0], grad)
         self.known = None
 
     def step(self, part: Tensor, grad: Tensor) -> None:
@@ -162,16 +154,6 @@ class ScoreSpace(Whole):
         part.grad = grad
         self.optimizer.step()
         part.grad = None
-
-
-def batches(
-    corpus: Corpus, size: int | None, random: torch.Generator
-) -> Iterator[Corpus]:
-    """Return the corpus, or its sequences in random order in parts of some size."""
-    if size is None:
-        return iter([corpus])
-    order = torch.randperm(len(corpus), generator=random)
-    return (corpus[rows] for rows in order.split(size))
 
 
 def summed(values: Tensor) -> Tensor:
@@ -199,16 +181,20 @@ def processes() -> int:
 
 def join(model: Classifier, settings: dict[str, Any]) -> None:
     """Give all processes the parameters of the first one, once they mean the same."""
-    if processes() == 1:
-        return
-    others: list[Any] = [None] * processes()
-    dist.all_gather_object(others, settings)
+    if processes() > 1:
+        others: list[Any] = [None] * processes()
+        dist.all_gather_object(others, settings)
+        for other in others:
+            agree(settings, other, "another process")
+        for parameter in model.parameters():
+            dist.broadcast(parameter.detach(), 0)
+
+
+def agree(settings: dict[str, Any], others: dict[str, Any], where: str) -> None:
+    """Raise a ValueError that names a setting with another value elsewhere."""
     for name, value in settings.items():
-        given = [other[name] for other in others]
-        if given != [value] * len(given):
-            raise ValueError(f"{name}: it differs between the processes: {given}")
-    for parameter in model.parameters():
-        dist.broadcast(parameter.detach(), 0)
+        if others[name] != value:
+            raise ValueError(f"{name}: {value!r} here, but {others[name]!r} in {where}")
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -227,16 +213,11 @@ def save(path: Path, state: dict[str, Any]) -> None:
 
 
 def load(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return a checkpoint; a ValueError says in what it differs from these settings."""
+    """Return a checkpoint, which must have been written with these settings."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         before = state["settings"]
     except (RuntimeError, pickle.UnpicklingError, KeyError, EOFError) as error:
         raise ValueError(f"checkpoint: {path} holds no training") from error
-    for name, value in settings.items():
-        if before[name] != value:
-            raise ValueError(
-                f"checkpoint: {path} was written with {name}={before[name]!r}, "
-                f"not {value!r}"
-            )
+    agree(settings, before, f"the checkpoint {path}")
     return state

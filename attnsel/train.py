@@ -8,12 +8,10 @@ in the same loop.
 from __future__ import annotations
 
 import copy
-import math
-import numbers
 import os
 import time
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -22,36 +20,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from attnsel.checks import check_number
+from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, Classifier
 from attnsel.progress import progress
-from attnsel.steps import (
-    ScoreSpace,
-    Whole,
-    batches,
-    join,
-    load,
-    logistic_loss,
-    mean_loss,
-    processes,
-    save,
-    score_gradient,
-    summed,
-)
+from attnsel.steps import ScoreSpace, Whole, join, load, processes, save, summed
+from attnsel.steps import logistic_loss as logistic_loss
+from attnsel.steps import mean_loss as mean_loss
+from attnsel.steps import score_gradient as score_gradient
 
-__all__ = [
-    "History",
-    "accuracy",
-    "fit",
-    "logistic_loss",
-    "mean_loss",
-    "one_step",
-    "score_change",
-    "score_gradient",
-]
-
-MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 
 
@@ -94,26 +71,21 @@ class History:
 
     Attributes:
         step: number of steps taken, int64 (records,).
-        loss, accuracy: on the training corpus, (records,); accuracy in [0, 1], where a
-            logit of zero counts as wrong.
+        scores: by step, for the last one and each snapshot that was reached, E p and
+            E v of all tokens, (V, 2) or (V, K + 1) on the CPU.
+        loss, accuracy: on the training corpus, float64 (records,).
         test_loss, test_accuracy: on the test corpus; empty without one.
-        scores: for the last step and each snapshot step that was reached, E p and E v
-            of all tokens, (V, 2) or (V, K + 1) on the CPU.
     """
 
-    step: Tensor = field(default_factory=lambda: torch.empty(0, dtype=torch.int64))
-    loss: Tensor = field(default_factory=lambda: torch.empty(0))
-    accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
+    step: Tensor
+    scores: dict[int, Tensor]
+    loss: Tensor
+    accuracy: Tensor
     test_loss: Tensor = field(default_factory=lambda: torch.empty(0))
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
-    scores: dict[int, Tensor] = field(default_factory=dict)
 
     def at(self, step: int = -1) -> Tensor:
-        """Return the scores kept at a step, -1 for the last one.
-
-        Raises:
-            KeyError: if there are none; the message names the steps there are.
-        """
+        """Return the scores kept at a step, -1 for the last; a KeyError names those."""
         step = int(self.step[-1]) if step == -1 else step
         if step not in self.scores:
             kept = ", ".join(map(str, self.scores)) or "none"
@@ -167,15 +139,14 @@ def fit(
     Args:
         model: trained where its parameters live, CPU or CUDA.
         corpus: training sequences, with the classes of the model.
-        steps: number of steps, at least 1; fewer if an `until` is reached. With
-            `batch_size`, number of passes over the corpus.
+        steps: number of steps, fewer if an `until` is reached; with `batch_size`,
+            number of passes over the corpus.
         lr: learning rate, positive. Adam moves each entry of a (d, d) matrix by
             lr / sqrt(d): W has d entries for each one of W p, and they add up.
         train: names of the parameters to train, such as "embeddings", "cls", "output"
             and "key_query"; all of them if None.
-        test: sequences to evaluate before each step and after the last, in the same
-            vocabulary.
-        snapshots: numbers of steps after which to keep the scores (0 to `steps`).
+        test: sequences to evaluate at each step, in the same vocabulary.
+        snapshots: numbers of steps after which to keep the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
         batch_size: sequences in a mini-batch, drawn without replacement, the same ones
             in each run; None takes all. Training loss and accuracy are then those of
@@ -186,41 +157,35 @@ def fit(
             where there is one, training goes on from it, to the same numbers. All that
             the model learned before is then that of the file.
 
-    Under `torchrun`, after `torch.distributed.init_process_group()`, each process gives
-    its own part of the corpus, `corpus[rank::world_size]`, and all return the history
-    of the whole; one layer only, in full batches.
+    Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
+    process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
+    the history of the whole; one layer only, in full batches. A process that hangs
+    stops the others after that timeout, a `timedelta`; torch's own is 30 minutes.
 
     Returns:
-        The record of losses and accuracies by step.
+        The record of losses, accuracies and scores by step.
 
     Raises:
-        ValueError: if an argument is out of its range, a parameter or optimizer is
-            unknown, the vocabularies or classes of model, corpus and test differ, or
-            the settings of the processes or of the checkpoint do.
-        RuntimeError: if another process ends.
+        ValueError: if an argument is out of its range, the vocabularies or classes of
+            model, corpus and test differ, or the settings of the processes or of the
+            checkpoint do.
+        RuntimeError: if another process ends, or does not answer in time.
         FloatingPointError: if training diverges; the message names the step.
     """
     _check(model, corpus, lr)
     check_number("steps", steps, 1, integer=True)
+    check_choice("optimizer", optimizer, ("adam", "gd"))
+    check_number("batch_size", batch_size, 1, integer=True, optional=True)
+    check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
+    check_number("until_loss", until_loss, above=0, optional=True)
+    for step in snapshots:
+        check_number("snapshots", step, 0, steps, integer=True)
     names = tuple(name for name, _ in model.named_parameters())
     train = names if train is None else train
     if isinstance(train, str) or set(train) - set(names) or not train:
         raise ValueError(f"train: expected some of {names}, got {train!r}")
-    if optimizer not in ("adam", "gd"):
-        raise ValueError(f'optimizer: expected "adam" or "gd", got {optimizer!r}')
-    if batch_size is not None:
-        check_number("batch_size", batch_size, 1, integer=True)
-    wrong = [s for s in snapshots if not 0 <= s <= steps]
-    if wrong:
-        raise ValueError(f"snapshots: {wrong} are not in 0..{steps}")
-    if until_accuracy is not None and not 0 <= until_accuracy <= 1:
-        raise ValueError(f"until_accuracy: {until_accuracy} is not in [0, 1]")
-    if until_loss is not None and not until_loss > 0:
-        raise ValueError(f"until_loss: {until_loss} is not positive")
-    if test is not None and (test.vocab, test.classes) != (
-        corpus.vocab,
-        corpus.classes,
-    ):
+    words = (corpus.vocab, corpus.classes)
+    if test is not None and (test.vocab, test.classes) != words:
         raise ValueError(
             "test: its vocabulary or classes are not those of the training corpus; "
             "load it with vocab=corpus.vocab"
@@ -241,13 +206,12 @@ def fit(
     state: dict[str, Any] = {"step": 0, "rows": [], "scores": {}}
     if path and path.exists():
         state = load(path, settings)
-    if state["step"] > steps:
-        raise ValueError(f"checkpoint: {path} is at step {state['step']} of {steps}")
+    check_number("steps, with this checkpoint", steps, state["step"])
     join(model, settings | {"checkpoint": state["step"]})
     model.vocab, model.classes = corpus.vocab, corpus.classes
     learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
-    parts = [len(corpus), 0 if test is None else len(test)]
-    weights = torch.tensor(parts) / summed(torch.tensor(parts).double()).clamp(min=1)
+    sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
+    weights = sizes / summed(sizes.double()).clamp(min=1)
     learner.share = float(weights[0])
     random = torch.Generator().manual_seed(0)
     rows, kept = state["rows"], state["scores"]
@@ -255,8 +219,8 @@ def fit(
         model.load_state_dict(state["model"])
         learner.optimizer.load_state_dict(state["optimizer"])
         random.set_state(state["random"])
-    left, saved = range(state["step"], steps + 1), time.monotonic()
-    for step in progress(left, "training", len(left)):
+    saved = time.monotonic()
+    for step in progress(range(state["step"], steps + 1), "training"):
         last = step == steps
         if path and (last or time.monotonic() - saved >= SAVE_EVERY):
             state = {"settings": settings, "step": step, "rows": rows, "scores": kept}
@@ -264,31 +228,35 @@ def fit(
             state |= {"model": model.state_dict(), "random": random.get_state()}
             save(path, state)
             saved = time.monotonic()
+        parts: Iterable[Corpus] = [corpus]
+        if batched := batch_size is not None and not last:
+            order = torch.randperm(len(corpus), generator=random)
+            parts = (corpus[drawn] for drawn in order.split(batch_size))
         seen = torch.zeros(2, 2, dtype=torch.float64)
         try:
             if test is not None:
                 seen[1] = weights[1] * _quality(learner.logits(test), test)
             if step in snapshots:
                 kept[step] = learner.scores().cpu()
-            for batch in batches(corpus, None if last else batch_size, random):
-                logits = learner.logits(batch) if last else learner.look(batch)
-                share = weights[0] * len(batch) / len(corpus)
-                seen[0] += share * _quality(logits, batch)
-                if batch_size and not last:
+            for part in parts:
+                logits = learner.logits(part) if last else learner.look(part)
+                share = weights[0] * len(part) / len(corpus)
+                seen[0] += share * _quality(logits, part)
+                if batched:
                     learner.move()
         except FloatingPointError as error:
             raise FloatingPointError(f"at step {step}: {error}") from None
-        (loss, right), tested = summed(seen).tolist()
-        rows.append([step, loss, right, *(tested if test is not None else [])])
+        loss, right, *_ = measured = summed(seen).flatten().tolist()
+        rows.append([step, *measured])
         done = last or (until_accuracy is not None and right >= until_accuracy)
         if done or (until_loss is not None and loss < until_loss):
             kept[step] = learner.scores().cpu()
             break
-        if not batch_size:
+        if not batched:
             learner.move()
     columns = torch.tensor(rows, dtype=torch.float64).T
-    measured = dict(zip(MEASURES, columns[1:], strict=False))
-    return History(step=columns[0].long(), scores=kept, **measured)
+    measures = columns[1:3] if test is None else columns[1:]
+    return History(columns[0].long(), kept, *measures)
 
 
 def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
@@ -299,8 +267,7 @@ def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
 
 def _check(model: Classifier, corpus: Corpus, lr: float) -> None:
     """Raise a ValueError unless a model can be trained on a corpus at this rate."""
-    if not (isinstance(lr, numbers.Real) and math.isfinite(lr) and lr > 0):
-        raise ValueError(f"lr: expected a positive finite number, got {lr!r}")
+    check_number("lr", lr, above=0)
     if corpus.n_classes != len(model.classes):
         raise ValueError(
             f"corpus: it has {corpus.n_classes} classes, the model {len(model.classes)}"

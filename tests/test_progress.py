@@ -36,7 +36,7 @@ def test_a_bar_shows_on_a_terminal_unless_switched_off(
     else:
         monkeypatch.setenv("ATTNSEL_PROGRESS", setting)
     monkeypatch.setattr(sys, "stderr", stream())
-    assert list(progress(iter("abc"), "counting", 3)) == ["a", "b", "c"]
+    assert list(progress(iter("abc"), "counting")) == ["a", "b", "c"]
     written = sys.stderr.getvalue()
     assert ("counting" in written) == shown
     assert shown or not written

@@ -79,8 +79,8 @@ def test_torchrun_starts_them(tmp_path):
 def test_settings_that_differ_are_refused(tmp_path):
     codes, said = start(tmp_path, 2, "differ")
     assert codes == [1, 1]
-    for words in said:
-        assert "ValueError: lr: it differs between the processes: [0.05, 1.05]" in words
+    for words, (own, other) in zip(said, ((0.05, 1.05), (1.05, 0.05)), strict=True):
+        assert f"ValueError: lr: {own} here, but {other} in another process" in words
 
 
 def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
@@ -190,9 +190,9 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     settings = {"steps": 3, "lr": 0.05, "checkpoint": path}
     fit(AttentionClassifier(9, 6), corpus, **settings)
     for change, message in (
-        ({"lr": 0.1}, "written with lr=0.05, not 0.1"),
-        ({"train": ("cls",)}, "written with train="),
-        ({"steps": 2}, "is at step 3 of 2"),
+        ({"lr": 0.1}, "lr: 0.1 here, but 0.05 in the checkpoint"),
+        ({"train": ("cls",)}, "train: .*cls.* here, but .* in the checkpoint"),
+        ({"steps": 2}, "steps, with this checkpoint: expected .* from 3, got 2"),
     ):
         with pytest.raises(ValueError, match=message):
             fit(AttentionClassifier(9, 6), corpus, **settings | change)

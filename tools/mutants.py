@@ -70,7 +70,7 @@ FAULTS = [
     Fault(
         "no shift of the scores before the exponential",
         "model",
-        "w = torch.exp(a - a.max())",
+        "w = torch.exp(a - top)",
         "w = torch.exp(a)",
     ),
     Fault(
@@ -88,8 +88,8 @@ FAULTS = [
     Fault(
         "attention normalized by the length",
         "model",
-        "sums = C @ torch.cat((w * b, w), dim=1)",
-        "sums = C @ torch.cat((w * b, torch.ones_like(w)), dim=1)",
+        "torch.cat((w * b, w), dim=1)",
+        "torch.cat((w * b, torch.ones_like(w)), dim=1)",
     ),
     Fault(
         "attention without counts",
@@ -98,10 +98,10 @@ FAULTS = [
         "w = torch.exp(",
     ),
     Fault(
-        "sign of f in dL/da",
+        "no gradient through the sum of the weights",
         "model",
-        ".sum(1, keepdim=True) - sums[:, -1:])",
-        ".sum(1, keepdim=True) + sums[:, -1:])",
+        "logits = sums[:, :-1] / sums[:, -1:]",
+        "logits = sums[:, :-1] / sums[:, -1:].detach()",
     ),
     Fault(
         "p and v exchanged in the gradient of E",
@@ -162,10 +162,10 @@ FAULTS = [
     ),
     # More classes, a key-query matrix
     Fault(
-        "values of the classes not summed in dL/da",
+        "no gradient of the values where the scores spread",
         "model",
-        "(b * sums[:, :-1]).sum(1, keepdim=True)",
-        "(b * sums[:, :-1]).mean(1, keepdim=True)",
+        "gap = b[columns] - limit[rows]",
+        "gap = b.detach()[columns] - limit[rows]",
     ),
     Fault(
         "key-query matrix transposed",
@@ -223,10 +223,10 @@ FAULTS = [
         "X @ self.first_key_query.T",
     ),
     Fault(
-        "attention on a token not normalized in the gradient through an MLP",
+        "no gradient through the attention below an MLP",
         "deep",
-        "(E * sums[:, :-1]).sum(1) - sums[:, -1]",
-        "(E * sums[:, :-1]).sum(1)",
+        "per_sample_weights=q",
+        "per_sample_weights=q.detach()",
     ),
     # Several processes, checkpoints
     Fault(

@@ -42,7 +42,7 @@ def tally(texts: Any, name: str, num_proc: int | None) -> tuple[Any, Any]:
         texts = list(texts)
         starts = range(0, len(texts), _BLOCK)
         # A traceback keeps the frames that hold the bar: it is closed here.
-        with closing(progress(starts, f"tokenizing {name}", len(starts))) as bar:
+        with closing(progress(starts, f"tokenizing {name}")) as bar:
             return texts, [_tally(texts[start : start + _BLOCK]) for start in bar]
     import datasets
 
