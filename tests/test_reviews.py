@@ -94,6 +94,14 @@ def test_negation_borrows_words_of_the_other_side():
         assert np.mean(opposite) > 0.6
 
 
+def test_as_many_opinions_are_negated_as_asked_for():
+    opinion = "|".join(expected_counts())
+    for negation in (0.0, 0.3):
+        said = " ".join(generate_reviews(1000, negation=negation)[0])
+        found = re.findall(rf"\b(not )?(?:{opinion})\b", said)
+        assert abs(np.mean([bool(before) for before in found]) - negation) < 0.02
+
+
 def test_tokens_cover_every_degree_of_polarity():
     known = np.array([(c[1] - c[0]) / c.sum() for c in expected_counts().values()])
     assert (known == 1).sum() == (known == -1).sum() == 28

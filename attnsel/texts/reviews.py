@@ -90,13 +90,19 @@ def _zipf(n: int) -> list[float]:
 
 
 def generate_reviews(
-    n: int, *, classes: int = 2, seed: int = 0, stream: int = 0
+    n: int,
+    *,
+    classes: int = 2,
+    seed: int = 0,
+    stream: int = 0,
+    negation: float = NEGATION,
 ) -> tuple[list[str], list[int]]:
     """Write n film reviews of 25 to 170 tokens, balanced by class, with their labels.
 
     The label of review i is i mod K, from 0 for the worst to K-1 for the best; K =
     `classes` is at least 2. The reviews of a seed, at least 0, are the same on every
     machine; another stream gives an independent draw of the same seed.
+    A share `negation` of the opinions is said as "not" and the opposite.
     """
     # Nothing else is asked of numpy, so a seed gives the same under any version.
     uniform = np.random.Generator(np.random.PCG64([seed, stream, classes])).random
@@ -115,7 +121,7 @@ def generate_reviews(
         def fill(slot: re.Match[str]) -> str:
             if slot[1] != "opinion":
                 return choose(slots[slot[1]])
-            if uniform() < NEGATION:
+            if uniform() < negation:
                 return "not " + choose(words, negated[label])
             return choose(words, plain[label])
 
