@@ -13,11 +13,13 @@ import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
-from scipy.stats import false_discovery_control, norm, spearmanr
+from scipy.stats import false_discovery_control, norm
 from torch import Tensor
 
+from attnsel.checks import check_number, check_shape
 from attnsel.corpus import Corpus
 from attnsel.model import bag_logits
+from attnsel.statistics import spearman
 from attnsel.theory import mean_count, posterior_difference
 from attnsel.train import accuracy
 
@@ -28,15 +30,8 @@ def label_z(corpus: Corpus) -> Tensor:
     If the labels were dealt anew among the sequences, the occurrences of token s in
     sequences of class k would have mean n_k c̄ and variance n_k (n - n_k) / (n (n - 1))
     times sum_X (c_s(X) - c̄)², with c̄ the mean of the counts c_s(X) and n_k the number
-    of sequences of class k. z is what was found, in these terms. It knows that the
-    occurrences within one sequence fall or stand together.
-
-    Args:
-        corpus: n sequences with K classes.
-
-    Returns:
-        float64 tensor: (V,) for class 1 of two, (V, K) for more; nan for a token that
-        every sequence holds equally often.
+    of sequences of class k. z is what was found, in these terms: float64, (V,) for
+    class 1 of two, (V, K) for more, nan for a token that all hold equally often.
     """
     of_class, n = _by_class(corpus), len(corpus)
     per_class = np.bincount(corpus.targets, minlength=corpus.n_classes)
@@ -53,15 +48,10 @@ def beyond_luck(corpus: Corpus, *, rate: float = 0.05) -> Tensor:
     """Return which tokens lean further than luck, with false finds at most at a rate.
 
     Benjamini and Hochberg's choice over all tokens (and classes, if more than two) from
-    the two-sided normal p-values of `label_z`.
-
-    Args:
-        corpus: n sequences with K classes.
-        rate: expected share of false finds among the finds, in (0, 1).
-
-    Returns:
-        bool tensor (V,) for two classes, (V, K) for more.
+    the two-sided normal p-values of `label_z`; bool, of its shape. `rate` is the
+    expected share of false finds among the finds, in (0, 1).
     """
+    check_number("rate", rate, 0, 1)
     z = np.nan_to_num(label_z(corpus).numpy())
     q = false_discovery_control(2 * norm.sf(np.abs(z)), axis=None)
     return torch.from_numpy(q.reshape(z.shape) < rate)
@@ -73,14 +63,8 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
     The shares of a token's occurrences by class are drawn from a Dirichlet prior around
     the shares of all tokens (a beta prior for two classes); its strength maximizes the
     likelihood of the corpus. A token has as much evidence as sequences hold it. What is
-    returned is the lean of the posterior mean: rare tokens lose most of theirs.
-
-    Args:
-        corpus: n sequences with K classes.
-
-    Returns:
-        float64 tensor: (V,) with values in (-1, 1) for two classes; for more (V, K),
-        the share of each class less the mean share of the others.
+    returned is the lean of the posterior mean, float64: (V,) in (-1, 1) for two
+    classes; for more (V, K), a class's share less the mean share of the others.
     """
     of_class = _by_class(corpus)
     total = of_class.sum(axis=1, keepdims=True)
@@ -136,19 +120,10 @@ def diagnose(
     Raises:
         ValueError: if the shapes do not fit the corpus or each other.
     """
-    d = embeddings.shape[-1]
-    wanted = (d,) if corpus.n_classes == 2 else (corpus.n_classes, d)
-    shapes = {
-        "embeddings": (embeddings, (len(corpus.vocab), d)),
-        "cls": (cls, (d,)),
-        "output": (output, wanted),
-    }
-    for name, (tensor, shape) in shapes.items():
-        if tensor.shape != shape:
-            raise ValueError(
-                f"{name}: expected shape {shape} for this corpus, got "
-                f"{tuple(tensor.shape)}"
-            )
+    d, K = embeddings.shape[-1], corpus.n_classes
+    check_shape("embeddings", embeddings, (len(corpus.vocab), d))
+    check_shape("cls", cls, (d,))
+    check_shape("output", output, (d,) if K == 2 else (K, d))
     scores = (embeddings @ torch.vstack((cls, output)).T).detach().cpu()
     seen = torch.from_numpy(corpus.counts.sum(axis=0)) > 0
     a, values = scores[seen, 0], scores[seen, 1:].squeeze(1)
@@ -158,10 +133,10 @@ def diagnose(
     # Attention on these tokens is the logit of a model that gives them the value 1.
     caught = bag_logits(torch.column_stack((scores[:, 0], found.to(a))), corpus)
     return Diagnosis(
-        values=_rank(values, lean),
-        attention=_rank(a, lean.abs().reshape(len(a), -1).amax(1)),
-        values_z=_rank(values, z),
-        attention_z=_rank(a, z.abs().reshape(len(a), -1).amax(1)),
+        values=spearman(values, lean),
+        attention=spearman(a, lean.abs().reshape(len(a), -1).amax(1)),
+        values_z=spearman(values, z),
+        attention_z=spearman(a, z.abs().reshape(len(a), -1).amax(1)),
         beyond_luck=float(caught.mean()),
         accuracy=accuracy(bag_logits(scores, corpus), corpus),
     )
@@ -171,8 +146,3 @@ def _by_class(corpus: Corpus) -> np.ndarray:
     """Return the occurrences of each token in each class, float64 (V, K)."""
     classes = torch.nn.functional.one_hot(corpus.targets, corpus.n_classes)
     return mean_count(corpus, classes).numpy() * len(corpus)
-
-
-def _rank(x: Tensor, y: Tensor) -> float:
-    """Return Spearman's correlation of all entries of two tensors."""
-    return float(spearmanr(x.flatten().numpy(), y.flatten().numpy()).statistic)

@@ -10,17 +10,16 @@ import scipy.stats
 import torch
 from torch import Tensor
 
+from attnsel.checks import check_number, check_shape
+
 
 @dataclass(frozen=True, eq=False)
 class Binned:
     """Values summarized by equal bins of x; each tensor is float64 (bins,).
 
-    Attributes:
-        centers: middle of each bin.
-        mean: mean of the values in the bin; nan if it is empty.
-        deviation: their standard deviation (divided by the count, not the count less
-            one); nan if the bin is empty.
-        count: how many values the bin holds, int64.
+    `centers` are the middles of the bins, `count` (int64) is how many values each
+    holds, `mean` and `deviation` are their mean and standard deviation (by the count,
+    not the count less one), nan where a bin is empty.
     """
 
     centers: Tensor
@@ -35,32 +34,27 @@ def binned(
     bins: int = 20,
     range: tuple[float, float] = (-1.0, 1.0),
 ) -> Binned:
-    """Average values over equal bins of x, as the paper's figures do.
+    """Average values (V,) over equal bins of x (V,), as the paper's figures do.
 
     A bin holds its left edge and not its right one; the last holds both. Points
     outside the range, or with nan as x, are left out.
-
-    Args:
-        x: where the values lie, tensor (V,).
-        values: what is averaged, tensor (V,).
-        bins: number of bins, at least 1.
-        range: left end of the first bin and right end of the last.
-
-    Raises:
-        ValueError: if the shapes differ, or bins or range make no sense.
     """
-    xs, ys = _pair(x, values, "values")
-    if bins < 1 or not range[0] < range[1]:
-        raise ValueError(f"bins, range: {bins} bins between {range[0]} and {range[1]}")
-    kept = ~np.isnan(xs)
+    check_number("bins", bins, 1, integer=True)
+    check_number("range", range[1], above=range[0])
+    pair = _pair(x, values, "values")
     found = [
-        scipy.stats.binned_statistic(xs[kept], ys[kept], name, bins, range)
+        scipy.stats.binned_statistic(*pair, name, bins, range)
         for name in ("mean", "std", "count")
     ]
     edges = found[0].bin_edges
     mean, deviation, count = (torch.from_numpy(table.statistic) for table in found)
     centers = torch.from_numpy((edges[:-1] + edges[1:]) / 2)
     return Binned(centers, mean, deviation, count.long())
+
+
+def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
+    """Return Spearman's rank correlation of all entries of two arrays or tensors."""
+    return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
 
 
 @dataclass(frozen=True)
@@ -75,43 +69,33 @@ class RankCorrelation:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
-def rank_correlation(
-    x: Tensor,
-    y: Tensor,
-    *,
-    resamples: int = 200,
-    level: float = 0.95,
-    seed: int = 0,
-) -> RankCorrelation:
-    """Return Spearman's rank correlation and a percentile bootstrap interval.
+def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
+    """Return Spearman's rank correlation and its 95% percentile bootstrap interval.
 
-    The points, here tokens, are drawn again with replacement; the interval speaks of
-    other tokens from the same corpus and model, not of other corpora. Points with nan
-    in x are left out.
-
-    Args:
-        x: tensor (V,).
-        y: tensor (V,).
-        resamples: number of bootstrap samples.
-        level: probability that the interval aims at, in (0, 1).
-        seed: of the draws.
+    The points, here tokens, are drawn again with replacement, 200 times; the interval
+    speaks of other tokens from the same corpus and model, not of other corpora. Points
+    with nan in x (V,) are left out.
 
     Raises:
         ValueError: if the shapes differ, fewer than 10 points are left, or x or y is
             constant.
     """
-    xs, ys = _pair(x, y, "y")
-    xs, ys = xs[~np.isnan(xs)], ys[~np.isnan(xs)]
-    if len(xs) < 10 or np.ptp(xs) == 0 or np.ptp(ys) == 0:
+    pair = _pair(x, y, "y")
+    if len(pair[0]) < 10 or any(np.ptp(values) == 0 for values in pair):
         raise ValueError(
             "x, y: expected at least 10 points that differ in x and in y for a rank "
-            f"correlation, got {len(xs)}"
+            f"correlation, got {len(pair[0])}"
         )
-    rng = np.random.default_rng(seed)
-    again = (rng.integers(len(xs), size=len(xs)) for _ in range(resamples))
-    found = [_spearman(xs[rows], ys[rows]) for rows in again]
-    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
-    return RankCorrelation(_spearman(xs, ys), float(low), float(high))
+    ends = scipy.stats.bootstrap(
+        pair,
+        spearman,
+        n_resamples=200,
+        vectorized=False,
+        paired=True,
+        method="percentile",
+        random_state=np.random.default_rng(0),
+    ).confidence_interval
+    return RankCorrelation(spearman(*pair), float(ends.low), float(ends.high))
 
 
 @dataclass(frozen=True)
@@ -149,23 +133,19 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
         scores: E p and E v, tensor (V, 2).
         least: number of tokens from which a bin (20 equal ones) counts.
     """
-    known = ~x.isnan()
-    x, (a, b) = x[known], scores[known].T
-    spreads, means = [], []
-    for numbers in (b, a):
-        bins = binned(x, numbers)
-        full = bins.count >= least
-        means.append(bins.mean[full])
-        spreads.append(
-            bins.deviation[full].mean() / (means[-1].max() - means[-1].min())
-        )
-    low, high = means[0][0] / means[0].min(), means[0][-1] / means[0].max()
+    a, b = scores.T
+    bins = [binned(x, values) for values in (b, a)]
+    full = bins[0].count >= least
+    rise, _ = means = torch.stack([of.mean[full] for of in bins])
+    within = torch.stack([of.deviation[full] for of in bins]).mean(dim=1)
+    spreads = (within / (means.amax(dim=1) - means.amin(dim=1))).tolist()
+    low, high = rise[0] / rise.min(), rise[-1] / rise.max()
     return Shape(
-        values=_spearman(*_pair(x, b, "scores")),
-        left=_spearman(*_pair(x[x < 0], a[x < 0], "scores")),
-        right=_spearman(*_pair(x[x > 0], a[x > 0], "scores")),
-        value_spread=float(spreads[0]),
-        score_spread=float(spreads[1]),
+        values=spearman(*_pair(x, b, "scores")),
+        left=spearman(*_pair(x[x < 0], a[x < 0], "scores")),
+        right=spearman(*_pair(x[x > 0], a[x > 0], "scores")),
+        value_spread=spreads[0],
+        score_spread=spreads[1],
         end=float(low + high) / 2,
     )
 
@@ -177,20 +157,13 @@ def correlation(x: Tensor, y: Tensor) -> float:
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of some runs and the ends of its 95% interval (Student's t)."""
-    found = np.asarray(values)
-    half = scipy.stats.t.ppf(0.975, len(found) - 1) * scipy.stats.sem(found)
-    return found.mean(), found.mean() - half, found.mean() + half
-
-
-def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
+    mean, error = float(np.mean(values)), scipy.stats.sem(values)
+    return mean, *scipy.stats.t.interval(0.95, len(values) - 1, mean, error)
 
 
 def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return two vectors of one length as float64 arrays."""
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(
-            f"x, {name}: expected two vectors of one length, got {tuple(x.shape)} and "
-            f"{tuple(y.shape)}"
-        )
-    return x.detach().double().cpu().numpy(), y.detach().double().cpu().numpy()
+    """Return two vectors of one length as float64 arrays, without nan in the first."""
+    check_shape("x", x, ("n",))
+    check_shape(name, y, (len(x),))
+    xs, ys = (values.detach().double().cpu().numpy() for values in (x, y))
+    return xs[~np.isnan(xs)], ys[~np.isnan(xs)]
