@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from typing import Any
 
 import pytest
 
-from attnsel.book.embed import source
+from attnsel.book.figures import source
+
+
+def stored(page: str) -> Any:
+    """Return the data that a figure gives its script."""
+    (text,) = re.findall(r'getElementById\("attnsel-\w+"\), (.*?)\);\n', page)
+    return json.loads(text)
 
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:

@@ -182,11 +182,8 @@ def test_the_slider_of_the_step_keeps_the_axes(visit):
     before, change = torch.tensor([0.1, -0.1, 0.05]), torch.tensor([0.3, -0.2, 0.0])
     figure = scatter_explorer(
         ["up", "down", "still"],
-        {"value": (before, change), "prediction": (0 * before, change)},
+        {"prediction": (0 * before, change), "value": (before, change)},
         title="Step",
-        x="prediction",
-        y="value",
-        sign="value",
         slider=("size", 1, 100),
     )
     tab = visit(figure)
@@ -203,9 +200,30 @@ def test_the_slider_of_the_step_keeps_the_axes(visit):
     assert pictures[0] != pictures[1]
     assert fits[0] != fits[1]
     tab.locator("[type=search]").fill("up")
-    assert tab.locator("canvas+output").inner_text() == "up: value 30.1, prediction 30"
+    assert tab.locator("canvas+output").inner_text() == "up: prediction 30, value 30.1"
     slider.press("Home")
-    assert tab.locator("canvas+output").inner_text() == "up: value 0.4, prediction 0.3"
+    assert tab.locator("canvas+output").inner_text() == "up: prediction 0.3, value 0.4"
+
+
+def test_the_explorer_names_classes_columns_and_points(visit):
+    columns = {"a <b>": [1, 2, 3], "c": [3, 2, 1], '"d"': [0, 5, 0]}
+    tab = visit(
+        scatter_explorer(["x", "y", "z"], columns, title="t", classes=[*columns])
+    )
+    legend = tab.locator(".bar > span")
+    assert legend.all_inner_texts() == list(columns)
+    shades = legend.evaluate_all("all => all.map(e => e.style.borderLeftColor)")
+    assert shades == ["rgb(0, 114, 178)", "rgb(213, 94, 0)", "rgb(0, 158, 115)"]
+    across, up = tab.locator("select").all()
+    assert across.locator("option").all_inner_texts() == list(columns)
+    assert (across.input_value(), up.input_value()) == ("0", "1")
+    told = tab.locator("canvas+output")
+    for key, word in (("ArrowRight", "x"), ("ArrowRight", "y"), ("ArrowLeft", "x")):
+        tab.locator("canvas").press(key)
+        assert told.inner_text().startswith(f"{word}: a <b> ")
+    across.select_option("1")
+    tab.locator("canvas").press("ArrowLeft")
+    assert told.inner_text() == 'y: a <b> 2, c 2, "d" 5'
 
 
 @pytest.mark.parametrize("width", [1280, 390])

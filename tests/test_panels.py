@@ -11,13 +11,16 @@ import matplotlib
 import pytest
 from matplotlib.figure import Figure
 
-from attnsel.book.style import STYLE
+from attnsel.book import use_style
 from tools.panels import PHONE, panels, smallest_text
+
+FONT = 11  # points, as `figures.mplstyle` says
 
 
 def drawn(columns: int, width: float, *, rows: int = 1, sharey: bool = False) -> Figure:
     """Return a figure with labelled axes side by side."""
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context():
+        use_style()
         figure = Figure(figsize=(width, 3))
         for axes in figure.subplots(rows, columns, squeeze=False, sharey=sharey).flat:
             axes.plot([0, 1], [0, 100])
@@ -27,7 +30,8 @@ def drawn(columns: int, width: float, *, rows: int = 1, sharey: bool = False) ->
 
 def svg(figure: Figure) -> str:
     file = io.StringIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context():
+        use_style()
         figure.savefig(file, format="svg")
     return file.getvalue()
 
@@ -65,9 +69,9 @@ def test_what_belongs_to_all_panels_keeps_them_together():
 
 def test_letters_shrink_with_the_width_of_a_panel():
     one, two = smallest_text(svg(drawn(1, 8))), smallest_text(svg(drawn(2, 8)))
-    assert one == pytest.approx(STYLE["font.size"] * PHONE / (8 * 72), rel=0.01)
+    assert one == pytest.approx(FONT * PHONE / (8 * 72), rel=0.01)
     assert two == pytest.approx(2 * one, rel=0.05)
-    assert smallest_text(svg(drawn(1, 3))) == pytest.approx(STYLE["font.size"] * 4 / 3)
+    assert smallest_text(svg(drawn(1, 3))) == pytest.approx(FONT * 4 / 3)
 
 
 needs_sphinx = pytest.mark.skipif(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from node import call
 
 import attnsel.book
-from attnsel.book.embed import embed, packed, source
+from attnsel.book.figures import embed, packed, source
 
 FOLDER = Path(attnsel.book.__file__).parent
 NUMBERS = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)
@@ -41,13 +41,13 @@ def test_scripts_and_styles_are_in_the_package():
 
 def test_a_figure_holds_all_it_needs_and_no_text_ends_it():
     data = {"text": "</script><script>alert(1)</script>", "x": [1.5, 2]}
-    page = embed("tips", "<p>body</p>", title='a "b" & c', data=data).data
-    assert page == embed("tips", "<p>body</p>", title='a "b" & c', data=data).data
-    assert page.count("</script>") == 2
+    page = embed("tips", 'a "b" & c', data, "<p>body</p>").data
+    assert page == embed("tips", 'a "b" & c', data, "<p>body</p>").data
+    assert page.count("</script>") == 1
     assert 'aria-label="a &quot;b&quot; &amp; c"' in page
     (name,) = re.findall(r'<div class="attnsel attnsel-tips" id="(attnsel-\w+)"', page)
     assert f'getElementById("{name}")' in page
-    assert source("shared.js") in page
+    assert source("tips.js") in page
 
 
 @given(
@@ -67,18 +67,16 @@ def test_the_page_unpacks_what_was_packed():
     rng = np.random.default_rng(0)
     values = rng.standard_normal(500) * 10.0 ** rng.integers(-9, 3, 500)
     values[:2] = 0.0, -np.abs(values).max()
-    found = np.array(call(["shared.js"], "[...unpack(data)]", packed(values)))
+    found = np.array(call(["tips.js"], "[...unpack(data)]", packed(values)))
     error = np.abs(found - values)
     assert (error <= np.abs(values) / 2000 + np.abs(values).max() / 1e12).all()
-    assert call(["shared.js"], "[...unpack(data)]", packed(np.zeros(2))) == [0, 0]
+    assert call(["tips.js"], "[...unpack(data)]", packed(np.zeros(2))) == [0, 0]
 
 
 @pytest.mark.parametrize("log", [False, True])
 def test_an_axis_holds_its_values_and_round_ticks(log):
     values = [0.02, 3, 7, 1234] if log else [-0.3, 0.1, 0.45]
-    axis = call(
-        ["shared.js", "explorer.js"], "axisOf(...data)", [values, log, "height"]
-    )
+    axis = call(["tips.js", "map.js"], "axisOf(...data)", [values, log])
     on = np.log10(values) if log else np.array(values)
     expected = (on - on.min()) / np.ptp(on) * 0.94 + 0.03
     assert axis["parts"] == pytest.approx(expected)

@@ -429,7 +429,7 @@ FAULTS = [
     ),
     Fault(
         "signs lost in packed numbers",
-        "book/shared.js",
+        "book/tips.js",
         "(h >> 15 ? -unit : unit)",
         "unit",
     ),
@@ -448,8 +448,8 @@ FAULTS = [
     Fault(
         "the pull of the page without its logistic factor",
         "book/plane.js",
-        " - Math.log(total) - far,",
-        " - Math.log(total),",
+        "(total * far)",
+        "total",
     ),
     Fault(
         "a margin of the page that some pair violates",
@@ -459,13 +459,13 @@ FAULTS = [
     ),
     Fault(
         "the change of a step added once for all sizes",
-        "book/explorer.js",
+        "book/map.js",
         "b + size * change[i]",
         "b + change[i]",
     ),
     Fault(
         "a correlation about zero",
-        "book/explorer.js",
+        "book/map.js",
         "f(a - mx, y[i] - my)",
         "f(a, y[i])",
     ),
@@ -483,15 +483,15 @@ FAULTS = [
     ),
     Fault(
         "packed numbers in the wrong order of bytes",
-        "book/embed",
+        "book/figures",
         '"<f2"',
         '">f2"',
     ),
     Fault(
         "colour of the least class",
-        "book/moving",
-        "top = int(row.argmax())",
-        "top = int(row.argmin())",
+        "book/figures",
+        "CLASSES[row.index(value)]",
+        "CLASSES[row.index(min(row))]",
     ),
     # Evidence
     Fault(

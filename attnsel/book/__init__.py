@@ -1,37 +1,18 @@
 """What a chapter says to the page: claims, numbers for the prose, figures that move."""
 
-from attnsel.book.claims import claim, glue
-from attnsel.book.explorer import scatter_explorer
-from attnsel.book.live import flow_plane, text_box
-from attnsel.book.moving import coloured_text, frames, show_text
-from attnsel.book.style import (
-    ACCENT,
-    NEGATIVE,
-    NEUTRAL,
-    POSITIVE,
-    SIGNED,
-    figure_html,
-    name_tokens,
-    token_scatter,
-    use_style,
-)
-
-__all__ = [
-    "ACCENT",
-    "NEGATIVE",
-    "NEUTRAL",
-    "POSITIVE",
-    "SIGNED",
-    "claim",
-    "coloured_text",
-    "figure_html",
-    "flow_plane",
-    "frames",
-    "glue",
-    "name_tokens",
-    "scatter_explorer",
-    "show_text",
-    "text_box",
-    "token_scatter",
-    "use_style",
-]
+from attnsel.book.claims import claim as claim
+from attnsel.book.claims import glue as glue
+from attnsel.book.figures import coloured_text as coloured_text
+from attnsel.book.figures import flow_plane as flow_plane
+from attnsel.book.figures import frames as frames
+from attnsel.book.figures import scatter_explorer as scatter_explorer
+from attnsel.book.figures import show_text as show_text
+from attnsel.book.figures import text_box as text_box
+from attnsel.book.style import ACCENT as ACCENT
+from attnsel.book.style import NEGATIVE as NEGATIVE
+from attnsel.book.style import NEUTRAL as NEUTRAL
+from attnsel.book.style import POSITIVE as POSITIVE
+from attnsel.book.style import figure_html as figure_html
+from attnsel.book.style import name_tokens as name_tokens
+from attnsel.book.style import token_scatter as token_scatter
+from attnsel.book.style import use_style as use_style

@@ -1,57 +1,19 @@
-"""What a chapter says to the page: checked claims, and numbers for the prose.
-
-A claim is one line: a check mark, the statement, what was measured, the bound, and who
-says it. Its output in a stored notebook holds the same for programs: the metadata of
-the output have a "claim" of "statement", "measured", "bound" and "by" ("the paper" or
-"this book"), all text as it is shown, and "id", the anchor of the line on its page.
-"""
+"""What a chapter says to the page: checked claims, and numbers for the prose."""
 
 from __future__ import annotations
 
-import hashlib
 import html
 import math
-from typing import NamedTuple
+from hashlib import sha256
 
 from IPython.display import display
 
 # Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
 # parts of all lines stand below each other, on a phone the last three wrap.
 _LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
-_PARTS = {
-    "measured": "6em;text-align:right;white-space:nowrap",
-    "bound": "12em",
-    "by": "5em",
-}
-
-
-class Claim(NamedTuple):
-    """A checked claim: as text, as a line of HTML, and as metadata of the output."""
-
-    statement: str
-    measured: str
-    bound: str
-    by: str
-
-    @property
-    def id(self) -> str:
-        """The anchor of the line, the same for equal statements."""
-        return f"claim-{hashlib.sha256(self.statement.encode()).hexdigest()[:8]}"
-
-    def __repr__(self) -> str:
-        return f"✓ {self.statement}: {self.measured}, {self.bound} ({self.by})"
-
-    def _repr_html_(self) -> str:
-        parts = [
-            f'<span class="{name}" style="font-variant-numeric:tabular-nums;'
-            f'flex:0 1 {style}">{html.escape(getattr(self, name))}</span>'
-            for name, style in _PARTS.items()
-        ]
-        return (
-            f'<div class="attnsel-claim" id="{self.id}" style="{_LINE}">'
-            f'<span style="flex:1 1 18em;text-align:left">✓ '
-            f"{html.escape(self.statement)}</span>{''.join(parts)}</div>"
-        )
+_WORDS = "flex:1 1 18em;text-align:left"
+_WHOLE = "white-space:nowrap;font-variant-numeric:tabular-nums;flex:0 1 "
+_WIDTHS = {"measured": "6em;text-align:right", "bound": "12em", "by": "5em"}
 
 
 def claim(
@@ -66,6 +28,9 @@ def claim(
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
 
+    The metadata of the output have it for programs: a "claim" of "statement",
+    "measured", "bound" and "by", as they are shown, and "id", the anchor of the line.
+
     Args:
         statement: the result, by the paper's numbering or in a few words.
         value: what was measured, a number or a tensor of one.
@@ -79,11 +44,11 @@ def claim(
         AssertionError: if the value is elsewhere, or not a finite number.
         ValueError: if not exactly one bound is given.
     """
-    given = [b is not None for b in (between, above, below, equals)]
-    if sum(given) != 1:
+    given = sum(bound is not None for bound in (between, above, below, equals))
+    if given != 1:
+        known = "between=, above=, below= and equals="
         raise ValueError(
-            f"claim {statement!r}: give exactly one of between=, above=, below= and "
-            f"equals=, not {sum(given)}"
+            f"claim {statement!r}: give exactly one of {known}, not {given}"
         )
     x = float(value)
     if between is not None:
@@ -97,9 +62,24 @@ def claim(
         holds, bound = x == equals, f"exactly {equals:g}"
     if not (holds and math.isfinite(x)):
         raise AssertionError(f"{statement} fails: {x:.4g} is not {bound}")
-    shown = f"{x:g}" if equals is not None else f"{x:.4g}"
-    line = Claim(statement, shown, bound, "the paper" if paper else "this book")
-    display(line, metadata={"claim": line._asdict() | {"id": line.id}})
+    line = {
+        "statement": statement,
+        "measured": f"{x:.4g}" if equals is None else f"{x:g}",
+        "bound": bound,
+        "by": "the paper" if paper else "this book",
+        "id": f"claim-{sha256(statement.encode()).hexdigest()[:8]}",
+    }
+    parts = "".join(
+        f'<span class="{name}" style="{_WHOLE}{width}">{html.escape(line[name])}</span>'
+        for name, width in _WIDTHS.items()
+    )
+    page = (
+        f'<div class="attnsel-claim" id="{line["id"]}" style="{_LINE}">'
+        f'<span style="{_WORDS}">✓ {html.escape(statement)}</span>{parts}</div>'
+    )
+    text = "✓ {statement}: {measured}, {bound} ({by})".format(**line)
+    data = {"text/plain": text, "text/html": page}
+    display(data, raw=True, metadata={"claim": line})
 
 
 def glue(**values: str | float) -> None:
@@ -108,11 +88,8 @@ def glue(**values: str | float) -> None:
     The outputs have the form that MyST-NB reads and are invisible elsewhere, so a
     chapter needs no part of the book's toolchain in order to run.
     """
+    prefix = "application/papermill.record/"
     for name, value in values.items():
-        prefix = "application/papermill.record/"
         text = value if isinstance(value, str) else f"{value:,}"
-        display(
-            {prefix + "text/plain": repr(text)},
-            raw=True,
-            metadata={"scrapbook": {"name": name, "mime_prefix": prefix}},
-        )
+        metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
+        display({prefix + "text/plain": repr(text)}, raw=True, metadata=metadata)

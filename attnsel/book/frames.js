@@ -1,27 +1,31 @@
 // A slider and a button that go through frames.
-function frames(root) {
-  const slider = root.querySelector("input"), output = root.querySelector("output");
-  const button = root.querySelector("button");
-  const all = root.querySelectorAll(".frame");
+function frames(root, {title}) {
+  const all = [...root.children], start = all.findIndex((frame) => !frame.hidden);
+  root.insertAdjacentHTML("afterbegin", `<div class="bar"><label>${clean(title)}
+    <input type="range" max="${all.length - 1}" value="${start}"></label>
+    <output></output><button type="button">Play</button></div>`);
+  const [slider, told, button] = root.querySelectorAll(".bar :is(input,output,button)");
+  const atEnd = () => Number(slider.value) === all.length - 1;
   let timer = null;
-  function show() {
-    all.forEach((frame, i) => { frame.hidden = i !== Number(slider.value); });
-    output.textContent = all[slider.value].dataset.label;
-    slider.setAttribute("aria-valuetext", output.textContent);
+  function show(at) {
+    slider.value = at;
+    all.forEach((frame, i) => { frame.hidden = i !== Number(at); });
+    told.textContent = all[at].dataset.label;
+    slider.setAttribute("aria-valuetext", told.textContent);
   }
   function stop() {
     clearInterval(timer); timer = null; button.textContent = "Play";
   }
-  slider.addEventListener("input", () => { stop(); show(); });
-  button.addEventListener("click", () => {
+  on(slider, "input", () => { stop(); show(slider.value); });
+  on(button, "click", () => {
     if (timer) { stop(); return; }
-    if (Number(slider.value) === all.length - 1) { slider.value = 0; show(); }
+    if (atEnd()) { show(0); }
     button.textContent = "Pause";
     timer = setInterval(() => {
-      slider.value = Number(slider.value) + 1; show();
-      if (Number(slider.value) === all.length - 1) { stop(); }
+      show(Number(slider.value) + 1);
+      if (atEnd()) { stop(); }
     }, 700);
   });
-  show();
+  show(start);
   tips(root);
 }

@@ -3,52 +3,45 @@
 const dot = ([a, b], [c, d]) => a * c + b * d;
 const minus = ([a, b], [c, d]) => [a - c, b - d];
 const plus = (p, h, q) => [p[0] + h * q[0], p[1] + h * q[1]];
+const turned = ([x, y]) => [y, -x];
 
-// The direction of -dL/dp; its balance, 0 where the pulls cancel; the top tokens. As in
-// `attnsel.flow`: the other tokens of a sequence pull against the top one, and their
-// weights stay logarithms up to a common factor.
+// The direction of -dL/dp; its balance, 0 where the pulls cancel; the top tokens. The
+// others of a sequence pull against the top one, which is exact where a softmax is not.
 function pull({places, output, bags, signs}, p) {
-  const values = places.map((e) => dot(e, output)), pulls = [], tops = [];
+  const values = places.map((e) => dot(e, output)), tops = [];
+  let sum = [0, 0], sizes = 0;
   bags.forEach((bag, n) => {
     const scores = bag.map(([s, count]) => dot(places[s], p) + Math.log(count));
     const most = Math.max(...scores), best = scores.indexOf(most), top = bag[best][0];
     const odds = scores.map((score, i) => i === best ? 0 : Math.exp(score - most));
     const gaps = bag.map(([s]) => values[s] - values[top]);
     const total = 1 + odds.reduce((a, b) => a + b, 0);
-    const shift = odds.reduce((sum, w, i) => sum + w * gaps[i], 0) / total;
-    const far = Math.log1p(Math.exp(signs[n] * (values[top] + shift)));
+    const shift = odds.reduce((f, w, i) => f + w * gaps[i], 0) / total;
+    const far = 1 + Math.exp(signs[n] * (values[top] + shift));
     bag.forEach(([s], i) => {
-      if (i === best) { return; }
-      const lead = minus(places[s], places[top]), size = signs[n] * (gaps[i] - shift);
-      pulls.push([scores[i] - most - Math.log(total) - far, size, lead]);
+      const part = odds[i] * signs[n] * (gaps[i] - shift) / (total * far);
+      const lead = minus(places[s], places[top]);
+      sum = plus(sum, part, lead); sizes += Math.abs(part) * Math.hypot(...lead);
     });
     tops.push(top);
   });
-  const scale = Math.max(...pulls.map(([weight]) => weight));
-  let sum = [0, 0], sizes = 0;
-  for (const [weight, size, lead] of pulls) {
-    const part = Math.exp(weight - scale) * size;
-    sum = plus(sum, part, lead);
-    sizes += Math.abs(part) * Math.hypot(...lead);
-  }
-  const norm = Math.hypot(...sum) || 1, balance = Math.hypot(...sum) / (sizes || 1);
-  return {direction: [sum[0] / norm, sum[1] / norm], balance, tops};
+  const norm = Math.hypot(...sum), direction = sum.map((x) => x / (norm || 1));
+  return {direction, balance: norm / (sizes || 1), tops};
 }
 
-// The path of p by arc length, by Bogacki and Shampine's pair of orders 3 and 2, to the
-// norm `most`, or to where the pulls cancel: there steps get short, and come to an end.
-function follow(problem, start, most = 100, tolerance = 1e-4) {
+// The path of p by arc length, in Heun's steps beside Euler's, to the norm `most` or to
+// where the pulls cancel: there steps get short, and come to an end.
+function follow(problem, start, most = 100, tolerance = 1e-3) {
   const path = [start];
   let p = start, now = pull(problem, p), h = 0.1;
   for (let i = 0; i < 4000 && Math.hypot(...p) < most && now.balance > 1e-8; i++) {
-    const a = now.direction, b = pull(problem, plus(p, h / 2, a)).direction;
-    const c = pull(problem, plus(p, 0.75 * h, b)).direction;
-    const next = [0, 1].map((i) => p[i] + h * (2 * a[i] + 3 * b[i] + 4 * c[i]) / 9);
-    const there = pull(problem, next), d = there.direction;
-    const error = h / 72 * Math.hypot(...[0, 1].map((i) =>
-      -5 * a[i] + 6 * b[i] + 8 * c[i] - 9 * d[i]));
-    if (error <= tolerance) { p = next; now = there; path.push(p); }
-    h *= Math.max(0.2, Math.min(3, 0.9 * Math.cbrt(tolerance / (error || 1e-12))));
+    const {direction: d} = now, next = plus(p, h, d);
+    const turn = minus(pull(problem, next).direction, d);
+    const error = h / 2 * Math.hypot(...turn);
+    if (error <= tolerance) {
+      p = plus(next, h / 2, turn); now = pull(problem, p); path.push(p);
+    }
+    h *= Math.max(0.2, Math.min(3, 0.9 * Math.sqrt(tolerance / (error || 1e-12))));
   }
   return {path, tops: now.tops, direction: p.map((x) => x / Math.hypot(...p))};
 }
@@ -71,80 +64,86 @@ function widest(places, pairs) {
   return best;
 }
 
-function plane(root, {start, lost, pairs, selected, frames, ...problem}) {
+function plane(root, {words, start, lost, pairs, selected, ...problem}) {
+  const handle = ([name, colour]) => `<g class="handle" tabindex="0" role="slider"
+    aria-label="${clean(name)}; the arrow keys move it"><circle r="18" opacity="0"/>
+    <circle r="5" fill="${colour}"/><text x="8" y="-6">${clean(name)}</text></g>`;
+  const panel = (points, caption) => `<figure><svg viewBox="0 0 340 340">
+    <g class="lines"></g>${points.map(handle).join("")}</svg>
+    <figcaption>${caption}</figcaption></figure>`;
+  root.innerHTML = `<div class="bar"><button type="button">Start over</button>
+    <button type="button">A start that loses</button></div><div class="bar panels">${
+    panel(words, "words: across their first, up their second coordinate")}${
+    panel([["p", "#0072B2"]], "p: its start, its path and u★, the max-margin direction"
+    )}</div><output aria-live="polite"></output>`;
+  const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
+  const frameOf = (i) => i < words.length ? here : there;
+  const place = ([left, top, size], [x, y]) => [
+    340 * (x - left) / size, 340 * (top - y) / size].map((at) => at.toFixed(1));
+  const line = (frame, points, style) =>
+    `<polyline points="${points.map((p) => place(frame, p)).join(" ")}" ${style}/>`;
+  const axes = (frame) => line(frame, [[-99, 0], [99, 0]], 'opacity=".3"')
+    + line(frame, [[0, -99], [0, 99]], 'opacity=".3"');
   const handles = [...root.querySelectorAll(".handle")];
-  const [words, norms] = root.querySelectorAll("svg .lines");
+  const [near, far] = root.querySelectorAll(".lines");
   const out = root.querySelector("output"), first = [...problem.places, start];
   let points = first;
-  const frameOf = (i) => frames[i < first.length - 1 ? 0 : 1];
-  const place = ([[left, right], [low, high]], [x, y]) => [
-    340 * (x - left) / (right - left), 340 * (high - y) / (high - low)];
-  const line = (frame, all, style) => `<polyline points="${
-    all.map((p) => place(frame, p).map((x) => x.toFixed(1))).join(" ")}" ${style}/>`;
-  const axes = (frame) => [0, 1].map((k) =>
-    line(frame, frame[k].map((x) => k ? [0, x] : [x, 0]), 'opacity=".3"')).join("");
   function draw() {
-    const now = {...problem, places: points.slice(0, -1)}, p = points.at(-1);
-    const best = widest(now.places, pairs), flow = follow(now, p);
+    const places = points.slice(0, -1), now = {...problem, places};
+    const best = widest(places, pairs), flow = follow(now, points.at(-1));
     const wrong = flow.tops.filter((top, i) => top !== selected[i]).length;
-    const u = best && best.p.map((x) => x / best.norm), [here, there] = frames;
-    const arrows = [...Array(169).keys()].map((i) => {
-      const at = [i % 13, Math.floor(i / 13)].map((k, axis) =>
-        there[axis][0] + (k + 0.5) / 13 * (there[axis][1] - there[axis][0]));
-      const {direction: d} = pull(now, at), tip = plus(at, 1.6, d);
-      const head = [0.5, -0.5].map((side) =>
-        plus(plus(tip, -0.6, d), side, [d[1], -d[0]]));
-      return line(there, [at, tip, head[0], tip, head[1]], 'opacity=".35"');
-    });
-    norms.innerHTML = axes(there) + arrows.join("")
-      + line(there, flow.path, 'class="path"')
-      + (u ? line(there, [[0, 0], plus([0, 0], 50, u)], 'class="best"') : "");
-    words.innerHTML = axes(here) + (!u ? "" : best.support.map((pair) =>
-      line(here, pair.map((s) => now.places[s]), 'class="pair"')
-      + pair.map((s) => line(here, [-3, 3].map((side) =>
-        plus(plus([0, 0], dot(now.places[s], u), u), side, [u[1], -u[0]])),
-        'stroke-dasharray="4"')).join("")).join("")
-      + line(here, [[0, 0], plus([0, 0], 0.6, u)], 'class="best"'));
+    const u = best?.p.map((x) => x / best.norm);
     const reached = Math.hypot(...flow.path.at(-1));
+    const arrows = [...Array(169).keys()].map((i) => {
+      const at = [i % 13, Math.floor(i / 13)].map((k) => (k - 6) * 30 / 13);
+      const {direction: d} = pull(now, at), tip = plus(at, 1.6, d);
+      const [left, right] = [-0.5, 0.5].map((side) =>
+        plus(plus(tip, -0.6, d), side, turned(d)));
+      return line(there, [at, tip, left, tip, right], 'opacity=".35"');
+    });
+    const held = u ? best.support.map((pair) => pair.map((s) => line(here,
+      [-9, 9].map((side) => plus(places[s], side, turned(u))), 'stroke-dasharray="4"'
+    )).join("") + line(here, pair.map((s) => places[s]), 'class="pair"')) : [];
+    const to = (frame, length) => u
+      ? line(frame, [[0, 0], plus([0, 0], length, u)], 'class="best"') : "";
+    near.innerHTML = axes(here) + held.join("") + to(here, 0.6);
+    far.innerHTML = axes(there) + arrows.join("")
+      + line(there, flow.path, 'class="path"') + to(there, 50);
     out.textContent = (wrong ? `Lost: in ${wrong} of ${selected.length} sequences `
       + "another word has the most attention. " : "Each telling word is selected. ")
       + (reached < 100 ? "The path ends where the pulls on p cancel. " : "")
       + (u ? `At norm ${reached.toFixed(0)} the cosine of p to u★ is ${
         dot(u, flow.direction).toFixed(4)}.` : "No p puts all telling words ahead.");
     handles.forEach((handle, i) => {
-      const [x, y] = place(frameOf(i), points[i]);
-      handle.setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
+      handle.setAttribute("transform", `translate(${place(frameOf(i), points[i])})`);
       const told = points[i].map((c) => c.toFixed(2));
       handle.setAttribute("aria-valuenow", told[0]);
       handle.setAttribute("aria-valuetext", told.join(", "));
     });
   }
-  function move(i, point) {
-    const inside = point.map((x, k) =>
-      Math.max(frameOf(i)[k][0], Math.min(frameOf(i)[k][1], x)));
-    points = points.map((old, k) => k === i ? inside : old);
+  function move(i, [x, y]) {
+    const [left, top, size] = frameOf(i);
+    const inside = [Math.max(left, Math.min(left + size, x)),
+      Math.max(top - size, Math.min(top, y))];
+    points = points.map((point, k) => k === i ? inside : point);
     draw();
   }
   handles.forEach((handle, i) => {
-    const [[left, right], [low, high]] = frameOf(i);
-    handle.addEventListener("pointerdown", (event) => {
+    const [left, top, size] = frameOf(i), step = size / 60;
+    on(handle, "pointerdown", (event) => {
       handle.setPointerCapture(event.pointerId); event.preventDefault(); handle.focus();
     });
-    handle.addEventListener("pointermove", (event) => {
-      if (!handle.hasPointerCapture(event.pointerId)) { return; }
+    on(handle, "pointermove", ({pointerId, clientX, clientY}) => {
+      if (!handle.hasPointerCapture(pointerId)) { return; }
       const box = handle.ownerSVGElement.getBoundingClientRect();
-      move(i, [left + (event.clientX - box.left) / box.width * (right - left),
-        high - (event.clientY - box.top) / box.height * (high - low)]);
+      move(i, [left + (clientX - box.left) / box.width * size,
+        top - (clientY - box.top) / box.height * size]);
     });
-    handle.addEventListener("keydown", (event) => {
-      const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
-        ArrowDown: [0, -1]}[event.key];
-      if (!step) { return; }
-      event.preventDefault(); move(i, plus(points[i], (right - left) / 60, step));
-    });
+    onKeys(handle, {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
+      ArrowDown: [0, -1]}, (way) => move(i, plus(points[i], step, way)));
   });
   const [again, losing] = root.querySelectorAll("button");
-  again.addEventListener("click", () => { points = first; draw(); });
-  losing.addEventListener("click", () => move(first.length - 1, lost));
+  on(again, "click", () => { points = first; draw(); });
+  on(losing, "click", () => move(words.length, lost));
   draw();
 }

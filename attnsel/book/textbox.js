@@ -8,15 +8,15 @@ const TOKEN = new RegExp(`[\\p{L}\\p{N}]+(?:'[\\p{L}\\p{N}]+)*|[^${SPACE}]`, "gu
 
 // Pieces [text, id] that join to the text; -1 between tokens and for unknown ones.
 function tokenize(text, ids) {
-  const clean = text.replace(BREAK, " "), pieces = [];
-  const folded = clean.replaceAll("İ", "I").toLowerCase().replaceAll("’", "'");
+  const clear = text.replace(BREAK, " "), pieces = [];
+  const folded = clear.replaceAll("İ", "I").toLowerCase().replaceAll("’", "'");
   let end = 0;
   for (const {0: token, index} of folded.matchAll(TOKEN)) {
-    if (index > end) { pieces.push([clean.slice(end, index), -1]); }
+    if (index > end) { pieces.push([clear.slice(end, index), -1]); }
     end = index + token.length;
-    pieces.push([clean.slice(index, end), ids.get(token) ?? -1]);
+    pieces.push([clear.slice(index, end), ids.get(token) ?? -1]);
   }
-  return end < clean.length ? [...pieces, [clean.slice(end), -1]] : pieces;
+  return end < clear.length ? [...pieces, [clear.slice(end), -1]] : pieces;
 }
 
 // The attention of each piece, a softmax of the scores of its tokens, and the logit.
@@ -29,44 +29,52 @@ function attend(pieces, scores, values) {
 }
 
 function textbox(root, {tokens, steps, scores, scale, colours, classes, lessons}) {
-  const ids = new Map(tokens.map((token, i) => [token, i]));
+  const ids = new Map(tokens.map((token, i) => [token, i])), last = steps.length - 1;
   const numbers = scores.map((pair) => pair.map(unpack));
+  const taught = new Map(lessons), texts = [...taught.keys()];
+  const row = (name) => `<div class="line"><span>${name}</span><div class="attnsel-text"
+    tabindex="0" role="group"
+    aria-label="${name} of the words; the left and right keys go over them"></div>
+    </div>`;
+  const chip = (text) => ` <button type="button">${clean(text)}</button>`;
+  root.innerHTML = `<div class="bar"><label>Type a review <input type="text"
+    value="${clean(texts[0])}" autocomplete="off" spellcheck="false"></label>
+    <output aria-live="polite"></output></div>${row("attention")}${row("value")}
+    <div class="bar"><label>training <input type="range" max="${last}" value="${last}">
+    </label><output></output></div><div class="bar">try${texts.map(chip).join("")}
+    </div><output aria-live="polite"></output>`;
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
   const [attention, votes] = root.querySelectorAll(".attnsel-text");
-  const shade = (element, part) => {
+  function shade(part) {
     const alpha = Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
-    element.style.background = colours[part < 0 ? 0 : 1] + alpha.padStart(2, "0");
-  };
+    return `background:${colours[part < 0 ? 0 : 1]}${alpha.padStart(2, "0")}`;
+  }
   function colour(box, pieces, partOf, tipOf) {
-    box.replaceChildren(...pieces.map(([text, id], i) => {
-      const span = document.createElement("span");
-      span.textContent = text;
-      if (id >= 0) { shade(span, partOf(id, i)); span.dataset.tip = tipOf(id, i); }
-      else if (text.trim()) { span.className = "unknown"; }
-      return span;
-    }));
+    box.innerHTML = pieces.map(([text, id], i) => `<span ${id < 0
+      ? `class="${text.trim() && "unknown"}"`
+      : `style="${shade(partOf(id, i))}" data-tip="${tipOf(id, i)}"`
+    }>${clean(text)}</span>`).join("");
   }
   function read() {
-    const at = Number(slider.value), [a, b] = numbers[at];
-    const pieces = tokenize(input.value, ids), known = pieces.some(([, id]) => id >= 0);
-    const {weights, logit} = known ? attend(pieces, a, b) : {weights: [], logit: 0};
+    const [a, b] = numbers[slider.value], pieces = tokenize(input.value, ids);
+    const known = pieces.some(([, id]) => id >= 0);
+    const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
       + `${Math.abs(logit).toFixed(2)}: ${classes[logit > 0 ? 1 : 0]}`
       : "No word here is in the vocabulary.";
-    shade(verdict, logit / scale);
-    step.textContent = "step " + steps[at];
+    verdict.style = shade(logit / scale);
+    step.textContent = "step " + steps[slider.value];
     slider.setAttribute("aria-valuetext", step.textContent);
-    lesson.textContent = lessons[input.value] || "";
+    lesson.textContent = taught.get(input.value) || "";
     colour(attention, pieces, (_, i) => weights[i] / 0.6,
       (_, i) => "attention " + weights[i].toFixed(3));
     colour(votes, pieces, (id) => b[id] / scale, (id) => "value " + round(b[id]));
   }
-  input.addEventListener("input", read);
-  slider.addEventListener("input", read);
-  root.querySelectorAll("button").forEach((chip) => {
-    chip.addEventListener("click", () => { input.value = chip.textContent; read(); });
-  });
+  on(input, "input", read);
+  on(slider, "input", read);
+  root.querySelectorAll("button").forEach((chip) =>
+    on(chip, "click", () => { input.value = chip.textContent; read(); }));
   read();
   tips(root);
 }

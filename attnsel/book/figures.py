@@ -1,0 +1,242 @@
+"""Figures that move: HTML with its data, and the scripts and styles of this folder."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import torch
+from IPython.display import HTML
+from matplotlib.colors import to_hex, to_rgba
+from torch import Tensor
+
+from attnsel.book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel.checks import check_choice, check_number, check_shape
+from attnsel.corpus import Corpus, Vocab
+from attnsel.model import AttentionClassifier
+
+
+def source(name: str) -> str:
+    """Return the text of a script or style of this folder."""
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
+    """Return a figure that needs no other file, no library and no network.
+
+    The function `kind` of the script of that name gets the data and the element, which
+    holds `body` and has the title for screen readers. Equal figures have equal text.
+    """
+    # No text in the data can end the script.
+    stored = json.dumps({"title": title, **data}, ensure_ascii=False)
+    stored = stored.replace("<", "\\u003c")
+    digest = sha256("\0".join([kind, stored, body]).encode()).hexdigest()
+    code = "".join(map(source, dict.fromkeys(("tips.js", f"{kind}.js"))))
+    return HTML(
+        f"<style>{source('figures.css')}</style>"
+        f'<div class="attnsel attnsel-{kind}" id="attnsel-{digest[:12]}" role="group" '
+        f'aria-label="{html.escape(title)}">{body}</div>'
+        f'<script>(() => {{\n"use strict";\n{code}'
+        f'{kind}(document.getElementById("attnsel-{digest[:12]}"), {stored});\n'
+        "})();</script>"
+    )
+
+
+def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
+    """Return numbers as 16-bit floats in base64, for `unpack` of `tips.js`.
+
+    Each is off by at most 1 in 2,000 of itself or 1 in 10^12 of the greatest.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    unit = float(np.abs(array).max()) / 60_000 or 1.0
+    halves = base64.b64encode((array / unit).astype("<f2").tobytes()).decode()
+    return {"unit": unit, "halves": halves}
+
+
+def coloured_text(
+    words: Sequence[tuple[str, int]],
+    values: Sequence[float] | Tensor,
+    *,
+    scale: float,
+    unit: str = "",
+    signed: bool = False,
+    classes: Sequence[str] = (),
+) -> str:
+    """Return a text as HTML with a colour behind each token, stronger for more.
+
+    Args:
+        words: pieces of text with token ids, as `Corpus.words` returns them; those
+            with the id -1 stay without colour.
+        values: one number a piece, or a row of one a class, whose greatest counts.
+        scale: the value of the full colour, positive.
+        unit: what the value is, for what a token tells to the pointer, a tap or the
+            keys; it tells nothing without.
+        signed: blue for positive and orange for negative values; otherwise blue.
+        classes: names of the classes, each with its colour.
+    """
+    numbers = torch.as_tensor(values, dtype=torch.float64)
+    check_shape("values", numbers, (len(words), *([len(classes)] if classes else [])))
+    check_number("scale", scale, above=0)
+    rows, spans = numbers.reshape(len(words), len(classes) or 1).tolist(), []
+    for (piece, token_id), row in zip(words, rows, strict=True):
+        value, piece = max(row), html.escape(piece)
+        colour = NEGATIVE if signed and value < 0 else CLASSES[row.index(value)]
+        # Laid over the page, so that the text stays readable in both themes.
+        shade = to_rgba(colour, 0.6 * min(abs(value) / scale, 1.0))
+        told = [f"{name} {x:.3g}" for name, x in zip(classes or [""], row, strict=True)]
+        tip = html.escape(f"{', '.join(told).strip()} {unit}")
+        style = f'style="background:{to_hex(shade, keep_alpha=True)}"'
+        style += f' data-tip="{tip}"' if unit else ""
+        spans.append(f"<span {style}>{piece}</span>" if token_id >= 0 else piece)
+    keys = ' tabindex="0" role="group" aria-label="Words; the left and right keys '
+    keys += 'tell their numbers"'
+    return f'<div class="attnsel-text"{keys if unit else ""}>{"".join(spans)}</div>'
+
+
+def show_text(text: str) -> HTML:
+    """Return coloured text, or several joined, as something a notebook displays."""
+    return embed("tips", "Coloured text", {}, text)
+
+
+def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
+    """Return a figure whose frames a slider and a button go through.
+
+    Args:
+        contents: by what a frame shows, such as "step 12", its HTML.
+        title: label of the slider.
+        start: position of the frame shown first.
+    """
+    check_number("start", start, 0, len(contents) - 1, integer=True)
+    body = "".join(
+        f'<div class="frame" data-label="{html.escape(label)}"'
+        f"{'' if i == start else ' hidden'}>{content}</div>"
+        for i, (label, content) in enumerate(contents.items())
+    )
+    return embed("frames", title, {}, body)
+
+
+def scatter_explorer(
+    tokens: Sequence[str],
+    columns: Mapping[str, Any],
+    *,
+    title: str,
+    classes: Sequence[str] = (),
+    log: Collection[str] = (),
+    slider: tuple[str, float, float] | None = None,
+) -> HTML:
+    """Return a scatter whose axes are chosen, and whose points are named on demand.
+
+    Args:
+        tokens: V names, one a point; the search takes the first that matches.
+        columns: V numbers a label; the first two are on the axes at first. With a
+            slider, pairs of such: the numbers before a step, and what each unit of
+            its size adds.
+        title: names the figure for screen readers.
+        classes: labels of K columns; a point has the colour of the greatest of them.
+            Without, it is blue where the first column is positive, else orange.
+        log: labels of the columns on a logarithmic scale, all positive.
+        slider: label, least and greatest size of the step, on a logarithmic scale.
+            Axes stay fixed, and the correlation of what is on them is told.
+    """
+    labels = list(columns)
+    for label in (*classes, *log):
+        check_choice("classes, log", label, labels)
+    check_number("number of tokens", len(tokens), 1)
+    numbers = {}
+    for label, given in columns.items():
+        parts = [torch.as_tensor(x).double() for x in (given if slider else [given])]
+        numbers[label] = pair = torch.stack(parts)
+        check_shape(f"columns: {label}", pair, (2 if slider else 1, len(tokens)))
+        if not pair.isfinite().all() or (label in log and (pair <= 0).any()):
+            wanted = "finite numbers" + " above 0" * (label in log)
+            raise ValueError(f"columns: {label}: expected {wanted}")
+    judged = torch.stack([numbers[label][-1] for label in classes or labels[:1]])
+    groups = judged.argmax(0) if classes else (judged[0] > 0).int()
+    data = {
+        "tokens": list(tokens),
+        "columns": [(label, [*map(packed, numbers[label])]) for label in labels],
+        "log": [label in log for label in labels],
+        "colours": CLASSES if classes else [NEGATIVE, POSITIVE],
+        "classes": list(classes),
+        "groups": groups.tolist(),
+        "slider": slider,
+    }
+    return embed("map", title, data)
+
+
+def text_box(
+    vocab: Vocab, scores: Mapping[int, Tensor], *, examples: Mapping[str, str]
+) -> HTML:
+    """Return a text box that shows attention, values and logit of what one types.
+
+    It reads as `Corpus.from_texts` and the model do, in the page itself, at some steps
+    of training, each of which takes 50 kB; logits are the model's within 0.05.
+
+    Args:
+        vocab: the V tokens and the names of the two classes.
+        scores: by step, columns E p and E v, tensor (V, 2); the last is shown first.
+        examples: texts to try, the first of which is there at the start, and what each
+            teaches, told while it is in the box.
+    """
+    if not examples:
+        raise ValueError("examples: expected at least one text, got none")
+    for pair in scores.values():
+        check_shape("scores", pair, (len(vocab), 2))
+    steps = sorted(scores)
+    values = scores[steps[-1]][:, 1].detach().abs().double()
+    data = {
+        "tokens": list(vocab),
+        "steps": steps,
+        "scores": [[packed(x) for x in scores[k].detach().cpu().T] for k in steps],
+        "scale": float(values.quantile(0.99)),
+        "colours": [NEGATIVE, POSITIVE],
+        "classes": vocab.classes or ("negative", "positive"),
+        "lessons": list(examples.items()),
+    }
+    return embed("textbox", "Type a review", data)
+
+
+def flow_plane(
+    model: AttentionClassifier,
+    corpus: Corpus,
+    selected: Tensor,
+    *,
+    lost: tuple[float, float],
+) -> HTML:
+    """Return the plane of a model with d = 2, its words and the start of p to be moved.
+
+    The path of p, the max-margin direction and the pairs that hold it follow, computed
+    in the page as `gradient_flow` and `max_margin` do.
+
+    Args:
+        model: supplies E (V, 2), v (2,) and p (2,), where the flow starts.
+        corpus: n sequences of its V tokens with two classes.
+        selected: the token that each sequence should select, int64 tensor (n,).
+        lost: a start of p from which the flow loses some of them.
+    """
+    check_shape("model.cls", model.cls, (2,))
+    counts = corpus.counts.tolil()
+    rows = zip(counts.rows, counts.data, strict=True)
+    bags = [list(zip(*row, strict=True)) for row in rows]
+    top, signs = selected.tolist(), corpus.signs.tolist()
+    pairs = {(r, s) for r, bag in zip(top, bags, strict=True) for s, _ in bag if s != r}
+    colours = [POSITIVE if sign > 0 else NEGATIVE for sign in signs]
+    told = dict(zip(top, colours, strict=True))
+    data = {
+        "places": model.embeddings.tolist(),
+        "output": model.output.tolist(),
+        "start": model.cls.tolist(),
+        "lost": lost,
+        "words": [(w, told.get(s, NEUTRAL)) for s, w in enumerate(corpus.vocab)],
+        "bags": bags,
+        "signs": signs,
+        "selected": top,
+        "pairs": sorted(pairs),
+    }
+    return embed("plane", "The flow on p in the plane", data)

@@ -1,0 +1,134 @@
+// A scatter of tokens whose axes are chosen and whose points are named on demand. With
+// a slider, columns are lines: numbers before a step, and their change by its size.
+function map(root, data) {
+  const {title, tokens, columns, log, colours, groups, classes, slider} = data;
+  const labels = columns.map(([label]) => label), [name, least, most] = slider || [""];
+  const lines = columns.map(([, parts]) => parts.map(unpack));
+  const options = labels.map((label, k) =>
+    `<option value="${k}">${clean(label)}</option>`).join("");
+  const legend = classes.map((label, k) => `<span style="border-left:1em solid
+    ${colours[k]};padding-left:.4em">${clean(label)}</span>`).join("");
+  const range = `<label>${clean(name)}<input type="range" max="1" step="0.005"
+    value="0.5"></label><output></output>`;
+  root.innerHTML = `<div class="bar">${legend}<label>across<select>${options}</select>
+    </label><label>up<select>${options}</select></label><label>find<input type="search"
+    placeholder="a token"></label>${slider ? range : ""}</div>
+    <canvas role="img" tabindex="0"
+    aria-label="${clean(title)}; the left and right keys go from point to point">
+    </canvas><output aria-live="polite">Point at a token, or search for one.</output>`;
+  const [xs, ys, search, size, told] = root.querySelectorAll(
+    ".bar :is(select,input,output)");
+  const canvas = root.querySelector("canvas"), out = canvas.nextElementSibling;
+  let at = -1, places = [], values = [];
+  ys.value = 1;
+  function draw() {
+    const now = slider && least * (most / least) ** size.value;
+    values = lines.map((line) => along(line, now));
+    if (slider) {
+      const fit = correlation(values[xs.value], values[ys.value]);
+      told.textContent = `${now.toFixed(0)}: correlation ${fit.toFixed(3)}`;
+      size.setAttribute("aria-valuetext", told.textContent);
+    }
+    const [across, up] = [xs, ys].map(({value: k}) => ({label: labels[k], ...slider
+      ? fixedAxis(values[k], along(lines[k], most)) : axisOf(values[k], log[k])}));
+    const {pen, place, text, width} = chart(root, canvas, across, up);
+    places = across.parts.map((x, i) => place(x, up.parts[i]));
+    pen.globalAlpha = 0.55;
+    places.forEach(([x, y], i) => {
+      pen.fillStyle = colours[groups[i]]; pen.fillRect(x - 1.5, y - 1.5, 3, 3);
+    });
+    if (at < 0) { return; }
+    const [x, y] = places[at], side = x > width / 2 ? -12 : 12;
+    pen.globalAlpha = 1; pen.fillStyle = pen.strokeStyle; pen.lineWidth = 2;
+    pen.beginPath(); pen.arc(x, y, 7, 0, 7); pen.stroke();
+    pen.font = "bold 16px " + getComputedStyle(root).fontFamily;
+    text(tokens[at], x + side, Math.max(y - 8, 14), side < 0 ? "right" : "left");
+  }
+  function choose(i) {
+    at = i; draw();
+    out.textContent = tokens[i] + ": "
+      + labels.map((label, k) => label + " " + round(values[k][i])).join(", ");
+  }
+  on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
+    const {left, top} = canvas.getBoundingClientRect();
+    const far = places.map(([x, y]) =>
+      Math.hypot(x + left - clientX, y + top - clientY));
+    const best = far.reduce((a, d, i) => d < far[a] ? i : a, 0);
+    if (far[best] < 30) { choose(best); }
+  });
+  onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (step) => {
+    const order = places.map((_, i) => i).sort((i, j) => places[i][0] - places[j][0]);
+    const next = at < 0 ? 0 : order.indexOf(at) + step;
+    choose(order[Math.max(0, Math.min(order.length - 1, next))]);
+  });
+  on(search, "input", () => {
+    const word = search.value.trim().toLowerCase(), exact = tokens.indexOf(word);
+    const i = exact < 0 ? tokens.findIndex((t) => t.startsWith(word)) : exact;
+    if (word && i >= 0) { choose(i); return; }
+    at = -1; draw();
+    out.textContent = word ? "No token here begins with " + word + "." : "";
+  });
+  for (const control of [xs, ys, ...slider ? [size] : []]) {
+    on(control, "input", () => at < 0 ? draw() : choose(at));
+  }
+  new ResizeObserver(draw).observe(root);
+  new MutationObserver(draw).observe(document.documentElement, {attributes: true});
+}
+
+// The axis on which all values lie: their parts of its length, and round ticks.
+function axisOf(values, log) {
+  const scaled = values.map((v) => log ? Math.log10(v) : v), ticks = [];
+  const low = scaled.reduce((a, b) => Math.min(a, b));
+  const span = scaled.reduce((a, b) => Math.max(a, b)) - low || 1;
+  const unit = 10 ** Math.floor(Math.log10(span / 5));
+  const step = log ? 1 : [1, 2, 5, 10].find((m) => m * unit >= span / 5) * unit;
+  const part = (v) => (v - low) / span * 0.94 + 0.03;
+  for (let i = Math.ceil(low / step - 1e-3); i * step <= low + span; i++) {
+    ticks.push([part(i * step), round(log ? 10 ** (i * step) : i * step)]);
+  }
+  return {ticks, parts: scaled.map(part)};
+}
+
+// An axis for all that a slider reaches: linear near 0, logarithmic far from it.
+function fixedAxis(values, reached) {
+  const most = reached.reduce((a, v) => Math.max(a, Math.abs(v)), 0);
+  const part = (v) => 0.5 + 0.48 * Math.asinh(v * 1000 / most) / Math.asinh(1000);
+  const tens = [0, 1, 2].map((k) => 10 ** (Math.floor(Math.log10(most)) - k));
+  const ticks = [0, ...tens, ...tens.map((v) => -v)].map((v) => [part(v), round(v)]);
+  return {ticks, parts: values.map(part)};
+}
+
+const along = ([before, change], size) =>
+  change ? before.map((b, i) => b + size * change[i]) : before;
+
+function correlation(x, y) {
+  const [mx, my] = [x, y].map((z) => z.reduce((a, b) => a + b, 0) / z.length);
+  const sum = (f) => x.reduce((total, a, i) => total + f(a - mx, y[i] - my), 0);
+  return sum((a, b) => a * b) / Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
+}
+
+// Draw the frame of a chart. An axis has a label, ticks [[part of its length, text]];
+// the returned function places such parts, in pixels.
+function chart(root, canvas, across, up) {
+  const pen = canvas.getContext("2d"), ink = getComputedStyle(root);
+  const width = root.clientWidth, height = Math.max(300, Math.min(460, width * 0.62));
+  const scale = window.devicePixelRatio || 1;
+  const left = 52, right = width - 12, top = 10, bottom = height - 42;
+  canvas.width = width * scale; canvas.height = height * scale;
+  canvas.style.height = height + "px"; pen.scale(scale, scale);
+  const place = (x, y) => [left + x * (right - left), bottom + y * (top - bottom)];
+  const text = (words, x, y, align = "center") => {
+    pen.textAlign = align; pen.fillText(words, x, y);
+  };
+  pen.fillStyle = pen.strokeStyle = ink.color; pen.font = "13px " + ink.fontFamily;
+  across.ticks.forEach(([at, words]) => text(words, place(at, 0)[0], bottom + 16));
+  up.ticks.forEach(([at, words]) =>
+    text(words, left - 6, place(0, at)[1] + 4, "right"));
+  text(across.label, (left + right) / 2, bottom + 34);
+  pen.save(); pen.translate(12, (top + bottom) / 2); pen.rotate(-Math.PI / 2);
+  text(up.label, 0, 0); pen.restore();
+  pen.globalAlpha = 0.2;
+  across.ticks.forEach(([at]) => pen.fillRect(place(at, 0)[0], top, 1, bottom - top));
+  up.ticks.forEach(([at]) => pen.fillRect(left, place(0, at)[1], right - left, 1));
+  return {pen, place, text, width};
+}

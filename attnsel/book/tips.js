@@ -1,0 +1,48 @@
+// What the figures share: text that is safe as HTML, events, numbers, and tips.
+
+const clean = (text) => new Option(text).innerHTML.replaceAll('"', "&quot;");
+const round = (x) => Number(x.toPrecision(3)).toLocaleString("en");
+
+const on = (element, events, act) => events.split(" ").forEach((name) =>
+  element.addEventListener(name, act));
+
+// Some keys do something here, and then nothing else.
+const onKeys = (element, steps, act) => on(element, "keydown", (event) => {
+  if (event.key in steps) { event.preventDefault(); act(steps[event.key]); }
+});
+
+// Numbers that Python packed as 16-bit floats in units of the greatest, in base64.
+function unpack({unit, halves}) {
+  const bytes = Uint8Array.from(atob(halves), (c) => c.charCodeAt(0));
+  return Array.from(new Uint16Array(bytes.buffer), (h) => {
+    const exponent = (h >> 10) & 31, fraction = h & 1023;
+    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 1) : fraction;
+    return (h >> 15 ? -unit : unit) * size * 2 ** -24;
+  });
+}
+
+// Tell the number of a coloured word: under the pointer, where one taps, by the keys.
+function tips(root) {
+  const tip = document.createElement("div");
+  let shown = null;
+  function show(word) {
+    shown?.classList.remove("shown");
+    word?.classList.add("shown");
+    shown = word; tip.hidden = !word;
+    if (!word) { return; }
+    tip.textContent = word.textContent + ": " + word.dataset.tip;
+    const [box, frame] = [word, root].map((e) => e.getBoundingClientRect());
+    const most = frame.width - tip.offsetWidth;
+    tip.style.left = Math.max(0, Math.min(box.left - frame.left, most)) + "px";
+    tip.style.top = box.top - frame.top - tip.offsetHeight - 4 + "px";
+  }
+  tip.className = "tip"; tip.hidden = true; tip.setAttribute("role", "status");
+  root.append(tip);
+  on(root, "pointerover click", ({target}) => show(target.closest("[data-tip]")));
+  on(root, "pointerleave focusout", () => show(null));
+  root.querySelectorAll(".attnsel-text").forEach((text) =>
+    onKeys(text, {ArrowLeft: -1, ArrowRight: 1, Escape: 0}, (step) => {
+      const words = [...text.querySelectorAll("[data-tip]")];
+      show(step ? words[words.indexOf(shown) + step] || shown : null);
+    }));
+}
