@@ -79,16 +79,16 @@ def trained():
 def test_the_logits_of_the_page_are_those_of_the_package(trained, at):
     figure, scores, test = trained
     data = stored(figure.data)
-    assert data["steps"] == [0, 10, 60]
+    assert [step for step, *_ in data["scores"]] == [0, 10, 60]
     assert len(test) == 200
     given = [list(test.texts), data["tokens"], data["scores"][at]]
     code = """(([texts, tokens, pair]) => {
       const ids = new Map(tokens.map((token, i) => [token, i]));
-      const [scores, values] = pair.map(unpack);
+      const [scores, values] = pair.slice(1).map(unpack);
       return texts.map((text) => attend(tokenize(text, ids), scores, values));
     })(data)"""
     found = call(["tips.js", "textbox.js"], code, given)
-    pair = scores[data["steps"][at]].double()
+    pair = scores[data["scores"][at][0]].double()
     expected = attnsel.model.bag_logits(pair, test)
     logits = torch.tensor([review["logit"] for review in found], dtype=torch.float64)
     spread = float(expected.std())
@@ -116,7 +116,7 @@ def test_the_box_starts_with_the_first_example_and_escapes_them():
     data = stored(figure.data)
     assert data["tokens"] == list(vocab)
     assert data["classes"] == ["dull", "fine"]
-    assert data["steps"] == [1, 3]
+    assert [step for step, *_ in data["scores"]] == [1, 3]
     assert data["lessons"] == list(map(list, examples.items()))
     assert figure.data.count("</script>") == 1
 
@@ -214,9 +214,8 @@ def test_the_margin_of_the_page_is_that_of_the_package():
             assert found is None
             continue
         feasible += 1
-        direction = np.array(found["p"]) / found["norm"]
-        assert direction == pytest.approx(expected.direction.numpy(), abs=1e-6)
-        assert 1 / found["norm"] == pytest.approx(expected.margin, rel=1e-6)
+        assert found["u"] == pytest.approx(expected.direction.tolist(), abs=1e-6)
+        assert found["margin"] == pytest.approx(expected.margin, rel=1e-6)
         assert sorted(found["support"]) == sorted(expected.support.tolist())
     assert 5 < feasible < 30
 
@@ -229,15 +228,12 @@ def test_the_plane_holds_its_problem():
     assert data["bags"][0] == [[0, 1], [4, 1], [5, 2]]
     assert [0, 4] in data["pairs"]
     assert all(r != s for r, s in data["pairs"])
-    words, colours = zip(*data["words"], strict=True)
-    assert list(words) == WORDS
-    assert colours[:5] == (POSITIVE, POSITIVE, NEGATIVE, NEGATIVE, NEUTRAL)
+    assert data["words"] == WORDS
+    assert data["colours"] == [NEUTRAL, POSITIVE, NEGATIVE]
 
 
 def test_live_figures_say_what_does_not_fit():
-    vocab, scores = Vocab(["a", "b"]), {0: torch.zeros(2, 2)}
-    with pytest.raises(ValueError, match="examples: .* at least one"):
-        text_box(vocab, scores, examples={})
+    vocab = Vocab(["a", "b"])
     with pytest.raises(ValueError, match=r"got \(2, 3\)"):
         text_box(vocab, {0: torch.zeros(2, 3)}, examples={"a": ""})
     _, corpus, selected = plane()

@@ -12,6 +12,9 @@ from test_live import PLACES, moved, plane
 
 import attnsel
 from attnsel.book import (
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
     coloured_text,
     flow_plane,
     scatter_explorer,
@@ -130,6 +133,11 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     assert "is 1.0000" in out.inner_text()
     lines = tab.locator("polyline[opacity='.3']")
     axes = lines.evaluate_all("all => all.map(line => line.outerHTML)")
+    dots = tab.locator("circle[fill]").evaluate_all(
+        "all => all.map(dot => dot.outerHTML)"
+    )
+    colours = [POSITIVE] * 2 + [NEGATIVE] * 2 + [NEUTRAL] * 3 + [POSITIVE]
+    assert [dot.split('"')[3] for dot in dots] == colours
 
     start = handles.nth(7)
     losing = tab.get_by_role("button", name="A start that loses")

@@ -35,14 +35,13 @@ def claim(
         statement: the result, by the paper's numbering or in a few words.
         value: what was measured, a number or a tensor of one.
         between: a closed interval. Just one of the four bounds is given.
-        above: a bound the value must exceed.
-        below: a bound the value must stay under.
-        equals: the exact value, for counts.
+        above: what the value must exceed.
+        below: what it must stay under.
+        equals: what it must be, for counts.
         paper: whether the paper says it; otherwise this book does.
 
     Raises:
         AssertionError: if the value is elsewhere, or not a finite number.
-        ValueError: if not exactly one bound is given.
     """
     given = sum(bound is not None for bound in (between, above, below, equals))
     if given != 1:
@@ -85,8 +84,7 @@ def claim(
 def glue(**values: str | float) -> None:
     """Store values under their names for the `{glue:text}` roles of the prose.
 
-    The outputs have the form that MyST-NB reads and are invisible elsewhere, so a
-    chapter needs no part of the book's toolchain in order to run.
+    The outputs have the form that MyST-NB reads, so that chapters run without it.
     """
     prefix = "application/papermill.record/"
     for name, value in values.items():

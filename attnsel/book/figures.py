@@ -30,8 +30,8 @@ def source(name: str) -> str:
 def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
     """Return a figure that needs no other file, no library and no network.
 
-    The function `kind` of the script of that name gets the data and the element, which
-    holds `body` and has the title for screen readers. Equal figures have equal text.
+    The function `kind` in the script of that name gets the data and the element, which
+    holds `body`; the title is for screen readers. Equal figures have equal text.
     """
     # No text in the data can end the script.
     stored = json.dumps({"title": title, **data}, ensure_ascii=False)
@@ -184,17 +184,13 @@ def text_box(
         examples: texts to try, the first of which is there at the start, and what each
             teaches, told while it is in the box.
     """
-    if not examples:
-        raise ValueError("examples: expected at least one text, got none")
-    for pair in scores.values():
+    pairs = [(k, scores[k].detach().cpu().double()) for k in sorted(scores)]
+    for _, pair in pairs:
         check_shape("scores", pair, (len(vocab), 2))
-    steps = sorted(scores)
-    values = scores[steps[-1]][:, 1].detach().abs().double()
     data = {
         "tokens": list(vocab),
-        "steps": steps,
-        "scores": [[packed(x) for x in scores[k].detach().cpu().T] for k in steps],
-        "scale": float(values.quantile(0.99)),
+        "scores": [(k, *map(packed, pair.T)) for k, pair in pairs],
+        "scale": float(pairs[-1][1][:, 1].abs().quantile(0.99)),
         "colours": [NEGATIVE, POSITIVE],
         "classes": vocab.classes or ("negative", "positive"),
         "lessons": list(examples.items()),
@@ -203,11 +199,7 @@ def text_box(
 
 
 def flow_plane(
-    model: AttentionClassifier,
-    corpus: Corpus,
-    selected: Tensor,
-    *,
-    lost: tuple[float, float],
+    model: AttentionClassifier, corpus: Corpus, selected: Tensor, lost: Sequence[float]
 ) -> HTML:
     """Return the plane of a model with d = 2, its words and the start of p to be moved.
 
@@ -216,8 +208,8 @@ def flow_plane(
 
     Args:
         model: supplies E (V, 2), v (2,) and p (2,), where the flow starts.
-        corpus: n sequences of its V tokens with two classes.
-        selected: the token that each sequence should select, int64 tensor (n,).
+        corpus: n sequences with two classes.
+        selected: the token that each should select, int64 tensor (n,).
         lost: a start of p from which the flow loses some of them.
     """
     check_shape("model.cls", model.cls, (2,))
@@ -226,14 +218,13 @@ def flow_plane(
     bags = [list(zip(*row, strict=True)) for row in rows]
     top, signs = selected.tolist(), corpus.signs.tolist()
     pairs = {(r, s) for r, bag in zip(top, bags, strict=True) for s, _ in bag if s != r}
-    colours = [POSITIVE if sign > 0 else NEGATIVE for sign in signs]
-    told = dict(zip(top, colours, strict=True))
     data = {
         "places": model.embeddings.tolist(),
         "output": model.output.tolist(),
         "start": model.cls.tolist(),
         "lost": lost,
-        "words": [(w, told.get(s, NEUTRAL)) for s, w in enumerate(corpus.vocab)],
+        "words": list(corpus.vocab),
+        "colours": [NEUTRAL, POSITIVE, NEGATIVE],  # of words with sign 0, 1, -1
         "bags": bags,
         "signs": signs,
         "selected": top,

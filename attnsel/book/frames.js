@@ -1,31 +1,25 @@
 // A slider and a button that go through frames.
 function frames(root, {title}) {
-  const all = [...root.children], start = all.findIndex((frame) => !frame.hidden);
+  const all = [...root.children], last = all.length - 1;
   root.insertAdjacentHTML("afterbegin", `<div class="bar"><label>${clean(title)}
-    <input type="range" max="${all.length - 1}" value="${start}"></label>
-    <output></output><button type="button">Play</button></div>`);
+    <input type="range" max="${last}"></label><output></output>
+    <button type="button">Play</button></div>`);
   const [slider, told, button] = root.querySelectorAll(".bar :is(input,output,button)");
-  const atEnd = () => Number(slider.value) === all.length - 1;
   let timer = null;
   function show(at) {
     slider.value = at;
-    all.forEach((frame, i) => { frame.hidden = i !== Number(at); });
+    all.forEach((frame, i) => { frame.hidden = i !== at; });
     told.textContent = all[at].dataset.label;
     slider.setAttribute("aria-valuetext", told.textContent);
   }
-  function stop() {
-    clearInterval(timer); timer = null; button.textContent = "Play";
-  }
-  on(slider, "input", () => { stop(); show(slider.value); });
+  function stop() { clearInterval(timer); timer = null; button.textContent = "Play"; }
+  on(slider, "input", () => { stop(); show(Number(slider.value)); });
   on(button, "click", () => {
     if (timer) { stop(); return; }
-    if (atEnd()) { show(0); }
-    button.textContent = "Pause";
-    timer = setInterval(() => {
-      show(Number(slider.value) + 1);
-      if (atEnd()) { stop(); }
-    }, 700);
+    let at = slider.value % (last || 1);  // from the end it starts over
+    show(at); button.textContent = "Pause";
+    timer = setInterval(() => { show(++at); if (at === last) { stop(); } }, 700);
   });
-  show(start);
+  show(all.findIndex((frame) => !frame.hidden));
   tips(root);
 }

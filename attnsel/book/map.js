@@ -29,9 +29,10 @@ function map(root, data) {
       told.textContent = `${now.toFixed(0)}: correlation ${fit.toFixed(3)}`;
       size.setAttribute("aria-valuetext", told.textContent);
     }
-    const [across, up] = [xs, ys].map(({value: k}) => ({label: labels[k], ...slider
-      ? fixedAxis(values[k], along(lines[k], most)) : axisOf(values[k], log[k])}));
-    const {pen, place, text, width} = chart(root, canvas, across, up);
+    const [across, up] = [xs, ys].map(({value: k}) => slider
+      ? fixedAxis(values[k], along(lines[k], most)) : axisOf(values[k], log[k]));
+    const {pen, place, text, width} = chart(root, canvas, across.ticks, up.ticks,
+      labels[xs.value], labels[ys.value]);
     places = across.parts.map((x, i) => place(x, up.parts[i]));
     pen.globalAlpha = 0.55;
     places.forEach(([x, y], i) => {
@@ -44,9 +45,9 @@ function map(root, data) {
     pen.font = "bold 16px " + getComputedStyle(root).fontFamily;
     text(tokens[at], x + side, Math.max(y - 8, 14), side < 0 ? "right" : "left");
   }
-  function choose(i) {
+  function show(i, otherwise = out.textContent) {
     at = i; draw();
-    out.textContent = tokens[i] + ": "
+    out.textContent = i < 0 ? otherwise : tokens[i] + ": "
       + labels.map((label, k) => label + " " + round(values[k][i])).join(", ");
   }
   on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
@@ -54,23 +55,20 @@ function map(root, data) {
     const far = places.map(([x, y]) =>
       Math.hypot(x + left - clientX, y + top - clientY));
     const best = far.reduce((a, d, i) => d < far[a] ? i : a, 0);
-    if (far[best] < 30) { choose(best); }
+    if (far[best] < 30) { show(best); }
   });
   onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (step) => {
     const order = places.map((_, i) => i).sort((i, j) => places[i][0] - places[j][0]);
     const next = at < 0 ? 0 : order.indexOf(at) + step;
-    choose(order[Math.max(0, Math.min(order.length - 1, next))]);
+    show(order[Math.max(0, Math.min(order.length - 1, next))]);
   });
   on(search, "input", () => {
     const word = search.value.trim().toLowerCase(), exact = tokens.indexOf(word);
-    const i = exact < 0 ? tokens.findIndex((t) => t.startsWith(word)) : exact;
-    if (word && i >= 0) { choose(i); return; }
-    at = -1; draw();
-    out.textContent = word ? "No token here begins with " + word + "." : "";
+    const first = exact < 0 ? tokens.findIndex((t) => t.startsWith(word)) : exact;
+    show(word ? first : -1, word && `No token here begins with ${word}.`);
   });
-  for (const control of [xs, ys, ...slider ? [size] : []]) {
-    on(control, "input", () => at < 0 ? draw() : choose(at));
-  }
+  root.querySelectorAll("select,[type=range]").forEach((control) =>
+    on(control, "input", () => show(at)));
   new ResizeObserver(draw).observe(root);
   new MutationObserver(draw).observe(document.documentElement, {attributes: true});
 }
@@ -107,13 +105,13 @@ function correlation(x, y) {
   return sum((a, b) => a * b) / Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
 }
 
-// Draw the frame of a chart. An axis has a label, ticks [[part of its length, text]];
-// the returned function places such parts, in pixels.
-function chart(root, canvas, across, up) {
+// Draw the frame of a chart, with ticks [[part of the axis, text]] and a label for each
+// axis; the returned function places such parts, in pixels.
+function chart(root, canvas, across, up, below, beside) {
   const pen = canvas.getContext("2d"), ink = getComputedStyle(root);
   const width = root.clientWidth, height = Math.max(300, Math.min(460, width * 0.62));
-  const scale = window.devicePixelRatio || 1;
   const left = 52, right = width - 12, top = 10, bottom = height - 42;
+  const scale = window.devicePixelRatio || 1;
   canvas.width = width * scale; canvas.height = height * scale;
   canvas.style.height = height + "px"; pen.scale(scale, scale);
   const place = (x, y) => [left + x * (right - left), bottom + y * (top - bottom)];
@@ -121,14 +119,13 @@ function chart(root, canvas, across, up) {
     pen.textAlign = align; pen.fillText(words, x, y);
   };
   pen.fillStyle = pen.strokeStyle = ink.color; pen.font = "13px " + ink.fontFamily;
-  across.ticks.forEach(([at, words]) => text(words, place(at, 0)[0], bottom + 16));
-  up.ticks.forEach(([at, words]) =>
-    text(words, left - 6, place(0, at)[1] + 4, "right"));
-  text(across.label, (left + right) / 2, bottom + 34);
+  across.forEach(([at, words]) => text(words, place(at, 0)[0], bottom + 16));
+  up.forEach(([at, words]) => text(words, left - 6, place(0, at)[1] + 4, "right"));
+  text(below, (left + right) / 2, bottom + 34);
   pen.save(); pen.translate(12, (top + bottom) / 2); pen.rotate(-Math.PI / 2);
-  text(up.label, 0, 0); pen.restore();
+  text(beside, 0, 0); pen.restore();
   pen.globalAlpha = 0.2;
-  across.ticks.forEach(([at]) => pen.fillRect(place(at, 0)[0], top, 1, bottom - top));
-  up.ticks.forEach(([at]) => pen.fillRect(left, place(0, at)[1], right - left, 1));
+  across.forEach(([at]) => pen.fillRect(place(at, 0)[0], top, 1, bottom - top));
+  up.forEach(([at]) => pen.fillRect(left, place(0, at)[1], right - left, 1));
   return {pen, place, text, width};
 }

@@ -46,36 +46,37 @@ function follow(problem, start, most = 100, tolerance = 1e-3) {
   return {path, tops: now.tops, direction: p.map((x) => x / Math.hypot(...p))};
 }
 
-// The shortest p with a lead of 1 in all pairs [ahead, behind], and the pairs that hold
-// it: in the plane one or two do. Null if no p has such a lead.
+// The max-margin direction u, its margin, and the pairs [ahead, behind] that hold it: one
+// or two, whose leads span the side of the hull of all leads that is nearest to 0.
 function widest(places, pairs) {
   const leads = pairs.map(([r, s]) => minus(places[r], places[s]));
-  let best = null;
+  let best = {margin: Infinity};
   leads.forEach((a, i) => leads.slice(0, i + 1).forEach((b, j) => {
-    const det = a[0] * b[1] - a[1] * b[0];
-    const p = i === j ? a.map((x) => x / dot(a, a)) : [(b[1] - a[1]) / det,
-      (a[0] - b[0]) / det];
-    const norm = Math.hypot(...p);
-    if (norm < (best ? best.norm - 1e-9 : Infinity)
-        && leads.every((lead) => dot(lead, p) > 1 - 1e-9)) {
-      best = {p, norm, support: i === j ? [pairs[i]] : [pairs[j], pairs[i]]};
+    const way = minus(b, a), along = -dot(a, way) / (dot(way, way) || 1);
+    const part = Math.max(0, Math.min(1, along)), near = plus(a, part, way);
+    const margin = Math.hypot(...near), support = part ? [pairs[j]] : [];
+    if (margin < best.margin - 1e-9) {
+      if (part < 1) { support.push(pairs[i]); }
+      best = {u: near.map((x) => x / margin), margin, support};
     }
   }));
-  return best;
+  return leads.every((lead) => dot(lead, best.u) > 0) ? best : null;
 }
 
-function plane(root, {words, start, lost, pairs, selected, ...problem}) {
-  const handle = ([name, colour]) => `<g class="handle" tabindex="0" role="slider"
+function plane(root, {words, colours, start, lost, pairs, selected, ...problem}) {
+  const handle = (name, side) => `<g class="handle" tabindex="0" role="slider"
     aria-label="${clean(name)}; the arrow keys move it"><circle r="18" opacity="0"/>
-    <circle r="5" fill="${colour}"/><text x="8" y="-6">${clean(name)}</text></g>`;
-  const panel = (points, caption) => `<figure><svg viewBox="0 0 340 340">
-    <g class="lines"></g>${points.map(handle).join("")}</svg>
-    <figcaption>${caption}</figcaption></figure>`;
+    <circle r="5" fill="${colours.at(side)}"/><text x="8" y="-6">${clean(name)}</text>
+    </g>`;
+  const panel = (inside, caption) => `<figure><svg viewBox="0 0 340 340">
+    <g class="lines"></g>${inside}</svg><figcaption>${caption}</figcaption></figure>`;
+  const sides = words.map((_, s) => problem.signs[selected.indexOf(s)] || 0);
   root.innerHTML = `<div class="bar"><button type="button">Start over</button>
     <button type="button">A start that loses</button></div><div class="bar panels">${
-    panel(words, "words: across their first, up their second coordinate")}${
-    panel([["p", "#0072B2"]], "p: its start, its path and u★, the max-margin direction"
-    )}</div><output aria-live="polite"></output>`;
+    panel(words.map((word, s) => handle(word, sides[s])).join(""),
+      "words: across their first, up their second coordinate")}${
+    panel(handle("p", 1), "p: its start, its path and u★, the max-margin direction")
+    }</div><output aria-live="polite"></output>`;
   const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
   const frameOf = (i) => i < words.length ? here : there;
   const place = ([left, top, size], [x, y]) => [
@@ -92,8 +93,7 @@ function plane(root, {words, start, lost, pairs, selected, ...problem}) {
     const places = points.slice(0, -1), now = {...problem, places};
     const best = widest(places, pairs), flow = follow(now, points.at(-1));
     const wrong = flow.tops.filter((top, i) => top !== selected[i]).length;
-    const u = best?.p.map((x) => x / best.norm);
-    const reached = Math.hypot(...flow.path.at(-1));
+    const u = best?.u, reached = Math.hypot(...flow.path.at(-1));
     const arrows = [...Array(169).keys()].map((i) => {
       const at = [i % 13, Math.floor(i / 13)].map((k) => (k - 6) * 30 / 13);
       const {direction: d} = pull(now, at), tip = plus(at, 1.6, d);

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 from cycler import cycler
 from IPython import get_ipython
+from IPython.core.pylabtools import print_figure
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -36,7 +34,7 @@ def use_style() -> None:
     The SVG holds no date, so a figure whose data did not change is the same file.
     """
     pyplot.style.use("attnsel.book.figures")
-    mpl.rcParams["axes.prop_cycle"] = cycler(color=CLASSES)
+    pyplot.rcParams["axes.prop_cycle"] = cycler(color=CLASSES)
     if get_ipython() is not None:
         set_matplotlib_formats("svg", metadata={"Date": None})
 
@@ -52,12 +50,11 @@ def token_scatter(
     """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
 
     Args:
-        axes: where to draw; the label of its vertical axis is left to the chapter.
-        x: how well each token tells the label, tensor (V,) in [-1, 1]; nan leaves a
-            token out.
+        axes: where to draw; the chapter labels its vertical axis.
+        x: how well each token tells the label, tensor (V,), in [-1, 1] or nan.
         y: its value or attention score, tensor (V,).
         groups: by label, which tokens, bool tensor (V,), and their colour; without
-            it the colour is that of x, from orange to blue.
+            it the colour goes from orange to blue with x.
         size: area of the point of a token.
     """
     style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
@@ -88,14 +85,10 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
 
 
 def figure_html(figure: Figure, alt: str) -> str:
-    """Close a figure and return it as an `<img>` that holds it, for `frames`.
-
-    `alt` says in a sentence what the picture shows.
-    """
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="webp", dpi=144, pil_kwargs={"lossless": True})
+    """Close a figure and return it as an `<img>` with its data inside, for `frames`."""
+    kind: Any = {"fmt": "webp", "dpi": 144, "pil_kwargs": {"lossless": True}}
+    data = print_figure(figure, bbox_inches=None, base64=True, **kind)
     pyplot.close(figure)
-    data = base64.b64encode(buffer.getvalue()).decode()
     return (
         f'<img alt="{html.escape(alt)}" style="width:100%;height:auto;'
         f'max-width:{figure.get_figwidth() * 96:.0f}px" '

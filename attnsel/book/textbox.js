@@ -28,17 +28,17 @@ function attend(pieces, scores, values) {
   return {weights, logit};
 }
 
-function textbox(root, {tokens, steps, scores, scale, colours, classes, lessons}) {
-  const ids = new Map(tokens.map((token, i) => [token, i])), last = steps.length - 1;
-  const numbers = scores.map((pair) => pair.map(unpack));
-  const taught = new Map(lessons), texts = [...taught.keys()];
+function textbox(root, {tokens, scores, scale, colours, classes, lessons}) {
+  const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
+  const numbers = scores.map(([k, a, b]) => [k, unpack(a), unpack(b)]);
+  const texts = [...taught.keys()], last = numbers.length - 1;
   const row = (name) => `<div class="line"><span>${name}</span><div class="attnsel-text"
     tabindex="0" role="group"
     aria-label="${name} of the words; the left and right keys go over them"></div>
     </div>`;
   const chip = (text) => ` <button type="button">${clean(text)}</button>`;
   root.innerHTML = `<div class="bar"><label>Type a review <input type="text"
-    value="${clean(texts[0])}" autocomplete="off" spellcheck="false"></label>
+    value="${clean(texts[0] || "")}" autocomplete="off" spellcheck="false"></label>
     <output aria-live="polite"></output></div>${row("attention")}${row("value")}
     <div class="bar"><label>training <input type="range" max="${last}" value="${last}">
     </label><output></output></div><div class="bar">try${texts.map(chip).join("")}
@@ -57,14 +57,14 @@ function textbox(root, {tokens, steps, scores, scale, colours, classes, lessons}
     }>${clean(text)}</span>`).join("");
   }
   function read() {
-    const [a, b] = numbers[slider.value], pieces = tokenize(input.value, ids);
+    const [k, a, b] = numbers[slider.value], pieces = tokenize(input.value, ids);
     const known = pieces.some(([, id]) => id >= 0);
     const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
       + `${Math.abs(logit).toFixed(2)}: ${classes[logit > 0 ? 1 : 0]}`
       : "No word here is in the vocabulary.";
     verdict.style = shade(logit / scale);
-    step.textContent = "step " + steps[slider.value];
+    step.textContent = "step " + k;
     slider.setAttribute("aria-valuetext", step.textContent);
     lesson.textContent = taught.get(input.value) || "";
     colour(attention, pieces, (_, i) => weights[i] / 0.6,
