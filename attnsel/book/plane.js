@@ -46,8 +46,8 @@ function follow(problem, start, most = 100, tolerance = 1e-3) {
   return {path, tops: now.tops, direction: p.map((x) => x / Math.hypot(...p))};
 }
 
-// The max-margin direction u, its margin, and the pairs [ahead, behind] that hold it: one
-// or two, whose leads span the side of the hull of all leads that is nearest to 0.
+// The max-margin direction u, its margin, and the one or two pairs [ahead, behind] that
+// hold it: their leads span the side of the hull of all leads that is nearest to 0.
 function widest(places, pairs) {
   const leads = pairs.map(([r, s]) => minus(places[r], places[s]));
   let best = {margin: Infinity};
