@@ -62,7 +62,11 @@ class Whole:
     ) -> None:
         self.model, adam = model, optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
-        self.parts = {name: self.split(name) for name in train}
+        blocks = {name: p.detach().split(BLOCK) for name, p in model.named_parameters()}
+        self.E, self.parts = (
+            blocks["embeddings"],
+            {name: blocks[name] for name in train},
+        )
         rates = dict.fromkeys(model.matrices if adam else (), len(model.cls) ** -0.5)
         groups: list[dict[str, Any]] = [
             {"params": parts, "lr": lr * rates.get(name, 1)}
@@ -73,35 +77,28 @@ class Whole:
             torch.optim.Adam(groups, fused=fused) if adam else torch.optim.SGD(groups)
         )
 
-    def split(self, name: str) -> tuple[Tensor, ...]:
-        """Return views of the parts of a parameter that move one after the other."""
-        return (self.model.get_parameter(name).detach(),)
-
     @torch.no_grad()
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
         return self.model.scores()
 
-    @torch.no_grad()
-    def logits(self, corpus: Corpus) -> Tensor:
-        """Return the logits as the model stands."""
-        logits: Tensor = self.model(corpus)
-        return logits
-
-    def look(self, corpus: Corpus) -> Tensor:
-        """Return the logits and take the gradient for the next `move`."""
-        logits: Tensor = self.model(corpus)
-        loss = mean_loss(logits, corpus)
+    def look(self, corpus: Corpus, learn: bool) -> Tensor:
+        """Return the logits, and take the gradient for the next `move` to `learn`."""
+        with torch.set_grad_enabled(learn):
+            logits: Tensor = self.model(corpus)
+            loss = mean_loss(logits, corpus)
         if not bool(loss.isfinite()):
             raise FloatingPointError("the loss is not finite; train with a smaller lr")
-        values = [self.model.get_parameter(name) for name in self.parts]
-        self.grads = torch.autograd.grad(loss, values)
+        if learn:
+            values = [self.model.get_parameter(name) for name in self.parts]
+            self.grads = torch.autograd.grad(loss, values)
         return logits.detach()
 
     def move(self) -> None:
         """Take a step."""
-        for (part,), grad in zip(self.parts.values(), self.grads, strict=True):
-            part.grad = grad
+        for parts, grad in zip(self.parts.values(), self.grads, strict=True):
+            for part, g in zip(parts, grad.split(BLOCK), strict=True):
+                part.grad = g
         self.optimizer.step()
 
 
@@ -115,29 +112,23 @@ class ScoreSpace(Whole):
 
     known: Tensor | None = None
 
-    def split(self, name: str) -> tuple[Tensor, ...]:  # noqa: D102
-        values = self.model.get_parameter(name).detach()
-        return values.split(BLOCK) if name == "embeddings" else (values,)
-
     def scores(self) -> Tensor:  # noqa: D102
         if self.known is None:
             self.known = super().scores()
         return self.known
 
-    def logits(self, corpus: Corpus) -> Tensor:  # noqa: D102
-        return bag_logits(self.scores(), corpus)
-
-    def look(self, corpus: Corpus) -> Tensor:  # noqa: D102
+    def look(self, corpus: Corpus, learn: bool) -> Tensor:  # noqa: D102
+        if not learn:
+            return bag_logits(self.scores(), corpus)
         logits, g = score_gradient(self.scores(), corpus)
         self.g = summed(self.share * g)
         return logits
 
     def move(self) -> None:  # noqa: D102
-        E = self.parts.get("embeddings") or self.split("embeddings")
         P = self.model.directions()
         rows = P.detach()
-        pulled, buffer = torch.zeros_like(rows), torch.empty_like(E[0])
-        for e, g in zip(E, self.g.split(BLOCK), strict=True):
+        pulled, buffer = torch.zeros_like(rows), torch.empty_like(self.E[0])
+        for e, g in zip(self.E, self.g.split(BLOCK), strict=True):
             pulled.addmm_(g.T, e)
             if "embeddings" in self.parts:
                 self.step(e, torch.mm(g, rows, out=buffer[: len(e)]))
@@ -146,7 +137,8 @@ class ScoreSpace(Whole):
         values = [self.model.get_parameter(name) for name in small]
         grads = torch.autograd.grad(P, values, pulled) if small else ()
         for name, grad in zip(small, grads, strict=True):
-            self.step(self.parts[name][0], grad)
+            for part, g in zip(self.parts[name], grad.split(BLOCK), strict=True):
+                self.step(part, g)
         self.known = None
 
     def step(self, part: Tensor, grad: Tensor) -> None:

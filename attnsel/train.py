@@ -47,19 +47,11 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    """Return how a gradient step on E with lr = 1 changes E p and E v.
+    """Return how a gradient step on E with lr = 1 changes the scores E p and E v.
 
-    The gradient of E is g P with P of rows p and v, so the scores E P^T change by
-    -g P P^T, in proportion to lr. No stepped E is formed.
-
-    Args:
-        scores: E p and E v before the step, (V, 2) or (V, K + 1).
-        cls: p, tensor (d,).
-        output: v, tensor (d,) or (K, d).
-        corpus: n sequences.
-
-    Returns:
-        float64 tensor of the shape of the scores.
+    The gradient of E is g P with rows p (d,) and v (d,) or (K, d) of P, so the scores
+    E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, in proportion to lr. No
+    stepped E is formed.
     """
     P = torch.cat([cls[None], output.view(-1, len(cls))]).detach().double()
     return -score_gradient(scores, corpus)[1].double() @ (P @ P.T)
@@ -162,9 +154,6 @@ def fit(
     the history of the whole; one layer only, in full batches. A process that hangs
     stops the others after that timeout, a `timedelta`; torch's own is 30 minutes.
 
-    Returns:
-        The record of losses, accuracies and scores by step.
-
     Raises:
         ValueError: if an argument is out of its range, the vocabularies or classes of
             model, corpus and test differ, or the settings of the processes or of the
@@ -235,13 +224,12 @@ def fit(
         seen = torch.zeros(2, 2, dtype=torch.float64)
         try:
             if test is not None:
-                seen[1] = weights[1] * _quality(learner.logits(test), test)
+                seen[1] = weights[1] * _quality(learner.look(test, False), test)
             if step in snapshots:
                 kept[step] = learner.scores().cpu()
             for part in parts:
-                logits = learner.logits(part) if last else learner.look(part)
                 share = weights[0] * len(part) / len(corpus)
-                seen[0] += share * _quality(logits, part)
+                seen[0] += share * _quality(learner.look(part, not last), part)
                 if batched:
                     learner.move()
         except FloatingPointError as error:

@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "test accuracy of the training corpus",
         "train",
-        "_quality(learner.logits(test), test)",
-        "_quality(learner.logits(corpus), corpus)",
+        "_quality(learner.look(test, False), test)",
+        "_quality(learner.look(corpus, False), corpus)",
     ),
     Fault(
         "a zero logit counted as right",
