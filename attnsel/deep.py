@@ -34,7 +34,7 @@ class MLPClassifier(Classifier):
     Args:
         n_tokens, dim: V, and d of the embeddings and of the hidden layer.
         residual: whether the gathered embedding is added to the hidden layer.
-        settings: n_classes, seed, dtype and device of `Classifier`.
+        settings: the others of `Classifier`.
     """
 
     hidden: nn.Parameter
@@ -77,7 +77,7 @@ class TwoLayerClassifier(Classifier):
         residual: whether a token keeps its own embedding beside what it attends to.
         positions: greatest number of tokens of a sequence whose order is seen; None
             for bags. They are the parameter `positions` (positions, d).
-        settings: n_classes, seed, dtype and device of `Classifier`.
+        settings: the others of `Classifier`.
     """
 
     first_key_query: nn.Parameter
@@ -93,8 +93,8 @@ class TwoLayerClassifier(Classifier):
         seed: int = 0,
         **settings: Any,
     ) -> None:
-        matrices = ("first_key_query", "key_query")
-        super().__init__(n_tokens, dim, matrices=matrices, seed=seed, **settings)
+        settings = {"matrices": ("first_key_query",), "seed": seed, **settings}
+        super().__init__(n_tokens, dim, key_query=True, **settings)
         check_number("positions", positions, 1, integer=True, optional=True)
         self.residual = residual
         self.register_parameter("positions", None)

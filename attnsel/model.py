@@ -37,14 +37,16 @@ class Classifier(nn.Module):
 
     Args:
         n_tokens, dim, n_classes: V, d and K; two classes share one output vector.
-        matrices: names of the model's (d, d) matrices.
+        key_query: whether the query is W p with a trained matrix W, in place of p.
+        matrices: names of the model's other (d, d) matrices.
         seed: of the initial entries, drawn from N(0, 1/d).
         dtype, device: of the parameters; torch.float32 or torch.float64.
 
     Attributes:
         embeddings, cls: parameters E (V, d) and p (d,).
         output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
-        key_query: parameter W (d, d), or None: the query is W p, or p.
+        key_query: parameter W (d, d), or None.
+        matrices: names of the parameters (d, d).
         vocab: the vocabulary it was trained on, None before training.
         classes: names of the classes, those of the corpus it was trained on.
     """
@@ -57,6 +59,7 @@ class Classifier(nn.Module):
         dim: int,
         *,
         n_classes: int = 2,
+        key_query: bool = False,
         matrices: tuple[str, ...] = (),
         seed: int = 0,
         dtype: torch.dtype = torch.float32,
@@ -76,9 +79,9 @@ class Classifier(nn.Module):
         self.embeddings, self.cls = drawn(n_tokens, dim), drawn(dim)
         self.output = drawn(dim) if n_classes == 2 else drawn(n_classes, dim)
         self.register_parameter("key_query", None)
-        for name in matrices:
+        self.matrices = matrices + ("key_query",) * key_query
+        for name in self.matrices:
             self.register_parameter(name, drawn(dim, dim))
-        self.matrices = matrices
         self.vocab: Vocab | None = None
         self.classes: tuple[Any, ...] = tuple(range(n_classes))
 
@@ -114,20 +117,7 @@ class Classifier(nn.Module):
 
 
 class AttentionClassifier(Classifier):
-    """One-layer softmax attention with trained embeddings, f(X) of the paper.
-
-    Args:
-        n_tokens: V, size of the vocabulary.
-        dim: d, dimension of the embeddings.
-        key_query: whether the scores are E W p with a trained matrix W in place of E p.
-        settings: n_classes, seed, dtype and device of `Classifier`.
-    """
-
-    def __init__(
-        self, n_tokens: int, dim: int, *, key_query: bool = False, **settings: Any
-    ) -> None:
-        matrices = ("key_query",) if key_query else ()
-        super().__init__(n_tokens, dim, matrices=matrices, **settings)
+    """One-layer softmax attention with trained embeddings, f(X) of the paper."""
 
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K).

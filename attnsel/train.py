@@ -173,8 +173,8 @@ def fit(
     train = names if train is None else train
     if isinstance(train, str) or set(train) - set(names) or not train:
         raise ValueError(f"train: expected some of {names}, got {train!r}")
-    words = (corpus.vocab, corpus.classes)
-    if test is not None and (test.vocab, test.classes) != words:
+    known = (corpus.vocab, corpus.classes)
+    if test is not None and (test.vocab, test.classes) != known:
         raise ValueError(
             "test: its vocabulary or classes are not those of the training corpus; "
             "load it with vocab=corpus.vocab"
@@ -188,14 +188,14 @@ def fit(
         "lr": float(lr),
         "train": list(train),
         "optimizer": optimizer,
-        "batch_size": batch_size,
+        "batch_size": batch_size and int(batch_size),
         "test": test is not None,
     }
     path = None if checkpoint is None else Path(checkpoint)
     state: dict[str, Any] = {"step": 0, "rows": [], "scores": {}}
     if path and path.exists():
         state = load(path, settings)
-    check_number("steps, with this checkpoint", steps, state["step"])
+    check_number("steps, with this checkpoint", steps, state["step"], integer=True)
     join(model, settings | {"checkpoint": state["step"]})
     model.vocab, model.classes = corpus.vocab, corpus.classes
     learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
