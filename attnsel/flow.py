@@ -198,7 +198,6 @@ class Certificate:
         constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
             direction of the selection, whose tokens win all attention; or inf.
         theta: the attention on no selected token falls below it from here on.
-        norm: ‖p‖.
         log_excess: log of the loss minus `limit_loss`, the loss with all attention on
             the selected tokens; nan where it is below.
         selection_level: least excess loss of an attention that misses a sequence.
@@ -248,11 +247,10 @@ class Certificate:
         point = _Point(field, field.start)
         excess = point.loss - self.limit_loss + ROUNDING
         late = excess < self.direction_level
-        self.norm = field.norm(field.start)
         self.log_excess = point.log_excess if late else _log(excess)
         self._votes, self._n = (held, held - gaps), n
         self.theta, reach = self._reach(self.log_excess)
-        self.constant = self.norm + reach
+        self.constant = field.norm(field.start) + reach
         proved = "direction" if late else "selection"
         self.level = proved if reach < math.inf else "none"
 

@@ -22,6 +22,8 @@ from torch.nn.functional import one_hot
 from attnsel.checks import check_choice, check_shape
 from attnsel.corpus import Corpus
 
+Selection = Tensor | Sequence[int] | Sequence[Iterable[int]]
+
 
 def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
     """Return Ê[weight_X #{i : x_i = s}], the weighted mean count of each token.
@@ -143,11 +145,7 @@ class MaxMargin:
     residual: float
 
 
-def max_margin(
-    embeddings: Tensor,
-    corpus: Corpus,
-    selected: Tensor | Sequence[int] | Sequence[Iterable[int]],
-) -> MaxMargin:
+def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMargin:
     """Find the direction in which p selects the given tokens by the greatest margin.
 
     min ‖p‖ subject to p·(E_selected - E_other) >= 1 for every distinct pair of a
@@ -209,9 +207,7 @@ def max_margin(
     )
 
 
-def _pairs(
-    corpus: Corpus, selected: Tensor | Sequence[int] | Sequence[Iterable[int]]
-) -> np.ndarray:
+def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     """Return the distinct (selected, other) pairs of token ids, in order, (m, 2)."""
     choices = selected.tolist() if isinstance(selected, Tensor) else list(selected)
     if len(choices) != len(corpus):

@@ -106,7 +106,6 @@ def test_constants_by_brute_force(seed: int) -> None:
     lead = max(y * (b[r] - b[s]) for y, r, others, _ in bags for s in others)
     want = {
         "log_excess": math.log(excess),
-        "norm": float(problem.p.norm()),
         "limit_loss": limit / n,
         "selection_level": min(miss) / n,
         "direction_level": u.margin / (2 * A * (u.margin + D)),
@@ -156,7 +155,7 @@ def test_constant_and_theta_by_their_formulas() -> None:
         late = min(excess, found.direction_level)
         path = found.h_norm / found.theta * math.log(excess / late)
         c = 1 + math.log(2 * found.rho * found.A * late)
-        want = found.norm + path + c / u.margin
+        want = float(problem.p.norm()) + path + c / u.margin
         assert found.constant == pytest.approx(want, rel=1e-6)
         assert found.level == ("direction" if path == 0 else "selection")
     assert seen == {"none", "selection", "direction"}
