@@ -7,7 +7,6 @@ kept as the count of each token, and a corpus as a sparse matrix of counts.
 from __future__ import annotations
 
 import difflib
-import operator
 import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -19,6 +18,8 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy.sparse import csr_array
+
+from attnsel.checks import check_number
 
 # Words with their contractions (don't, o'neil's), then any other visible character
 # by itself, so that neither punctuation nor one-letter words are lost.
@@ -47,8 +48,7 @@ def split(text: str) -> list[str]:
 class Vocab(tuple[str, ...]):
     """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
 
-    `classes` are the names of the classes of the corpus it belongs to, in the order
-    of their numbers 0..K-1, or None; they go wherever the vocabulary goes.
+    `classes` are the names of the classes 0..K-1 of the corpus it belongs to, or None.
     """
 
     classes: tuple[ClassName, ...] | None
@@ -70,9 +70,8 @@ class Vocab(tuple[str, ...]):
     def index(self, token: Any, *_: Any) -> int:
         """Return the id of a token; a KeyError names the tokens most like it."""
         if token not in self._ids:
-            near = ", ".join(map(repr, difflib.get_close_matches(str(token), self)))
-            hint = f"; near misses: {near}" if near else ""
-            raise KeyError(f"{token!r} is not in the vocabulary{hint}")
+            near = difflib.get_close_matches(str(token), self) or "none"
+            raise KeyError(f"{token!r} is not in the vocabulary; near misses: {near}")
         return self._ids[token]
 
     def __contains__(self, token: object) -> bool:
@@ -109,17 +108,14 @@ class Corpus:
     texts: tuple[str, ...] | None = None
     name: str = "corpus"
     left_out: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
-    _products: dict[Any, tuple[torch.Tensor, torch.Tensor]] = field(
-        init=False, default_factory=dict
-    )
+    _products: dict[Any, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         counts = csr_array(self.counts, dtype=np.float32)
         n, width = counts.shape
-        if n == 0:
-            raise ValueError("counts: a corpus needs at least one sequence")
-        if width != len(self.vocab):
-            raise ValueError(f"counts: {width} columns for {len(self.vocab)} tokens")
+        if n == 0 or width != len(self.vocab):
+            wanted = f"at least one sequence and {len(self.vocab)} columns"
+            raise ValueError(f"counts: expected {wanted}, got shape {counts.shape}")
         whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
         if not (whole & (counts.data >= 0)).all():
             raise ValueError("counts: expected whole numbers of at least 0")
@@ -136,12 +132,11 @@ class Corpus:
                 raise ValueError(f"{what}: {len(values)} for {n} sequences")
         if labels is not None:
             labels = torch.as_tensor(labels).to(torch.int64)
-            least, most = int(labels.min()), int(labels.max())
             if vocab.classes is None:
-                vocab = Vocab(vocab, range(max(2, most + 1)))
-            if least < 0 or most >= len(vocab.classes or ()):
-                wanted = f"0..{len(vocab.classes or ()) - 1}"
-                raise ValueError(f"labels: expected {wanted}, found {least}..{most}")
+                vocab = Vocab(vocab, range(max(2, int(labels.max()) + 1)))
+            for label in (int(labels.min()), int(labels.max())):
+                most = len(vocab.classes or ()) - 1
+                check_number("labels", label, 0, most, integer=True)
         for what, value in (("counts", counts), ("labels", labels), ("vocab", vocab)):
             object.__setattr__(self, what, value)
 
@@ -162,8 +157,7 @@ class Corpus:
 
         Args:
             texts: n strings in any sequence or Series; `<br />` is read as a space.
-            labels: n names of classes: strings, whole numbers, booleans, categories;
-                None for texts without labels.
+            labels: n strings, whole numbers, booleans or categories that name classes.
             vocab: the tokens to count and the classes, those of the training corpus
                 for a test split; if None, all tokens by decreasing frequency.
             min_count: least number of occurrences of a token of a fitted vocabulary.
@@ -171,8 +165,8 @@ class Corpus:
             name: what to call the corpus.
             on_bad_rows: rows without text, label or known token are left out; "warn"
                 tells of them once, "ignore" does not, "error" names all of them.
-            num_proc: processes that count; `texts` may then be a `datasets.Dataset` of
-                one column, and the corpus keeps no texts.
+            num_proc: processes that count the one column of a `datasets.Dataset`, whose
+                texts stay on the disk.
 
         Raises:
             ValueError: if texts and labels differ in number, a label names no class of
@@ -187,10 +181,8 @@ class Corpus:
         texts, blocks = encoding.tally(texts, name, num_proc)
         known = vocab.classes if vocab else None
         numbers, classes = encoding.number_labels(labels, len(texts), known)
-        if vocab is None:
-            keep = np.ones(len(texts), bool) if numbers is None else numbers >= 0
-            vocab = encoding.fit(blocks, keep, min_count, max_tokens)
-        counts, vocab = encoding.count(blocks, vocab), Vocab(vocab, classes)
+        counts, found = encoding.count(blocks, vocab, numbers, min_count, max_tokens)
+        vocab = Vocab(found or [""], classes)  # without a token no row will be left
         return cls._of_rows(counts, numbers, vocab, texts, name, on_bad_rows, rows)
 
     @classmethod
@@ -201,34 +193,28 @@ class Corpus:
         vocab: Vocab,
         *,
         name: str = "tokens",
-        on_bad_rows: str = "warn",
     ) -> Corpus:
         """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
 
-        The other arguments are as in `from_texts`; classes that `vocab` does not bring
-        are those of the labels.
+        Labels are as in `from_texts`, their classes those of `vocab` if it brings any.
+        A sequence without token or label is left out, with a warning.
 
         Raises:
             ValueError: if an id is no integer in 0..V-1, or as `from_texts` does.
         """
         from attnsel.texts import encoding
 
-        encoding.check_settings(vocab, 1, None, on_bad_rows)
         rows = [np.asarray(sequence).reshape(-1) for sequence in sequences]
+        for i, ids in enumerate(rows):
+            inside = (ids >= 0) & (ids < len(vocab)) & (ids.dtype.kind in "iu")
+            if not inside.all():
+                wanted = f"expected integers in 0..{len(vocab) - 1}"
+                raise ValueError(f"sequences: {wanted}, got {ids} in row {i}")
         numbers, classes = encoding.number_labels(labels, len(rows), vocab.classes)
-        ids = np.concatenate([row for row in rows if len(row)] or [np.arange(0)])
-        if ids.dtype.kind not in "iu":
-            raise ValueError(f"sequences: token ids must be integers, not {ids.dtype}")
-        indptr = np.cumsum([0, *map(len, rows)])
-        wrong = np.flatnonzero((ids < 0) | (ids >= len(vocab)))
-        if len(wrong):
-            row = int(np.searchsorted(indptr, wrong[0], side="right")) - 1
-            found = f"token id {ids[wrong[0]]} in row {row}"
-            raise ValueError(f"sequences: {found} is not in 0..{len(vocab) - 1}")
-        ones = np.ones(len(ids), dtype=np.float32)
-        counts = csr_array((ones, ids, indptr), shape=(len(rows), len(vocab)))
-        vocab = Vocab(vocab, classes)
-        return cls._of_rows(counts, numbers, vocab, None, name, on_bad_rows)
+        ids = np.concatenate([np.arange(0.0), *rows]).astype(np.int32)
+        whole = np.ones(len(ids)), ids, np.cumsum([0, *map(len, rows)])
+        counts = csr_array(whole, shape=(len(rows), len(vocab)))
+        return cls._of_rows(counts, numbers, Vocab(vocab, classes), None, name)
 
     @classmethod
     def _of_rows(
@@ -236,9 +222,9 @@ class Corpus:
         counts: csr_array,
         numbers: np.ndarray | None,
         vocab: Vocab,
-        texts: Any,
+        texts: Sequence[Any] | None,
         name: str,
-        on_bad_rows: str,
+        on_bad_rows: str = "warn",
         rows: Sequence[Hashable] | None = None,
     ) -> Corpus:
         """Leave out the rows that cannot be used, under their names in `rows`."""
@@ -296,7 +282,8 @@ class Corpus:
 
     def ids(self, i: int) -> np.ndarray:
         """Return the distinct token ids of sequence i, sorted, int64 array."""
-        start, stop = self.counts.indptr[(row := self._position(i)) : row + 2]
+        row = range(len(self))[i]
+        start, stop = self.counts.indptr[row : row + 2]
         return self.counts.indices[start:stop].astype(np.int64)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
@@ -316,15 +303,12 @@ class Corpus:
         Sequences that are left without any token are left out, with a warning.
         """
         numbers = None if self.labels is None else self.labels.numpy()
-        vocab = Vocab(self.vocab[:size], self.vocab.classes)
         texts = None if self.texts is None else list(self.texts)
-        counts = self.counts[:, :size]
-        return self._of_rows(counts, numbers, vocab, texts, self.name, "warn")
+        vocab = Vocab(self.vocab[:size], self.vocab.classes)
+        return self._of_rows(self.counts[:, :size], numbers, vocab, texts, self.name)
 
     def csr(
-        self,
-        dtype: torch.dtype = torch.float32,
-        device: torch.device | str = "cpu",
+        self, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the counts (n, V) and their transpose (V, n) as torch sparse CSR.
 
@@ -334,18 +318,17 @@ class Corpus:
         if key not in self._products:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-                counts, transposed = (
+                self._products[key] = tuple(
                     torch.sparse_csr_tensor(
-                        torch.from_numpy(matrix.indptr.astype(np.int32)),
-                        torch.from_numpy(matrix.indices.astype(np.int32)),
-                        torch.from_numpy(matrix.data).to(dtype),
-                        size=matrix.shape,
+                        torch.from_numpy(side.indptr),
+                        torch.from_numpy(side.indices),
+                        torch.from_numpy(side.data).to(dtype),
+                        size=side.shape,
                         device=device,
                         check_invariants=True,
                     )
-                    for matrix in (self.counts, csr_array(self.counts.T))
+                    for side in (self.counts, csr_array(self.counts.T))
                 )
-            self._products[key] = counts, transposed
         return self._products[key]
 
     def words(self, i: int) -> list[tuple[str, int]]:
@@ -355,27 +338,19 @@ class Corpus:
         tokens, and tokens outside the vocabulary, have the id -1. A sequence without
         text gives its tokens in the order of their ids, with spaces between them.
         """
-        row = self._position(i)
+        row = range(len(self))[i]
         if self.texts is None:
-            bag = self.counts[[row]]
-            ids = np.repeat(bag.indices, bag.data.astype(np.int64)).tolist()
+            times = self.counts[[row]].data.astype(np.int64)
+            ids = np.repeat(self.ids(row), times).tolist()
             spaced = [piece for t in ids for piece in ((" ", -1), (self.vocab[t], t))]
             return spaced[1:]
-        text = self.texts[row]
+        text, start, pieces = self.texts[row], 0, []
         # Tokens and what lies between them, in turn; folding keeps their lengths.
-        pieces = re.split(f"({TOKEN_PATTERN})", _fold(text))
-        ends = np.cumsum([len(piece) for piece in pieces]).tolist()
-        return [
-            (text[end - len(piece) : end], self.vocab._ids.get(piece, -1))
-            for piece, end in zip(pieces, ends, strict=True)
-            if piece
-        ]
-
-    def _position(self, i: Any) -> int:
-        row = operator.index(i)
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"sequence {row} of a corpus of {len(self)}")
-        return row % len(self)
+        for piece in re.split(f"({TOKEN_PATTERN})", _fold(text)):
+            stop = start + len(piece)
+            pieces.append((text[start:stop], self.vocab._ids.get(piece, -1)))
+            start = stop
+        return [piece for piece in pieces if piece[0]]
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -399,13 +374,3 @@ class Corpus:
             f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, mean "
             f"length {self.lengths.double().mean():.1f}, {classes or 'unlabelled'})"
         )
-
-
-def check_integer(
-    argument: str, value: int | None, least: int, optional: bool = False
-) -> None:
-    """Raise a ValueError unless an argument is an integer from `least` on, or None."""
-    if optional and value is None:
-        return
-    if type(value) is not int or value < least:
-        raise ValueError(f"{argument}: expected an integer from {least}, got {value!r}")

@@ -287,7 +287,7 @@ def test_nothing_is_proved_without_a_value_gap() -> None:
 
 def test_no_separation_for_dependent_embeddings() -> None:
     # In the plane, with votes that competitors' places contradict.
-    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc")))
+    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc"), [0, 1]))
     model = AttentionClassifier(3, 2, dtype=torch.float64)
     with torch.no_grad():
         model.embeddings.copy_(torch.tensor([[1.0, 0], [0, 0.5], [0.4, -0.5]]))

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus, Vocab, _fold, clean_text
 
-VOCAB = Vocab(list("abcdefg"))
+VOCAB = Vocab(list("abcdefg"), [0, 1])
 
 
 @st.composite
@@ -74,7 +74,7 @@ def test_from_tokens_takes_lists_arrays_and_tensors(make):
 
 def test_texts_are_split_into_words_contractions_and_single_signs():
     text = "I DON'T like it... a 10/10, \"well-made\" (O’Neil's) film_!<br />Café"
-    corpus = Corpus.from_texts([text], [1], min_count=1)
+    corpus = Corpus.from_texts([text], min_count=1)
     tokens = [corpus.vocab[t] for _, t in corpus.words(0) if t >= 0]
     assert " ".join(tokens) == (
         "i don't like it . . . a 10 / 10 , \" well - made \" ( o'neil's ) film _ ! café"
@@ -97,7 +97,7 @@ def test_folding_keeps_the_length_of_every_character():
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
 def test_words_give_back_the_text_and_the_counts(texts):
     texts = [text + " End" for text in texts]
-    corpus = Corpus.from_texts(texts, [0] * len(texts), min_count=1)
+    corpus = Corpus.from_texts(texts, min_count=1)
     for i, text in enumerate(texts):
         pieces = corpus.words(i)
         assert "".join(piece for piece, _ in pieces) == clean_text(text)
@@ -110,7 +110,7 @@ def test_words_give_back_the_text_and_the_counts(texts):
 
 
 def test_words_mark_what_is_outside_the_vocabulary():
-    corpus = Corpus.from_texts(["Good, odd film"], [1], vocab=Vocab(["film", "good"]))
+    corpus = Corpus.from_texts(["Good, odd film"], vocab=Vocab(["film", "good"]))
     assert corpus.words(0) == [
         ("Good", 1),
         (",", -1),
@@ -237,12 +237,14 @@ def test_a_single_string_is_not_a_list_of_texts():
 
 @pytest.mark.parametrize("bad", [-1, 7])
 def test_token_ids_out_of_range_are_named(bad):
-    with pytest.raises(ValueError, match=rf"id {bad} in row 1 is not in 0\.\.6"):
+    with pytest.raises(ValueError, match=rf"in 0\.\.6, got \[ ?2 +{bad}\] in row 1"):
         Corpus.from_tokens([[0, 1], [2, bad]], [0, 1], VOCAB)
 
 
 def test_token_ids_that_are_no_integers():
-    with pytest.raises(ValueError, match="must be integers, not float64"):
+    with pytest.raises(
+        ValueError, match=r"expected integers .*, got \[0\.5\] in row 0"
+    ):
         Corpus.from_tokens([[0.5]], [0], VOCAB)
 
 
@@ -271,8 +273,6 @@ def test_token_ids_that_are_no_integers():
             ("low", "high"),
             [0, 1, 0],
         ),
-        ([1, 1, 1], (0, 1), [1, 1, 1]),
-        ([False] * 3, (False, True), [0, 0, 0]),
     ],
 )
 def test_labels_name_classes(labels, classes, numbers):
@@ -280,7 +280,7 @@ def test_labels_name_classes(labels, classes, numbers):
     assert corpus.classes == corpus.vocab.classes == classes
     assert list(map(type, corpus.classes)) == list(map(type, classes))
     assert corpus.labels.tolist() == numbers
-    tokens = Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
+    tokens = Corpus.from_tokens([[0], [1], [2]], labels, Vocab(VOCAB))
     assert (tokens.classes, tokens.labels.tolist()) == (classes, numbers)
 
 
@@ -295,13 +295,14 @@ def test_labels_name_classes(labels, classes, numbers):
         ([0, 1], "2 labels for 3"),
         (["pos"] * 3, "every row holds 'pos'; expected two classes or more"),
         ([2, 2, 2], "every row holds 2; expected two classes or more"),
+        ([0, 0, 0], "every row holds 0; expected two classes or more"),
     ],
 )
 def test_labels_that_cannot_be_used(labels, message):
     with pytest.raises(ValueError, match=message):
         Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
     with pytest.raises(ValueError, match=message):
-        Corpus.from_tokens([[0], [1], [2]], labels, VOCAB)
+        Corpus.from_tokens([[0], [1], [2]], labels, Vocab(VOCAB))
 
 
 def test_a_vocabulary_brings_its_classes():
@@ -332,7 +333,7 @@ def test_texts_without_labels():
         ([[1.0, 0.5]], "whole numbers of at least 0"),
         ([[1.0, np.nan]], "whole numbers of at least 0"),
         ([[1.0, np.inf]], "whole numbers of at least 0"),
-        ([[1.0, 1.0, 1.0]], "3 columns for 2 tokens"),
+        ([[1.0, 1.0, 1.0]], "at least one sequence and 2 columns, got shape .1, 3"),
         ([[1.0, 0.0], [0.0, 0.0]], "row 1 holds no token"),
         (np.zeros((0, 2)), "at least one sequence"),
     ],
@@ -356,14 +357,16 @@ def test_explicit_zeros_and_duplicates_are_put_in_order():
 @pytest.mark.parametrize("labels", [[0, 2], [-1, 0]])
 def test_numbers_of_classes_out_of_range(labels):
     counts = csr_array(np.eye(2))
-    with pytest.raises(ValueError, match=r"labels: expected 0\.\.1, found"):
+    with pytest.raises(
+        ValueError, match="labels: expected an integer from 0 to 1, got"
+    ):
         Corpus(counts, labels, Vocab(list("ab"), [0, 1]))
     with pytest.raises(ValueError, match="labels: 1 for 2 sequences"):
         Corpus(counts, [0], Vocab(list("ab"), [0, 1]))
 
 
 def test_signs_need_two_classes():
-    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], VOCAB)
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], Vocab(VOCAB))
     with pytest.raises(ValueError, match="2 classes, tokens has 3"):
         _ = corpus.signs
 
@@ -460,7 +463,7 @@ def test_a_corpus_of_many_classes_describes_itself_briefly():
 def test_balanced_draws_as_many_of_each_class():
     sequences = [[i % 7] for i in range(30)]
     labels = ["x"] * 15 + ["y"] * 10 + ["z"] * 5
-    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
+    corpus = Corpus.from_tokens(sequences, labels, Vocab(VOCAB))
     assert corpus.balanced().labels.bincount().tolist() == [5, 5, 5]
     few = corpus.balanced(3, seed=1)
     assert few.labels.bincount().tolist() == [3, 3, 3]
@@ -524,7 +527,7 @@ def test_vocab_is_a_tuple_of_its_tokens():
 
 def test_vocab_misuse():
     vocab = Vocab(["brilliant", "bad"])
-    with pytest.raises(KeyError, match="near misses: 'brilliant'"):
+    with pytest.raises(KeyError, match="near misses: .'brilliant'"):
         vocab.index("briliant")
     with pytest.raises(KeyError, match="not in the vocabulary"):
         vocab.index("zzz")

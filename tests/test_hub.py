@@ -14,10 +14,9 @@ from attnsel.texts.reviews import generate_reviews
 
 LOAD = """
 import attnsel
-from dataclasses import replace
-from attnsel.texts.loading import _SOURCES
+from attnsel.texts.loading import SOURCES
 for name in ("imdb", "yelp"):
-    _SOURCES[name] = replace(_SOURCES[name], per_class=(30, 20))
+    SOURCES[name]["per_class"] = {"train": 30, "test": 20}
     train = attnsel.load_corpus(name, min_count=2)
     test = attnsel.load_corpus(name, "test", vocab=train.vocab)
     print(train.name, len(train), len(test), *train.labels.bincount().tolist())

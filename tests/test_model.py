@@ -155,7 +155,7 @@ def test_attention_is_the_softmax_of_each_sequence(factor):
 
 
 def test_the_order_of_tokens_does_not_matter():
-    vocab = Vocab(["a", "b", "c"])
+    vocab = Vocab(["a", "b", "c"], [0, 1])
     model = AttentionClassifier(3, 8, dtype=torch.float64)
     forward = Corpus.from_tokens([[0, 1, 1, 2]], [1], vocab)
     backward = Corpus.from_tokens([[2, 1, 0, 1]], [1], vocab)
@@ -174,7 +174,7 @@ def test_initial_entries_have_variance_one_over_d():
 
 
 def test_attention_on_a_text_is_the_softmax_over_its_tokens():
-    corpus = Corpus.from_texts(["A good, good film"], [1], vocab=Vocab(["good", "a"]))
+    corpus = Corpus.from_texts(["A good, good film"], vocab=Vocab(["good", "a"]))
     words = corpus.words(0)
     scores = torch.tensor([[1.0, 9.0], [2.0, -9.0]])
     e = torch.e

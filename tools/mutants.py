@@ -333,8 +333,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the settings",
         "texts/loading",
-        "name in _SOURCES and name, settings",
-        "name in _SOURCES and name",
+        "name in SOURCES and name, encode",
+        "False, encode",
     ),
     Fault(
         "stale cache: its key ignores the data",
@@ -345,8 +345,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the vocabulary",
         "texts/loading",
-        '{"vocab": fitted}',
-        '{"vocab": fitted is None}',
+        "name, encode.keywords\n",
+        'name, encode.keywords | {"vocab": None}\n',
     ),
     Fault(
         "the training file for the test split",
@@ -387,8 +387,8 @@ FAULTS = [
     Fault(
         "a vocabulary fitted to rows that are left out",
         "texts/encoding",
-        'block["times"] * np.repeat(keep[start:stop], block["sizes"])',
-        'block["times"]',
+        "(classes >= 0).astype(float)",
+        "(classes >= -1).astype(float)",
     ),
     Fault(
         "rows of the Hub unchecked",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
-from attnsel.corpus import ClassName, Vocab, check_integer, split
+from attnsel.checks import check_choice, check_number
+from attnsel.corpus import ClassName, Vocab, split
 from attnsel.progress import progress
 
 _BLOCK = 5_000  # texts that are counted together
@@ -21,19 +23,13 @@ _BLOCK = 5_000  # texts that are counted together
 
 def _tally(texts: Sequence[Any]) -> dict[str, Any]:
     """Count the tokens of a block of texts, numbered in the order they come in."""
-    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    ids: list[int] = []
-    times: list[int] = []
-    sizes: list[int] = []
-    for text in texts:
-        bag = Counter(split(text) if isinstance(text, str) else ())
-        ids.extend([numbers[token] for token in bag])
-        times.extend(bag.values())
-        sizes.append(len(bag))
-    block = {"ids": ids, "times": times, "sizes": sizes}
-    arrays = {what: np.array(values, np.int32) for what, values in block.items()}
+    bags = [Counter(split(text) if isinstance(text, str) else ()) for text in texts]
+    ids, tokens = pd.factorize(np.array([*chain.from_iterable(bags)], object))
+    times = np.array([n for bag in bags for n in bag.values()], np.int32)
+    sizes = np.array([*map(len, bags)], np.int32)
     # No token holds a space, and one string is read from the disk faster than many.
-    return {"tokens": " ".join(numbers), **arrays}
+    joined = " ".join(tokens)
+    return {"tokens": joined, "ids": ids.astype("i4"), "times": times, "sizes": sizes}
 
 
 def tally(texts: Any, name: str, num_proc: int | None) -> tuple[Any, Any]:
@@ -61,45 +57,55 @@ def tally(texts: Any, name: str, num_proc: int | None) -> tuple[Any, Any]:
     return texts[column], blocks.with_format("numpy")
 
 
-def fit(blocks: Any, keep: np.ndarray, min_count: int, max_tokens: int | None) -> Vocab:
-    """Return the vocabulary of the rows to keep, by frequency, then by alphabet."""
-    totals: Counter[str] = Counter()
-    stop = 0
-    for block in blocks:
-        start, stop = stop, stop + len(block["sizes"])
-        tokens = block["tokens"].split()
-        times = block["times"] * np.repeat(keep[start:stop], block["sizes"])
-        found = np.bincount(block["ids"], times, len(tokens)).astype(int)
-        totals.update(dict(zip(tokens, found.tolist(), strict=True)))
-    frequent = [token for token, total in totals.items() if total >= min_count]
-    most = max(totals.values(), default=0)
-    if most and not frequent:
+def count(
+    blocks: Iterable[Mapping[str, Any]],
+    vocab: Sequence[str] | None,
+    classes: np.ndarray | None,
+    min_count: int,
+    max_tokens: int | None,
+) -> tuple[csr_array, Sequence[str]]:
+    """Join blocks to the counts (n, V) of a vocabulary, or of one fitted to them."""
+    known = vocab or ()
+    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+    numbers.update(zip(known, range(len(known)), strict=True))
+    parts = []
+    for block in chain([_tally(())], blocks):  # of no text, as there may be
+        table = np.array([numbers[t] for t in block["tokens"].split()], np.int32)
+        times = block["times"].astype(np.float32)
+        parts.append((times, table[block["ids"]], block["sizes"]))
+    times, ids, sizes = map(np.concatenate, zip(*parts, strict=True))
+    del parts  # memory for the selection
+    counts = csr_array(
+        (times, ids, np.append(0, sizes).cumsum()), (len(sizes), len(numbers))
+    )
+    columns: Any = slice(len(known))
+    if vocab is None:
+        tokens = list(numbers)
+        weights = (
+            np.ones(len(sizes)) if classes is None else (classes >= 0).astype(float)
+        )
+        columns = _frequent(weights @ counts, tokens, min_count, max_tokens)
+        vocab = [tokens[i] for i in columns]
+    counts = counts[:, columns]
+    counts.sort_indices()
+    return counts, vocab
+
+
+def _frequent(
+    totals: np.ndarray, tokens: list[str], min_count: int, max_tokens: int | None
+) -> list[int]:
+    """Return the positions of the tokens to keep, by frequency, then by alphabet."""
+    kept = np.flatnonzero(totals >= min_count).tolist()
+    if totals.any() and not kept:
         raise ValueError(
             f"min_count: no token occurs {min_count} times; the most frequent one "
-            f"occurs {most} times, so use a smaller one"
+            f"occurs {totals.max():.0f} times, so use a smaller one"
         )
-    frequent.sort(key=lambda token: (-totals[token], token))
-    return Vocab(frequent[:max_tokens] or [""])  # without a token no row will be left
-
-
-def count(blocks: Any, vocab: Vocab) -> csr_array:
-    """Join blocks to the counts (n, V) of a vocabulary."""
-    width = len(vocab)
-    parts = [csr_array((0, width), dtype=np.float32)]
-    for block in blocks:
-        # Tokens outside the vocabulary have a column of their own, cut off at once.
-        table = [vocab._ids.get(token, width) for token in block["tokens"].split()]
-        ids = np.array(table, np.int32)[block["ids"]]
-        indptr = np.cumsum([0, *block["sizes"]])
-        whole = (block["times"].astype(np.float32), ids, indptr)
-        parts.append(csr_array(whole, shape=(len(indptr) - 1, width + 1))[:, :width])
-    counts = csr_array(vstack(parts, format="csr"))
-    counts.sort_indices()
-    return counts
+    return sorted(kept, key=lambda i: (-totals[i], tokens[i]))[:max_tokens]
 
 
 def _class_name(label: Any) -> ClassName | None:
-    """Return what the class of a label is called; None if the label is missing."""
+    """Return what the class of a label is called; None if it is an empty string."""
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
         value = value.strip()
@@ -107,8 +113,6 @@ def _class_name(label: Any) -> ClassName | None:
             return int(number[1])
         if not re.fullmatch(r"[+-]?\d*\.\d+", value):
             return {"true": True, "false": False, "": None}.get(value.lower(), value)
-    if value is None or value is pd.NA or value != value:
-        return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int):
@@ -118,8 +122,8 @@ def _class_name(label: Any) -> ClassName | None:
 
 
 def number_labels(
-    labels: Any, n: int, classes: tuple[ClassName, ...] | None
-) -> tuple[np.ndarray | None, tuple[ClassName, ...] | None]:
+    labels: Any, n: int, classes: Sequence[ClassName] | None
+) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
     """Return the number of each row's class, -1 where it has none, and the classes.
 
     Classes that are not given are those found: whole numbers by value, then words in
@@ -136,12 +140,11 @@ def number_labels(
     names = [_class_name(label) for label in found]
     if classes is None:
         present = {name for name in names if name is not None}
-        classes = tuple(sorted(present, key=lambda name: (isinstance(name, str), name)))
+        order = sorted(present, key=lambda name: (isinstance(name, str), name))
         if isinstance(found, pd.CategoricalIndex):
-            ordered = map(_class_name, found.categories)
-            classes = tuple(name for name in ordered if name in present)
-        if classes in ((0,), (1,)):  # of two, one need not occur
-            classes = (False, True) if isinstance(classes[0], bool) else (0, 1)
+            named = map(_class_name, found.categories)
+            order = [name for name in named if name in present]
+        classes = tuple(order)
         if len(classes) == 1:
             only = f"every row holds {classes[0]!r}"
             raise ValueError(f"labels: {only}; expected two classes or more")
@@ -149,16 +152,13 @@ def number_labels(
     for code, name in enumerate(names):
         if name not in number:
             label = f"{name!r} in row {np.argmax(codes == code)}"
-            wanted = _listed(classes)
+            wanted = _listed(classes, 10)
             raise ValueError(f"labels: {label} is none of the classes {wanted}")
     return np.array([number.get(name, -1) for name in [*names, None]])[codes], classes
 
 
 def report_left_out(
-    left_out: Mapping[str, Sequence[Hashable]],
-    n: int,
-    on_bad_rows: str,
-    stacklevel: int = 4,
+    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 4
 ) -> None:
     """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
     total = sum(map(len, left_out.values()))
@@ -174,7 +174,7 @@ def report_left_out(
     if total and on_bad_rows == "error":
         raise ValueError(message)
     if total and on_bad_rows == "warn":
-        warnings.warn(message, stacklevel=stacklevel)
+        warnings.warn(message, stacklevel=level)
 
 
 def check_settings(
@@ -183,12 +183,11 @@ def check_settings(
     """Raise a ValueError if the settings of an encoding make no sense."""
     if not (vocab is None or isinstance(vocab, Vocab)):
         raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
-    check_integer("min_count", min_count, 1)
-    check_integer("max_tokens", max_tokens, 1, optional=True)
-    if on_bad_rows not in (known := ("warn", "error", "ignore")):
-        raise ValueError(f"on_bad_rows: expected one of {known}, got {on_bad_rows!r}")
+    check_number("min_count", min_count, 1, integer=True)
+    check_number("max_tokens", max_tokens, 1, integer=True, optional=True)
+    check_choice("on_bad_rows", on_bad_rows, ("warn", "error", "ignore"))
 
 
-def _listed(values: Sequence[Any], most: int = 10) -> str:
+def _listed(values: Sequence[Any], most: int) -> str:
     """Write the first values, and say if there are more."""
     return ", ".join(map(str, values[:most])) + ", ..." * (len(values) > most)

@@ -7,7 +7,9 @@ another) under a key made of the file's content and of every setting that counts
 from __future__ import annotations
 
 import functools
+import glob
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -15,9 +17,10 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import fsspec
 import joblib
@@ -26,51 +29,24 @@ import pandas as pd
 import platformdirs
 import pyarrow as pa
 
-from attnsel.corpus import TOKEN_PATTERN, Corpus, Vocab, check_integer
+from attnsel.checks import check_choice, check_number
+from attnsel.corpus import TOKEN_PATTERN, Corpus, Vocab
 from attnsel.texts.encoding import check_settings, report_left_out
 from attnsel.texts.reviews import generate_reviews
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 _FORMAT = 4  # of the cache files; raise it when the encoding of a corpus changes
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
 
 
 class BundledCorpusWarning(UserWarning):
     """Generated reviews stand in for real ones that could not be had."""
 
 
-@dataclass(frozen=True)
-class _Source:
-    """Where a named corpus is; the revision fixes what the Hub gives."""
-
-    classes: tuple[str, ...]
-    folder: str = ""  # below ATTNSEL_DATA
-    hub: str = ""
-    revision: str = ""
-    files: str = ""  # folder on the Hub
-    per_class: tuple[int, int] = (0, 0)  # rows of each class there, in train and test
-
-
-_POLARITY = ("negative", "positive")
-_STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
-_IMDB = "stanfordnlp/imdb", "e6281661ce1c48d982bc483cf8a173c1bbeb5d31", "plain_text"
-_YELP = (
-    "fancyzhx/yelp_polarity",
-    "bbf1c97a1f0cf005e5aded43839fd814654a1557",
-    "plain_text",
-)
-_FULL = (
-    "Yelp/yelp_review_full",
-    "c1f9ee939b7d05667af864ee1cb066393154bf85",
-    "yelp_review_full",
-)
-_SOURCES = {
-    "imdb": _Source(_POLARITY, "imdb", *_IMDB, (12_500, 12_500)),
-    "yelp": _Source(_POLARITY, "yelp", *_YELP, (280_000, 19_000)),
-    "yelp-full": _Source(_STARS, "yelp", *_FULL, (130_000, 10_000)),
-    "bundled": _Source(_POLARITY),
-    "bundled-full": _Source(_STARS),
-}
+# By name: the classes; the folder below ATTNSEL_DATA; the repository on the Hub, its
+# revision and folder, and how many rows of each class are published there.
+SOURCES = json.loads((resources.files(__package__) / "sources.json").read_text("utf-8"))
 
 
 def load_corpus(
@@ -103,11 +79,10 @@ def load_corpus(
         split: "train", "test" or another that is there.
         text: name of the column of texts.
         label: name of the column of labels; None for texts without labels.
-        vocab: the training corpus's vocabulary, to encode a test split with.
+        vocab: as in `Corpus.from_texts`: that of the training corpus for a test split.
         min_count: as in `Corpus.from_texts`.
         max_tokens: as in `Corpus.from_texts`.
-        limit: take a random sample of so many texts, evenly from the classes while
-            they last.
+        limit: size of a random sample, evenly from the classes while they last.
         seed: of that sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
         num_proc: processes that count the tokens of a data set of `datasets`, and leave
@@ -119,8 +94,7 @@ def load_corpus(
         KeyError: if a column is missing; the message names the columns present.
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
-    check_integer("limit", limit, 1, optional=True)
-    check_integer("seed", seed, 0)
+    check_number("seed", seed, 0, integer=True)
     encode = functools.partial(
         _encode,
         text=text,
@@ -131,7 +105,7 @@ def load_corpus(
         limit=limit,
         seed=seed,
     )
-    if isinstance(source, str) and source in _SOURCES:
+    if isinstance(source, str) and source in SOURCES:
         corpus = _named(source, split, encode)
     elif (path := _own_file(source, split)) is not None:
         name = path.name.split(".")[0]
@@ -139,40 +113,39 @@ def load_corpus(
     else:
         corpus = encode(_table(source, split), num_proc=num_proc)
     n = len(corpus) + sum(map(len, corpus.left_out.values()))
-    report_left_out(corpus.left_out, n, on_bad_rows, stacklevel=3)
+    report_left_out(corpus.left_out, n, on_bad_rows, level=3)
     return corpus
 
 
-def _named(name: str, split: str, encode: Callable[..., Corpus]) -> Corpus:
+def _named(name: str, split: str, encode: functools.partial[Corpus]) -> Corpus:
     """Load one of our corpora from a folder, the Hub or the bundled grammar."""
-    source = _SOURCES[name]
-    if split not in ("train", "test"):
-        raise ValueError(f"split: expected 'train' or 'test', got {split!r}")
-    encode = functools.partial(encode, text="text", label="label")
+    source = SOURCES[name]
+    check_choice("split", split, ("train", "test"))
     root = os.environ.get("ATTNSEL_DATA")
     if root and not Path(root).is_dir():
         raise ValueError(f"ATTNSEL_DATA: there is no folder {root!r}")
-    found: Any = Path(root or "", source.folder, f"{split}.parquet")
+    found: Any = ""  # a file, or why there is none
     published = 0
-    if not (root and source.hub and found.is_file()):
-        published = source.per_class[split == "test"]
-        found = _from_hub(source, split) if source.hub else ""
+    if "hub" in source:
+        found = Path(root or "", source["folder"], f"{split}.parquet")
+        if not (root and found.is_file()):
+            found, published = _from_hub(source, split), source["per_class"][split]
 
     def read() -> pd.DataFrame:
-        frame = _read(found, "text", "label")
+        frame = _read(found)
         rows = frame["label"].value_counts().tolist()
-        if published and rows != [published] * len(source.classes):
+        if published and rows != [published] * len(source["classes"]):
             raise ValueError(
-                f"{found} is not {source.hub} as published: {rows} rows of the classes "
-                f"instead of {published:,} of each; delete it and load again"
+                f"{found} is not {source['hub']} as published: {rows} rows of the "
+                f"classes instead of {published:,} each; delete it and load again"
             )
         if name == "yelp" and frame["label"].max() > 1:  # stars: leave out the middle
             frame = frame[frame["label"] != 2]
             frame = frame.assign(label=(frame["label"] > 2).astype(int))
-        if source.folder == "yelp":  # a backslash stands before line breaks and quotes
-            plain = frame["text"].str.replace("\\n", "\n", regex=False)
-            frame = frame.assign(text=plain.str.replace('\\"', '"', regex=False))
-        return frame.assign(label=_names(frame["label"], source.classes))
+        if source["folder"] == "yelp":  # a backslash is before line breaks and quotes
+            plain = {r"\\n": "\n", r'\\"': '"'}
+            frame = frame.assign(text=frame["text"].replace(plain, regex=True))
+        return frame.assign(label=_names(frame["label"], source["classes"]))
 
     if isinstance(found, Path):
         return _cached(found, name, encode, read)
@@ -180,14 +153,14 @@ def _named(name: str, split: str, encode: Callable[..., Corpus]) -> Corpus:
         warnings.warn(
             f"{name!r} is replaced by generated reviews: {found}. To load real ones, "
             "connect to the network, or set the environment variable ATTNSEL_DATA to "
-            f"a folder that holds {source.folder}/{split}.parquet, and load again.",
+            f"a folder that holds {source['folder']}/{split}.parquet, and load again.",
             BundledCorpusWarning,
             stacklevel=3,
         )
     texts, labels = generate_reviews(
-        BUNDLED_REVIEWS, classes=len(source.classes), stream=int(split == "test")
+        BUNDLED_REVIEWS, classes=len(source["classes"]), stream=int(split == "test")
     )
-    named = _names(pd.Series(labels), source.classes)
+    named = _names(pd.Series(labels), source["classes"])
     return encode(pd.DataFrame({"text": texts, "label": named}), name="bundled")
 
 
@@ -196,26 +169,26 @@ def _names(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)
 
 
-def _from_hub(source: _Source, split: str) -> Path | str:
+def _from_hub(source: dict[str, Any], split: str) -> Path | str:
     """Return a file of the Hub, at once if it was fetched before, or what is wrong."""
     from huggingface_hub import hf_hub_download
 
     fetch = functools.partial(
         hf_hub_download,
-        source.hub,
-        f"{source.files}/{split}-00000-of-00001.parquet",
+        source["hub"],
+        f"{source['files']}/{split}-00000-of-00001.parquet",
         repo_type="dataset",
-        revision=source.revision,
+        revision=source["revision"],
     )
     with suppress(Exception):  # which one is raised differs between versions
         return Path(fetch(local_files_only=True))
-    reason = _unreachable(source.hub)
+    reason = _unreachable(source["hub"])
     if reason is None:
         try:
             return Path(fetch())
         except Exception as error:  # the warning tells it
             reason = _described(error)
-    return f"the Hugging Face Hub did not give {source.hub} ({reason})"
+    return f"the Hugging Face Hub did not give {source['hub']} ({reason})"
 
 
 def _unreachable(repository: str) -> str | None:
@@ -244,22 +217,23 @@ def _own_file(source: Any, split: str) -> Path | None:
         return None
     path = Path(source)
     if path.is_dir():
-        mine = re.compile(re.escape(split) + "[.-]")
-        files = [file for file in path.iterdir() if mine.match(file.name)]
+        files = list(path.glob(f"{glob.escape(split)}[.-]*"))
         if len(files) != 1:
             there = sorted(file.name for file in files or path.iterdir())[:10]
             raise ValueError(f"{path}: expected one {split}.csv or the like in {there}")
         (path,) = files
-    if not path.is_file() and re.fullmatch(r"[\w-]+/[\w-][\w.-]*", str(source)):
-        return None if _ending(path) is None else _missing(source)
-    return path if path.is_file() and _ending(path) else _missing(source)
+    if (known := _ending(path)) and path.is_file():
+        return path
+    if known or path.exists() or not re.fullmatch(r"[\w-]+/[\w-][\w.-]*", str(source)):
+        _missing(source)
+    return None
 
 
-def _missing(source: Any, reason: str = "") -> Any:
+def _missing(source: Any, reason: str = "") -> NoReturn:
     """Raise the error for a name that means nothing."""
     raise ValueError(
         f"there is no corpus or readable file {str(source)!r}{reason}; the corpora are "
-        f"{', '.join(_SOURCES)}, and files end in {', '.join(_READERS)}"
+        f"{', '.join(SOURCES)}, and files end in {', '.join(_ENDINGS)}"
     )
 
 
@@ -277,8 +251,7 @@ def _table(source: Any, split: str) -> Any:
         finally:
             datasets.config.HF_HUB_OFFLINE = offline
     if isinstance(source, dict):
-        if split not in source:
-            raise ValueError(f"split: expected one of {list(source)}, got {split!r}")
+        check_choice("split", split, list(source))
         source = source[split]
     if not isinstance(source, (pd.DataFrame, datasets.Dataset)):
         given = type(source).__name__
@@ -300,13 +273,10 @@ def _encode(
     columns = [text] if label is None else [text, label]
     there = list(getattr(table, "column_names", table))
     for column in columns:
-        if column not in there:
-            raise KeyError(
-                f"there is no column {column!r}; the columns are "
-                f"{', '.join(map(str, there))}; name yours by text= and label="
-            )
-        if f"{column}.1" in there or there.count(column) > 1:
-            raise ValueError(f"two columns are called {column!r}; rename or drop one")
+        if there.count(column) != 1 or f"{column}.1" in there:
+            got = ", ".join(map(str, there))
+            wanted = f"expected one column {column!r}, got {got}"
+            raise KeyError(f"{wanted}; name yours by text= and label=")
     large = num_proc is not None and limit is None
     if isinstance(table, pd.DataFrame):
         frame, large = table[columns], False
@@ -316,85 +286,41 @@ def _encode(
             frame[label] = _names(frame[label], names)
     if limit is not None:
         whole = frame.dropna()
-        if limit > len(whole):
-            raise ValueError(f"limit: {limit} asked for, {len(whole)} texts are there")
+        check_number("limit", limit, 1, len(whole), integer=True)
         mixed = whole.sample(frac=1, random_state=seed)
         # The first of each class come first, then the second ones, and so on.
         turn = mixed.groupby(label or [0] * len(mixed), observed=True).cumcount()
         sample = mixed.iloc[np.argsort(turn, kind="stable")[:limit]]
         frame = pd.concat([sample, frame[frame.isna().any(axis=1)]])
-    corpus = Corpus.from_texts(
+    return Corpus.from_texts(
         table.select_columns(text) if large else frame[text],
         None if label is None else frame[label],
         num_proc=num_proc if large else None,
         on_bad_rows="ignore",
         **settings,
     )
-    if label is not None and settings["vocab"] is None:
-        held = corpus.targets.unique()
-        if len(held) == 1:
-            only = corpus.classes[int(held)]
-            raise ValueError(f"labels: every row holds {only!r}; expected two classes")
-    return corpus
 
 
-def _csv(path: Path, text: str, label: str | None, sep: str = ",") -> pd.DataFrame:
-    """Read a CSV file; texts such as 007 and NA stay as they are."""
-    no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
-    # A row longer than the line of names is an error, not an index and a text.
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "Length of header or names")
-        return pd.read_csv(
-            path,
-            sep=sep,
-            dtype={text: str, label: str},
-            keep_default_na=False,
-            na_values={label: no_label, text: [""]},
-            index_col=False,
-        )
+def _ending(path: Path) -> str:
+    """Return the ending that says how to read a file, if it is one of those known."""
+    ending = Path(re.sub(r"\.(gz|zip|bz2|xz|zst)$", "", path.name.lower())).suffix
+    return ending if ending in _ENDINGS else ""
 
 
-def _json(path: Path, *_: Any) -> pd.DataFrame:
-    """Read JSON records, in one list or one a line; no type is guessed."""
-    with suppress(ValueError):
-        return pd.read_json(path, orient="records", dtype=False)
-    return pd.read_json(path, orient="records", dtype=False, lines=True)
-
-
-def _arrow(path: Path, *_: Any) -> pd.DataFrame:
-    """Read an Arrow file, or a stream such as `datasets` writes."""
-    with suppress(pa.ArrowInvalid):
-        return pd.read_feather(path)
-    return pa.ipc.open_stream(path.read_bytes()).read_pandas()
-
-
-_READERS: dict[str, Callable[..., pd.DataFrame]] = {
-    ".csv": _csv,
-    ".tsv": functools.partial(_csv, sep="\t"),
-    ".json": _json,
-    ".jsonl": _json,
-    ".parquet": lambda path, *_: pd.read_parquet(path),
-    ".arrow": _arrow,
-}
-
-
-def _ending(path: Path) -> str | None:
-    """Return the ending that says how to read a file, if it is a known one."""
-    packed = path.suffix.lower() in (".gz", ".zip", ".bz2", ".xz", ".zst")
-    ending = Path(path.stem if packed else path.name).suffix.lower()
-    return ending if ending in _READERS else None
-
-
-def _read(path: Path, text: str, label: str | None) -> pd.DataFrame:
-    """Read a file as a table."""
-    ending = str(_ending(path))
+def _read(path: Path, text: str = "text", label: str | None = "label") -> pd.DataFrame:
+    """Read a file as a table; texts such as 007 and NA stay as they are."""
+    ending = _ending(path)
     try:
-        if ending not in (".parquet", ".arrow"):
+        if ending == ".parquet":
+            frame = pd.read_parquet(path)
+        elif ending == ".arrow":
+            frame = _arrow(path)
+        else:
             # Some versions of pandas end a text at a NUL and say nothing.
             with fsspec.open(path, compression="infer") as file:
                 if b"\0" in file.read():
                     raise ValueError("a NUL byte: it is binary, or text in UTF-16")
-        frame = _READERS[ending](path, text, label)
+            frame = _json(path) if "json" in ending else _csv(path, text, label, ending)
         list(frame.get(text, ()))  # text that is not UTF-8 may show here only
         return frame
     except Exception as error:  # each reader has its own
@@ -402,6 +328,35 @@ def _read(path: Path, text: str, label: str | None) -> pd.DataFrame:
             f"{path} cannot be read as a table ({_described(error)}); expected a whole "
             f"{ending} file, text in UTF-8"
         ) from error
+
+
+def _csv(path: Path, text: str, label: str | None, ending: str) -> pd.DataFrame:
+    no_label = ["", "NA", "NaN", "nan", "None", "NULL", "null"]
+    # A row longer than the line of names is an error, not an index and a text.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Length of header or names")
+        return pd.read_csv(
+            path,
+            sep="\t" if ending == ".tsv" else ",",
+            dtype={text: str, label: str},
+            keep_default_na=False,
+            na_values={label: no_label, text: [""]},
+            index_col=False,
+        )
+
+
+def _json(path: Path) -> pd.DataFrame:
+    """Read JSON records, in one list or one a line; no type is guessed."""
+    with suppress(ValueError):
+        return pd.read_json(path, orient="records", dtype=False)
+    return pd.read_json(path, orient="records", dtype=False, lines=True)
+
+
+def _arrow(path: Path) -> pd.DataFrame:
+    """Read an Arrow file, or a stream such as `datasets` writes."""
+    with suppress(pa.ArrowInvalid):
+        return pd.read_feather(path)
+    return pa.ipc.open_stream(path.read_bytes()).read_pandas()
 
 
 def _described(error: BaseException) -> str:
@@ -417,34 +372,25 @@ def _cached(
     read: Callable[[], pd.DataFrame],
 ) -> Corpus:
     """Return the corpus of a file from the cache, or encode it and keep it there."""
-    vocab = encode.keywords["vocab"]
-    fitted = vocab if vocab is None else (tuple(vocab), vocab.classes)
-    settings = encode.keywords | {"vocab": fitted}
-    parts = _FORMAT, TOKEN_PATTERN, name in _SOURCES and name, settings
-    key = hashlib.sha256(path.read_bytes())
-    key.update(repr(parts).encode("utf-8", "surrogatepass"))
-    folder = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
-    entry = Path(folder, f"{key.hexdigest()[:32]}.joblib")
+    # What the entry depends on; what is named by us is changed on the way.
+    parts = _FORMAT, TOKEN_PATTERN, name in SOURCES and name, encode.keywords
+    key = joblib.hash((hashlib.sha256(path.read_bytes()).digest(), parts))
+    cache = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
+    entry = Path(cache, f"{key}.joblib")
     with suppress(Exception):  # there is none, or it is damaged and raises anything
         return replace(joblib.load(entry), name=name)
     corpus = encode(read(), name=name)
-    part = None
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=entry.parent, suffix=".part", delete=False
-        ) as file:
-            part = Path(file.name)
-            joblib.dump(corpus, file, compress=1)  # with a checksum
-        part.replace(entry)  # an entry is there whole or not at all
+        with tempfile.TemporaryDirectory(dir=entry.parent) as folder:
+            part = Path(folder, entry.name)
+            joblib.dump(corpus, part, compress=1)  # with a checksum
+            part.replace(entry)  # an entry is there whole or not at all
     except OSError as error:
         _warn_once(
-            f"the corpus is not cached in {entry.parent}: {_described(error)}; "
+            f"the corpus is not cached in {cache}: {_described(error)}; "
             "ATTNSEL_CACHE names another folder"
         )
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
     return corpus
 
 
