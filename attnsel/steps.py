@@ -63,10 +63,8 @@ class Whole:
         self.model, adam = model, optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
         blocks = {name: p.detach().split(BLOCK) for name, p in model.named_parameters()}
-        self.E, self.parts = (
-            blocks["embeddings"],
-            {name: blocks[name] for name in train},
-        )
+        self.E = blocks["embeddings"]
+        self.parts = {name: blocks[name] for name in train}
         rates = dict.fromkeys(model.matrices if adam else (), len(model.cls) ** -0.5)
         groups: list[dict[str, Any]] = [
             {"params": parts, "lr": lr * rates.get(name, 1)}
@@ -91,15 +89,17 @@ class Whole:
             raise FloatingPointError("the loss is not finite; train with a smaller lr")
         if learn:
             values = [self.model.get_parameter(name) for name in self.parts]
-            self.grads = torch.autograd.grad(loss, values)
+            grads = torch.autograd.grad(loss, values)
+            self.grads = dict(zip(self.parts, grads, strict=True))
         return logits.detach()
 
     def move(self) -> None:
-        """Take a step."""
-        for parts, grad in zip(self.parts.values(), self.grads, strict=True):
-            for part, g in zip(parts, grad.split(BLOCK), strict=True):
+        """Take a step by the gradients kept."""
+        for name, grad in self.grads.items():
+            for part, g in zip(self.parts[name], grad.split(BLOCK), strict=True):
                 part.grad = g
         self.optimizer.step()
+        self.optimizer.zero_grad()
 
 
 class ScoreSpace(Whole):
@@ -131,29 +131,20 @@ class ScoreSpace(Whole):
         for e, g in zip(self.E, self.g.split(BLOCK), strict=True):
             pulled.addmm_(g.T, e)
             if "embeddings" in self.parts:
-                self.step(e, torch.mm(g, rows, out=buffer[: len(e)]))
+                e.grad = torch.mm(g, rows, out=buffer[: len(e)])
+                self.optimizer.step()
+                e.grad = None
         # These move last: the gradients of all are taken where they stand.
         small = [name for name in self.parts if name != "embeddings"]
         values = [self.model.get_parameter(name) for name in small]
         grads = torch.autograd.grad(P, values, pulled) if small else ()
-        for name, grad in zip(small, grads, strict=True):
-            for part, g in zip(self.parts[name], grad.split(BLOCK), strict=True):
-                self.step(part, g)
+        self.grads = dict(zip(small, grads, strict=True))
+        super().move()
         self.known = None
-
-    def step(self, part: Tensor, grad: Tensor) -> None:
-        """Let the optimizer step on one part only."""
-        part.grad = grad
-        self.optimizer.step()
-        part.grad = None
 
 
 def summed(values: Tensor) -> Tensor:
-    """Return the values summed over all processes, or as they are where there is one.
-
-    Raises:
-        RuntimeError: if another process has ended or does not answer.
-    """
+    """Sum values over all processes; a RuntimeError if another one does not answer."""
     if processes() > 1:
         try:
             dist.all_reduce(values)
