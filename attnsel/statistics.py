@@ -126,12 +126,10 @@ class Shape:
 
 
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
-    """Measure rise, V, spread and bend of a model's scores, as `Shape` defines them.
+    """Measure rise, V, spread and bend of scores E p and E v, (V, 2), along x (V,).
 
-    Args:
-        x: the axis, such as `posterior_difference`, tensor (V,); nan leaves out.
-        scores: E p and E v, tensor (V, 2).
-        least: number of tokens from which a bin (20 equal ones) counts.
+    The axis x is such as `posterior_difference`; nan in it leaves a token out. Of its
+    20 equal bins those count that hold `least` tokens or more.
     """
     a, b = scores.T
     bins = [binned(x, values) for values in (b, a)]
