@@ -196,11 +196,11 @@ def fit(
     if path and path.exists():
         state = load(path, settings)
     check_number("steps, with this checkpoint", steps, state["step"], integer=True)
+    sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
+    weights = sizes / summed(sizes.double()).clamp(min=1)
     join(model, settings | {"checkpoint": state["step"]})
     model.vocab, model.classes = corpus.vocab, corpus.classes
     learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
-    sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
-    weights = sizes / summed(sizes.double()).clamp(min=1)
     learner.share = float(weights[0])
     random = torch.Generator().manual_seed(0)
     rows, kept = state["rows"], state["scores"]

@@ -98,6 +98,12 @@ def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
     torch.testing.assert_close(found[0]["loss"], history.loss, rtol=1e-3, atol=1e-5)
 
 
+def test_a_process_that_hangs_ends_the_others_after_the_timeout(tmp_path):
+    codes, said = start(tmp_path, 2, "hang")
+    assert codes == [1, 0]
+    assert "RuntimeError: another process of this training has ended or does" in said[0]
+
+
 def test_processes_train_one_layer_in_full_batches(monkeypatch):
     corpus, _, model = together()
     monkeypatch.setattr(train, "processes", lambda: 2)

@@ -32,20 +32,31 @@ def die(path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def meet(folder: str, rank: int, world: int, name: str, seconds: int) -> None:
+    """Join the other processes."""
+    dist.init_process_group(
+        "gloo",
+        init_method=f"file://{folder}/meeting-{name}",
+        rank=rank,
+        world_size=world,
+        timeout=timedelta(seconds=seconds),
+    )
+
+
 def main(folder: str, rank: int, world: int, mode: str) -> None:
     torch.set_num_threads(1)
     if rank < 0:  # started by torchrun
         dist.init_process_group()
         rank, world = dist.get_rank(), dist.get_world_size()
     else:
-        dist.init_process_group(
-            "gloo",
-            init_method=f"file://{folder}/meeting-{mode}",
-            rank=rank,
-            world_size=world,
-            # On a busy machine one may start long after the other.
-            timeout=timedelta(seconds=30 if mode == "die" else 200),
-        )
+        # On a busy machine one may start long after the other.
+        meet(folder, rank, world, mode, 30 if mode == "die" else 200)
+    if mode == "hang":  # now that both have started
+        dist.destroy_process_group()
+        meet(folder, rank, world, "again", 5)
+        if rank:
+            time.sleep(10)
+            return
     corpus, test, model = together(3 if mode == "classes" else 2)
     if rank:  # the first process has the parameters that count
         model = AttentionClassifier(30, 16, n_classes=len(model.classes), seed=rank)
