@@ -92,8 +92,7 @@ class Diagnosis:
     Attributes:
         values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
         attention: of E p with the size of the lean, the greatest over classes.
-        values_z, attention_z: the same with `label_z` in place of the lean, which
-            weighs a lean by its evidence.
+        values_z, attention_z: the same with `label_z` in place of the lean.
         beyond_luck: share of the attention that is on tokens of `beyond_luck`.
         accuracy: share of the sequences read rightly.
     """
@@ -111,14 +110,8 @@ def diagnose(
 ) -> Diagnosis:
     """Say how far the values and the attention of a model follow the labels.
 
-    Args:
-        corpus: n labelled sequences with K classes, seen in training or held out.
-        embeddings: E of any model, tensor (V, d).
-        cls: its query p, tensor (d,).
-        output: its output vector v, tensor (d,); (K, d) for K > 2 classes.
-
-    Raises:
-        ValueError: if the shapes do not fit the corpus or each other.
+    Any model is given by embeddings E (V, d), a query p (d,) and an output v (d,), or
+    (K, d) for K > 2 classes; the corpus was seen in training or held out.
     """
     d, K = embeddings.shape[-1], corpus.n_classes
     check_shape("embeddings", embeddings, (len(corpus.vocab), d))

@@ -120,12 +120,7 @@ class AttentionClassifier(Classifier):
     """One-layer softmax attention with trained embeddings, f(X) of the paper."""
 
     def forward(self, corpus: Corpus) -> Tensor:
-        """Return the logits f(X) of all sequences, (n,) or (n, K).
-
-        Raises:
-            ValueError: if the corpus is in another vocabulary.
-            FloatingPointError: if a score is not finite.
-        """
+        """Return the logits f(X) of all sequences, (n,) or (n, K); see `bag_logits`."""
         self.check_vocab(corpus)
         return bag_logits(self.scores(), corpus)
 
@@ -160,16 +155,12 @@ def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
 
     Column 0 of the scores holds a = E p, each other one a b_k = E v_k: (V, 2) gives
     the logits (n,), and (V, K + 1) those of K classes, (n, K). The result is
-    differentiable in all of them, and exact to the dtype for any spread of a.
-
-    Raises:
-        FloatingPointError: if a score is not finite.
+    differentiable in all of them, and exact to the dtype for any spread of a; a
+    FloatingPointError if a score is not finite.
     """
     a, b = scores[:, :1], scores[:, 1:]
     if not bool(scores.isfinite().all()):
-        raise FloatingPointError(
-            "the scores E p and E v are not finite; train with a smaller lr"
-        )
+        raise FloatingPointError("the scores are not finite; train with a smaller lr")
     C, Ct = corpus.csr(scores.dtype, scores.device)
     top = a.detach().max()
     if float(top - a.detach().min()) <= SAFE_SPREAD[scores.dtype]:

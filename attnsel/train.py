@@ -88,15 +88,14 @@ class History:
 def one_step(
     model: AttentionClassifier, corpus: Corpus, *, lr: float
 ) -> AttentionClassifier:
-    """Return a model after one full-batch gradient step on E; all else stays.
+    """Return a copy of a model after one full-batch gradient step on E alone.
 
     This is the step of Lemma 4.1: E - lr dL/dE with L the loss over the corpus and lr
-    the paper's eta_0. The model that was passed is left as it is.
+    the paper's eta_0.
 
     Raises:
         TypeError: if the model has more than one layer.
-        ValueError: if lr is not a positive number, or the corpus is in another
-            vocabulary or has another number of classes.
+        ValueError: if lr is not positive, or the corpus has other tokens or classes.
     """
     if not isinstance(model, AttentionClassifier):
         raise TypeError(f"model: expected one layer, got {type(model).__name__}")
