@@ -22,6 +22,7 @@ from torch.nn.functional import one_hot
 from attnsel.checks import check_choice, check_shape
 from attnsel.corpus import Corpus
 
+# One token id a sequence, or several.
 Selection = Tensor | Sequence[int] | Sequence[Iterable[int]]
 
 
@@ -223,7 +224,7 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
         pairs.update(itertools.product(chosen, tokens - chosen))
     if not pairs:
         raise ValueError("selected: no sequence holds a token that is not selected")
-    return np.array(sorted(pairs))
+    return np.array(sorted(pairs), dtype=np.int64)
 
 
 def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> None:
