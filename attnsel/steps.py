@@ -56,6 +56,7 @@ class Whole:
     """Steps by autograd through a whole model, with the optimizers of torch."""
 
     share = 1.0  # of all sequences, the part that this process holds
+    known: Tensor | None = None  # the scores since the last step
 
     def __init__(
         self, model: Classifier, train: Collection[str], lr: float, optimizer: str
@@ -75,10 +76,11 @@ class Whole:
             torch.optim.Adam(groups, fused=fused) if adam else torch.optim.SGD(groups)
         )
 
-    @torch.no_grad()
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
-        return self.model.scores()
+        if self.known is None:
+            self.known = self.model.scores().detach()
+        return self.known
 
     def look(self, corpus: Corpus, learn: bool) -> Tensor:
         """Return the logits, and take the gradient for the next `move` to `learn`."""
@@ -100,6 +102,7 @@ class Whole:
                 part.grad = g
         self.optimizer.step()
         self.optimizer.zero_grad()
+        self.known = None
 
 
 class ScoreSpace(Whole):
@@ -109,13 +112,6 @@ class ScoreSpace(Whole):
     that stay in the cache. For d = 2048 this halves the time of a step of
     `torch.optim.Adam` and needs a quarter less memory.
     """
-
-    known: Tensor | None = None
-
-    def scores(self) -> Tensor:  # noqa: D102
-        if self.known is None:
-            self.known = super().scores()
-        return self.known
 
     def look(self, corpus: Corpus, learn: bool) -> Tensor:  # noqa: D102
         if not learn:
@@ -140,7 +136,6 @@ class ScoreSpace(Whole):
         grads = torch.autograd.grad(P, values, pulled) if small else ()
         self.grads = dict(zip(small, grads, strict=True))
         super().move()
-        self.known = None
 
 
 def summed(values: Tensor) -> Tensor:
