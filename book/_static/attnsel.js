@@ -43,7 +43,8 @@ function fit() {
     }
   });
   document.querySelectorAll("span.math mjx-container").forEach((formula) => {
-    formula.classList.remove("wide");
+    formula.classList.remove("wide", "more");
+    formula.removeAttribute("tabindex");
     const room = formula.closest("p, li, dd, td, th, figcaption, article");
     const {width} = formula.getBoundingClientRect();
     formula.classList.toggle("wide", width > room.clientWidth);
