@@ -182,6 +182,7 @@ class Corpus:
         known = vocab.classes if vocab else None
         numbers, classes = encoding.number_labels(labels, len(texts), known)
         counts, found = encoding.count(blocks, vocab, numbers, min_count, max_tokens)
+        del blocks  # they may be a file in memory
         vocab = Vocab(found or [""], classes)  # without a token no row will be left
         return cls._of_rows(counts, numbers, vocab, texts, name, on_bad_rows, rows)
 

@@ -209,4 +209,5 @@ def test_a_large_data_set_is_counted_in_processes(tmp_path):
     assert large.texts is None
     assert large.vocab == here.vocab and large.classes == here.classes
     assert (large.counts != here.counts).nnz == 0
+    assert large.counts.indices.dtype == large.counts.indptr.dtype == "int32"
     assert large.labels.equal(here.labels)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import ClassName, Vocab, split
@@ -68,25 +68,48 @@ def count(
     known = vocab or ()
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
     numbers.update(zip(known, range(len(known)), strict=True))
-    parts = []
+    times, ids = np.empty(0, np.float32), np.empty(0, np.int32)
+    sizes, tables, sums = [], [], []
+    stop = 0
     for block in chain([_tally(())], blocks):  # of no text, as there may be
         table = np.array([numbers[t] for t in block["tokens"].split()], np.int32)
-        times = block["times"].astype(np.float32)
-        parts.append((times, table[block["ids"]], block["sizes"]))
-    times, ids, sizes = map(np.concatenate, zip(*parts, strict=True))
-    del parts  # memory for the selection
-    counts = csr_array(
-        (times, ids, np.append(0, sizes).cumsum()), (len(sizes), len(numbers))
-    )
-    columns: Any = slice(len(known))
-    if vocab is None:
-        tokens = list(numbers)
-        weights = (
-            np.ones(len(sizes)) if classes is None else (classes >= 0).astype(float)
+        start, stop = stop, stop + len(block["sizes"])
+        use = np.ones(stop - start, bool)
+        if classes is not None:
+            use = classes[start:stop] >= 0
+        sizes.append(block["sizes"])
+        tables.append(table)
+        sums.append(
+            np.bincount(
+                block["ids"],
+                block["times"] * np.repeat(use, block["sizes"]),
+                len(table),
+            )
         )
-        columns = _frequent(weights @ counts, tokens, min_count, max_tokens)
+        end = len(ids)
+        for whole, more in ((times, block["times"]), (ids, table[block["ids"]])):
+            whole.resize(end + len(more), refcheck=False)  # where it lies
+            whole[end:] = more
+    columns: Sequence[int] = range(len(known))
+    if vocab is None:
+        tokens, place = list(numbers), np.concatenate(tables)
+        totals = np.bincount(place, np.concatenate(sums), len(tokens))
+        columns = _frequent(totals, tokens, min_count, max_tokens)
         vocab = [tokens[i] for i in columns]
-    counts = counts[:, columns]
+    place = np.full(len(numbers), -1, np.int32)
+    place[columns] = np.arange(len(columns))
+    # A part or one large array is copied at a time: memory holds the counts only once.
+    for part in np.array_split(ids, 1 + len(ids) // 10**6):
+        part[:] = place[part]
+    kept = ids >= 0
+    lengths = np.concatenate(sizes)
+    lost = np.searchsorted(lengths.cumsum(), np.flatnonzero(~kept), "right")
+    lengths = lengths - np.bincount(lost, minlength=len(lengths))
+    times = times[kept]
+    ids = ids[kept]
+    # Indices of 8 bytes would make those of the tokens as large.
+    indptr = np.append(0, lengths).cumsum(dtype=get_index_dtype(maxval=len(ids)))
+    counts = csr_array((times, ids, indptr), (len(lengths), len(columns)))
     counts.sort_indices()
     return counts, vocab
 
