@@ -387,8 +387,8 @@ FAULTS = [
     Fault(
         "a vocabulary fitted to rows that are left out",
         "texts/encoding",
-        "(classes >= 0).astype(float)",
-        "(classes >= -1).astype(float)",
+        "use = classes[start:stop] >= 0",
+        "use = classes[start:stop] >= -1",
     ),
     Fault(
         "rows of the Hub unchecked",
