@@ -13,7 +13,7 @@ from IPython.display import display
 _LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
 _WORDS = "flex:1 1 18em;text-align:left"
 _WHOLE = "white-space:nowrap;font-variant-numeric:tabular-nums;flex:0 1 "
-_WIDTHS = {"measured": "6em;text-align:right", "bound": "12em", "by": "5em"}
+_WIDTHS = {"measured": "6em;text-align:right", "bound": "15em", "by": "5em"}
 
 
 def claim(
@@ -28,20 +28,14 @@ def claim(
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
 
-    The metadata of the output have it for programs: a "claim" of "statement",
-    "measured", "bound" and "by", as they are shown, and "id", the anchor of the line.
-
-    Args:
-        statement: the result, by the paper's numbering or in a few words.
-        value: what was measured, a number or a tensor of one.
-        between: a closed interval. Just one of the four bounds is given.
-        above: what the value must exceed.
-        below: what it must stay under.
-        equals: what it must be, for counts.
-        paper: whether the paper says it; otherwise this book does.
+    Just one bound is given: the closed interval that the value lies in, what it exceeds
+    or stays under, or, for counts, what it equals. It is the `paper` or else this book
+    that says so. The metadata of the output have it for programs: a "claim" of
+    "statement", "measured", "bound", "by", as shown, and "id", the anchor of the line.
 
     Raises:
         AssertionError: if the value is elsewhere, or not a finite number.
+        ValueError: if not exactly one bound is given.
     """
     given = sum(bound is not None for bound in (between, above, below, equals))
     if given != 1:

@@ -71,12 +71,10 @@ def coloured_text(
     """Return a text as HTML with a colour behind each token, stronger for more.
 
     Args:
-        words: pieces of text with token ids, as `Corpus.words` returns them; those
-            with the id -1 stay without colour.
+        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
         values: one number a piece, or a row of one a class, whose greatest counts.
         scale: the value of the full colour, positive.
-        unit: what the value is, for what a token tells to the pointer, a tap or the
-            keys; it tells nothing without.
+        unit: what the value is; with it a token tells its value on demand.
         signed: blue for positive and orange for negative values; otherwise blue.
         classes: names of the classes, each with its colour.
     """
@@ -105,12 +103,9 @@ def show_text(text: str) -> HTML:
 
 
 def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
-    """Return a figure whose frames a slider and a button go through.
+    """Return a figure whose frames, HTML by label, a slider and a button go through.
 
-    Args:
-        contents: by what a frame shows, such as "step 12", its HTML.
-        title: label of the slider.
-        start: position of the frame shown first.
+    The title is the slider's; the frame at the position `start` is shown first.
     """
     check_number("start", start, 0, len(contents) - 1, integer=True)
     body = "".join(
@@ -135,14 +130,13 @@ def scatter_explorer(
     Args:
         tokens: V names, one a point; the search takes the first that matches.
         columns: V numbers a label; the first two are on the axes at first. With a
-            slider, pairs of such: the numbers before a step, and what each unit of
-            its size adds.
+            slider, pairs of such: before a step, and what each unit of its size adds.
         title: names the figure for screen readers.
         classes: labels of K columns; a point has the colour of the greatest of them.
             Without, it is blue where the first column is positive, else orange.
         log: labels of the columns on a logarithmic scale, all positive.
-        slider: label, least and greatest size of the step, on a logarithmic scale.
-            Axes stay fixed, and the correlation of what is on them is told.
+        slider: label, least and greatest size of a step. Axes stay fixed, and the
+            correlation of what is on them is told.
     """
     labels = list(columns)
     for label in (*classes, *log):
@@ -175,14 +169,9 @@ def text_box(
 ) -> HTML:
     """Return a text box that shows attention, values and logit of what one types.
 
-    It reads as `Corpus.from_texts` and the model do, in the page itself, at some steps
-    of training, each of which takes 50 kB; logits are the model's within 0.05.
-
-    Args:
-        vocab: the V tokens and the names of the two classes.
-        scores: by step, columns E p and E v, tensor (V, 2); the last is shown first.
-        examples: texts to try, the first of which is there at the start, and what each
-            teaches, told while it is in the box.
+    It reads as `Corpus.from_texts` and the model of two classes do, in the page itself;
+    logits are within 0.05. A slider goes through the scores by step, tensors (V, 2) of
+    E p and E v, each 50 kB in the page. Examples are texts to try and what they teach.
     """
     pairs = [(k, scores[k].detach().cpu().double()) for k in sorted(scores)]
     for _, pair in pairs:
@@ -204,13 +193,8 @@ def flow_plane(
     """Return the plane of a model with d = 2, its words and the start of p to be moved.
 
     The path of p, the max-margin direction and the pairs that hold it follow, computed
-    in the page as `gradient_flow` and `max_margin` do.
-
-    Args:
-        model: supplies E (V, 2), v (2,) and p (2,), where the flow starts.
-        corpus: n sequences with two classes.
-        selected: the token that each should select, int64 tensor (n,).
-        lost: a start of p from which the flow loses some of them.
+    in the page as `gradient_flow` and `max_margin` do. Each sequence should select its
+    token of `selected`, int64 (n,); some do not if the flow starts at `lost`.
     """
     check_shape("model.cls", model.cls, (2,))
     counts = corpus.counts.tolil()

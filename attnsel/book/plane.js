@@ -101,9 +101,10 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
         plus(plus(tip, -0.6, d), side, turned(d)));
       return line(there, [at, tip, left, tip, right], 'opacity=".35"');
     });
-    const held = u ? best.support.map((pair) => pair.map((s) => line(here,
-      [-9, 9].map((side) => plus(places[s], side, turned(u))), 'stroke-dasharray="4"'
-    )).join("") + line(here, pair.map((s) => places[s]), 'class="pair"')) : [];
+    const level = (s) => line(here, [-9, 9].map((side) => plus(
+      plus([0, 0], dot(places[s], u), u), side, turned(u))), 'stroke-dasharray="4"');
+    const held = u ? best.support.map((pair) => pair.map(level).join("")
+      + line(here, pair.map((s) => places[s]), 'class="pair"')) : [];
     const to = (frame, length) => u
       ? line(frame, [[0, 0], plus([0, 0], length, u)], 'class="best"') : "";
     near.innerHTML = axes(here) + held.join("") + to(here, 0.6);

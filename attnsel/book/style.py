@@ -49,13 +49,9 @@ def token_scatter(
 ) -> None:
     """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
 
-    Args:
-        axes: where to draw; the chapter labels its vertical axis.
-        x: how well each token tells the label, tensor (V,), in [-1, 1] or nan.
-        y: its value or attention score, tensor (V,).
-        groups: by label, which tokens, bool tensor (V,), and their colour; without
-            it the colour goes from orange to blue with x.
-        size: area of the point of a token.
+    Tensors x and y (V,) have how well each token tells the label, in [-1, 1] or nan,
+    and its value or attention score. Groups are, by label, which tokens, bool tensor
+    (V,), and their colour; without them it goes from orange to blue with x.
     """
     style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
     y = y.detach().cpu()
