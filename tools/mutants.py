@@ -172,6 +172,14 @@ FAULTS = [
         "model",
         "self.key_query @ self.cls",
         "self.cls @ self.key_query",
+        chapter="key_query",
+    ),
+    Fault(
+        "sign of the query of a key-query matrix",
+        "model",
+        "else self.key_query @ self.cls",
+        "else -self.key_query @ self.cls",
+        chapter="key_query",
     ),
     Fault(
         "Adam's rate for a matrix that of a vector",
@@ -197,12 +205,28 @@ FAULTS = [
         "deep",
         "hidden + gathered if self.residual",
         "hidden if self.residual",
+        chapter="mlp",
     ),
     Fault(
         "residual around the first layer left out",
         "deep",
         "H + read if self.residual",
         "H if self.residual",
+        chapter="deeper",
+    ),
+    Fault(
+        "hidden layer transposed",
+        "deep",
+        "gathered @ self.hidden.T",
+        "gathered @ self.hidden",
+        chapter="mlp",
+    ),
+    Fault(
+        "sign of the scores of the second layer",
+        "deep",
+        "torch.softmax(H[:, :, 0] + logs",
+        "torch.softmax(-H[:, :, 0] + logs",
+        chapter="deeper",
     ),
     Fault(
         "counts left out of the first softmax",
@@ -221,6 +245,7 @@ FAULTS = [
         "deep",
         "X @ self.first_key_query",
         "X @ self.first_key_query.T",
+        chapter="deeper",
     ),
     Fault(
         "no gradient through the attention below an MLP",
