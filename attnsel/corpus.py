@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,7 @@ class Corpus:
         encoding.check_settings(vocab, min_count, max_tokens, on_bad_rows)
         rows = texts.index.tolist() if isinstance(texts, pd.Series) else None
         texts, blocks = encoding.tally(texts, name, num_proc)
-        known = vocab.classes if vocab else None
+        known = vocab and vocab.classes
         numbers, classes = encoding.number_labels(labels, len(texts), known)
         counts, found = encoding.count(blocks, vocab, numbers, min_count, max_tokens)
         del blocks  # they may be a file in memory
@@ -283,9 +284,7 @@ class Corpus:
 
     def ids(self, i: int) -> np.ndarray:
         """Return the distinct token ids of sequence i, sorted, int64 array."""
-        row = range(len(self))[i]
-        start, stop = self.counts.indptr[row : row + 2]
-        return self.counts.indices[start:stop].astype(np.int64)
+        return self.counts[[i]].indices.astype(np.int64)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw as many sequences of each class; all of the smallest class if None."""
@@ -293,8 +292,7 @@ class Corpus:
         order = torch.randperm(len(self), generator=generator)
         there = self.targets.bincount(minlength=self.n_classes).tolist()
         size = min(there) if per_class is None else per_class
-        if not 0 < size <= min(there):
-            raise ValueError(f"per_class: {size} asked for; the classes hold {there}")
+        check_number("per_class", size, 1, min(there), integer=True)
         rows = [order[self.targets[order] == k][:size] for k in range(self.n_classes)]
         return self[torch.cat(rows)]
 
@@ -339,19 +337,20 @@ class Corpus:
         tokens, and tokens outside the vocabulary, have the id -1. A sequence without
         text gives its tokens in the order of their ids, with spaces between them.
         """
-        row = range(len(self))[i]
         if self.texts is None:
-            times = self.counts[[row]].data.astype(np.int64)
-            ids = np.repeat(self.ids(row), times).tolist()
+            bag = self.counts[[i]]
+            ids = np.repeat(bag.indices, bag.data.astype(np.int64)).tolist()
             spaced = [piece for t in ids for piece in ((" ", -1), (self.vocab[t], t))]
             return spaced[1:]
-        text, start, pieces = self.texts[row], 0, []
+        text = self.texts[i]
         # Tokens and what lies between them, in turn; folding keeps their lengths.
-        for piece in re.split(f"({TOKEN_PATTERN})", _fold(text)):
-            stop = start + len(piece)
-            pieces.append((text[start:stop], self.vocab._ids.get(piece, -1)))
-            start = stop
-        return [piece for piece in pieces if piece[0]]
+        pieces = re.split(f"({TOKEN_PATTERN})", _fold(text))
+        ends = accumulate(map(len, pieces))
+        return [
+            (text[end - len(piece) : end], self.vocab._ids.get(piece, -1))
+            for piece, end in zip(pieces, ends, strict=True)
+            if piece
+        ]
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -359,10 +358,6 @@ class Corpus:
     def __getitem__(self, key: Any) -> Corpus:
         chosen = key.numpy() if isinstance(key, torch.Tensor) else key
         rows = np.atleast_1d(np.arange(len(self))[chosen]).copy()
-        if rows.ndim != 1:
-            raise IndexError("expected positions or a boolean mask, both flat")
-        if not len(rows):
-            raise ValueError("the selection holds no sequence")
         texts = None if self.texts is None else tuple(self.texts[r] for r in rows)
         labels = None if self.labels is None else self.labels[rows]
         return Corpus(self.counts[rows], labels, self.vocab, texts, self.name)

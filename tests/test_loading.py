@@ -310,7 +310,9 @@ def test_what_the_hub_gave_is_used_again_without_network(hub, monkeypatch, tmp_p
 def test_what_the_hub_gave_is_checked(hub, texts, labels, tmp_path):
     hub(TEXTS, 2)
     write(tmp_path / "hub.parquet", texts, [i % labels for i in range(len(texts))])
-    with pytest.raises(ValueError, match="not .*/imdb as published.*15 each"):
+    with pytest.raises(
+        ValueError, match="not .*/imdb as published.*instead of .15, 15."
+    ):
         load_corpus("imdb")
     assert not cached(tmp_path)
 

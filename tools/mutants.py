@@ -358,8 +358,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the settings",
         "texts/loading",
-        "name in SOURCES and name, encode",
-        "False, encode",
+        "content, settings))",
+        "content))",
     ),
     Fault(
         "stale cache: its key ignores the data",
@@ -370,8 +370,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the vocabulary",
         "texts/loading",
-        "name, encode.keywords\n",
-        'name, encode.keywords | {"vocab": None}\n',
+        "settings = text, label, vocab, min_count",
+        "settings = text, label, min_count",
     ),
     Fault(
         "the training file for the test split",
@@ -412,14 +412,14 @@ FAULTS = [
     Fault(
         "a vocabulary fitted to rows that are left out",
         "texts/encoding",
-        "use = classes[start:stop] >= 0",
-        "use = classes[start:stop] >= -1",
+        "classes[start:stop] >= 0",
+        "classes[start:stop] >= -1",
     ),
     Fault(
         "rows of the Hub unchecked",
         "texts/loading",
-        "if published and rows",
-        "if False and rows",
+        "and rows != published:",
+        "and False:",
     ),
     Fault(
         "rows left out and not told of",

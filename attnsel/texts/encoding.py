@@ -40,10 +40,6 @@ def tally(texts: Any, name: str, num_proc: int | None) -> tuple[Any, Any]:
         # A traceback keeps the frames that hold the bar: it is closed here.
         with closing(progress(starts, f"tokenizing {name}")) as bar:
             return texts, [_tally(texts[start : start + _BLOCK]) for start in bar]
-    import datasets
-
-    if not isinstance(texts, datasets.Dataset):
-        texts = datasets.Dataset.from_dict({"text": list(texts)})
     (column,) = texts.column_names
     blocks = texts.map(
         lambda batch: {k: [v] for k, v in _tally(batch[column]).items()},
@@ -69,31 +65,22 @@ def count(
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
     numbers.update(zip(known, range(len(known)), strict=True))
     times, ids = np.empty(0, np.float32), np.empty(0, np.int32)
-    sizes, tables, sums = [], [], []
-    stop = 0
+    totals, sizes, stop = np.zeros(0), [], 0
     for block in chain([_tally(())], blocks):  # of no text, as there may be
         table = np.array([numbers[t] for t in block["tokens"].split()], np.int32)
         start, stop = stop, stop + len(block["sizes"])
-        use = np.ones(stop - start, bool)
-        if classes is not None:
-            use = classes[start:stop] >= 0
+        use = np.ones(stop - start) if classes is None else classes[start:stop] >= 0
+        times_used = block["times"] * np.repeat(use, block["sizes"])
+        totals.resize(len(numbers), refcheck=False)
+        totals[table] += np.bincount(block["ids"], times_used, len(table))
         sizes.append(block["sizes"])
-        tables.append(table)
-        sums.append(
-            np.bincount(
-                block["ids"],
-                block["times"] * np.repeat(use, block["sizes"]),
-                len(table),
-            )
-        )
         end = len(ids)
         for whole, more in ((times, block["times"]), (ids, table[block["ids"]])):
             whole.resize(end + len(more), refcheck=False)  # where it lies
             whole[end:] = more
     columns: Sequence[int] = range(len(known))
     if vocab is None:
-        tokens, place = list(numbers), np.concatenate(tables)
-        totals = np.bincount(place, np.concatenate(sums), len(tokens))
+        tokens = list(numbers)
         columns = _frequent(totals, tokens, min_count, max_tokens)
         vocab = [tokens[i] for i in columns]
     place = np.full(len(numbers), -1, np.int32)
@@ -163,11 +150,10 @@ def number_labels(
     names = [_class_name(label) for label in found]
     if classes is None:
         present = {name for name in names if name is not None}
-        order = sorted(present, key=lambda name: (isinstance(name, str), name))
+        order: Any = sorted(present, key=lambda name: (isinstance(name, str), name))
         if isinstance(found, pd.CategoricalIndex):
-            named = map(_class_name, found.categories)
-            order = [name for name in named if name in present]
-        classes = tuple(order)
+            order = found.categories
+        classes = tuple(name for name in map(_class_name, order) if name in present)
         if len(classes) == 1:
             only = f"every row holds {classes[0]!r}"
             raise ValueError(f"labels: {only}; expected two classes or more")

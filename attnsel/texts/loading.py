@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import fsspec
 import joblib
@@ -95,61 +95,52 @@ def load_corpus(
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
-    encode = functools.partial(
-        _encode,
-        text=text,
-        label=label,
-        vocab=vocab,
-        min_count=min_count,
-        max_tokens=max_tokens,
-        limit=limit,
-        seed=seed,
-    )
-    if isinstance(source, str) and source in SOURCES:
-        corpus = _named(source, split, encode)
-    elif (path := _own_file(source, split)) is not None:
-        name = path.name.split(".")[0]
-        corpus = _cached(path, name, encode, lambda: _read(path, text, label))
+    named = isinstance(source, str) and source in SOURCES
+    found = (_named if named else _find)(source, split)
+
+    def encode(table: Any, name: str) -> Corpus:
+        large = (
+            limit is None and num_proc is not None and hasattr(table, "column_names")
+        )
+        texts, labels = _columns(table, text, label, limit, seed, large)
+        return Corpus.from_texts(
+            texts,
+            labels,
+            vocab=vocab,
+            min_count=min_count,
+            max_tokens=max_tokens,
+            name=name,
+            on_bad_rows="ignore",
+            num_proc=num_proc if large else None,
+        )
+
+    def read() -> Corpus:
+        frame = _read(found, text, label)
+        return encode(_tidied(frame, source, split, found) if named else frame, name)
+
+    if isinstance(found, Path):
+        name = source if named else found.name.split(".")[0]
+        settings = text, label, vocab, min_count, max_tokens, limit, seed
+        corpus = replace(_cached(found, (named and source, settings), read), name=name)
     else:
-        corpus = encode(_table(source, split), num_proc=num_proc)
+        corpus = encode(found, "bundled" if named else "texts")
     n = len(corpus) + sum(map(len, corpus.left_out.values()))
     report_left_out(corpus.left_out, n, on_bad_rows, level=3)
     return corpus
 
 
-def _named(name: str, split: str, encode: functools.partial[Corpus]) -> Corpus:
-    """Load one of our corpora from a folder, the Hub or the bundled grammar."""
+def _named(name: str, split: str) -> Path | pd.DataFrame:
+    """Return the file of one of our corpora, here or from the Hub, or its stand-in."""
     source = SOURCES[name]
     check_choice("split", split, ("train", "test"))
     root = os.environ.get("ATTNSEL_DATA")
     if root and not Path(root).is_dir():
         raise ValueError(f"ATTNSEL_DATA: there is no folder {root!r}")
-    found: Any = ""  # a file, or why there is none
-    published = 0
     if "hub" in source:
-        found = Path(root or "", source["folder"], f"{split}.parquet")
-        if not (root and found.is_file()):
-            found, published = _from_hub(source, split), source["per_class"][split]
-
-    def read() -> pd.DataFrame:
-        frame = _read(found)
-        rows = frame["label"].value_counts().tolist()
-        if published and rows != [published] * len(source["classes"]):
-            raise ValueError(
-                f"{found} is not {source['hub']} as published: {rows} rows of the "
-                f"classes instead of {published:,} each; delete it and load again"
-            )
-        if name == "yelp" and frame["label"].max() > 1:  # stars: leave out the middle
-            frame = frame[frame["label"] != 2]
-            frame = frame.assign(label=(frame["label"] > 2).astype(int))
-        if source["folder"] == "yelp":  # a backslash is before line breaks and quotes
-            plain = {r"\\n": "\n", r'\\"': '"'}
-            frame = frame.assign(text=frame["text"].replace(plain, regex=True))
-        return frame.assign(label=_names(frame["label"], source["classes"]))
-
-    if isinstance(found, Path):
-        return _cached(found, name, encode, read)
-    if found:
+        path = Path(root or "", source["folder"], f"{split}.parquet")
+        found = path if root and path.is_file() else _from_hub(source, split)
+        if isinstance(found, Path):
+            return found
         warnings.warn(
             f"{name!r} is replaced by generated reviews: {found}. To load real ones, "
             "connect to the network, or set the environment variable ATTNSEL_DATA to "
@@ -160,8 +151,27 @@ def _named(name: str, split: str, encode: functools.partial[Corpus]) -> Corpus:
     texts, labels = generate_reviews(
         BUNDLED_REVIEWS, classes=len(source["classes"]), stream=int(split == "test")
     )
-    named = _names(pd.Series(labels), source["classes"])
-    return encode(pd.DataFrame({"text": texts, "label": named}), name="bundled")
+    labelled = _names(pd.Series(labels), source["classes"])
+    return pd.DataFrame({"text": texts, "label": labelled})
+
+
+def _tidied(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.DataFrame:
+    """Name the classes of one of our corpora, and check what the Hub gave."""
+    source, root = SOURCES[name], os.environ.get("ATTNSEL_DATA")
+    rows = frame["label"].value_counts().tolist()
+    published = [source["per_class"][split]] * len(source["classes"])
+    if not (root and path.is_relative_to(root)) and rows != published:
+        raise ValueError(
+            f"{path} is not {source['hub']} as published: its classes have {rows} rows "
+            f"instead of {published}; delete it and load again"
+        )
+    if name == "yelp" and frame["label"].max() > 1:  # stars: leave out the middle
+        frame = frame[frame["label"] != 2]
+        frame = frame.assign(label=(frame["label"] > 2).astype(int))
+    if source["folder"] == "yelp":  # a backslash stands before line breaks and quotes
+        plain = {r"\\n": "\n", r'\\"': '"'}
+        frame = frame.assign(text=frame["text"].replace(plain, regex=True))
+    return frame.assign(label=_names(frame["label"], source["classes"]))
 
 
 def _names(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
@@ -211,65 +221,54 @@ def _unreachable(repository: str) -> str | None:
     return outcome[0] if outcome else f"no answer in {HUB_PATIENCE:.0f} seconds"
 
 
-def _own_file(source: Any, split: str) -> Path | None:
-    """Return the file that a path means; None for a name on the Hub, or a table."""
-    if not isinstance(source, (str, os.PathLike)):
-        return None
-    path = Path(source)
-    if path.is_dir():
-        files = list(path.glob(f"{glob.escape(split)}[.-]*"))
-        if len(files) != 1:
-            there = sorted(file.name for file in files or path.iterdir())[:10]
-            raise ValueError(f"{path}: expected one {split}.csv or the like in {there}")
-        (path,) = files
-    if (known := _ending(path)) and path.is_file():
-        return path
-    if known or path.exists() or not re.fullmatch(r"[\w-]+/[\w-][\w.-]*", str(source)):
-        _missing(source)
-    return None
-
-
-def _missing(source: Any, reason: str = "") -> NoReturn:
-    """Raise the error for a name that means nothing."""
-    raise ValueError(
-        f"there is no corpus or readable file {str(source)!r}{reason}; the corpora are "
-        f"{', '.join(SOURCES)}, and files end in {', '.join(_ENDINGS)}"
-    )
-
-
-def _table(source: Any, split: str) -> Any:
-    """Return a data frame or a `datasets.Dataset` from what holds it."""
-    import datasets
-
+def _find(source: Any, split: str) -> Any:
+    """Return the file that a path means, or the table that the Hub or the user has."""
     if isinstance(source, (str, os.PathLike)):
-        reason, offline = _unreachable(str(source)), datasets.config.HF_HUB_OFFLINE
-        try:
-            datasets.config.HF_HUB_OFFLINE = offline or reason is not None
-            source = datasets.load_dataset(str(source))
-        except Exception as error:
-            _missing(source, f", on the Hub neither ({reason or _described(error)})")
-        finally:
-            datasets.config.HF_HUB_OFFLINE = offline
+        path, why = Path(source), ""
+        if path.is_dir():
+            files = list(path.glob(f"{glob.escape(split)}[.-]*"))
+            if len(files) != 1:
+                found = sorted(file.name for file in files or path.iterdir())[:10]
+                wanted = f"one {split}.csv or the like"
+                raise ValueError(f"{path}: expected {wanted}, got {found}")
+            (path,) = files
+        if _ending(path) and path.is_file():
+            return path
+        on_hub = re.fullmatch(r"[\w-]+/[\w-][\w.-]*", str(source))
+        if on_hub and not (_ending(path) or path.exists()):
+            source, why = _hub_table(str(source))
+        if isinstance(source, (str, os.PathLike)):
+            raise ValueError(
+                f"there is no corpus or readable file {str(source)!r}{why}; the "
+                f"corpora are {', '.join(SOURCES)}; files end in {', '.join(_ENDINGS)}"
+            )
     if isinstance(source, dict):
         check_choice("split", split, list(source))
         source = source[split]
-    if not isinstance(source, (pd.DataFrame, datasets.Dataset)):
+    if not (hasattr(source, "columns") or hasattr(source, "column_names")):
         given = type(source).__name__
         raise TypeError(f"source: expected a name, a path or a table, got {given}")
     return source
 
 
-def _encode(
-    table: Any,
-    *,
-    text: str,
-    label: str | None,
-    limit: int | None,
-    seed: int,
-    num_proc: int | None = None,
-    **settings: Any,
-) -> Corpus:
-    """Take the sample asked for and count its tokens."""
+def _hub_table(name: str) -> tuple[Any, str]:
+    """Return a data set of the Hub, or its name and why it could not be had."""
+    import datasets
+
+    reason, offline = _unreachable(name), datasets.config.HF_HUB_OFFLINE
+    try:
+        datasets.config.HF_HUB_OFFLINE = offline or reason is not None
+        return datasets.load_dataset(name), ""
+    except Exception as error:
+        return name, f", on the Hub neither ({reason or _described(error)})"
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+
+
+def _columns(
+    table: Any, text: str, label: str | None, limit: int | None, seed: int, large: bool
+) -> tuple[Any, pd.Series | None]:
+    """Return the texts and labels of a table, or those of a sample of its rows."""
     columns = [text] if label is None else [text, label]
     there = list(getattr(table, "column_names", table))
     for column in columns:
@@ -277,9 +276,8 @@ def _encode(
             got = ", ".join(map(str, there))
             wanted = f"expected one column {column!r}, got {got}"
             raise KeyError(f"{wanted}; name yours by text= and label=")
-    large = num_proc is not None and limit is None
     if isinstance(table, pd.DataFrame):
-        frame, large = table[columns], False
+        frame = table[columns]
     else:
         frame = table.select_columns(columns[large:]).to_pandas()
         if names := getattr(table.features.get(label), "names", None):
@@ -292,13 +290,8 @@ def _encode(
         turn = mixed.groupby(label or [0] * len(mixed), observed=True).cumcount()
         sample = mixed.iloc[np.argsort(turn, kind="stable")[:limit]]
         frame = pd.concat([sample, frame[frame.isna().any(axis=1)]])
-    return Corpus.from_texts(
-        table.select_columns(text) if large else frame[text],
-        None if label is None else frame[label],
-        num_proc=num_proc if large else None,
-        on_bad_rows="ignore",
-        **settings,
-    )
+    texts = table.select_columns(text) if large else frame[text]
+    return texts, None if label is None else frame[label]
 
 
 def _ending(path: Path) -> str:
@@ -307,7 +300,7 @@ def _ending(path: Path) -> str:
     return ending if ending in _ENDINGS else ""
 
 
-def _read(path: Path, text: str = "text", label: str | None = "label") -> pd.DataFrame:
+def _read(path: Path, text: str, label: str | None) -> pd.DataFrame:
     """Read a file as a table; texts such as 007 and NA stay as they are."""
     ending = _ending(path)
     try:
@@ -366,20 +359,16 @@ def _described(error: BaseException) -> str:
 
 
 def _cached(
-    path: Path,
-    name: str,
-    encode: functools.partial[Corpus],
-    read: Callable[[], pd.DataFrame],
+    path: Path, settings: tuple[Any, ...], make: Callable[[], Corpus]
 ) -> Corpus:
-    """Return the corpus of a file from the cache, or encode it and keep it there."""
-    # What the entry depends on; what is named by us is changed on the way.
-    parts = _FORMAT, TOKEN_PATTERN, name in SOURCES and name, encode.keywords
-    key = joblib.hash((hashlib.sha256(path.read_bytes()).digest(), parts))
+    """Return the corpus of a file from the cache, or make it and keep it there."""
+    content = hashlib.sha256(path.read_bytes()).digest()
+    key = joblib.hash((_FORMAT, TOKEN_PATTERN, content, settings))
     cache = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
     entry = Path(cache, f"{key}.joblib")
     with suppress(Exception):  # there is none, or it is damaged and raises anything
-        return replace(joblib.load(entry), name=name)
-    corpus = encode(read(), name=name)
+        return joblib.load(entry)
+    corpus = make()
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=entry.parent) as folder:
