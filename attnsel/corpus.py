@@ -98,9 +98,8 @@ class Corpus:
         name: what to call the corpus.
         left_out: the rows of the source that could not be used, by what they lack.
 
-    Raises:
-        ValueError: if the shapes disagree, a count is no whole number, a label is out
-            of range, or a sequence holds no token.
+    A ValueError tells of shapes that disagree, a count that is no whole number, a label
+    out of range, or a sequence without token.
     """
 
     counts: csr_array
@@ -113,9 +112,9 @@ class Corpus:
 
     def __post_init__(self) -> None:
         counts = csr_array(self.counts, dtype=np.float32)
-        n, width = counts.shape
-        if n == 0 or width != len(self.vocab):
-            wanted = f"at least one sequence and {len(self.vocab)} columns"
+        n, vocab, labels = counts.shape[0], self.vocab, self.labels
+        if n == 0 or counts.shape[1] != len(vocab):
+            wanted = f"at least one sequence and {len(vocab)} columns"
             raise ValueError(f"counts: expected {wanted}, got shape {counts.shape}")
         whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
         if not (whole & (counts.data >= 0)).all():
@@ -127,7 +126,6 @@ class Corpus:
         if not np.diff(counts.indptr).all():
             row = int(np.argmin(np.diff(counts.indptr)))
             raise ValueError(f"counts: row {row} holds no token of the vocabulary")
-        labels, vocab = self.labels, self.vocab
         for what, values in (("labels", labels), ("texts", self.texts)):
             if values is not None and len(values) != n:
                 raise ValueError(f"{what}: {len(values)} for {n} sequences")
@@ -199,10 +197,8 @@ class Corpus:
         """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
 
         Labels are as in `from_texts`, their classes those of `vocab` if it brings any.
-        A sequence without token or label is left out, with a warning.
-
-        Raises:
-            ValueError: if an id is no integer in 0..V-1, or as `from_texts` does.
+        A sequence without token or label is left out, with a warning; an id that is no
+        integer in 0..V-1 is a ValueError.
         """
         from attnsel.texts import encoding
 
