@@ -85,17 +85,20 @@ def count(
         vocab = [tokens[i] for i in columns]
     place = np.full(len(numbers), -1, np.int32)
     place[columns] = np.arange(len(columns))
-    # A part or one large array is copied at a time: memory holds the counts only once.
-    for part in np.array_split(ids, 1 + len(ids) // 10**6):
-        part[:] = place[part]
-    kept = ids >= 0
+    end = stop = 0
+    for i, size in enumerate(sizes):  # what is kept moves up where it lies
+        start, stop = stop, stop + int(size.sum())
+        new = place[ids[start:stop]]
+        kept = new >= 0
+        rows = np.repeat(np.arange(len(size)), size)[kept]
+        sizes[i] = np.bincount(rows, minlength=len(size))
+        begin, end = end, end + len(rows)
+        ids[begin:end], times[begin:end] = new[kept], times[start:stop][kept]
+    for whole in (times, ids):
+        whole.resize(end, refcheck=False)
     lengths = np.concatenate(sizes)
-    lost = np.searchsorted(lengths.cumsum(), np.flatnonzero(~kept), "right")
-    lengths = lengths - np.bincount(lost, minlength=len(lengths))
-    times = times[kept]
-    ids = ids[kept]
     # Indices of 8 bytes would make those of the tokens as large.
-    indptr = np.append(0, lengths).cumsum(dtype=get_index_dtype(maxval=len(ids)))
+    indptr = np.append(0, lengths).cumsum(dtype=get_index_dtype(maxval=end))
     counts = csr_array((times, ids, indptr), (len(lengths), len(columns)))
     counts.sort_indices()
     return counts, vocab
