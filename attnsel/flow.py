@@ -227,17 +227,19 @@ class Certificate:
         votes = field.signs[field.row] * field.values
         leads = votes[own][row] - votes[~own]
         gaps, held = np.minimum.reduceat(leads, first), votes[own][some]
-        self.gap, self.g_inf = float(gaps.min()), float(expit(-held).min())
+        g = expit(-held)  # 0 where the votes are beyond float64: nothing is proved
+        self.gap, self.g_inf = float(gaps.min()), float(g.min())
         with np.errstate(divide="ignore"):
-            self.A = float((n / (expit(-held) * gaps.clip(0))).max())
+            self.A = float((n / (g * gaps.clip(0))).max())
+            steep = float((1 / g).max())
         self.rho = float((counts[own][row] / counts[~own]).max())
         toward = (field.points @ (field.basis.T @ best.direction).numpy())[other]
         ranges = np.maximum.reduceat(toward, first) - np.minimum.reduceat(toward, first)
         self.margin, self.D = best.margin, float(ranges.max())
         bags = (field.points[bag] for bag in np.split(field.token, field.first[1:]))
         self.M = max(float(pdist(bag).max(initial=0)) for bag in bags)
-        self.Lambda = self.M / self.g_inf
-        self.beta = self.M**2 * (2 + float(leads.max())) / self.g_inf
+        self.Lambda = self.M * steep
+        self.beta = self.M**2 * (2 + float(leads.max())) * steep
         self.h_norm = _separation(field, own)
         miss = np.logaddexp(0, gaps - held) - np.logaddexp(0, -held)
         self.selection_level = float(miss.min()) / n
@@ -269,7 +271,7 @@ class Certificate:
 
     def _reach(self, log_excess: float) -> tuple[float, float]:
         """Return theta and C - ‖p‖, which depend on the excess loss alone."""
-        if not log_excess < _log(self.selection_level):
+        if not (log_excess < _log(self.selection_level) and self.direction_level):
             return 0.0, math.inf
         votes, others = self._votes
         far = np.logaddexp(0, -votes) + self._n * math.exp(log_excess)

@@ -285,6 +285,15 @@ def test_nothing_is_proved_without_a_value_gap() -> None:
     assert not found.bounds(flow).isfinite().any()
 
 
+def test_nothing_is_proved_where_the_votes_are_beyond_float64() -> None:
+    problem = Problem(0)
+    with torch.no_grad():
+        problem.model.output.mul_(2000)
+    found = problem.certificate()
+    assert (found.level, found.constant, found.theta) == ("none", math.inf, 0)
+    assert found.g_inf == 0 and found.Lambda == found.beta == math.inf
+
+
 def test_no_separation_for_dependent_embeddings() -> None:
     # In the plane, with votes that competitors' places contradict.
     corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc"), [0, 1]))
