@@ -52,6 +52,11 @@ def binned(
     return Binned(centers, mean, deviation, count.long())
 
 
+def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
+    """Return the means of each column of scores (V, k) over 20 bins of x, (k, 20)."""
+    return np.stack([binned(x, column).mean for column in scores.T])
+
+
 def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
     """Return Spearman's rank correlation of all entries of two arrays or tensors."""
     return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])

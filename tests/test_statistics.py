@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnsel.statistics import (
+    bin_means,
     binned,
     correlation,
     mean_interval,
@@ -43,6 +44,13 @@ def test_binned_leaves_out_tokens_that_never_occur_and_takes_a_range():
     assert table.count.tolist() == [1, 2]
     assert table.mean.tolist() == [1.0, 4.0]
     assert table.centers.tolist() == [2.25, 6.75]
+
+
+def test_means_of_columns_by_bin():
+    x, scores = torch.tensor([-1.0, -0.95, 1.0]), torch.tensor([[1, 5], [3, 7], [2, 8]])
+    means = bin_means(x, scores)
+    assert means.shape == (2, 20) and np.isnan(means[:, 1:-1]).all()
+    assert means[:, [0, -1]].tolist() == [[2, 2], [6, 8]]
 
 
 @pytest.mark.parametrize("seed", range(3))
