@@ -153,7 +153,9 @@ def _follow(
     for _ in range(max_steps):
         if _Point(field, solver.y).balance < STATIONARY:
             return path, "stalled"
-        message = solver.step()
+        # The differences of BDF start in memory that was never set.
+        with np.errstate(invalid="ignore", over="ignore"):
+            message = solver.step()
         if solver.status == "failed":
             raise RuntimeError(f"gradient_flow: the solver failed: {message}")
         while field.norm(solver.y) >= goals[0]:

@@ -160,8 +160,9 @@ def correlation(x: Tensor, y: Tensor) -> float:
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of some runs and the ends of its 95% interval (Student's t)."""
-    mean, error = float(np.mean(values)), scipy.stats.sem(values)
-    return mean, *scipy.stats.t.interval(0.95, len(values) - 1, mean, error)
+    mean, error = float(np.mean(values)), float(scipy.stats.sem(values))
+    half = float(scipy.stats.t.ppf(0.975, len(values) - 1)) * error
+    return mean, mean - half, mean + half
 
 
 def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -148,6 +148,7 @@ def test_interval_of_runs_is_that_of_scipy():
     mean, low, high = mean_interval(values)
     peer = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert (mean, low, high) == pytest.approx((0.45, peer.low, peer.high))
+    assert mean_interval([0.5, 0.5]) == (0.5, 0.5, 0.5)
 
 
 def test_correlation_is_pearsons():
