@@ -69,9 +69,11 @@ def main(folder: str, rank: int, world: int, mode: str) -> None:
         train.SAVE_EVERY = 0.0
         if rank == 1:
             threading.Thread(target=die, args=(settings["checkpoint"],)).start()
-    history = train.fit(model, corpus[rank::world], **settings)
-    torch.save(vars(history), f"{folder}/{mode}-{rank}.pt")
-    dist.destroy_process_group()
+    try:
+        history = train.fit(model, corpus[rank::world], **settings)
+        torch.save(vars(history), f"{folder}/{mode}-{rank}.pt")
+    finally:  # its threads, still running at the exit, make torch abort
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":
