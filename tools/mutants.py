@@ -78,69 +78,92 @@ FAULTS = [
         "model",
         "torch.exp(stored - top[rows])",
         "torch.exp(stored)",
+        chapter="model",
     ),
     Fault(
         "one shift where the scores spread too far for it",
         "model",
         "torch.float32: 60.0",
         "torch.float32: 600.0",
+        chapter="model",
     ),
     Fault(
         "attention normalized by the length",
         "model",
         "torch.cat((w * b, w), dim=1)",
         "torch.cat((w * b, torch.ones_like(w)), dim=1)",
+        chapter="model",
     ),
     Fault(
         "attention without counts",
         "model",
         "w = C.values() * torch.exp(",
         "w = torch.exp(",
+        chapter="model",
     ),
     Fault(
         "no gradient through the sum of the weights",
         "model",
         "logits = sums[:, :-1] / sums[:, -1:]",
         "logits = sums[:, :-1] / sums[:, -1:].detach()",
+        chapter="one_step",
     ),
     Fault(
         "p and v exchanged in the gradient of E",
         "steps",
         "torch.mm(g, rows,",
         "torch.mm(g, rows.flip(0),",
+        chapter="synthetic",
     ),
     Fault(
         "gradient of p from the values' half",
         "steps",
         "pulled.addmm_(g.T, e)",
         "pulled.addmm_(g.flip(1).T, e)",
+        chapter="synthetic",
     ),
     Fault(
         "initial entries of variance 1/d^2",
         "model",
         "entries.mul_(dim**-0.5)",
         "entries.mul_(1 / dim)",
+        chapter="dimension",
     ),
-    Fault("seed ignored", "model", "manual_seed(seed)", "manual_seed(0)"),
+    Fault(
+        "seed ignored",
+        "model",
+        "manual_seed(seed)",
+        "manual_seed(0)",
+        chapter="dimension",
+    ),
     # Training
-    Fault("sign of the loss", "steps", "softplus(-signs", "softplus(signs"),
+    Fault(
+        "sign of the loss",
+        "steps",
+        "softplus(-signs",
+        "softplus(signs",
+        chapter="one_step",
+    ),
     Fault(
         "sign of the one step along v",
         "train",
         "model.directions(), alpha=-lr",
         "model.directions(), alpha=lr",
+        chapter="one_step",
     ),
     Fault(
         "one step that moves the model it was given",
         "train",
         "stepped = copy.deepcopy(model)",
         "stepped = model",
+        chapter="one_step",
     ),
     Fault(
         "test accuracy of the training corpus",
         "train",
         "_quality(learner.look(test, False), test)",
         "_quality(learner.look(corpus, False), corpus)",
+        chapter="memorized",
     ),
     Fault(
         "a zero logit counted as right",
@@ -159,6 +182,7 @@ FAULTS = [
         "train",
         "if step in snapshots:",
         "if step - 1 in snapshots:",
+        chapter="trajectories",
     ),
     # More classes, a key-query matrix
     Fault(
@@ -166,6 +190,7 @@ FAULTS = [
         "model",
         "gap = b[columns] - limit[rows]",
         "gap = b.detach()[columns] - limit[rows]",
+        chapter="model",
     ),
     Fault(
         "key-query matrix transposed",
@@ -186,18 +211,21 @@ FAULTS = [
         "steps",
         "len(model.cls) ** -0.5",
         "1.0",
+        chapter="key_query",
     ),
     Fault(
         "sign of 1/K in the signed frequency of K classes",
         "theory",
         ".double() - 1 / corpus.n_classes",
         ".double() + 1 / corpus.n_classes",
+        chapter="classes",
     ),
     Fault(
         "outputs of K classes taken as orthonormal",
         "theory",
         "lr * rates @ (v @ v.T)",
         "lr * rates",
+        chapter="classes",
     ),
     # Deeper models
     Fault(
@@ -233,12 +261,14 @@ FAULTS = [
         "deep",
         "torch.baddbmm(logs[:, None],",
         "torch.baddbmm(logs[:, None].clamp(max=0),",
+        chapter="deeper",
     ),
     Fault(
         "counts left out of the second softmax",
         "deep",
         "H[:, :, 0] + logs",
         "H[:, :, 0] + logs.clamp(max=0)",
+        chapter="deeper",
     ),
     Fault(
         "first key-query matrix transposed",
@@ -252,6 +282,7 @@ FAULTS = [
         "deep",
         "per_sample_weights=q",
         "per_sample_weights=q.detach()",
+        chapter="mlp",
     ),
     # Several processes, checkpoints
     Fault(
@@ -259,12 +290,14 @@ FAULTS = [
         "steps",
         "summed(self.share * g)",
         "summed(g)",
+        chapter="machines",
     ),
     Fault(
         "optimizer's state not restored",
         "train",
         'learner.optimizer.load_state_dict(state["optimizer"])',
         "pass",
+        chapter="machines",
     ),
     # Theory
     Fault(
@@ -272,18 +305,21 @@ FAULTS = [
         "theory",
         ".square().sum()) / 2 * rates",
         ".square().sum()) * rates",
+        chapter="one_step",
     ),
     Fault(
         "Lemma 4.1 with the mean length",
         "theory",
         "mean_count(corpus, _class_weights(corpus) / lengths)",
         "mean_count(corpus, _class_weights(corpus) / lengths.double().mean())",
+        chapter="one_step",
     ),
     Fault(
         "the margin of the wrong side",
         "theory",
         "points[local[:, 0]] - points[local[:, 1]]",
         "points[local[:, 1]] - points[local[:, 0]]",
+        chapter="max_margin",
     ),
     # The flow
     Fault(
@@ -291,18 +327,21 @@ FAULTS = [
         "flow",
         "pull[top] = -y",
         "pull[top] = y",
+        chapter="max_margin",
     ),
     Fault(
         "sign of the logistic factor",
         "flow",
         "log_expit(-y * logits)[row]",
         "log_expit(y * logits)[row]",
+        chapter="floating_point",
     ),
     Fault(
         "flow without counts",
         "flow",
         "[field.token] + field.log_counts",
         "[field.token]",
+        chapter="convergence",
     ),
     Fault(
         "no tilt of g in the Jacobian of the flow",
@@ -316,24 +355,28 @@ FAULTS = [
         "flow",
         "self.selection_level = float(miss.min()) / n",
         "self.selection_level = float(miss.min())",
+        chapter="convergence",
     ),
     Fault(
         "the direction level twice too high",
         "flow",
         "self.margin / (2 * self.A * (self.margin + self.D))",
         "self.margin / (self.A * (self.margin + self.D))",
+        chapter="convergence",
     ),
     Fault(
         "the certificate's constant without the path to the lower level",
         "flow",
         "return theta, path + spare",
         "return theta, spare",
+        chapter="convergence",
     ),
     Fault(
         "the certificate's constant with half the leads",
         "flow",
         "math.log(2 * self.A * self.rho)",
         "math.log(self.A * self.rho)",
+        chapter="convergence",
     ),
     # Assumption 1 and the margin problem
     Fault(
@@ -341,6 +384,7 @@ FAULTS = [
         "theory",
         "> 1e-12 * mean_count(corpus, weights).numpy()",
         "> 0.05",
+        chapter="selection",
     ),
     Fault(
         "no check of the solver's answer",
@@ -354,6 +398,7 @@ FAULTS = [
         "corpus",
         "(2 * self.targets - 1)",
         "(1 - 2 * self.targets)",
+        chapter="synthetic",
     ),
     Fault(
         "stale cache: its key ignores the settings",
@@ -384,6 +429,7 @@ FAULTS = [
         "texts/loading",
         'stream=int(split == "test")',
         "stream=0",
+        chapter="memorized",
     ),
     Fault(
         "four stars read as negative",
@@ -402,6 +448,7 @@ FAULTS = [
         "corpus",
         "torch.from_numpy(numbers[kept])",
         "torch.from_numpy(numbers[: len(kept)])",
+        chapter="own_texts",
     ),
     Fault(
         "stars in alphabetical order",
@@ -414,6 +461,7 @@ FAULTS = [
         "texts/encoding",
         "classes[start:stop] >= 0",
         "classes[start:stop] >= -1",
+        chapter="own_texts",
     ),
     Fault(
         "rows of the Hub unchecked",
@@ -426,6 +474,7 @@ FAULTS = [
         "texts/loading",
         "report_left_out(corpus.left_out, n",
         "report_left_out({}, n",
+        chapter="own_texts",
     ),
     # The page
     Fault(
@@ -524,24 +573,28 @@ FAULTS = [
         "evidence",
         "(n - per_class) / (n * (n - 1))",
         "(n - per_class) / (n * n * (n - 1))",
+        chapter="own_texts",
     ),
     Fault(
         "z that takes the counts of a sequence as independent",
         "evidence",
         "counts.multiply(counts).sum(axis=0) - total**2 / n",
         "total - total**2 / n",
+        chapter="own_texts",
     ),
     Fault(
         "no prior in the shrunken lean",
         "evidence",
         "shares = (found + a) / (evidence + a.sum())",
         "shares = (found + 1e-9 * a) / (evidence + 1e-9 * a.sum())",
+        chapter="own_texts",
     ),
     Fault(
         "finds where luck is likely",
         "evidence",
         "q.reshape(z.shape) < rate",
         "q.reshape(z.shape) > rate",
+        chapter="leaks",
     ),
     # What the chapters show
     Fault(
@@ -549,12 +602,14 @@ FAULTS = [
         "statistics",
         "(edges[:-1] + edges[1:]) / 2",
         "edges[1:]",
+        chapter="reviews",
     ),
     Fault(
         "values in place of ranks",
         "statistics",
         "np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))",
         "np.corrcoef(x, y)",
+        chapter="reviews",
     ),
 ]
 
