@@ -42,7 +42,7 @@ HEAD = """\
 `python -m tools.mutants` plants these faults in a copy of `attnsel`, one at a time,
 runs the unit tests and, on generated reviews, the chapter that has most to do with it,
 and writes this table. It names the first test and the first cell that fail; a dash
-stands where no chapter can show the fault.
+stands where no chapter shows the fault.
 
 | fault | module | unit test | chapter |
 | --- | --- | --- | --- |"""
@@ -384,7 +384,7 @@ FAULTS = [
         "theory",
         "> 1e-12 * mean_count(corpus, weights).numpy()",
         "> 0.05",
-        chapter="selection",
+        chapter="synthetic",
     ),
     Fault(
         "no check of the solver's answer",
