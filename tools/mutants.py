@@ -398,7 +398,7 @@ FAULTS = [
         "corpus",
         "(2 * self.targets - 1)",
         "(1 - 2 * self.targets)",
-        chapter="synthetic",
+        chapter="model",
     ),
     Fault(
         "stale cache: its key ignores the settings",
@@ -448,7 +448,6 @@ FAULTS = [
         "corpus",
         "torch.from_numpy(numbers[kept])",
         "torch.from_numpy(numbers[: len(kept)])",
-        chapter="own_texts",
     ),
     Fault(
         "stars in alphabetical order",
@@ -461,7 +460,6 @@ FAULTS = [
         "texts/encoding",
         "classes[start:stop] >= 0",
         "classes[start:stop] >= -1",
-        chapter="own_texts",
     ),
     Fault(
         "rows of the Hub unchecked",
@@ -474,7 +472,6 @@ FAULTS = [
         "texts/loading",
         "report_left_out(corpus.left_out, n",
         "report_left_out({}, n",
-        chapter="own_texts",
     ),
     # The page
     Fault(
@@ -573,14 +570,14 @@ FAULTS = [
         "evidence",
         "(n - per_class) / (n * (n - 1))",
         "(n - per_class) / (n * n * (n - 1))",
-        chapter="own_texts",
+        chapter="one_step",
     ),
     Fault(
         "z that takes the counts of a sequence as independent",
         "evidence",
         "counts.multiply(counts).sum(axis=0) - total**2 / n",
         "total - total**2 / n",
-        chapter="own_texts",
+        chapter="one_step",
     ),
     Fault(
         "no prior in the shrunken lean",
