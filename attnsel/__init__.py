@@ -1,49 +1,26 @@
 """Attention with trained embeddings selects important tokens, as running code."""
 
-from attnsel.corpus import Corpus, Vocab
-from attnsel.evidence import (
-    Diagnosis,
-    beyond_luck,
-    diagnose,
-    label_z,
-    shrunken_lean,
-)
-from attnsel.flow import Certificate, Flow, certificate, gradient_flow
-from attnsel.model import AttentionClassifier
-from attnsel.synthetic import separable_corpus, synthetic_corpus
-from attnsel.texts.loading import BundledCorpusWarning, load_corpus
-from attnsel.theory import (
-    MaxMargin,
-    max_margin,
-    one_step_prediction,
-    posterior_difference,
-    signed_frequency,
-)
-from attnsel.train import History, fit, one_step
-
-__all__ = [
-    "AttentionClassifier",
-    "BundledCorpusWarning",
-    "Certificate",
-    "Corpus",
-    "Diagnosis",
-    "Flow",
-    "History",
-    "MaxMargin",
-    "Vocab",
-    "beyond_luck",
-    "certificate",
-    "diagnose",
-    "fit",
-    "gradient_flow",
-    "label_z",
-    "load_corpus",
-    "max_margin",
-    "one_step",
-    "one_step_prediction",
-    "posterior_difference",
-    "separable_corpus",
-    "shrunken_lean",
-    "signed_frequency",
-    "synthetic_corpus",
-]
+from attnsel.corpus import Corpus as Corpus
+from attnsel.corpus import Vocab as Vocab
+from attnsel.evidence import Diagnosis as Diagnosis
+from attnsel.evidence import beyond_luck as beyond_luck
+from attnsel.evidence import diagnose as diagnose
+from attnsel.evidence import label_z as label_z
+from attnsel.evidence import shrunken_lean as shrunken_lean
+from attnsel.flow import Certificate as Certificate
+from attnsel.flow import Flow as Flow
+from attnsel.flow import certificate as certificate
+from attnsel.flow import gradient_flow as gradient_flow
+from attnsel.model import AttentionClassifier as AttentionClassifier
+from attnsel.synthetic import separable_corpus as separable_corpus
+from attnsel.synthetic import synthetic_corpus as synthetic_corpus
+from attnsel.texts.loading import BundledCorpusWarning as BundledCorpusWarning
+from attnsel.texts.loading import load_corpus as load_corpus
+from attnsel.theory import MaxMargin as MaxMargin
+from attnsel.theory import max_margin as max_margin
+from attnsel.theory import one_step_prediction as one_step_prediction
+from attnsel.theory import posterior_difference as posterior_difference
+from attnsel.theory import signed_frequency as signed_frequency
+from attnsel.train import History as History
+from attnsel.train import fit as fit
+from attnsel.train import one_step as one_step

@@ -1,7 +1,5 @@
 """Checks of arguments: the message names it, what was expected and what was got."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from numbers import Integral, Real

@@ -6,8 +6,6 @@ that the same figures show them. Without positions they do not see the order of 
 and work on bags: nothing is cut off.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -5,8 +5,6 @@ Our own statistics, for any labelled texts; the paper supplies the question and,
 importance tell whether a model works.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

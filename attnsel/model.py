@@ -15,8 +15,6 @@ K classes there are an output v_k, a score b_k and a logit f_k for each, and the
 K + 1; with a key-query matrix W the query W p stands in the place of p.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A progress bar that only a person who is waiting ever sees."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Iterable
 from typing import TypeVar

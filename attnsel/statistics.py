@@ -1,7 +1,5 @@
 """Summaries of a scatter of tokens: means by bin, rank correlation, shape."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ they exchange the gradient in the scores, (V, K + 1) numbers, and what they meas
 the start the parameters, once.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Corpora drawn from known models, on which the theory can be checked exactly."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ Source: Wu, Shevchenko, Oymak, Mondelli, "Attention with Trained Embeddings Prov
 Selects Important Tokens", NeurIPS 2025. Nothing here trains anything.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections.abc import Iterable, Sequence

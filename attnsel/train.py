@@ -5,8 +5,6 @@ the embeddings, so one layer is trained in full batches; deeper models take mini
 in the same loop.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import time
