@@ -42,13 +42,12 @@ class Flow:
     """Record of a gradient flow on p, at k points of increasing arc length, in float64.
 
     Attributes:
-        cls: p, tensor (k, d).
-        norms: ‖p‖, tensor (k,).
-        loss: mean logistic loss, tensor (k,).
+        cls, norms: p, (k, d), and ‖p‖, (k,).
+        loss: mean logistic loss, (k,).
         log_excess: log of the loss above its value with all attention on the tokens
-            that have the most of it, tensor (k,); nan where it is not above.
-        log_gradient: log ‖dL/dp‖, tensor (k,).
-        attention: mass on the selected token of each sequence, tensor (k, n).
+            that have the most of it, (k,); nan where it is not above.
+        log_gradient: log ‖dL/dp‖, (k,).
+        attention: mass on the selected token of each sequence, (k, n).
         selected: the token with the most attention at the end, int64 tensor (n,).
         reason: "max_norm"; "stalled" at a stationary point, or in a valley whose slope
             is below the rounding of the pulls that cancel across it; "max_steps".
@@ -111,14 +110,11 @@ def gradient_flow(
     check_number("max_norm", max_norm, above=start)
     goals = [*sorted(r for r in record if start < r < max_norm), max_norm]
     equation = (lambda _, z: _Point(field, z).direction, 0.0, field.start, math.inf)
-    solver: BDF | RK45
+    exact = {"jac": lambda _, z: _Point(field, z).jacobian(field)}
+    kind, more = (RK45, {}) if len(field.start) > 1000 else (BDF, exact)
     # Threads cost more than they bring in problems of this size.
     with threadpool_limits(1, user_api="blas"):
-        if len(field.start) > 1000:
-            solver = RK45(*equation, rtol=tol, atol=tol)
-        else:
-            exact = {"jac": lambda _, z: _Point(field, z).jacobian(field)}
-            solver = BDF(*equation, rtol=tol, atol=tol, **exact)
+        solver = kind(*equation, rtol=tol, atol=tol, **more)
         path, reason = _follow(solver, field, goals, max_steps)
     if reason != "max_norm":
         end = f"ended at ‖p‖ = {field.norm(path[-1]):.4g}, before {max_norm = :g}"
@@ -126,19 +122,12 @@ def gradient_flow(
     points = [_Point(field, z) for z in path]
     top = points[-1].top
     cls = torch.from_numpy(np.stack(path)) @ field.basis.T + field.rest
-    loss, log_excess, log_gradient = torch.tensor(
-        [(x.loss, x.log_excess, x.log_norm) for x in points], dtype=torch.float64
-    ).T
-    return Flow(
-        cls=cls,
-        norms=cls.norm(dim=1),
-        loss=loss,
-        log_excess=log_excess,
-        log_gradient=log_gradient,
-        attention=torch.from_numpy(np.stack([x.attention[top] for x in points])),
-        selected=torch.from_numpy(corpus.counts.indices[top].astype(np.int64)),
-        reason=reason,
-    )
+    measured = [(x.loss, x.log_excess, x.log_norm) for x in points]
+    loss, log_excess, log_gradient = torch.tensor(measured, dtype=torch.float64).T
+    attention = torch.from_numpy(np.stack([x.attention[top] for x in points]))
+    selected = torch.from_numpy(corpus.counts.indices[top]).long()
+    found = cls, cls.norm(dim=1), loss, log_excess, log_gradient, attention, selected
+    return Flow(*found, reason)
 
 
 def _follow(
@@ -188,11 +177,9 @@ class Certificate:
     with b = E v, and a p that selects. Above its lower level it also needs an h that is
     ahead by at least 1 on selected tokens and, of two others, on the one that votes
     more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
-    only, 0 elsewhere; they exist if the embeddings are linearly independent.
-
-    The model supplies E (V, d), p (d,) and v (d,), `selected` the token selected in
-    each of the n sequences of two classes; errors are those of `gradient_flow` and
-    `max_margin`.
+    only, 0 elsewhere; they exist if the embeddings are linearly independent. The model
+    and the n sequences of two classes are as in `gradient_flow`, the token selected in
+    each as in `max_margin`, and so are the errors.
 
     Attributes:
         level: which level the excess loss is below: "direction", "selection" (there
@@ -205,10 +192,9 @@ class Certificate:
         selection_level: least excess loss of an attention that misses a sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
         gap: least y (b_selected - b_other), the value gap if it is positive.
-        A: greatest n / (g gap) of a sequence, with g = 1 / (1 + exp(y b_selected)).
-        g_inf: least such g.
+        A, g_inf: greatest n / (g gap) and least g = 1 / (1 + exp(y b_selected)).
         rho: greatest ratio of the counts of the selected and another token.
-        margin: m; D: greatest difference of u·E between two tokens not selected.
+        margin, D: m, and greatest difference of u·E between two tokens not selected.
         M: greatest distance between two embeddings of a sequence.
         h_norm: ‖h‖; inf if none of the two that are tried separates.
         Lambda, beta: M / g_inf and M² (2 + greatest lead in value) / g_inf; times the
@@ -223,7 +209,7 @@ class Certificate:
     ) -> None:
         field, n, counts = _Field(model, corpus), len(corpus), corpus.counts.data
         best = max_margin(model.embeddings, corpus, selected)
-        own = field.tokens[field.token] == np.asarray(selected)[field.row]
+        own = corpus.counts.indices == np.asarray(selected)[field.row]
         row, other = field.row[~own], field.token[~own]
         some, first = np.unique(row, return_index=True)  # sequences with another token
         votes = field.signs[field.row] * field.values
@@ -247,14 +233,12 @@ class Certificate:
         self.selection_level = float(miss.min()) / n
         self.direction_level = self.margin / (2 * self.A * (self.margin + self.D))
         self.limit_loss = float(np.logaddexp(0, -votes[own]).mean())
-
-        point = _Point(field, field.start)
-        excess = point.loss - self.limit_loss + ROUNDING
-        late = excess < self.direction_level
-        self.log_excess = point.log_excess if late else _log(excess)
         self._votes, self._n = (held, held - gaps), n
-        self.theta, reach = self._reach(self.log_excess)
+
+        here = _Point(field, field.start)
+        self.log_excess, self.theta, reach = self._reach(here.loss, here.log_excess)
         self.constant = field.norm(field.start) + reach
+        late = self.log_excess < _log(self.direction_level)
         proved = "direction" if late else "selection"
         self.level = proved if reach < math.inf else "none"
 
@@ -264,17 +248,18 @@ class Certificate:
         C / ‖p‖ with the least C of all points so far; inf before anything is proved.
         The flow is one of the same embeddings, output and corpus, from any p.
         """
-        excess = flow.loss - self.limit_loss + ROUNDING
-        # Below this level the most attended tokens are the selected ones.
-        late = excess < self.direction_level
-        log_excess = torch.where(late, flow.log_excess, excess.log())
-        reach = flow.norms + log_excess.apply_(lambda x: self._reach(x)[1])
-        return reach.cummin(0).values / flow.norms
+        losses = zip(flow.loss.tolist(), flow.log_excess.tolist(), strict=True)
+        reach = flow.norms.new_tensor([self._reach(*pair)[2] for pair in losses])
+        return (flow.norms + reach).cummin(0).values / flow.norms
 
-    def _reach(self, log_excess: float) -> tuple[float, float]:
-        """Return theta and C - ‖p‖, which depend on the excess loss alone."""
+    def _reach(self, loss: float, log_excess: float) -> tuple[float, float, float]:
+        """Return the log of the excess loss, theta and C - ‖p‖."""
+        excess = loss - self.limit_loss + ROUNDING
+        # Below this level the most attended tokens are the selected ones.
+        if not excess < self.direction_level:
+            log_excess = _log(excess)
         if not (log_excess < _log(self.selection_level) and self.direction_level):
-            return 0.0, math.inf
+            return log_excess, 0.0, math.inf
         votes, others = self._votes
         far = np.logaddexp(0, -votes) + self._n * math.exp(log_excess)
         vote = -far - np.log(-np.expm1(-far))  # the one with the loss `far`
@@ -283,7 +268,7 @@ class Certificate:
         # Length of the path to the direction level, and inequality (3) from there.
         path = self.h_norm / theta * (log_excess - late) if log_excess > late else 0.0
         spare = 1 + math.log(2 * self.A * self.rho) + min(log_excess, late)
-        return theta, path + spare / self.margin
+        return log_excess, theta, path + spare / self.margin
 
 
 certificate = Certificate  # asked like a function
@@ -293,7 +278,7 @@ def _separation(field: _Field, own: np.ndarray) -> float:
     """Return the norm of the shorter h, scaled to lead by 1; inf if neither will do."""
     row, relevant, other = field.row[~own], field.token[own], field.token[~own]
     signs = field.signs[field.row]
-    targets = np.zeros((len(field.tokens), 2))  # h·E on each token
+    targets = np.zeros((len(field.points), 2))  # h·E on each token
     targets[relevant, 0] = 1
     targets[field.token, 1] = np.abs(field.values)
     targets[np.intersect1d(*(field.token[signs == y] for y in (-1, 1))), 1] = 0
@@ -319,9 +304,8 @@ class _Field:
         embeddings, cls, output = (x.detach().double().cpu() for x in parts)
         if not all(bool(x.isfinite().all()) for x in (embeddings, cls, output)):
             raise ValueError("model: its parameters hold values that are not finite")
-        held, indptr = corpus.counts.indices, corpus.counts.indptr
-        self.tokens, self.token = np.unique(held, return_inverse=True)
-        rows = embeddings[torch.from_numpy(self.tokens)]
+        tokens, self.token = np.unique(corpus.counts.indices, return_inverse=True)
+        rows = embeddings[torch.from_numpy(tokens)]
         self.basis, coordinates = torch.linalg.qr(rows.T)  # (d, r), (r, tokens)
         self.points = coordinates.T.numpy()
         self.start = (self.basis.T @ cls).numpy()
@@ -330,8 +314,8 @@ class _Field:
         self.values = (rows @ output).numpy()[self.token]  # E v
         self.log_counts = np.log(corpus.counts.data.astype(np.float64))
         self.signs = corpus.signs.double().numpy()
-        self.indptr, self.first = indptr, indptr[:-1]
-        self.row = np.repeat(np.arange(len(corpus)), np.diff(indptr))
+        self.indptr, self.first = corpus.counts.indptr, corpus.counts.indptr[:-1]
+        self.row = np.repeat(np.arange(len(corpus)), np.diff(self.indptr))
 
     def norm(self, z: np.ndarray) -> float:
         """Return ‖p‖."""

@@ -367,8 +367,8 @@ FAULTS = [
     Fault(
         "the certificate's constant without the path to the lower level",
         "flow",
-        "return theta, path + spare",
-        "return theta, spare",
+        "return log_excess, theta, path + spare",
+        "return log_excess, theta, spare",
         chapter="convergence",
     ),
     Fault(
