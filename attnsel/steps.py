@@ -69,9 +69,8 @@ class Whole:
             {"params": parts, "lr": lr * rates.get(name, 1)}
             for name, parts in self.parts.items()
         ]
-        fused = model.cls.device.type in ("cpu", "cuda")
         self.optimizer: torch.optim.Optimizer = (
-            torch.optim.Adam(groups, fused=fused) if adam else torch.optim.SGD(groups)
+            torch.optim.Adam(groups, fused=True) if adam else torch.optim.SGD(groups)
         )
 
     def scores(self) -> Tensor:

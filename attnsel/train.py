@@ -128,12 +128,11 @@ def fit(
     Args:
         model: trained where its parameters live, CPU or CUDA.
         corpus: training sequences, with the classes of the model.
-        steps: number of steps, fewer if an `until` is reached; with `batch_size`,
-            number of passes over the corpus.
+        steps: number of steps, or with `batch_size` of passes over the corpus; fewer if
+            an `until` is reached.
         lr: learning rate, positive. Adam moves each entry of a (d, d) matrix by
             lr / sqrt(d): W has d entries for each one of W p, and they add up.
-        train: names of the parameters to train, such as "embeddings", "cls", "output"
-            and "key_query"; all of them if None.
+        train: names of the parameters to train, such as "cls"; all of them if None.
         test: sequences to evaluate at each step, in the same vocabulary.
         snapshots: numbers of steps after which to keep the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
@@ -143,8 +142,8 @@ def fit(
         until_accuracy: stop once the training accuracy is at least this, in [0, 1].
         until_loss: stop once the training loss is below this, positive.
         checkpoint: file to save the training in, once a minute and at the last step;
-            where there is one, training goes on from it, to the same numbers. All that
-            the model learned before is then that of the file.
+            where there is one, training goes on from what the model was there, to the
+            same numbers.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
@@ -189,36 +188,33 @@ def fit(
         "test": test is not None,
     }
     path = None if checkpoint is None else Path(checkpoint)
-    state: dict[str, Any] = {"step": 0, "rows": [], "scores": {}}
-    if path and path.exists():
-        state = load(path, settings)
-    check_number("steps, with this checkpoint", steps, state["step"], integer=True)
+    state = load(path, settings) if path and path.exists() else {}
+    rows, kept = state.get("rows", []), state.get("scores", {})
+    check_number("steps, with this checkpoint", steps, len(rows), integer=True)
     sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
     weights = sizes / summed(sizes.double()).clamp(min=1)
-    join(model, settings | {"checkpoint": state["step"]})
+    join(model, settings | {"checkpoint": len(rows)})
     model.vocab, model.classes = corpus.vocab, corpus.classes
     learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
     learner.share = float(weights[0])
     random = torch.Generator().manual_seed(0)
-    rows, kept = state["rows"], state["scores"]
-    if "model" in state:
+    if state:
         model.load_state_dict(state["model"])
         learner.optimizer.load_state_dict(state["optimizer"])
         random.set_state(state["random"])
     saved = time.monotonic()
-    for step in progress(range(state["step"], steps + 1), "training"):
+    for step in progress(range(len(rows), steps + 1), "training"):
         last = step == steps
         if path and (last or time.monotonic() - saved >= SAVE_EVERY):
-            state = {"settings": settings, "step": step, "rows": rows, "scores": kept}
-            state["optimizer"] = learner.optimizer.state_dict()
+            state = {"settings": settings, "rows": rows, "scores": kept}
             state |= {"model": model.state_dict(), "random": random.get_state()}
-            save(path, state)
+            save(path, state | {"optimizer": learner.optimizer.state_dict()})
             saved = time.monotonic()
         parts: Iterable[Corpus] = [corpus]
         if batched := batch_size is not None and not last:
             order = torch.randperm(len(corpus), generator=random)
             parts = (corpus[drawn] for drawn in order.split(batch_size))
-        seen = torch.zeros(2, 2, dtype=torch.float64)
+        seen = torch.zeros(1 if test is None else 2, 2, dtype=torch.float64)
         try:
             if test is not None:
                 seen[1] = weights[1] * _quality(learner.look(test, False), test)
@@ -231,8 +227,8 @@ def fit(
                     learner.move()
         except FloatingPointError as error:
             raise FloatingPointError(f"at step {step}: {error}") from None
-        loss, right, *_ = measured = summed(seen).flatten().tolist()
-        rows.append([step, *measured])
+        rows.append(summed(seen).flatten().tolist())
+        loss, right, *_ = rows[-1]
         done = last or (until_accuracy is not None and right >= until_accuracy)
         if done or (until_loss is not None and loss < until_loss):
             kept[step] = learner.scores().cpu()
@@ -240,8 +236,7 @@ def fit(
         if not batched:
             learner.move()
     columns = torch.tensor(rows, dtype=torch.float64).T
-    measures = columns[1:3] if test is None else columns[1:]
-    return History(columns[0].long(), kept, *measures)
+    return History(torch.arange(len(rows)), kept, *columns)
 
 
 def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
