@@ -13,11 +13,11 @@ from attnsel.checks import check_number, check_shape
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Values summarized by equal bins of x; each tensor is float64 (bins,).
+    """Values summarized by equal bins of x, in float64 tensors (bins,).
 
-    `centers` are the middles of the bins, `count` (int64) is how many values each
-    holds, `mean` and `deviation` are their mean and standard deviation (by the count,
-    not the count less one), nan where a bin is empty.
+    `centers` are the middles of the bins, `mean` and `deviation` (by the count, not the
+    count less one) those of the values in each, nan if it is empty, `count` (int64)
+    how many these are.
     """
 
     centers: Tensor
@@ -40,12 +40,10 @@ def binned(
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])
     pair = _pair(x, values, "values")
-    found = [
-        scipy.stats.binned_statistic(*pair, name, bins, range)
-        for name in ("mean", "std", "count")
-    ]
-    edges = found[0].bin_edges
+    names = ("mean", "std", "count")
+    found = [scipy.stats.binned_statistic(*pair, name, bins, range) for name in names]
     mean, deviation, count = (torch.from_numpy(table.statistic) for table in found)
+    edges = found[0].bin_edges
     centers = torch.from_numpy((edges[:-1] + edges[1:]) / 2)
     return Binned(centers, mean, deviation, count.long())
 
@@ -77,18 +75,13 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
 
     The points, here tokens, are drawn again with replacement, 200 times; the interval
     speaks of other tokens from the same corpus and model, not of other corpora. Points
-    with nan in x (V,) are left out.
-
-    Raises:
-        ValueError: if the shapes differ, fewer than 10 points are left, or x or y is
-            constant.
+    with nan in x (V,) are left out. A ValueError tells of shapes that differ, fewer
+    than 10 points or a constant x or y.
     """
     pair = _pair(x, y, "y")
     if len(pair[0]) < 10 or any(np.ptp(values) == 0 for values in pair):
-        raise ValueError(
-            "x, y: expected at least 10 points that differ in x and in y for a rank "
-            f"correlation, got {len(pair[0])}"
-        )
+        wanted = "expected at least 10 points that differ in x and in y"
+        raise ValueError(f"x, y: {wanted}, got {len(pair[0])}")
     ends = scipy.stats.bootstrap(
         pair,
         spearman,
@@ -139,16 +132,11 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     full = bins[0].count >= least
     rise, _ = means = torch.stack([of.mean[full] for of in bins])
     within = torch.stack([of.deviation[full] for of in bins]).mean(dim=1)
-    spreads = (within / (means.amax(dim=1) - means.amin(dim=1))).tolist()
-    low, high = rise[0] / rise.min(), rise[-1] / rise.max()
-    return Shape(
-        values=spearman(*_pair(x, b, "scores")),
-        left=spearman(*_pair(x[x < 0], a[x < 0], "scores")),
-        right=spearman(*_pair(x[x > 0], a[x > 0], "scores")),
-        value_spread=spreads[0],
-        score_spread=spreads[1],
-        end=float(low + high) / 2,
-    )
+    value_spread, score_spread = (within / (means.amax(1) - means.amin(1))).tolist()
+    end = float(rise[0] / rise.min() + rise[-1] / rise.max()) / 2
+    pairs = (x, b), (x[x < 0], a[x < 0]), (x[x > 0], a[x > 0])
+    values, left, right = (spearman(*_pair(*pair, "scores")) for pair in pairs)
+    return Shape(values, left, right, value_spread, score_spread, end)
 
 
 def correlation(x: Tensor, y: Tensor) -> float:
