@@ -20,23 +20,17 @@ def separable_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1 exactly.
 
-    Half of the sequences are positive. Each holds one relevant token, completely
-    positive ("pos_0", ...) or completely negative ("neg_0", ...), and otherwise
-    irrelevant tokens ("irr_0", ...): those of the positive sequences are drawn at
-    random, and the same ones, shuffled, fill the negative sequences, so that
+    Half of the n sequences of T = length tokens, n even, are positive, in random order.
+    Each holds one of the n_relevant tokens, of which half are completely positive
+    ("pos_0", ...), half completely negative ("neg_0", ...), and otherwise irrelevant
+    ones ("irr_0", ...), V = n_tokens in all: those of the positive sequences are drawn
+    at random, and the same ones, shuffled, fill the negative sequences, so that
     alpha_s = 0 exactly. Every token occurs; a ValueError if that cannot be.
 
-    Args:
-        n: number of sequences, even; they come in random order.
-        n_tokens: V, number of tokens of all kinds.
-        length: T, tokens in a sequence.
-        n_relevant: number of relevant tokens, even.
-        per_sequence: distinct relevant tokens in each sequence; 1 for Assumption 1.
-        n_partly: number, even, of the irrelevant tokens that are made partly positive
-            ("partly_pos_0", ...) or negative ("partly_neg_0", ...), by exchanging a
-            share of their occurrences on the wrong side; 0 for Assumption 1.
-        tilt: that share, in (0, 1], about their posterior difference |P(1|s) - P(0|s)|.
-        seed: of the random generator.
+    Not so with more distinct relevant tokens `per_sequence`, or with n_partly of the
+    irrelevant tokens, an even number, made partly positive ("partly_pos_0", ...) or
+    negative ("partly_neg_0", ...): a share `tilt`, in (0, 1], of their occurrences on
+    the wrong side is exchanged, about their posterior difference |P(1|s) - P(0|s)|.
     """
     check_number("n", n, 2, even=True)
     check_number("n_relevant", n_relevant, 2, even=True)
