@@ -278,10 +278,6 @@ class Corpus:
         """The number T of tokens of each sequence, int64 tensor (n,)."""
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
 
-    def ids(self, i: int) -> np.ndarray:
-        """Return the distinct token ids of sequence i, sorted, int64 array."""
-        return self.counts[[i]].indices.astype(np.int64)
-
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw as many sequences of each class; all of the smallest class if None."""
         generator = torch.Generator().manual_seed(seed)
@@ -311,19 +307,15 @@ class Corpus:
         """
         key = (dtype, torch.device(device))
         if key not in self._products:
+            how: Any = {"device": device, "check_invariants": True}
+            pair = []
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-                self._products[key] = tuple(
-                    torch.sparse_csr_tensor(
-                        torch.from_numpy(side.indptr),
-                        torch.from_numpy(side.indices),
-                        torch.from_numpy(side.data).to(dtype),
-                        size=side.shape,
-                        device=device,
-                        check_invariants=True,
-                    )
-                    for side in (self.counts, csr_array(self.counts.T))
-                )
+                for C in (self.counts, csr_array(self.counts.T)):
+                    at = torch.from_numpy(C.indptr), torch.from_numpy(C.indices)
+                    values = torch.from_numpy(C.data).to(dtype)
+                    pair.append(torch.sparse_csr_tensor(*at, values, C.shape, **how))
+            self._products[key] = tuple(pair)
         return self._products[key]
 
     def words(self, i: int) -> list[tuple[str, int]]:

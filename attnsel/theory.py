@@ -38,8 +38,7 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
     alpha_s = Ê[y #{i : x_i = s}] with y = -1 or +1, float64 (V,): positive tokens have
     alpha_s > 0, negative ones alpha_s < 0, irrelevant ones exactly 0. For K > 2 classes
-    it is alpha_{s,k} = Ê[(1{y = k} - 1/K) #{i : x_i = s}], (V, K); of two classes so
-    treated, alpha_s would be the difference.
+    it is alpha_{s,k} = Ê[(1{y = k} - 1/K) #{i : x_i = s}], (V, K).
     """
     return mean_count(corpus, _class_weights(corpus))
 
@@ -87,17 +86,14 @@ def _class_weights(corpus: Corpus) -> Tensor:
 def relevant_tokens(
     corpus: Corpus, *, irrelevant: Literal["beta", "alpha"] = "beta"
 ) -> Tensor:
-    """Return the relevant token of each sequence, after checking Assumption 1.
+    """Return the selection of Theorem 4.3, a token of each sequence, int64 (n,).
 
-    The assumption, on the data at hand: each of the n sequences, of two classes, holds
-    exactly one distinct token that is completely positive or completely negative (it
-    occurs in sequences of one class only), and all its other tokens are irrelevant. To
-    the letter that is Ê[y #{i : x_i = s}] = 0, "alpha"; what a gradient step sees, and
-    all results on selection need, is Ê[(y / T_X) #{i : x_i = s}] = 0, "beta". With
-    equal lengths they are the same.
-
-    The result, the selection of Theorem 4.3, is int64 (n,); a ValueError names the
-    first sequence that breaks the assumption and the tokens responsible.
+    Assumption 1 is checked: each of the n sequences, of two classes, holds exactly one
+    distinct token that occurs in one class only, and all its other tokens are
+    irrelevant. To the letter that is Ê[y #{i : x_i = s}] = 0, "alpha"; what a gradient
+    step sees, and all results on selection need, is Ê[(y / T_X) #{i : x_i = s}] = 0,
+    "beta", the same with equal lengths. A ValueError names the first sequence that
+    breaks the assumption and the tokens responsible.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
     lengths = corpus.lengths.double()
@@ -106,9 +102,9 @@ def relevant_tokens(
     # Only rounding is forgiven: the mean of whole numbers is 0 or never so near to it.
     leaning = np.abs(rate) > 1e-12 * mean_count(corpus, weights).numpy()
     complete = posterior_difference(corpus).abs().numpy() == 1
-    chosen = np.empty(len(corpus), dtype=np.int64)
+    chosen = []
     for i in range(len(corpus)):
-        tokens = corpus.ids(i)
+        tokens = corpus.counts[[i]].indices
         relevant = tokens[complete[tokens]]
         partly = tokens[~complete[tokens] & leaning[tokens]]
         if len(partly) or len(relevant) != 1:
@@ -118,8 +114,8 @@ def relevant_tokens(
                 lean = f"{irrelevant} = {rate[partly[0]]:.3g}"
                 fault = f"{names[0]!r} leans to a class ({lean})"
             raise ValueError(f"corpus: sequence {i} breaks Assumption 1: {fault}")
-        chosen[i] = relevant[0]
-    return torch.from_numpy(chosen)
+        chosen.append(int(relevant[0]))
+    return torch.tensor(chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +129,7 @@ class MaxMargin:
             the solution; more pairs may attain it, and other choices may carry it.
         weights: their multipliers, positive, float64 tensor (k,):
             direction = margin sum_k weights_k (E_selected_k - E_other_k).
-        residual: greatest violation of the optimality (KKT) conditions, each relative
-            to the size of its terms.
+        residual: greatest relative violation of the optimality (KKT) conditions.
     """
 
     direction: Tensor
@@ -154,15 +149,14 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     Args:
         embeddings: E, tensor (V, d).
         corpus: n sequences.
-        selected: the token selected in each sequence, n ids; or n collections of ids
-            for sequences with several selected tokens, each of which has to beat every
-            token that is not selected (no condition ties the selected ones together).
+        selected: the token selected in each sequence, n ids; or n collections of ids,
+            where each selected token has to beat every one that is not selected.
 
     Raises:
         TypeError: if `selected` holds something that is not an integer.
-        ValueError: if shapes disagree, a value is not finite, a selected token does
-            not occur in its sequence, no pair is left, or no p selects these tokens
-            (pairs that contradict each other are named).
+        ValueError: if shapes disagree, a value is not finite, a selected token is not
+            in its sequence, no pair is left, or no p selects these tokens; pairs that
+            contradict each other are named.
         RuntimeError: if the solver fails or its answer misses optimality.
     """
     check_shape("embeddings", embeddings, (len(corpus.vocab), "d"))
@@ -214,7 +208,8 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     pairs: set[tuple[int, int]] = set()
     for i, choice in enumerate(choices):
         ids = choice if isinstance(choice, Iterable) else [choice]
-        chosen, tokens = set(map(operator.index, ids)), set(corpus.ids(i).tolist())
+        chosen = set(map(operator.index, ids))
+        tokens = set(corpus.counts[[i]].indices.tolist())
         missing = [dict(enumerate(corpus.vocab)).get(s, s) for s in chosen - tokens]
         if missing or not chosen:
             fault = f"does not hold {missing}" if missing else "has no selected token"
@@ -237,9 +232,8 @@ def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> Non
     if proof.status == 0:
         involved = pairs[proof.x > 1e-9]
         names = [f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in involved]
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        names[5:] = ["..."] * (len(names) > 5)
         raise ValueError(
             "selected: no p selects these tokens, because these pairs contradict each "
-            "other (a weighted sum of their embedding differences is 0): "
-            f"{'; '.join(names[:5])}{more}"
+            f"other (some weighted sum of their gaps is 0): {'; '.join(names)}"
         )

@@ -486,19 +486,6 @@ def test_most_frequent_keeps_the_first_tokens():
     assert same(corpus.most_frequent(3), corpus)
 
 
-@settings(deadline=None)
-@given(bags())
-def test_ids_are_the_distinct_tokens(case):
-    sequences, labels = case
-    corpus = Corpus.from_tokens(sequences, labels, VOCAB)
-    for i, sequence in enumerate(sequences):
-        assert corpus.ids(i).tolist() == sorted(set(sequence))
-        assert corpus.ids(i).dtype == np.int64
-    assert corpus.ids(-1).tolist() == corpus.ids(len(sequences) - 1).tolist()
-    with pytest.raises(IndexError):
-        corpus.ids(len(sequences))
-
-
 # Vocab
 
 
