@@ -1,9 +1,8 @@
 """Beyond one layer: an MLP after the softmax, and two layers of attention.
 
-`fit` trains them as it trains one layer, in mini-batches of `batch_size`; `steps` are
-passes over the corpus. Their scores are those of one layer (E p or E W p, and E v), so
-that the same figures show them. Without positions they do not see the order of tokens,
-and work on bags: nothing is cut off.
+`fit` trains them as it trains one layer. Their scores are those of one layer (E p or
+E W p, and E v), so that the same figures show them. Without positions they do not see
+the order of tokens, and work on bags: nothing is cut off.
 """
 
 from typing import Any
@@ -25,14 +24,10 @@ class MLPClassifier(Classifier):
     """One layer of attention, then a hidden layer on what it has gathered.
 
     f(X) = relu(x H^T) v with x = sum_i q_i E_{x_i}, q = softmax(E_X p), and H the
-    parameter `hidden` (d, d); with a residual (relu(x H^T) + x) v. An output is a
+    parameter `hidden` (d, d); with `residual` it is (relu(x H^T) + x) v. An output is a
     direction of the hidden space: E v has a meaning of its own only with a residual,
-    while E (H^T v) reads what the hidden layer makes of a token.
-
-    Args:
-        n_tokens, dim: V, and d of the embeddings and of the hidden layer.
-        residual: whether the gathered embedding is added to the hidden layer.
-        settings: the others of `Classifier`.
+    while E (H^T v) reads what the hidden layer makes of a token. The other settings are
+    those of `Classifier`.
     """
 
     hidden: nn.Parameter
@@ -53,7 +48,7 @@ class MLPClassifier(Classifier):
         gathered = embedding_bag(columns, E, starts, mode="sum", per_sample_weights=q)
         hidden = torch.relu(gathered @ self.hidden.T)
         logits = (hidden + gathered if self.residual else hidden) @ P[1:].T
-        return logits.squeeze(1) if len(P) == 2 else logits
+        return logits.squeeze(1)  # where there is one output
 
 
 class TwoLayerClassifier(Classifier):
@@ -62,20 +57,15 @@ class TwoLayerClassifier(Classifier):
     In the first layer each token attends to all tokens of its sequence, in the second
     <cls> attends to what comes out: with X the embeddings of a sequence,
 
-        H = softmax(X W1 X^T) X,   with a residual H + X in its place,
+        H = softmax(X W1 X^T) X,   with `residual` H + X in its place,
         f(X) = softmax(H W p)^T H v .
 
     W1 is the parameter `first_key_query`, W `key_query`. Equal tokens of a bag get
     equal rows of H, so distinct tokens with the logarithms of their counts added to the
-    scores of both softmaxes give the same f. With positions an embedding of the place
-    is added to each row of X, and sequences are taken in the order of their texts.
-
-    Args:
-        n_tokens, dim: V and d.
-        residual: whether a token keeps its own embedding beside what it attends to.
-        positions: greatest number of tokens of a sequence whose order is seen; None
-            for bags. They are the parameter `positions` (positions, d).
-        settings: the others of `Classifier`.
+    scores of both softmaxes give the same f. With `positions`, the greatest number of
+    tokens of a sequence, its order is that of its text, and a row of the parameter
+    `positions` (positions, d) is added to each row of X. The other settings are those
+    of `Classifier`.
     """
 
     first_key_query: nn.Parameter
@@ -104,9 +94,8 @@ class TwoLayerClassifier(Classifier):
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K).
 
-        Raises:
-            ValueError: if the corpus is in another vocabulary; with positions, if it
-                has no texts or one of them is too long.
+        A ValueError tells of another vocabulary and, with positions, of a corpus
+        without texts or with one that is too long.
         """
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)
@@ -117,8 +106,8 @@ class TwoLayerClassifier(Classifier):
             left = order[len(logits) :]
             group = left[: max(1, GROUP // sizes[left[0]] ** 2)]
             logits.extend(self._logits([sequences[i] for i in group]))
-        found = torch.stack(logits)[torch.tensor(order).argsort().to(self.cls.device)]
-        return found.squeeze(1) if found.shape[1] == 1 else found
+        back = torch.tensor(order).argsort().to(self.cls.device)
+        return torch.stack(logits)[back].squeeze(1)
 
     def _sequences(self, corpus: Corpus) -> list[tuple[Tensor, Tensor]]:
         """Return the tokens of each sequence and the logarithms of their counts."""
@@ -150,10 +139,8 @@ class TwoLayerClassifier(Classifier):
             X = X + self.positions[: X.shape[1]]
         # The second layer reads K + 1 numbers of each row of H, so no more are formed.
         read = X @ self.directions().T
-        query = X @ self.first_key_query
-        scores = torch.baddbmm(logs[:, None], query, X.mT)
+        scores = torch.baddbmm(logs[:, None], X @ self.first_key_query, X.mT)
         H = torch.softmax(scores, dim=2) @ read
         H = H + read if self.residual else H
         q = torch.softmax(H[:, :, 0] + logs, dim=1)
-        logits: Tensor = torch.einsum("nt,ntk->nk", q, H[:, :, 1:])
-        return logits
+        return torch.einsum("nt,ntk->nk", q, H[:, :, 1:])

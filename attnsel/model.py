@@ -43,10 +43,8 @@ class Classifier(nn.Module):
     Attributes:
         embeddings, cls: parameters E (V, d) and p (d,).
         output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
-        key_query: parameter W (d, d), or None.
-        matrices: names of the parameters (d, d).
-        vocab: the vocabulary it was trained on, None before training.
-        classes: names of the classes, those of the corpus it was trained on.
+        key_query, matrices: parameter W (d, d) or None; names of all such parameters.
+        vocab, classes: of the corpus it was trained on; before None and 0, ..., K - 1.
     """
 
     key_query: nn.Parameter | None
@@ -167,7 +165,7 @@ def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
         logits = sums[:, :-1] / sums[:, -1:]
     else:
         logits = _spread_logits(a[:, 0], b, C)
-    return logits.squeeze(1) if scores.shape[1] == 2 else logits
+    return logits.squeeze(1)  # where there is one output
 
 
 class _Product(torch.autograd.Function):
