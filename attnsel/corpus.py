@@ -136,8 +136,7 @@ class Corpus:
             for label in (int(labels.min()), int(labels.max())):
                 most = len(vocab.classes or ()) - 1
                 check_number("labels", label, 0, most, integer=True)
-        for what, value in (("counts", counts), ("labels", labels), ("vocab", vocab)):
-            object.__setattr__(self, what, value)
+        vars(self).update(counts=counts, labels=labels, vocab=vocab)
 
     @classmethod
     def from_texts(
@@ -167,9 +166,8 @@ class Corpus:
             num_proc: processes that count the one column of a `datasets.Dataset`, whose
                 texts stay on the disk.
 
-        Raises:
-            ValueError: if texts and labels differ in number, a label names no class of
-                `vocab`, no token is frequent enough, or no row is left.
+        A ValueError tells of texts and labels that differ in number, a label that names
+        no class of `vocab`, no token that is frequent enough, or no row that is left.
         """
         from attnsel.texts import encoding  # which needs this module
 

@@ -39,9 +39,8 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
     """Return the logits and the gradient g of the loss in the scores, of their shape.
 
-    By the chain rule g gives every gradient of the model: with the query and the
-    outputs as the rows of P, `Classifier.directions`, that of E is g P (ga p^T +
-    gb v^T for two classes) and that of P is g^T E.
+    With the query and the outputs as the rows of P, `Classifier.directions`, the
+    gradient of E is g P and that of P is g^T E.
     """
     leaf = scores.detach().requires_grad_()
     with torch.enable_grad():

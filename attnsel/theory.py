@@ -144,20 +144,14 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
     min ‖p‖ subject to p·(E_selected - E_other) >= 1 for every distinct pair of a
     selected token and another token of the same sequence (Theorem 4.3), by an
-    active-set method in float64, in the span of the embeddings.
+    active-set method in float64, in the span of the embeddings E (V, d). `selected` is
+    the id of a token of each of the n sequences, or n collections of ids, where each
+    selected token has to beat every one that is not selected.
 
-    Args:
-        embeddings: E, tensor (V, d).
-        corpus: n sequences.
-        selected: the token selected in each sequence, n ids; or n collections of ids,
-            where each selected token has to beat every one that is not selected.
-
-    Raises:
-        TypeError: if `selected` holds something that is not an integer.
-        ValueError: if shapes disagree, a value is not finite, a selected token is not
-            in its sequence, no pair is left, or no p selects these tokens; pairs that
-            contradict each other are named.
-        RuntimeError: if the solver fails or its answer misses optimality.
+    A TypeError tells of an id that is no integer; a ValueError of shapes that disagree,
+    a value that is not finite, a selected token that is not in its sequence, no pair
+    that is left, or pairs that contradict each other; a RuntimeError of a solver that
+    fails or whose answer misses optimality.
     """
     check_shape("embeddings", embeddings, (len(corpus.vocab), "d"))
     if not bool(embeddings.isfinite().all()):

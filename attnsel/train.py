@@ -89,11 +89,8 @@ def one_step(
     """Return a copy of a model after one full-batch gradient step on E alone.
 
     This is the step of Lemma 4.1: E - lr dL/dE with L the loss over the corpus and lr
-    the paper's eta_0.
-
-    Raises:
-        TypeError: if the model has more than one layer.
-        ValueError: if lr is not positive, or the corpus has other tokens or classes.
+    the paper's eta_0. A TypeError tells of a model of more than one layer, a ValueError
+    of an lr that is not positive or a corpus with other tokens or classes.
     """
     if not isinstance(model, AttentionClassifier):
         raise TypeError(f"model: expected one layer, got {type(model).__name__}")
@@ -150,12 +147,10 @@ def fit(
     the history of the whole; one layer only, in full batches. A process that hangs
     stops the others after that timeout, a `timedelta`; torch's own is 30 minutes.
 
-    Raises:
-        ValueError: if an argument is out of its range, the vocabularies or classes of
-            model, corpus and test differ, or the settings of the processes or of the
-            checkpoint do.
-        RuntimeError: if another process ends, or does not answer in time.
-        FloatingPointError: if training diverges; the message names the step.
+    A ValueError tells of an argument out of its range, of vocabularies or classes of
+    model, corpus and test that differ, or settings of processes or checkpoint that do;
+    a RuntimeError of another process that ended or does not answer in time; a
+    FloatingPointError of training that diverges, and at which step.
     """
     _check(model, corpus, lr)
     check_number("steps", steps, 1, integer=True)
