@@ -278,8 +278,7 @@ class Corpus:
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw as many sequences of each class; all of the smallest class if None."""
-        generator = torch.Generator().manual_seed(seed)
-        order = torch.randperm(len(self), generator=generator)
+        order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         there = self.targets.bincount(minlength=self.n_classes).tolist()
         size = min(there) if per_class is None else per_class
         check_number("per_class", size, 1, min(there), integer=True)

@@ -115,9 +115,8 @@ class TwoLayerClassifier(Classifier):
             counts = corpus.counts
             ids = torch.from_numpy(counts.indices).long()
             logs = torch.from_numpy(counts.data).to(self.cls.dtype).log()
-            ends = torch.from_numpy(counts.indptr[1:-1]).long()
-            pair = ids.tensor_split(ends), logs.tensor_split(ends)
-            return list(zip(*pair, strict=True))
+            at = torch.from_numpy(counts.indptr[1:-1]).long()
+            return list(zip(ids.tensor_split(at), logs.tensor_split(at), strict=True))
         if corpus.texts is None:
             raise ValueError("corpus: it has no texts, which positions need")
         found = []

@@ -1,8 +1,7 @@
 """What a label hangs on, how much of that is luck, and what a model made of it.
 
-Our own statistics, for any labelled texts; the paper supplies the question and, for
-`diagnose`, the conjecture that the correlations of E v and E p with a token's
-importance tell whether a model works.
+Our own statistics, for any labelled texts; from the paper come the question and, for
+`diagnose`, the conjecture that a model works if E v and E p follow what tokens tell.
 """
 
 from dataclasses import dataclass

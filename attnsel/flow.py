@@ -70,8 +70,7 @@ class Flow:
         """
         length, change = self.cls.diff(dim=0).norm(dim=1), self.log_gradient.diff()
         spent = length.log() - self.log_gradient[1:] + (change.expm1() / change).log()
-        start = torch.full((1,), -math.inf, dtype=torch.float64)
-        return torch.cat([start, torch.logcumsumexp(spent, 0)])
+        return torch.cat([spent.new_tensor([-math.inf]), torch.logcumsumexp(spent, 0)])
 
 
 def angle_gap(cls: Tensor, direction: Tensor) -> Tensor:

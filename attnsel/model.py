@@ -101,15 +101,8 @@ class Classifier(nn.Module):
         """Raise a ValueError unless the corpus is counted in this model's tokens."""
         V, known = len(self.embeddings), self.vocab
         if len(corpus.vocab) != V or known not in (None, corpus.vocab):
-            raise ValueError(
-                f"corpus: its {len(corpus.vocab):,} tokens are not the {V:,} of the "
-                "model; load it with vocab= of the training corpus"
-            )
-
-    def extra_repr(self) -> str:
-        """Return the sizes, for `repr`."""
-        shapes = (f"{name}={tuple(p.shape)}" for name, p in self.named_parameters())
-        return ", ".join(shapes)
+            told = f"its {len(corpus.vocab):,} tokens are not the {V:,} of the model"
+            raise ValueError(f"corpus: {told}; load it with vocab= of the training one")
 
 
 class AttentionClassifier(Classifier):

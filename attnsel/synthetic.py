@@ -39,10 +39,8 @@ def separable_corpus(
     check_number("per_sequence", per_sequence, 1, min(kinds, length), integer=True)
     check_number("tilt", tilt, above=0, most=1)
     if half * per_sequence < kinds or not min(free, 1) <= n_plain <= half * free:
-        raise ValueError(
-            f"n_tokens: {n_tokens}, of them {n_relevant} relevant, cannot fill {n} "
-            f"sequences of {length} tokens so that each token occurs"
-        )
+        told = f"cannot fill {n} sequences of {length} tokens so that each token occurs"
+        raise ValueError(f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {told}")
     check_number("n_partly", n_partly, 0, n_plain, even=True)
     random = torch.Generator().manual_seed(seed)
 

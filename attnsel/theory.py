@@ -173,17 +173,14 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     z, dual = found.x, found.z
     norm = float(np.linalg.norm(z))
     residual = max(
-        0.0,
         float((1 - gaps @ z).max()),
         float(-dual.min() / dual.max()),
         float(np.linalg.norm(z - gaps.T @ dual)) / norm,
         abs(norm**2 - float(dual.sum())) / norm**2,
     )
     if not residual < 1e-6:
-        raise RuntimeError(
-            f"max_margin: the solver's answer has a KKT residual of {residual:.1e}, "
-            "above 1e-6; the embeddings may be close to dependent"
-        )
+        told = f"has a KKT residual of {residual:.1e}; embeddings may be near dependent"
+        raise RuntimeError(f"max_margin: the solver's answer {told}")
     active = dual > 1e-9 * dual.max()
     return MaxMargin(
         direction=basis @ torch.from_numpy(z / norm),

@@ -1,8 +1,7 @@
 """Training: one full-batch gradient step on the embeddings, and `fit`.
 
-With the scores of `attnsel.model` a pass over the whole corpus costs less than reading
-the embeddings, so one layer is trained in full batches; deeper models take mini-batches
-in the same loop.
+In score space a pass over the whole corpus costs less than reading the embeddings, so
+one layer is trained in full batches; deeper models take mini-batches in the same loop.
 """
 
 import copy
@@ -47,9 +46,8 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
     """Return how a gradient step on E with lr = 1 changes the scores E p and E v.
 
-    The gradient of E is g P with rows p (d,) and v (d,) or (K, d) of P, so the scores
-    E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, in proportion to lr. No
-    stepped E is formed.
+    With p (d,) and v (d,) or (K, d) as the rows of P the gradient of E is g P, so the
+    scores E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, times lr.
     """
     P = torch.cat([cls[None], output.view(-1, len(cls))]).detach().double()
     return -score_gradient(scores, corpus)[1].double() @ (P @ P.T)
@@ -120,10 +118,9 @@ def fit(
 ) -> History:
     """Train a model in place by gradient steps on its loss.
 
-    From then on the model refuses a corpus in another vocabulary.
-
     Args:
-        model: trained where its parameters live, CPU or CUDA.
+        model: trained where its parameters live, CPU or CUDA. From then on it refuses
+            a corpus in another vocabulary.
         corpus: training sequences, with the classes of the model.
         steps: number of steps, or with `batch_size` of passes over the corpus; fewer if
             an `until` is reached.
@@ -139,8 +136,7 @@ def fit(
         until_accuracy: stop once the training accuracy is at least this, in [0, 1].
         until_loss: stop once the training loss is below this, positive.
         checkpoint: file to save the training in, once a minute and at the last step;
-            where there is one, training goes on from what the model was there, to the
-            same numbers.
+            where there is one, model and training go on from it, to the same numbers.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
@@ -166,10 +162,8 @@ def fit(
         raise ValueError(f"train: expected some of {names}, got {train!r}")
     known = (corpus.vocab, corpus.classes)
     if test is not None and (test.vocab, test.classes) != known:
-        raise ValueError(
-            "test: its vocabulary or classes are not those of the training corpus; "
-            "load it with vocab=corpus.vocab"
-        )
+        told = "are not those of the training corpus; load it with vocab=corpus.vocab"
+        raise ValueError(f"test: its vocabulary or classes {told}")
     one_layer = isinstance(model, AttentionClassifier)
     if processes() > 1 and (batch_size or not one_layer):
         raise ValueError("batch_size, model: processes share full batches of one layer")
@@ -243,8 +237,6 @@ def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
 def _check(model: Classifier, corpus: Corpus, lr: float) -> None:
     """Raise a ValueError unless a model can be trained on a corpus at this rate."""
     check_number("lr", lr, above=0)
-    if corpus.n_classes != len(model.classes):
-        raise ValueError(
-            f"corpus: it has {corpus.n_classes} classes, the model {len(model.classes)}"
-        )
+    if corpus.n_classes != (K := len(model.classes)):
+        raise ValueError(f"corpus: it has {corpus.n_classes} classes, the model {K}")
     model.check_vocab(corpus)
