@@ -177,8 +177,8 @@ class Certificate:
     ahead by at least 1 on selected tokens and, of two others, on the one that votes
     more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
     only, 0 elsewhere; they exist if the embeddings are linearly independent. The model
-    and the n sequences of two classes are as in `gradient_flow`, the token selected in
-    each as in `max_margin`, and so are the errors.
+    and the n sequences of two classes are as in `gradient_flow`, the one `selected`
+    token of each as in `max_margin`, and so are the errors.
 
     Attributes:
         level: which level the excess loss is below: "direction", "selection" (there
