@@ -21,16 +21,17 @@ def separable_corpus(
     """Draw a corpus that satisfies Assumption 1 exactly.
 
     Half of the n sequences of T = length tokens, n even, are positive, in random order.
-    Each holds one of the n_relevant tokens, of which half are completely positive
-    ("pos_0", ...), half completely negative ("neg_0", ...), and otherwise irrelevant
-    ones ("irr_0", ...), V = n_tokens in all: those of the positive sequences are drawn
-    at random, and the same ones, shuffled, fill the negative sequences, so that
-    alpha_s = 0 exactly. Every token occurs; a ValueError if that cannot be.
+    Each holds one of the n_relevant tokens, half of them completely positive ("pos_0",
+    ...), half completely negative ("neg_0", ...), and otherwise irrelevant tokens
+    ("irr_0", ...): those of the positive sequences are drawn at random, and the same
+    ones, shuffled, fill the negative sequences, so that alpha_s = 0 exactly. Each of
+    the V = n_tokens tokens occurs; a ValueError if that cannot be.
 
-    Not so with more distinct relevant tokens `per_sequence`, or with n_partly of the
-    irrelevant tokens, an even number, made partly positive ("partly_pos_0", ...) or
-    negative ("partly_neg_0", ...): a share `tilt`, in (0, 1], of their occurrences on
-    the wrong side is exchanged, about their posterior difference |P(1|s) - P(0|s)|.
+    The assumption breaks with `per_sequence` > 1 distinct relevant tokens in each, and
+    with n_partly irrelevant tokens, an even number, made partly positive
+    ("partly_pos_0", ...) or negative ("partly_neg_0", ...): a share `tilt`, in (0, 1],
+    of their occurrences on the wrong side is exchanged, about their posterior
+    difference |P(1|s) - P(0|s)|.
     """
     check_number("n", n, 2, even=True)
     check_number("n_relevant", n_relevant, 2, even=True)
