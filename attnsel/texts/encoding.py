@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from typing import Any
@@ -54,67 +54,56 @@ def tally(texts: Any, name: str, num_proc: int | None) -> tuple[Any, Any]:
 
 
 def count(
-    blocks: Iterable[Mapping[str, Any]],
+    blocks: Collection[Mapping[str, Any]],
     vocab: Sequence[str] | None,
     classes: np.ndarray | None,
     min_count: int,
     max_tokens: int | None,
 ) -> tuple[csr_array, Sequence[str]]:
     """Join blocks to the counts (n, V) of a vocabulary, or of one fitted to them."""
-    known = vocab or ()
-    numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    numbers.update(zip(known, range(len(known)), strict=True))
+    if vocab is None:
+        vocab = _frequent(blocks, classes, min_count)[:max_tokens]
+    places = {token: i for i, token in enumerate(vocab)}
     times, ids = np.empty(0, np.float32), np.empty(0, np.int32)
-    totals, sizes, stop = np.zeros(0), [], 0
-    for block in chain([_tally(())], blocks):  # of no text, as there may be
-        table = np.array([numbers[t] for t in block["tokens"].split()], np.int32)
-        start, stop = stop, stop + len(block["sizes"])
-        use = np.ones(stop - start) if classes is None else classes[start:stop] >= 0
-        times_used = block["times"] * np.repeat(use, block["sizes"])
-        totals.resize(len(numbers), refcheck=False)
-        totals[table] += np.bincount(block["ids"], times_used, len(table))
-        sizes.append(block["sizes"])
+    lengths = [np.zeros(1, np.int64)]
+    for block in blocks:
+        table = [places.get(token, -1) for token in block["tokens"].split()]
+        new = np.array(table, np.int32)[block["ids"]]
+        kept, n = new >= 0, len(block["sizes"])
+        rows = np.repeat(np.arange(n), block["sizes"])
+        lengths.append(np.bincount(rows[kept], minlength=n))
         end = len(ids)
-        for whole, more in ((times, block["times"]), (ids, table[block["ids"]])):
+        for whole, more in ((times, block["times"][kept]), (ids, new[kept])):
             whole.resize(end + len(more), refcheck=False)  # where it lies
             whole[end:] = more
-    columns: Sequence[int] = range(len(known))
-    if vocab is None:
-        tokens = list(numbers)
-        columns = _frequent(totals, tokens, min_count, max_tokens)
-        vocab = [tokens[i] for i in columns]
-    place = np.full(len(numbers), -1, np.int32)
-    place[columns] = np.arange(len(columns))
-    end = stop = 0
-    for i, size in enumerate(sizes):  # what is kept moves up where it lies
-        start, stop = stop, stop + int(size.sum())
-        new = place[ids[start:stop]]
-        kept = new >= 0
-        rows = np.repeat(np.arange(len(size)), size)[kept]
-        sizes[i] = np.bincount(rows, minlength=len(size))
-        begin, end = end, end + len(rows)
-        ids[begin:end], times[begin:end] = new[kept], times[start:stop][kept]
-    for whole in (times, ids):
-        whole.resize(end, refcheck=False)
-    lengths = np.concatenate(sizes)
     # Indices of 8 bytes would make those of the tokens as large.
-    indptr = np.append(0, lengths).cumsum(dtype=get_index_dtype(maxval=end))
-    counts = csr_array((times, ids, indptr), (len(lengths), len(columns)))
+    indptr = np.concatenate(lengths).cumsum(dtype=get_index_dtype(maxval=len(ids)))
+    counts = csr_array((times, ids, indptr), (len(indptr) - 1, len(vocab)))
     counts.sort_indices()
     return counts, vocab
 
 
 def _frequent(
-    totals: np.ndarray, tokens: list[str], min_count: int, max_tokens: int | None
-) -> list[int]:
-    """Return the positions of the tokens to keep, by frequency, then by alphabet."""
-    kept = np.flatnonzero(totals >= min_count).tolist()
-    if totals.any() and not kept:
+    blocks: Collection[Mapping[str, Any]], classes: np.ndarray | None, min_count: int
+) -> list[str]:
+    """Return the tokens of rows with a class, by frequency, then by alphabet."""
+    totals: Counter[str] = Counter()
+    stop = 0
+    for block in blocks:
+        tokens, times, sizes = block["tokens"].split(), block["times"], block["sizes"]
+        start, stop = stop, stop + len(sizes)
+        if classes is not None:
+            times = times * np.repeat(classes[start:stop] >= 0, sizes)
+        numbers = np.bincount(block["ids"], times, len(tokens)).astype(int).tolist()
+        totals.update(dict(zip(tokens, numbers, strict=True)))
+    most = max(totals.values(), default=0)
+    if 0 < most < min_count:
         raise ValueError(
             f"min_count: no token occurs {min_count} times; the most frequent one "
-            f"occurs {totals.max():.0f} times, so use a smaller one"
+            f"occurs {most} times, so use a smaller one"
         )
-    return sorted(kept, key=lambda i: (-totals[i], tokens[i]))[:max_tokens]
+    kept = (token for token in totals if totals[token] >= min_count)
+    return sorted(kept, key=lambda token: (-totals[token], token))
 
 
 def _class_name(label: Any) -> ClassName | None:
@@ -150,13 +139,13 @@ def number_labels(
         raise ValueError(f"labels: expected one name for each text; {error}") from error
     if len(codes) != n:
         raise ValueError(f"labels: {len(codes)} labels for {n} texts")
-    names = [_class_name(label) for label in found]
+    names = [*map(_class_name, found), None]
     if classes is None:
-        present = {name for name in names if name is not None}
+        present = {*names} - {None}
         order: Any = sorted(present, key=lambda name: (isinstance(name, str), name))
         if isinstance(found, pd.CategoricalIndex):
-            order = found.categories
-        classes = tuple(name for name in map(_class_name, order) if name in present)
+            order = map(_class_name, found.categories)
+        classes = tuple(name for name in order if name in present)
         if len(classes) == 1:
             only = f"every row holds {classes[0]!r}"
             raise ValueError(f"labels: {only}; expected two classes or more")
@@ -166,7 +155,7 @@ def number_labels(
             label = f"{name!r} in row {np.argmax(codes == code)}"
             wanted = _listed(classes, 10)
             raise ValueError(f"labels: {label} is none of the classes {wanted}")
-    return np.array([number.get(name, -1) for name in [*names, None]])[codes], classes
+    return np.array([number.get(name, -1) for name in names])[codes], classes
 
 
 def report_left_out(
