@@ -415,8 +415,8 @@ FAULTS = [
     Fault(
         "stale cache: its key ignores the vocabulary",
         "texts/loading",
-        "settings = text, label, vocab, min_count",
-        "settings = text, label, min_count",
+        "text, label, fit, limit, seed",
+        "text, label, min_count, max_tokens, limit, seed",
     ),
     Fault(
         "the training file for the test split",

@@ -1,7 +1,5 @@
 """What a chapter says to the page: checked claims, and numbers for the prose."""
 
-from __future__ import annotations
-
 import html
 import math
 from hashlib import sha256
@@ -39,10 +37,8 @@ def claim(
     """
     given = sum(bound is not None for bound in (between, above, below, equals))
     if given != 1:
-        known = "between=, above=, below= and equals="
-        raise ValueError(
-            f"claim {statement!r}: give exactly one of {known}, not {given}"
-        )
+        wanted = "exactly one of between=, above=, below= and equals="
+        raise ValueError(f"claim {statement!r}: give {wanted}, not {given}")
     x = float(value)
     if between is not None:
         holds, bound = between[0] <= x <= between[1], "between {:g} and {:g}"

@@ -1,7 +1,5 @@
 """Figures that move: HTML with its data, and the scripts and styles of this folder."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """The look of the book's figures: one palette, set once."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,14 +68,9 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
-        axes.annotate(
-            f"“{vocab[int(s)]}”",
-            point,
-            xytext=(-8, 5) if i % 2 else (8, -9),
-            ha="right" if i % 2 else "left",
-            textcoords="offset points",
-            fontsize=9,
-        )
+        side: Any = {"xytext": (-8, 5), "ha": "right"} if i % 2 else {"xytext": (8, -9)}
+        side |= {"textcoords": "offset points", "fontsize": 9}
+        axes.annotate(f"“{vocab[int(s)]}”", point, **side)
 
 
 def figure_html(figure: Figure, alt: str) -> str:

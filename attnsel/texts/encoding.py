@@ -1,7 +1,5 @@
 """How rows of texts and labels become counts of tokens and numbers of classes."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections import Counter

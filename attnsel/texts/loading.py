@@ -4,8 +4,6 @@ Corpora from files are kept, encoded, in the user's cache folder (`ATTNSEL_CACHE
 another) under a key made of the file's content and of every setting that counts.
 """
 
-from __future__ import annotations
-
 import functools
 import glob
 import hashlib
@@ -37,6 +35,7 @@ from attnsel.texts.reviews import generate_reviews
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 _FORMAT = 4  # of the cache files; raise it when the encoding of a corpus changes
+_warn_once = functools.cache(warnings.warn)
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow")
 
 
@@ -97,33 +96,27 @@ def load_corpus(
     check_number("seed", seed, 0, integer=True)
     named = isinstance(source, str) and source in SOURCES
     found = (_named if named else _find)(source, split)
-
-    def encode(table: Any, name: str) -> Corpus:
-        large = (
-            limit is None and num_proc is not None and hasattr(table, "column_names")
-        )
-        texts, labels = _columns(table, text, label, limit, seed, large)
-        return Corpus.from_texts(
-            texts,
-            labels,
-            vocab=vocab,
-            min_count=min_count,
-            max_tokens=max_tokens,
-            name=name,
-            on_bad_rows="ignore",
-            num_proc=num_proc if large else None,
-        )
-
-    def read() -> Corpus:
-        frame = _read(found, text, label)
-        return encode(_tidied(frame, source, split, found) if named else frame, name)
-
+    processes = num_proc if limit is None and hasattr(found, "column_names") else None
+    fit: Any = {"vocab": vocab, "min_count": min_count, "max_tokens": max_tokens}
+    name = "bundled" if named else "texts"
     if isinstance(found, Path):
         name = source if named else found.name.split(".")[0]
-        settings = text, label, vocab, min_count, max_tokens, limit, seed
-        corpus = replace(_cached(found, (named and source, settings), read), name=name)
+
+    def make() -> Corpus:
+        table = found
+        if isinstance(found, Path):
+            frame = _read(found, text, label)
+            table = _tidied(frame, source, split, found) if named else frame
+        columns = _columns(table, text, label, limit, seed, processes is not None)
+        return Corpus.from_texts(
+            *columns, **fit, name=name, on_bad_rows="ignore", num_proc=processes
+        )
+
+    if isinstance(found, Path):
+        settings = named and source, text, label, fit, limit, seed
+        corpus = replace(_cached(found, settings, make), name=name)
     else:
-        corpus = encode(found, "bundled" if named else "texts")
+        corpus = make()
     n = len(corpus) + sum(map(len, corpus.left_out.values()))
     report_left_out(corpus.left_out, n, on_bad_rows, level=3)
     return corpus
@@ -192,8 +185,7 @@ def _from_hub(source: dict[str, Any], split: str) -> Path | str:
     )
     with suppress(Exception):  # which one is raised differs between versions
         return Path(fetch(local_files_only=True))
-    reason = _unreachable(source["hub"])
-    if reason is None:
+    if not (reason := _unreachable(source["hub"])):
         try:
             return Path(fetch())
         except Exception as error:  # the warning tells it
@@ -205,20 +197,20 @@ def _unreachable(repository: str) -> str | None:
     """Ask the Hub once for a repository; return what is wrong, if anything."""
     from huggingface_hub import HfApi
 
-    outcome: list[str | None] = []
+    wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]
 
     def ask() -> None:
         try:
             HfApi().dataset_info(repository, timeout=HUB_PATIENCE)
-            outcome.append(None)
+            wrong[0] = None
         except Exception as error:  # the caller tells it
-            outcome.append(_described(error))
+            wrong[0] = _described(error)
 
     # No timeout of a request bounds the resolution of a name, so ask in a thread.
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(HUB_PATIENCE)
-    return outcome[0] if outcome else f"no answer in {HUB_PATIENCE:.0f} seconds"
+    return wrong[0]
 
 
 def _find(source: Any, split: str) -> Any:
@@ -307,7 +299,10 @@ def _read(path: Path, text: str, label: str | None) -> pd.DataFrame:
         if ending == ".parquet":
             frame = pd.read_parquet(path)
         elif ending == ".arrow":
-            frame = _arrow(path)
+            try:
+                frame = pd.read_feather(path)
+            except pa.ArrowInvalid:  # a stream, such as `datasets` writes
+                frame = pa.ipc.open_stream(path.read_bytes()).read_pandas()
         else:
             # Some versions of pandas end a text at a NUL and say nothing.
             with fsspec.open(path, compression="infer") as file:
@@ -345,13 +340,6 @@ def _json(path: Path) -> pd.DataFrame:
     return pd.read_json(path, orient="records", dtype=False, lines=True)
 
 
-def _arrow(path: Path) -> pd.DataFrame:
-    """Read an Arrow file, or a stream such as `datasets` writes."""
-    with suppress(pa.ArrowInvalid):
-        return pd.read_feather(path)
-    return pa.ipc.open_stream(path.read_bytes()).read_pandas()
-
-
 def _described(error: BaseException) -> str:
     """Return the kind of an error and the first line of its message."""
     first = str(error).strip().split("\n")[0]
@@ -381,8 +369,3 @@ def _cached(
             "ATTNSEL_CACHE names another folder"
         )
     return corpus
-
-
-@functools.cache
-def _warn_once(message: str) -> None:
-    warnings.warn(message, stacklevel=2)

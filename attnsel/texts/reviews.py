@@ -10,8 +10,6 @@ a word of the opposite class stands behind "not": what it says then is lost on a
 that does not see order, as in real reviews. The words and sentences are `reviews.json`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_right
@@ -29,9 +27,8 @@ NEGATED_UP_TO = 0.65  # stronger words are never negated
 
 # The words of opinion by strength and side, the sentences by kind, and what may fill
 # their slots; the words of a list from frequent to rare.
-GRAMMAR = json.loads(
-    resources.files("attnsel.texts").joinpath("reviews.json").read_text("utf-8")
-)
+GRAMMAR = json.loads((resources.files(__package__) / "reviews.json").read_text("utf-8"))
+ZIPF = list(accumulate(1 / (rank + 3) for rank in range(99)))  # weights, cumulated
 
 
 @cache
@@ -83,12 +80,6 @@ def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
     return dict(zip(_lexicon()[0], counts.T, strict=True))
 
 
-@cache
-def _zipf(n: int) -> list[float]:
-    """Return the cumulated weights 1/(i + 3) of n options."""
-    return list(accumulate(1 / (i + 3) for i in range(n)))
-
-
 def generate_reviews(
     n: int,
     *,
@@ -110,9 +101,8 @@ def generate_reviews(
     plain, negated = ([list(accumulate(row)) for row in p] for p in _rates(classes))
     sentences, slots = GRAMMAR["sentences"], GRAMMAR["slots"]
 
-    def choose(options: list[str], weights: list[float] | None = None) -> str:
-        cumulated = weights or _zipf(len(options))
-        return options[bisect_right(cumulated, uniform() * cumulated[-1])]
+    def choose(options: list[str], weights: list[float] = ZIPF) -> str:
+        return options[bisect_right(weights, uniform() * weights[len(options) - 1])]
 
     def number(options: range) -> int:
         return options[int(uniform() * len(options))]
