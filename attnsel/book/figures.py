@@ -136,9 +136,8 @@ def scatter_explorer(
         slider: label, least and greatest size of a step. Axes stay fixed, and the
             correlation of what is on them is told.
     """
-    labels = list(columns)
     for label in (*classes, *log):
-        check_choice("classes, log", label, labels)
+        check_choice("classes, log", label, columns)
     check_number("number of tokens", len(tokens), 1)
     numbers = {}
     for label, given in columns.items():
@@ -148,12 +147,12 @@ def scatter_explorer(
         if not pair.isfinite().all() or (label in log and (pair <= 0).any()):
             wanted = "finite numbers" + " above 0" * (label in log)
             raise ValueError(f"columns: {label}: expected {wanted}")
-    judged = torch.stack([numbers[label][-1] for label in classes or labels[:1]])
+    judged = torch.stack([numbers[label][-1] for label in classes or [*columns][:1]])
     groups = judged.argmax(0) if classes else (judged[0] > 0).int()
     data = {
         "tokens": list(tokens),
-        "columns": [(label, [*map(packed, numbers[label])]) for label in labels],
-        "log": [label in log for label in labels],
+        "columns": [(label, [*map(packed, pair)]) for label, pair in numbers.items()],
+        "log": [label in log for label in columns],
         "colours": CLASSES if classes else [NEGATIVE, POSITIVE],
         "classes": list(classes),
         "groups": groups.tolist(),

@@ -238,8 +238,7 @@ def _find(source: Any, split: str) -> Any:
         check_choice("split", split, list(source))
         source = source[split]
     if not (hasattr(source, "columns") or hasattr(source, "column_names")):
-        given = type(source).__name__
-        raise TypeError(f"source: expected a name, a path or a table, got {given}")
+        raise TypeError(f"source: expected a name, path or table, got {type(source)}")
     return source
 
 
