@@ -577,7 +577,6 @@ FAULTS = [
         "evidence",
         "counts.multiply(counts).sum(axis=0) - total**2 / n",
         "total - total**2 / n",
-        chapter="one_step",
     ),
     Fault(
         "no prior in the shrunken lean",
