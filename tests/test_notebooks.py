@@ -263,10 +263,11 @@ kernel = pytest.mark.filterwarnings("default")
 
 @kernel
 def test_execute_stores_outputs_and_repeats_itself(tmp_path):
-    path = notebook_file(tmp_path, "6 * 7", "print('done')")
+    styled = "import pandas as pd; pd.DataFrame([1]).style.hide()"
+    path = notebook_file(tmp_path, "6 * 7", "print('done')", styled)
     execute.run(path, 60)
     first = path.read_text()
-    result, printed = code(path)
+    result, printed, _ = code(path)
     assert result.outputs[0].data["text/plain"] == "42"
     assert printed.outputs[0].text == "done\n"
     assert re.search(r"about 5 s on \d+ CPU cores? and 0\.[1-3] GB", first)

@@ -89,9 +89,13 @@ def clean(notebook: Any) -> None:
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
             for data in (output.get("data", {}) for output in cell.outputs):
-                if "text/plain" in data:  # what has no text shows its address
-                    plain = re.sub(r" at 0x[0-9a-f]+(?=>)", "", data["text/plain"])
-                    data["text/plain"] = plain
+                # What has no text shows its address, a styled table draws its name.
+                for kind, chance, lasting in (
+                    ("text/plain", r" at 0x[0-9a-f]+(?=>)", ""),
+                    ("text/html", r"\bT_[0-9a-f]{5}(?=[_\"\s])", f"T_{cell.id}"),
+                ):
+                    if kind in data:
+                        data[kind] = re.sub(chance, lasting, data[kind])
 
 
 def noise(notebook: Any) -> list[str]:
