@@ -104,6 +104,11 @@ class Classifier(nn.Module):
             told = f"its {len(corpus.vocab):,} tokens are not the {V:,} of the model"
             raise ValueError(f"corpus: {told}; load it with vocab= of the training one")
 
+    def extra_repr(self) -> str:
+        """Return the sizes, for `repr`."""
+        shapes = (f"{name}={tuple(p.shape)}" for name, p in self.named_parameters())
+        return ", ".join(shapes)
+
 
 class AttentionClassifier(Classifier):
     """One-layer softmax attention with trained embeddings, f(X) of the paper."""

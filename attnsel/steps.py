@@ -189,7 +189,7 @@ def load(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """Return a checkpoint, which must have been written with these settings."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        before = state["settings"]
+        before, _ = state["settings"], state["measured"]
     except (RuntimeError, pickle.UnpicklingError, KeyError, EOFError) as error:
         raise ValueError(f"checkpoint: {path} holds no training") from error
     agree(settings, before, f"the checkpoint {path}")

@@ -223,7 +223,7 @@ def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> Non
     if proof.status == 0:
         involved = pairs[proof.x > 1e-9]
         names = [f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in involved]
-        names[5:] = ["..."] * (len(names) > 5)
+        names[5:] = [f"and {len(names) - 5} more"] if len(names) > 5 else []
         raise ValueError(
             "selected: no p selects these tokens, because these pairs contradict each "
             f"other (some weighted sum of their gaps is 0): {'; '.join(names)}"

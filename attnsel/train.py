@@ -126,7 +126,8 @@ def fit(
             an `until` is reached.
         lr: learning rate, positive. Adam moves each entry of a (d, d) matrix by
             lr / sqrt(d): W has d entries for each one of W p, and they add up.
-        train: names of the parameters to train, such as "cls"; all of them if None.
+        train: names of the parameters to train, such as "embeddings", "cls", "output"
+            and "key_query"; all of them if None.
         test: sequences to evaluate at each step, in the same vocabulary.
         snapshots: numbers of steps after which to keep the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
@@ -178,7 +179,7 @@ def fit(
     }
     path = None if checkpoint is None else Path(checkpoint)
     state = load(path, settings) if path and path.exists() else {}
-    rows, kept = state.get("rows", []), state.get("scores", {})
+    rows, kept = state.get("measured", []), state.get("scores", {})
     check_number("steps, with this checkpoint", steps, len(rows), integer=True)
     sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
     weights = sizes / summed(sizes.double()).clamp(min=1)
@@ -195,7 +196,7 @@ def fit(
     for step in progress(range(len(rows), steps + 1), "training"):
         last = step == steps
         if path and (last or time.monotonic() - saved >= SAVE_EVERY):
-            state = {"settings": settings, "rows": rows, "scores": kept}
+            state = {"settings": settings, "measured": rows, "scores": kept}
             state |= {"model": model.state_dict(), "random": random.get_state()}
             save(path, state | {"optimizer": learner.optimizer.state_dict()})
             saved = time.monotonic()

@@ -222,3 +222,9 @@ def test_scores_that_are_not_finite_are_refused(column):
     scores[4, column] = torch.inf
     with pytest.raises(FloatingPointError, match="smaller lr"):
         bag_logits(scores, corpus)
+
+
+def test_a_model_shows_the_sizes_of_its_parameters():
+    shown = repr(AttentionClassifier(5, 4, n_classes=3, key_query=True))
+    sizes = "embeddings=(5, 4), cls=(4,), output=(3, 4), key_query=(4, 4)"
+    assert shown == f"AttentionClassifier({sizes})"
