@@ -99,7 +99,6 @@ serve: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff format --check --line-length 78 book/*.ipynb
 	$(BIN)/mypy
 
 clean:

@@ -1,0 +1,106 @@
+"""Words for results: whether two are the same, how they differ, how they look."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnsel.corpus import Corpus
+
+TOLERANCE = 1e-5  # relative; a reader may work in float32
+
+
+def as_numbers(value: Any) -> np.ndarray | None:
+    """Return a value as float64 numbers of any shape, or None if it is no such."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def close(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether numbers of one shape agree; nan agrees with nan."""
+    scale = np.nanmax(np.abs(other), initial=0.0)
+    return np.allclose(one, other, TOLERANCE, TOLERANCE * scale, equal_nan=True)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two results are the same, numbers up to rounding."""
+    first, second = as_numbers(one), as_numbers(other)
+    if first is None or second is None:
+        return type(one) is type(other) and bool(np.all(one == other))
+    return first.shape == second.shape and close(first, second)
+
+
+def difference(mine: Any, wanted: Any) -> str | None:
+    """Return in words how a result differs from the one wanted, None if it does not."""
+    if same(mine, wanted):
+        return None
+    numbers, right = as_numbers(mine), as_numbers(wanted)
+    if numbers is None or right is None:
+        return f"expected {shown(wanted)}"
+    if numbers.shape != right.shape:
+        return f"expected the shape {right.shape}, got {numbers.shape}"
+    missing = np.isnan(numbers) & ~np.isnan(right)
+    if missing.any():
+        return f"nan {_place(missing)}where a number is expected"
+    if np.isnan(right).any() and not np.isnan(numbers).any():
+        return f"expected nan {_place(np.isnan(right))}".strip()
+    if close(-numbers, right):
+        return "the sign is turned round"
+    factor = _factor(numbers, right)
+    if factor is not None:
+        return f"it is {factor:.4g} times too large"
+    shift = numbers - right
+    if numbers.size > 1 and close(shift, np.full_like(shift, shift.flat[0])):
+        return f"it is too large by {shift.flat[0]:.4g} everywhere"
+    return f"expected {shown(wanted)}"
+
+
+def _factor(numbers: np.ndarray, right: np.ndarray) -> float | None:
+    """Return the one factor that all numbers are off by, if there is one."""
+    there = np.isfinite(right) & (right != 0)
+    if not there.any():
+        return None
+    factor = float(numbers[there][0] / right[there][0])
+    if not (np.isfinite(factor) and factor > 0 and close(numbers, factor * right)):
+        return None
+    return factor
+
+
+def _place(where: np.ndarray) -> str:
+    """Return the first place of several, for a sentence."""
+    if where.ndim == 0:
+        return ""
+    index = tuple(int(i) for i in np.argwhere(where)[0])
+    return f"at {index[0] if len(index) == 1 else index} "
+
+
+def shown(value: Any) -> str:
+    """Return a short text for a value: numbers rounded, a corpus by its sequences."""
+    if isinstance(value, Corpus):
+        return _sequences(value)
+    if callable(value) and hasattr(value, "__name__"):
+        return f"the function {value.__name__}"
+    numbers = as_numbers(value)
+    if numbers is None:
+        return _short(repr(value))
+    return _short(np.array2string(numbers, precision=4, separator=", ", threshold=30))
+
+
+def _sequences(corpus: Corpus) -> str:
+    """Return the tokens and labels of a small corpus."""
+    rows = []
+    for i in range(min(len(corpus), 6)):
+        words = "".join(piece for piece, _ in corpus.words(i))
+        rows.append(f"“{words}” ({corpus.classes[int(corpus.targets[i])]})")
+    more = ", ..." if len(corpus) > 6 else ""
+    return f"the corpus {', '.join(rows)}{more}"
+
+
+def _short(text: str, most: int = 300) -> str:
+    """Cut a text that is too long for a line."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 3] + "..."
