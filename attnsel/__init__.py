@@ -2,16 +2,17 @@
 
 from attnsel.corpus import Corpus as Corpus
 from attnsel.corpus import Vocab as Vocab
-from attnsel.evidence import Diagnosis as Diagnosis
-from attnsel.evidence import beyond_luck as beyond_luck
-from attnsel.evidence import diagnose as diagnose
-from attnsel.evidence import label_z as label_z
-from attnsel.evidence import shrunken_lean as shrunken_lean
 from attnsel.flow import Certificate as Certificate
 from attnsel.flow import Flow as Flow
 from attnsel.flow import certificate as certificate
 from attnsel.flow import gradient_flow as gradient_flow
 from attnsel.model import AttentionClassifier as AttentionClassifier
+from attnsel.report.diagnosis import Diagnosis as Diagnosis
+from attnsel.report.diagnosis import diagnose as diagnose
+from attnsel.report.luck import beyond_luck as beyond_luck
+from attnsel.report.luck import label_z as label_z
+from attnsel.report.luck import q_values as q_values
+from attnsel.report.luck import shrunken_lean as shrunken_lean
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
 from attnsel.texts.loading import BundledCorpusWarning as BundledCorpusWarning

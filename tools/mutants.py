@@ -567,29 +567,29 @@ FAULTS = [
     # Evidence
     Fault(
         "z with the variance of labels drawn anew, not permuted",
-        "evidence",
+        "report/luck",
         "(n - per_class) / (n * (n - 1))",
         "(n - per_class) / (n * n * (n - 1))",
         chapter="one_step",
     ),
     Fault(
         "z that takes the counts of a sequence as independent",
-        "evidence",
+        "report/luck",
         "counts.multiply(counts).sum(axis=0) - total**2 / n",
         "total - total**2 / n",
     ),
     Fault(
         "no prior in the shrunken lean",
-        "evidence",
-        "shares = (found + a) / (evidence + a.sum())",
-        "shares = (found + 1e-9 * a) / (evidence + 1e-9 * a.sum())",
+        "report/luck",
+        "return lean_of((found + a) / (held + a.sum()))",
+        "return lean_of((found + 1e-9 * a) / (held + 1e-9 * a.sum()))",
         chapter="own_texts",
     ),
     Fault(
         "finds where luck is likely",
-        "evidence",
-        "q.reshape(z.shape) < rate",
-        "q.reshape(z.shape) > rate",
+        "report/luck",
+        "q_values(corpus) <= rate",
+        "q_values(corpus) > rate",
         chapter="leaks",
     ),
     # What the chapters show

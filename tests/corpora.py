@@ -1,0 +1,29 @@
+"""Random corpora that several tests of evidence draw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnsel import Corpus, Vocab
+
+
+def drawn(n=60, n_tokens=12, length=9, n_classes=2, seed=0):
+    """A corpus of random sequences with random labels, all classes there."""
+    rng = np.random.default_rng(seed)
+    sequences = [rng.integers(n_tokens, size=rng.integers(2, length)) for _ in range(n)]
+    labels = rng.permutation(np.arange(n) % n_classes)
+    vocab = Vocab([f"t{i}" for i in range(n_tokens)])
+    return Corpus.from_tokens(sequences, labels, vocab)
+
+
+def leaning(n=4000, n_tokens=300, seed=0, truth=None):
+    """Sequences of rare and frequent tokens that lean by known shares."""
+    rng = np.random.default_rng(seed)
+    often = 1 / np.arange(1, n_tokens + 1)
+    share = rng.beta(4, 4, n_tokens) if truth is None else truth
+    labels = np.arange(n) % 2
+    law = np.stack([often * (1 - share), often * share])
+    law /= law.sum(axis=1, keepdims=True)
+    sequences = [rng.choice(n_tokens, size=12, p=law[y]) for y in labels]
+    vocab = Vocab([f"t{i}" for i in range(n_tokens)])
+    return Corpus.from_tokens(sequences, labels, vocab), share
