@@ -21,7 +21,12 @@ from attnsel import (
     q_values,
     shrunken_lean,
 )
-from attnsel.report.luck import hypergeometric_p, texts_by_class, token_p
+from attnsel.report.luck import (
+    class_sizes,
+    hypergeometric_p,
+    luck_p,
+    texts_by_class,
+)
 from attnsel.texts.reviews import generate_reviews
 
 BALANCES = {
@@ -132,7 +137,9 @@ def test_p_values_are_shares_of_all_ways_to_deal_the_labels():
     corpus = Corpus.from_tokens(sequences, labels, vocab)
     own = likelihood[[*permutations(labels)].index(labels)]
     expected = (likelihood <= own + 1e-12).mean(axis=0)
-    np.testing.assert_allclose(token_p(corpus), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        luck_p(texts_by_class(corpus), class_sizes(corpus)), expected, rtol=1e-12
+    )
 
 
 def test_what_a_sequence_repeats_counts_once():
@@ -147,7 +154,9 @@ def test_q_values_are_of_all_tokens_and_classes_and_choose_the_finds():
     for corpus in (drawn(), drawn(n_classes=3)):
         q = q_values(corpus)
         assert q.shape == label_z(corpus).shape
-        expected = false_discovery_control(token_p(corpus).ravel())
+        expected = false_discovery_control(
+            luck_p(texts_by_class(corpus), class_sizes(corpus)).ravel()
+        )
         np.testing.assert_allclose(q.flatten(), expected)
         rate = float(q.median())
         assert beyond_luck(corpus, rate=rate).equal(q <= rate)

@@ -581,8 +581,8 @@ FAULTS = [
     Fault(
         "no prior in the shrunken lean",
         "report/luck",
-        "return lean_of((found + a) / (held + a.sum()))",
-        "return lean_of((found + 1e-9 * a) / (held + 1e-9 * a.sum()))",
+        "return (found + a) / (held + a.sum())",
+        "return (found + 1e-9 * a) / (held + 1e-9 * a.sum())",
         chapter="own_texts",
     ),
     Fault(

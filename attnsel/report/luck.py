@@ -33,7 +33,7 @@ def label_z(corpus: Corpus) -> Tensor:
     """
     counts, n = corpus.counts.astype(np.float64), len(corpus)
     of_class = _sums_by_class(counts, corpus)
-    per_class = np.bincount(corpus.targets, minlength=corpus.n_classes)
+    per_class = class_sizes(corpus)
     total = of_class.sum(axis=1)
     squares = counts.multiply(counts).sum(axis=0) - total**2 / n
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -69,7 +69,7 @@ def q_values(corpus: Corpus) -> Tensor:
     Returns:
         float64 in [0, 1]: (V,) for two classes, (V, K) for more.
     """
-    p = token_p(corpus)
+    p = luck_p(texts_by_class(corpus), class_sizes(corpus))
     return _of_classes(false_discovery_control(p, axis=None).reshape(p.shape))
 
 
@@ -84,16 +84,25 @@ def beyond_luck(corpus: Corpus, *, rate: float = 0.05) -> Tensor:
     return q_values(corpus) <= rate
 
 
-def token_p(corpus: Corpus) -> np.ndarray:
-    """Return the exact p-values behind `q_values`, float64 (V, 1) or (V, K).
+def luck_p(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
+    """Return the exact p-values of what is held by so many sequences of each class.
 
-    Of two classes the second speaks for both.
+    `found` is (V, K) as from `texts_by_class`, `per_class` (K,) the number of all
+    sequences of each class. float64 (V, K), or (V, 1) for two classes, of which the
+    second speaks for both.
     """
-    found = texts_by_class(corpus)
     held = found.sum(axis=1, keepdims=True)
-    of_class = np.bincount(corpus.targets, minlength=corpus.n_classes)
-    p = hypergeometric_p(found, held, of_class, len(corpus))
-    return p[:, 1:] if corpus.n_classes == 2 else p
+    return hypergeometric_p(_tested(found), held, _tested(per_class), per_class.sum())
+
+
+def class_sizes(corpus: Corpus) -> np.ndarray:
+    """Return the number of sequences of each class, int64 (K,)."""
+    return np.bincount(corpus.targets, minlength=corpus.n_classes)
+
+
+def _tested(table: np.ndarray) -> np.ndarray:
+    """Return the columns of classes that are tested: of two the second."""
+    return table[..., 1:] if table.shape[-1] == 2 else table
 
 
 def hypergeometric_p(
@@ -150,9 +159,12 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
     (-1, 1) for two classes; for more (V, K), a class's share less the mean share of the
     others.
     """
-    found = texts_by_class(corpus).astype(np.float64)
+    return lean_of(shrunken_shares(texts_by_class(corpus), class_sizes(corpus)))
+
+
+def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
+    """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
     held = found.sum(axis=1, keepdims=True)
-    per_class = np.bincount(corpus.targets, minlength=corpus.n_classes)
     prior = (per_class + 0.5) / (per_class + 0.5).sum()  # no class is impossible
 
     def surprise(log_strength: float) -> float:
@@ -162,7 +174,7 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
 
     best = minimize_scalar(surprise, bounds=(-5.0, 15.0), method="bounded")
     a = np.exp(best.x) * prior
-    return lean_of((found + a) / (held + a.sum()))
+    return (found + a) / (held + a.sum())
 
 
 def lean_of(shares: np.ndarray) -> Tensor:
