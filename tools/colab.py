@@ -49,6 +49,10 @@ CONTINUED = ", continued"
 # "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.
 CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))(?= of |[(,:]| \(|$)")
 RECORD = "application/papermill.record/"
+KNOB = re.compile(
+    r"(?P<set>[A-Z][A-Z_0-9]* = (?P<value>[^#\n]*[^#\s]))(?:  # (?P<why>.*))?"
+)
+FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 class Reference(NamedTuple):
@@ -112,6 +116,24 @@ def in_table(cell: str) -> str:
         return formula or r"\|"
 
     return re.sub(r"(\$[^$]+\$)|\|", replace, " ".join(cell.split()))
+
+
+def form(source: str) -> str:
+    """Return the numbers a reader may change as the fields of a form."""
+    lines = ["#@title Numbers to change"]
+    for line in source.splitlines()[1:]:
+        knob = KNOB.fullmatch(line)
+        if not knob:
+            lines.append(line)
+            continue
+        try:
+            kind = FIELDS.get(type(ast.literal_eval(knob["value"])), "raw")
+        except ValueError:
+            kind = "raw"
+        if knob["why"]:
+            lines.append(f"#@markdown {knob['why']}")
+        lines.append(f'{knob["set"]}  #@param {{type: "{kind}"}}')
+    return "\n".join(lines)
 
 
 def glued(notebook: Any) -> dict[str, str]:
@@ -276,6 +298,8 @@ class Chapter:
         """Return a code cell and, if it draws a figure, the cell of its caption."""
         settings = cell.metadata.pop("mystnb", {})
         tags = set(cell.metadata.get("tags", []))
+        if cell.source.startswith("# knobs\n"):
+            cell.source = form(cell.source)
         if self.solution or (tags & FOLDED and "lab" not in tags):
             cell.metadata["cellView"] = "form"
         if self.solution or tags & {"remove-cell", "remove-output"}:

@@ -4,6 +4,7 @@
   so do the mentions of it and the search.
 - A cell's table that has a caption is a numbered table.
 - The panels of a figure stand below each other on a phone.
+- The claims that stand together are one line, which opens.
 - The page of all claims is written from the outputs of the notebooks, and other pages
   link to a claim by its words.
 """
@@ -30,6 +31,10 @@ from tools.panels import panels
 
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 CLAIMS = "book/claims"
+CLAIM = (
+    r'<div class="output text_html"><div class="attnsel-claim".*?</span></div>\s*</div>'
+)
+TOGETHER = re.compile(rf"(?:{CLAIM}\s*)+", re.DOTALL)
 BOXES = (*NODE_TYPES.values(), unenumerable_node)
 
 
@@ -113,15 +118,26 @@ def stack(image: str, svg: str) -> str:
     return "".join(parts)
 
 
+def fold_claims(body: str) -> str:
+    """Return a page on which the claims of a cell are one line that opens."""
+
+    def fold(m: re.Match[str]) -> str:
+        count = m[0].count('class="attnsel-claim"')
+        told = "1 claim holds" if count == 1 else f"{count} claims hold"
+        return f'<details class="claims"><summary>✓ {told}</summary>{m[0]}</details>'
+
+    return TOGETHER.sub(fold, body)
+
+
 def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Prepare the figures of a page for phones."""
+    """Prepare the figures of a page for phones, and fold its claims."""
     sources = {name: path for path, name in app.builder.images.items()}
 
     def replace(m: re.Match[str]) -> str:
         return stack(m[0], Path(app.srcdir, sources[m[1]]).read_text(encoding="utf-8"))
 
     if "body" in context:
-        context["body"] = IMAGE.sub(replace, context["body"])
+        context["body"] = fold_claims(IMAGE.sub(replace, context["body"]))
 
 
 def chapters(root: Path) -> list[Path]:

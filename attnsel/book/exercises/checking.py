@@ -203,7 +203,7 @@ def check(name: str, mine: Callable[..., Any]) -> None:
     line = f"{MARKS[verdict.state]} {name}: {verdict.told}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     for title, text in zip(("Hint", "Second hint"), exercise.hints, strict=True):
-        parts.append(_folded(title, html.escape(text)))
+        parts.append(_folded(title, f"<div>{html.escape(text)}</div>"))
     code = f"<pre>{html.escape(exercise.text)}</pre>"
     parts.append(_folded("Solution", code))
     data = {"text/plain": line, "text/html": "".join(parts)}

@@ -1,0 +1,43 @@
+"""What the pages get beyond Sphinx, and the forms of the copies for Colab."""
+
+import pytest
+
+from tools.colab import form
+from tools.pages import fold_claims
+
+CLAIM = (
+    '<div class="output text_html"><div class="attnsel-claim" id="claim-{0}" '
+    'style="x"><span>✓ {0}</span><span class="by">this book</span></div></div>'
+)
+
+
+def test_claims_of_a_cell_are_one_line_that_opens():
+    run = CLAIM.format("a") + "\n" + CLAIM.format("b")
+    page = f"<p>Before</p>{run}<p>between</p>{CLAIM.format('c')}<p>after</p>"
+    first = f'<details class="claims"><summary>✓ 2 claims hold</summary>{run}</details>'
+    folded = fold_claims(page)
+    assert folded.startswith(f"<p>Before</p>{first}<p>between</p><details")
+    assert folded.count("✓ 1 claim holds") == 1
+    assert folded.endswith("</details><p>after</p>")
+    assert fold_claims("<p>none</p>") == "<p>none</p>"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("DIM = 2048", 'DIM = 2048  #@param {type: "integer"}'),
+        ("RATE = 1e-2", 'RATE = 1e-2  #@param {type: "number"}'),
+        ('DATA = "imdb"', 'DATA = "imdb"  #@param {type: "string"}'),
+        ("SHUFFLE = True", 'SHUFFLE = True  #@param {type: "boolean"}'),
+        ("STEPS = [1, 2]", 'STEPS = [1, 2]  #@param {type: "raw"}'),
+        ("LATER = DIM // 2", 'LATER = DIM // 2  #@param {type: "raw"}'),
+        (
+            "SEED = 0  # of the start",
+            '#@markdown of the start\nSEED = 0  #@param {type: "integer"}',
+        ),
+        ("# a line of words", "# a line of words"),
+    ],
+)
+def test_a_number_to_change_is_a_field_of_a_form(line, expected):
+    title = "#@title Numbers to change"
+    assert form(f"# knobs\n{line}") == f"{title}\n{expected}"
