@@ -10,7 +10,7 @@ import difflib
 import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -275,6 +275,10 @@ class Corpus:
     def lengths(self) -> torch.Tensor:
         """The number T of tokens of each sequence, int64 tensor (n,)."""
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
+
+    def with_labels(self, labels: torch.Tensor) -> Corpus:
+        """Return the same sequences with other labels (n,), numbers of the classes."""
+        return replace(self, labels=labels)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw as many sequences of each class; all of the smallest class if None."""

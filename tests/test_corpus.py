@@ -526,3 +526,14 @@ def test_vocab_misuse():
     for wrong in ("one", ["a", 3]):
         with pytest.raises(TypeError, match="expected a list of strings"):
             Vocab(wrong)
+
+
+def test_other_labels_leave_all_else_as_it_was():
+    corpus = Corpus.from_texts(["a b", "b c", "c"], ["no", "yes", "no"], min_count=1)
+    other = corpus.with_labels(1 - corpus.targets)
+    assert other.signs.tolist() == (-corpus.signs).tolist()
+    assert other.classes == ("no", "yes")
+    assert other.texts == corpus.texts
+    assert (other.counts != corpus.counts).nnz == 0
+    with pytest.raises(ValueError, match="labels"):
+        corpus.with_labels(torch.tensor([0, 1, 2]))

@@ -2,6 +2,7 @@
 
 from attnsel.book.claims import claim as claim
 from attnsel.book.claims import glue as glue
+from attnsel.book.data import authors as authors
 from attnsel.book.figures import coloured_text as coloured_text
 from attnsel.book.figures import flow_plane as flow_plane
 from attnsel.book.figures import frames as frames

@@ -1,0 +1,53 @@
+"""What a model has to be compared with: logistic regression on a bag of words."""
+
+from dataclasses import dataclass
+
+import torch
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from torch import Tensor
+
+from attnsel.checks import check_number
+from attnsel.corpus import Corpus
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A logistic regression and what it says of the test sequences.
+
+    Attributes:
+        accuracy: on the test sequences, in [0, 1].
+        coefficients: of the tokens, float64 (V,), or (K, V) for more than two classes.
+        logits: of the test sequences, float64 (n,) or (n, K).
+    """
+
+    accuracy: float
+    coefficients: Tensor
+    logits: Tensor
+
+
+def baseline(
+    train: Corpus, test: Corpus, *, strength: float = 3.0, tfidf: bool = True
+) -> Baseline:
+    """Train a logistic regression on bags of tokens and read the test sequences.
+
+    The features of a sequence are (1 + log count) idf of its tokens, scaled to length
+    one; without `tfidf` they are the counts. The penalty is that of scikit-learn, with
+    C = strength, positive; it decides the accuracy, so compare several on sequences set
+    aside. A ValueError tells of corpora in different vocabularies or classes.
+    """
+    check_number("strength", strength, above=0)
+    if (train.vocab, train.classes) != (test.vocab, test.classes):
+        told = "its vocabulary or classes are not those of the training corpus"
+        raise ValueError(f"test: {told}; load it with vocab=train.vocab")
+    features = [train.counts, test.counts]
+    if tfidf:
+        weights = TfidfTransformer(sublinear_tf=True).fit(train.counts)
+        features = [weights.transform(counts) for counts in features]
+    model = LogisticRegression(C=strength, max_iter=1000, tol=1e-3)
+    model.fit(features[0], train.targets.numpy())
+    return Baseline(
+        float(model.score(features[1], test.targets.numpy())),
+        torch.from_numpy(model.coef_).double().squeeze(0),
+        torch.from_numpy(model.decision_function(features[1])).double(),
+    )
