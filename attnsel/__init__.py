@@ -1,7 +1,6 @@
 """Attention with trained embeddings selects important tokens, as running code."""
 
 from attnsel.corpus import Corpus as Corpus
-from attnsel.corpus import Vocab as Vocab
 from attnsel.flow import Certificate as Certificate
 from attnsel.flow import Flow as Flow
 from attnsel.flow import certificate as certificate
@@ -22,6 +21,7 @@ from attnsel.theory import max_margin as max_margin
 from attnsel.theory import one_step_prediction as one_step_prediction
 from attnsel.theory import posterior_difference as posterior_difference
 from attnsel.theory import signed_frequency as signed_frequency
+from attnsel.tokens import Vocab as Vocab
 from attnsel.train import History as History
 from attnsel.train import fit as fit
 from attnsel.train import one_step as one_step

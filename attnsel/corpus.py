@@ -1,4 +1,4 @@
-"""Texts as bags of tokens: `Vocab`, `Corpus` and the tokenization behind them.
+"""`Corpus`: texts as bags of tokens, with their classes.
 
 The classifier of the paper does not see the order of the tokens, so a sequence is
 kept as the count of each token, and a corpus as a sparse matrix of counts.
@@ -6,81 +6,24 @@ kept as the count of each token, and a corpus as a sparse matrix of counts.
 
 from __future__ import annotations
 
-import difflib
-import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 import torch
 from scipy.sparse import csr_array
 
+from attnsel import encoding
 from attnsel.checks import check_number
+from attnsel.tokens import ClassName, Vocab, clean_text, pieces
 
-# Words with their contractions (don't, o'neil's), then any other visible character
-# by itself, so that neither punctuation nor one-letter words are lost.
-TOKEN_PATTERN = r"[^\W_]+(?:'[^\W_]+)*|\S"
-_TOKEN = re.compile(TOKEN_PATTERN)
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-ClassName = str | int | bool
-
-
-def clean_text(text: str) -> str:
-    """Return the text with each HTML line break replaced by a space."""
-    return _BREAK.sub(" ", text)
-
-
-def _fold(text: str) -> str:
-    """Lowercase a text and straighten its apostrophes, keeping its length."""
-    # The dotted capital I is the one letter that would grow when lowercased.
-    return text.replace("İ", "I").lower().replace("’", "'")
-
-
-def split(text: str) -> list[str]:
-    """Return the tokens of a text, in lower case."""
-    return _TOKEN.findall(_fold(clean_text(text)))
-
-
-class Vocab(tuple[str, ...]):
-    """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
-
-    `classes` are the names of the classes 0..K-1 of the corpus it belongs to, or None.
-    """
-
-    classes: tuple[ClassName, ...] | None
-    _ids: dict[str, int]
-
-    def __new__(
-        cls, tokens: Iterable[str], classes: Iterable[ClassName] | None = None
-    ) -> Vocab:
-        """Number the tokens; a ValueError if one occurs twice or there is none."""
-        vocab = super().__new__(cls, tokens)
-        vocab._ids = {token: i for i, token in enumerate(vocab)}
-        vocab.classes = None if classes is None else tuple(classes)
-        if isinstance(tokens, str) or not all(isinstance(t, str) for t in vocab):
-            raise TypeError("tokens: expected a list of strings")
-        if not 0 < len(vocab) == len(vocab._ids):
-            raise ValueError("tokens: expected distinct strings, at least one")
-        return vocab
-
-    def index(self, token: Any, *_: Any) -> int:
-        """Return the id of a token; a KeyError names the tokens most like it."""
-        if token not in self._ids:
-            near = difflib.get_close_matches(str(token), self) or "none"
-            raise KeyError(f"{token!r} is not in the vocabulary; near misses: {near}")
-        return self._ids[token]
-
-    def __contains__(self, token: object) -> bool:
-        return token in self._ids
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:5])) + (", ..." if len(self) > 5 else "")
-        return f"Vocab({len(self):,} tokens: {shown})"
+CLASSES_SHOWN = 10  # of those that a corpus describes itself by
+_AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,34 +51,17 @@ class Corpus:
     texts: tuple[str, ...] | None = None
     name: str = "corpus"
     left_out: Mapping[str, Sequence[Hashable]] = field(default_factory=dict)
-    _products: dict[Any, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        counts = csr_array(self.counts, dtype=np.float32)
-        n, vocab, labels = counts.shape[0], self.vocab, self.labels
-        if n == 0 or counts.shape[1] != len(vocab):
-            wanted = f"at least one sequence and {len(vocab)} columns"
-            raise ValueError(f"counts: expected {wanted}, got shape {counts.shape}")
-        whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
-        if not (whole & (counts.data >= 0)).all():
-            raise ValueError("counts: expected whole numbers of at least 0")
-        if not (counts.has_canonical_format and counts.data.all()):
-            counts = counts.copy()
-            counts.sum_duplicates()
-            counts.eliminate_zeros()
-        if not np.diff(counts.indptr).all():
-            row = int(np.argmin(np.diff(counts.indptr)))
-            raise ValueError(f"counts: row {row} holds no token of the vocabulary")
+        counts = _checked_counts(self.counts, len(self.vocab))
+        labels, vocab = self.labels, self.vocab
         for what, values in (("labels", labels), ("texts", self.texts)):
-            if values is not None and len(values) != n:
-                raise ValueError(f"{what}: {len(values)} for {n} sequences")
+            if values is not None and len(values) != counts.shape[0]:
+                unequal = f"{len(values)} for {counts.shape[0]} sequences"
+                raise ValueError(f"{what}: {unequal}")
         if labels is not None:
             labels = torch.as_tensor(labels).to(torch.int64)
-            if vocab.classes is None:
-                vocab = Vocab(vocab, range(max(2, int(labels.max()) + 1)))
-            for label in (int(labels.min()), int(labels.max())):
-                most = len(vocab.classes or ()) - 1
-                check_number("labels", label, 0, most, integer=True)
+            vocab = _checked_classes(labels, vocab)
         vars(self).update(counts=counts, labels=labels, vocab=vocab)
 
     @classmethod
@@ -169,37 +95,56 @@ class Corpus:
         A ValueError tells of texts and labels that differ in number, a label that names
         no class of `vocab`, no token that is frequent enough, or no row that is left.
         """
-        from attnsel.texts import encoding  # which needs this module
-
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")
         encoding.check_settings(vocab, min_count, max_tokens, on_bad_rows)
-        rows = texts.index.tolist() if isinstance(texts, pd.Series) else None
-        texts, blocks = encoding.tally(texts, name, num_proc)
-        known = vocab and vocab.classes
-        numbers, classes = encoding.number_labels(labels, len(texts), known)
-        counts, found = encoding.count(blocks, vocab, numbers, min_count, max_tokens)
+        row_names = texts.index.tolist() if isinstance(texts, pd.Series) else None
+        blocks: Any
+        if num_proc is None:
+            texts = list(texts)
+            blocks = encoding.count_tokens(texts, name)
+        else:
+            blocks = encoding.count_tokens_on_disk(texts, num_proc)
+            (column,) = texts.column_names
+            texts = texts[column]
+        given_classes = None if vocab is None else vocab.classes
+        numbers, classes = encoding.number_labels(labels, len(texts), given_classes)
+        tokens: Sequence[str] | None = vocab
+        if tokens is None:
+            fit = min_count, max_tokens
+            tokens = encoding.frequent_tokens(blocks, numbers, *fit)
+        counts = encoding.count_matrix(blocks, tokens)
         del blocks  # they may be a file in memory
-        vocab = Vocab(found or [""], classes)  # without a token no row will be left
-        return cls._of_rows(counts, numbers, vocab, texts, name, on_bad_rows, rows)
+        return cls._of_usable_rows(
+            counts,
+            numbers,
+            texts,
+            tokens=tokens,
+            classes=classes,
+            name=name,
+            on_bad_rows=on_bad_rows,
+            row_names=row_names,
+            keep_texts=num_proc is None,
+        )
 
     @classmethod
     def from_tokens(
         cls,
         sequences: Iterable[Sequence[int] | torch.Tensor | np.ndarray],
         labels: Any,
-        vocab: Vocab,
+        vocab: Vocab | Sequence[str],
         *,
         name: str = "tokens",
     ) -> Corpus:
         """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
 
-        Labels are as in `from_texts`, their classes those of `vocab` if it brings any.
-        A sequence without token or label is left out, with a warning; an id that is no
-        integer in 0..V-1 is a ValueError.
+        `vocab` is a Vocab or a list of V distinct strings. Labels are as in
+        `from_texts`, their classes those of `vocab` if it brings any. A sequence
+        without token or label is left out, with a warning; an id that is no integer in
+        0..V-1 is a ValueError.
         """
-        from attnsel.texts import encoding
-
+        if not isinstance(vocab, Vocab):
+            vocab = Vocab(vocab)
         rows = [np.asarray(sequence).reshape(-1) for sequence in sequences]
         for i, ids in enumerate(rows):
             inside = (ids >= 0) & (ids < len(vocab)) & (ids.dtype.kind in "iu")
@@ -208,43 +153,44 @@ class Corpus:
                 raise ValueError(f"sequences: {wanted}, got {ids} in row {i}")
         numbers, classes = encoding.number_labels(labels, len(rows), vocab.classes)
         ids = np.concatenate([np.arange(0.0), *rows]).astype(np.int32)
-        whole = np.ones(len(ids)), ids, np.cumsum([0, *map(len, rows)])
-        counts = csr_array(whole, shape=(len(rows), len(vocab)))
-        return cls._of_rows(counts, numbers, Vocab(vocab, classes), None, name)
+        starts = np.cumsum([0, *map(len, rows)])
+        shape = len(rows), len(vocab)
+        counts = csr_array((np.ones(len(ids)), ids, starts), shape=shape)
+        return cls._of_usable_rows(
+            counts, numbers, None, tokens=vocab, classes=classes, name=name
+        )
 
     @classmethod
-    def _of_rows(
+    def _of_usable_rows(
         cls,
         counts: csr_array,
         numbers: np.ndarray | None,
-        vocab: Vocab,
         texts: Sequence[Any] | None,
+        *,
+        tokens: Sequence[str],
+        classes: Sequence[ClassName] | None,
         name: str,
         on_bad_rows: str = "warn",
-        rows: Sequence[Hashable] | None = None,
+        row_names: Sequence[Hashable] | None = None,
+        keep_texts: bool = True,
     ) -> Corpus:
-        """Leave out the rows that cannot be used, under their names in `rows`."""
-        from attnsel.texts import encoding
-
+        """Leave out the rows that lack something, and tell of them by their names."""
         n = counts.shape[0]
-        nameless = np.zeros(n, bool) if numbers is None else numbers < 0
-        bad = nameless | (np.diff(counts.indptr) == 0)
+        lacking = encoding.what_rows_lack(counts, numbers, texts)
         left_out: dict[str, list[Hashable]] = {}
-        for i in np.flatnonzero(bad).tolist():
-            text = "." if texts is None else texts[i]
-            blank = not isinstance(text, str) or not text.strip()
-            why = "text" if blank else "label" if nameless[i] else "known token"
-            left_out.setdefault(why, []).append(rows[i] if rows else i)
-        encoding.report_left_out(left_out, n, on_bad_rows)
-        kept = np.flatnonzero(~bad)
-        return cls(
-            counts[kept] if bad.any() else counts,
-            None if numbers is None else torch.from_numpy(numbers[kept]),
-            vocab,
-            tuple(clean_text(texts[i]) for i in kept) if type(texts) is list else None,
-            name,
-            left_out,
-        )
+        for row, what in lacking.items():
+            row_name = row if row_names is None else row_names[row]
+            left_out.setdefault(what, []).append(row_name)
+        encoding.report_left_out(left_out, n, on_bad_rows, level=4)
+        kept = np.delete(np.arange(n), list(lacking))
+        labels = kept_texts = None
+        if numbers is not None:
+            labels = torch.from_numpy(numbers[kept])
+        if texts is not None and keep_texts:
+            kept_texts = tuple(clean_text(texts[row]) for row in kept)
+        if lacking:
+            counts = counts[kept]
+        return cls(counts, labels, Vocab(tokens, classes), kept_texts, name, left_out)
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -283,10 +229,11 @@ class Corpus:
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw as many sequences of each class; all of the smallest class if None."""
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
-        there = self.targets.bincount(minlength=self.n_classes).tolist()
-        size = min(there) if per_class is None else per_class
-        check_number("per_class", size, 1, min(there), integer=True)
-        rows = [order[self.targets[order] == k][:size] for k in range(self.n_classes)]
+        smallest = int(self.targets.bincount(minlength=self.n_classes).min())
+        size = smallest if per_class is None else per_class
+        check_number("per_class", size, 1, smallest, integer=True)
+        shuffled = self.targets[order]
+        rows = [order[shuffled == k][:size] for k in range(self.n_classes)]
         return self[torch.cat(rows)]
 
     def most_frequent(self, size: int) -> Corpus:
@@ -294,30 +241,14 @@ class Corpus:
 
         Sequences that are left without any token are left out, with a warning.
         """
-        numbers = None if self.labels is None else self.labels.numpy()
-        texts = None if self.texts is None else list(self.texts)
-        vocab = Vocab(self.vocab[:size], self.vocab.classes)
-        return self._of_rows(self.counts[:, :size], numbers, vocab, texts, self.name)
-
-    def csr(
-        self, dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu"
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the counts (n, V) and their transpose (V, n) as torch sparse CSR.
-
-        Both are made on the first call for a dtype and device and kept.
-        """
-        key = (dtype, torch.device(device))
-        if key not in self._products:
-            how: Any = {"device": device, "check_invariants": True}
-            pair = []
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-                for C in (self.counts, csr_array(self.counts.T)):
-                    at = torch.from_numpy(C.indptr), torch.from_numpy(C.indices)
-                    values = torch.from_numpy(C.data).to(dtype)
-                    pair.append(torch.sparse_csr_tensor(*at, values, C.shape, **how))
-            self._products[key] = tuple(pair)
-        return self._products[key]
+        return self._of_usable_rows(
+            self.counts[:, :size],
+            None if self.labels is None else self.labels.numpy(),
+            self.texts,
+            tokens=self.vocab[:size],
+            classes=self.vocab.classes,
+            name=self.name,
+        )
 
     def words(self, i: int) -> list[tuple[str, int]]:
         """Split sequence i into pieces with their token ids, to colour a text.
@@ -326,20 +257,13 @@ class Corpus:
         tokens, and tokens outside the vocabulary, have the id -1. A sequence without
         text gives its tokens in the order of their ids, with spaces between them.
         """
-        if self.texts is None:
-            bag = self.counts[[i]]
-            ids = np.repeat(bag.indices, bag.data.astype(np.int64)).tolist()
-            spaced = [piece for t in ids for piece in ((" ", -1), (self.vocab[t], t))]
-            return spaced[1:]
-        text = self.texts[i]
-        # Tokens and what lies between them, in turn; folding keeps their lengths.
-        pieces = re.split(f"({TOKEN_PATTERN})", _fold(text))
-        ends = accumulate(map(len, pieces))
-        return [
-            (text[end - len(piece) : end], self.vocab._ids.get(piece, -1))
-            for piece, end in zip(pieces, ends, strict=True)
-            if piece
-        ]
+        if self.texts is not None:
+            return pieces(self.texts[i], self.vocab)
+        bag = self.counts[[i]]
+        spaced = []
+        for token in np.repeat(bag.indices, bag.data.astype(np.int64)).tolist():
+            spaced += [(" ", -1), (self.vocab[token], token)]
+        return spaced[1:]
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -352,10 +276,84 @@ class Corpus:
         return Corpus(self.counts[rows], labels, self.vocab, texts, self.name)
 
     def __repr__(self) -> str:
-        held = [] if self.labels is None else self.labels.bincount().tolist()
-        shown = [f"{k}: {n:,}" for k, n in zip(self.classes, held, strict=False)]
-        classes = ", ".join(shown[:10] + ["..."] * (len(shown) > 10))
         return (
             f"Corpus({self.name!r}, n = {len(self):,}, V = {len(self.vocab):,}, mean "
-            f"length {self.lengths.double().mean():.1f}, {classes or 'unlabelled'})"
+            f"length {self.lengths.double().mean():.1f}, {_class_sizes(self)})"
+        )
+
+
+def _checked_counts(counts: Any, width: int) -> csr_array:
+    """Return counts in canonical form; ValueError if they can be none of a corpus."""
+    counts = csr_array(counts, dtype=np.float32)
+    if counts.shape[0] == 0 or counts.shape[1] != width:
+        wanted = f"at least one sequence and {width} columns"
+        raise ValueError(f"counts: expected {wanted}, got shape {counts.shape}")
+    whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
+    if not (whole & (counts.data >= 0)).all():
+        raise ValueError("counts: expected whole numbers of at least 0")
+    if not (counts.has_canonical_format and counts.data.all()):
+        counts = counts.copy()
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    sizes = np.diff(counts.indptr)
+    if not sizes.all():
+        row = int(np.argmin(sizes))
+        raise ValueError(f"counts: row {row} holds no token of the vocabulary")
+    return counts
+
+
+def _checked_classes(labels: torch.Tensor, vocab: Vocab) -> Vocab:
+    """Return a vocabulary with classes, if need be 0..K-1, that all labels are of."""
+    if vocab.classes is None:
+        vocab = Vocab(vocab, range(max(2, int(labels.max()) + 1)))
+    for label in (int(labels.min()), int(labels.max())):
+        last = len(vocab.classes or ()) - 1
+        check_number("labels", label, 0, last, integer=True)
+    return vocab
+
+
+def _class_sizes(corpus: Corpus) -> str:
+    """Write how many sequences each of the first classes has."""
+    if corpus.labels is None:
+        return "unlabelled"
+    sizes = corpus.labels.bincount().tolist()
+    shown = [f"{k}: {n:,}" for k, n in zip(corpus.classes, sizes, strict=False)]
+    if len(shown) > CLASSES_SHOWN:
+        shown[CLASSES_SHOWN:] = ["..."]
+    return ", ".join(shown)
+
+
+def count_tensors(
+    corpus: Corpus,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the counts (n, V) and their transpose (V, n) as torch sparse CSR.
+
+    Both are made on the first call for a corpus, dtype and device, and kept as long as
+    the corpus is.
+    """
+    made = _AS_TENSORS.setdefault(corpus, {})
+    key = dtype, torch.device(device)
+    if key not in made:
+        transposed = csr_array(corpus.counts.T)
+        made[key] = (
+            _sparse_tensor(corpus.counts, dtype, device),
+            _sparse_tensor(transposed, dtype, device),
+        )
+    return made[key]
+
+
+def _sparse_tensor(
+    matrix: csr_array, dtype: torch.dtype, device: torch.device | str
+) -> torch.Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr),
+            torch.from_numpy(matrix.indices),
+            torch.from_numpy(matrix.data).to(dtype),
+            matrix.shape,
+            device=device,
+            check_invariants=True,
         )

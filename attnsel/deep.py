@@ -13,7 +13,7 @@ from torch.nn.functional import embedding_bag
 from torch.nn.utils.rnn import pad_sequence
 
 from attnsel.checks import check_number
-from attnsel.corpus import Corpus
+from attnsel.corpus import Corpus, count_tensors
 from attnsel.model import Classifier, sequence_softmax
 
 # Entries of attention that are computed together, of sequences of similar length.
@@ -42,7 +42,7 @@ class MLPClassifier(Classifier):
         """Return the logits f(X) of all sequences, (n,) or (n, K)."""
         self.check_vocab(corpus)
         E, P = self.embeddings, self.directions()
-        C, _ = corpus.csr(E.dtype, E.device)
+        C, _ = count_tensors(corpus, E.dtype, E.device)
         _, columns, q = sequence_softmax(E @ P[0], C)
         starts = C.crow_indices()[:-1].long()
         gathered = embedding_bag(columns, E, starts, mode="sum", per_sample_weights=q)

@@ -23,7 +23,8 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from attnsel.checks import check_choice, check_number
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus, count_tensors
+from attnsel.tokens import Vocab
 
 # One shift by max a is exact while exp(-spread), and its reciprocal, stay far from
 # the ends of the dtype's range; past that each sequence gets a shift of its own.
@@ -127,7 +128,7 @@ class AttentionClassifier(Classifier):
         """
         self.check_vocab(corpus)
         a, counts = self.scores()[:, 0], corpus.counts
-        _, _, q = sequence_softmax(a, corpus.csr(a.dtype, a.device)[0])
+        _, _, q = sequence_softmax(a, count_tensors(corpus, a.dtype, a.device)[0])
         at = (counts.indices.copy(), counts.indptr.copy())
         return csr_array((q.cpu().numpy(), *at), counts.shape)
 
@@ -155,7 +156,7 @@ def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
     a, b = scores[:, :1], scores[:, 1:]
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
-    C, Ct = corpus.csr(scores.dtype, scores.device)
+    C, Ct = count_tensors(corpus, scores.dtype, scores.device)
     top = a.detach().max()
     if float(top - a.detach().min()) <= SAFE_SPREAD[scores.dtype]:
         w = torch.exp(a - top)

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from attnsel.checks import check_number
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
+from attnsel.tokens import Vocab
 
 
 def separable_corpus(

@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-from attnsel.corpus import TOKEN_PATTERN, Corpus
+from attnsel.corpus import Corpus
 from attnsel.texts.loading import load_corpus
+from attnsel.tokens import TOKEN_PATTERN
 
 REPEATS = 3
 

@@ -26,7 +26,7 @@ from attnsel.train import logistic_loss
 PEAK = """
 import sys, pathlib, re, torch, attnsel
 corpus = attnsel.load_corpus("imdb")
-corpus.csr()
+attnsel.corpus.count_tensors(corpus)
 model = attnsel.AttentionClassifier(len(corpus.vocab), int(sys.argv[1]))
 proc = pathlib.Path("/proc/self")
 def status(key):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
+from attnsel.tokens import Vocab
 
 
 def ragged(

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from nbval.plugin import get_sanitize_patterns
 
 from attnsel.book import claim, glue, name_tokens
-from attnsel.corpus import Vocab
+from attnsel.tokens import Vocab
 
 BOUNDS = [
     (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),

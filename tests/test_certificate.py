@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss
 from torch import Tensor
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.flow import Certificate, certificate, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
+from attnsel.tokens import Vocab
 from attnsel.train import one_step
 
 SEEDS = st.integers(0, 10_000)

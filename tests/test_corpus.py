@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from attnsel.corpus import Corpus, Vocab, _fold, clean_text
+from attnsel.corpus import Corpus, count_tensors
+from attnsel.tokens import Vocab, clean_text, fold
 
 VOCAB = Vocab(list("abcdefg"), [0, 1])
 
@@ -89,8 +90,8 @@ def test_line_breaks_become_spaces(tag):
 def test_folding_keeps_the_length_of_every_character():
     for start in range(0, sys.maxunicode + 1, 4096):
         block = "".join(map(chr, range(start, start + 4096)))
-        assert len(_fold(block)) == 4096
-    assert _fold("DON’T İZMİR") == "don't izmir"
+        assert len(fold(block)) == 4096
+    assert fold("DON’T İZMİR") == "don't izmir"
 
 
 @settings(deadline=None)
@@ -106,7 +107,7 @@ def test_words_give_back_the_text_and_the_counts(texts):
         assert found == dict(zip(bag.indices, bag.data, strict=True))
         for piece, token in pieces:
             assert token >= 0 or not piece.strip()  # min_count=1 keeps each token
-            assert token < 0 or corpus.vocab[token] == _fold(piece)
+            assert token < 0 or corpus.vocab[token] == fold(piece)
 
 
 def test_words_mark_what_is_outside_the_vocabulary():
@@ -432,14 +433,14 @@ def test_csr_is_the_counts_and_their_transpose(dtype):
     rng = random.Random(0)
     sequences = [rng.choices(range(7), k=rng.randint(1, 9)) for _ in range(20)]
     corpus = Corpus.from_tokens(sequences, [i % 2 for i in range(20)], VOCAB)
-    counts, transposed = corpus.csr(dtype)
+    counts, transposed = count_tensors(corpus, dtype)
     assert counts.layout == transposed.layout == torch.sparse_csr
     assert counts.dtype == transposed.dtype == dtype
     assert np.array_equal(counts.to_dense().numpy(), dense(corpus))
     assert np.array_equal(transposed.to_dense().numpy(), dense(corpus).T)
-    assert corpus.csr(dtype)[0] is counts
+    assert count_tensors(corpus, dtype)[0] is counts
     other = torch.float64 if dtype is torch.float32 else torch.float32
-    assert corpus.csr(other)[0].dtype == other
+    assert count_tensors(corpus, other)[0].dtype == other
 
 
 def test_corpus_is_frozen_and_describes_itself():

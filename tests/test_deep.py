@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from reference import naive_loss, ragged
 
 from attnsel import deep
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.deep import MLPClassifier, TwoLayerClassifier
+from attnsel.tokens import Vocab
 from attnsel.train import accuracy, fit, mean_loss, one_step
 
 DOUBLE = {"dtype": torch.float64}

@@ -18,10 +18,11 @@ import pyarrow.parquet
 import pytest
 from caching import cached, same
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.texts import loading
 from attnsel.texts.loading import load_corpus
 from attnsel.texts.reviews import generate_reviews
+from attnsel.tokens import Vocab
 
 ROOT = Path(loading.__file__).parents[2]
 PYTHONPATH = os.pathsep.join([str(ROOT), str(ROOT / "tests")])

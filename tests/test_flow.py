@@ -12,11 +12,12 @@ from reference import naive_logits, naive_loss, ragged
 from scipy.integrate import solve_ivp
 from torch import Tensor
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.flow import _Field, _Point, angle_gap, cls_gradient, gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
+from attnsel.tokens import Vocab
 from attnsel.train import one_step
 
 

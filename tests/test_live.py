@@ -12,8 +12,8 @@ from node import call, stored
 
 import attnsel
 from attnsel.book import NEGATIVE, NEUTRAL, POSITIVE, flow_plane, text_box
-from attnsel.corpus import Vocab
 from attnsel.texts.reviews import generate_reviews
+from attnsel.tokens import Vocab
 
 ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff", "\u2028", "中"]
 

@@ -21,7 +21,7 @@ from attnsel.book import (
     show_text,
     text_box,
 )
-from attnsel.corpus import Vocab
+from attnsel.tokens import Vocab
 
 pytestmark = pytest.mark.site
 

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from caching import cached, same
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.texts import loading
 from attnsel.texts.loading import BundledCorpusWarning, load_corpus
+from attnsel.tokens import Vocab
 
 REAL = os.environ.get("ATTNSEL_DATA")
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]

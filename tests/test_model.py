@@ -5,13 +5,14 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 
 from attnsel import model as model_module
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.model import (
     SAFE_SPREAD,
     AttentionClassifier,
     attention_on,
     bag_logits,
 )
+from attnsel.tokens import Vocab
 from attnsel.train import logistic_loss, mean_loss
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}

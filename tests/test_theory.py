@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 from torch import Tensor
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import (
@@ -23,6 +23,7 @@ from attnsel.theory import (
     relevant_tokens,
     signed_frequency,
 )
+from attnsel.tokens import Vocab
 from attnsel.train import one_step
 
 SEEDS = st.integers(0, 10_000)

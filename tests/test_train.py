@@ -15,9 +15,10 @@ from attnsel import model as model_module
 from attnsel import progress as progress_module
 from attnsel import steps as steps_module
 from attnsel import train as train_module
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, Classifier
 from attnsel.steps import BLOCK
+from attnsel.tokens import Vocab
 from attnsel.train import (
     accuracy,
     fit,

@@ -439,7 +439,7 @@ FAULTS = [
     ),
     Fault(
         "a new label in a test split passes for a missing one",
-        "texts/encoding",
+        "encoding",
         "if name not in number:",
         "if False:",
     ),
@@ -451,15 +451,15 @@ FAULTS = [
     ),
     Fault(
         "stars in alphabetical order",
-        "texts/encoding",
+        "encoding",
         "return int(number[1])",
         "return number[1]",
     ),
     Fault(
         "a vocabulary fitted to rows that are left out",
-        "texts/encoding",
-        "classes[start:stop] >= 0",
-        "classes[start:stop] >= -1",
+        "encoding",
+        "numbers[start:stop] >= 0",
+        "numbers[start:stop] >= -1",
     ),
     Fault(
         "rows of the Hub unchecked",

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from attnsel.book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
 from attnsel.checks import check_choice, check_number, check_shape
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
+from attnsel.tokens import Vocab
 
 
 def source(name: str) -> str:

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from torch import Tensor
 
-from attnsel.corpus import Vocab
 from attnsel.statistics import binned
+from attnsel.tokens import Vocab
 
 # Okabe and Ito's palette, told apart with any colour vision and in print.
 POSITIVE = "#0072B2"

@@ -28,9 +28,10 @@ import platformdirs
 import pyarrow as pa
 
 from attnsel.checks import check_choice, check_number
-from attnsel.corpus import TOKEN_PATTERN, Corpus, Vocab
-from attnsel.texts.encoding import check_settings, report_left_out
+from attnsel.corpus import Corpus
+from attnsel.encoding import check_settings, report_left_out
 from attnsel.texts.reviews import generate_reviews
+from attnsel.tokens import TOKEN_PATTERN, Vocab
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import torch
 
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
+from attnsel.tokens import Vocab
 
 LETTERS = list("abcdef")
 

@@ -1,0 +1,283 @@
+"""How texts and labels become counts of tokens and numbers of classes."""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any, TypedDict
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, get_index_dtype
+
+from attnsel.checks import check_choice, check_number
+from attnsel.progress import progress
+from attnsel.tokens import ClassName, Vocab, split
+
+BLOCK_SIZE = 5_000  # texts that are counted together
+ROWS_SHOWN = 5  # of those that a message tells of
+
+
+class Block(TypedDict):
+    """The bags of some texts that follow one another.
+
+    `tokens` are the distinct ones, joined by spaces, which no token holds: one string
+    is read from the disk faster than many. The bag of each text in turn is the next
+    `sizes` of the `ids` of its tokens, each with how many `times` it occurs.
+    """
+
+    tokens: str
+    ids: np.ndarray
+    times: np.ndarray
+    sizes: np.ndarray
+
+
+def _count_block(texts: Sequence[Any]) -> Block:
+    """Count the tokens of some texts, numbered in the order they come in."""
+    bags = [Counter(split(text)) if isinstance(text, str) else {} for text in texts]
+    occurring = [token for bag in bags for token in bag]
+    times = [n for bag in bags for n in bag.values()]
+    ids, tokens = pd.factorize(np.array(occurring, object))
+    return {
+        "tokens": " ".join(tokens),
+        "ids": ids.astype(np.int32),
+        "times": np.array(times, np.int32),
+        "sizes": np.array([len(bag) for bag in bags], np.int32),
+    }
+
+
+def count_tokens(texts: Sequence[Any], name: str) -> list[Block]:
+    """Count the tokens of texts, block by block; what is no text holds none."""
+    starts = range(0, len(texts), BLOCK_SIZE)
+    # A traceback keeps the frames that hold the bar: it is closed here.
+    with closing(progress(starts, f"tokenizing {name}")) as bar:
+        return [_count_block(texts[start : start + BLOCK_SIZE]) for start in bar]
+
+
+def count_tokens_on_disk(column: Any, num_proc: int) -> Any:
+    """Count the texts of a `datasets.Dataset` of one column, by several processes.
+
+    The blocks are a `datasets.Dataset`, too: they lie on the disk, as the texts do.
+    """
+    (name,) = column.column_names
+
+    def count(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        return {key: [value] for key, value in _count_block(batch[name]).items()}
+
+    blocks = column.map(
+        count,
+        batched=True,
+        batch_size=BLOCK_SIZE,
+        writer_batch_size=1,  # blocks held in memory before they are written
+        remove_columns=name,
+        num_proc=num_proc,
+        desc="tokenizing",
+    )
+    return blocks.with_format("numpy")
+
+
+def frequent_tokens(
+    blocks: Iterable[Block],
+    numbers: np.ndarray | None,
+    min_count: int,
+    max_tokens: int | None,
+) -> list[str]:
+    """Return the tokens of rows with a class, by frequency, then by alphabet.
+
+    Raises:
+        ValueError: if there are tokens, but none that occurs `min_count` times.
+    """
+    totals = _totals(blocks, numbers)
+    most = max(totals.values(), default=0)
+    if 0 < most < min_count:
+        raise ValueError(
+            f"min_count: no token occurs {min_count} times; the most frequent one "
+            f"occurs {most} times, so use a smaller one"
+        )
+    kept = [token for token, total in totals.items() if total >= min_count]
+    kept.sort(key=lambda token: (-totals[token], token))
+    return kept[:max_tokens]
+
+
+def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]:
+    """Count the occurrences of each token in all rows that have a class."""
+    totals: Counter[str] = Counter()
+    stop = 0
+    for block in blocks:
+        times, sizes = block["times"], block["sizes"]
+        start, stop = stop, stop + len(sizes)
+        if numbers is not None:
+            times = times * np.repeat(numbers[start:stop] >= 0, sizes)
+        tokens = block["tokens"].split()
+        sums = np.bincount(block["ids"], times, len(tokens)).astype(int)
+        totals.update(dict(zip(tokens, sums.tolist(), strict=True)))
+    return totals
+
+
+def count_matrix(blocks: Iterable[Block], tokens: Sequence[str]) -> csr_array:
+    """Join blocks to the counts (n, V) of given tokens, float32."""
+    places = {token: i for i, token in enumerate(tokens)}
+    times, ids = np.empty(0, np.float32), np.empty(0, np.int32)
+    lengths = [np.zeros(1, np.int64)]
+    for block in blocks:
+        new_ids, new_times, new_lengths = _renumbered(block, places)
+        _append(ids, new_ids)
+        _append(times, new_times)
+        lengths.append(new_lengths)
+    # Indices of 8 bytes would make those of the tokens as large.
+    starts = np.concatenate(lengths).cumsum(dtype=get_index_dtype(maxval=len(ids)))
+    counts = csr_array((times, ids, starts), (len(starts) - 1, len(tokens)))
+    counts.sort_indices()
+    return counts
+
+
+def _renumbered(
+    block: Block, places: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the ids of a block in a vocabulary, their times, and how many each row."""
+    table = [places.get(token, -1) for token in block["tokens"].split()]
+    ids = np.array(table, np.int32)[block["ids"]]
+    kept = ids >= 0
+    n = len(block["sizes"])
+    rows = np.repeat(np.arange(n), block["sizes"])
+    return ids[kept], block["times"][kept], np.bincount(rows[kept], minlength=n)
+
+
+def _append(whole: np.ndarray, more: np.ndarray) -> None:
+    """Let an array grow where it lies: two copies of it may not fit the memory."""
+    end = len(whole)
+    whole.resize(end + len(more), refcheck=False)
+    whole[end:] = more
+
+
+def number_labels(
+    labels: Any, n: int, classes: Sequence[ClassName] | None
+) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
+    """Return the number of each row's class, -1 where it has none, and the classes.
+
+    Classes that are not given are those that occur: whole numbers by value, then words
+    in alphabetical order; categories in their own order.
+    """
+    if labels is None:
+        return None, classes
+    try:
+        codes, distinct = pd.factorize(pd.Series(labels))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"labels: expected one name for each text; {error}") from error
+    if len(codes) != n:
+        raise ValueError(f"labels: {len(codes)} labels for {n} texts")
+    names = [_class_name(label) for label in distinct]
+    if classes is None:
+        classes = _classes_in_order(names, distinct)
+    number = {None: -1} | {name: k for k, name in enumerate(classes)}
+    for code, name in enumerate(names):
+        if name not in number:
+            label = f"{name!r} in row {np.argmax(codes == code)}"
+            wanted = _listed(classes, 10)
+            raise ValueError(f"labels: {label} is none of the classes {wanted}")
+    # A missing label has the code -1, and so the last number.
+    numbers = np.array([*(number[name] for name in names), -1])
+    return numbers[codes], classes
+
+
+def _class_name(label: Any) -> ClassName | None:
+    """Return what the class of a label is called; None if it is an empty string."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str):
+        return _class_of_word(value.strip())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise _no_class(value)
+
+
+def _class_of_word(word: str) -> ClassName | None:
+    """Read a label that is a string: words for whole numbers and booleans are these."""
+    if number := re.fullmatch(r"([+-]?\d+)(\.0*)?", word):
+        return int(number[1])
+    if re.fullmatch(r"[+-]?\d*\.\d+", word):
+        raise _no_class(word)
+    return {"true": True, "false": False, "": None}.get(word.lower(), word)
+
+
+def _no_class(value: Any) -> ValueError:
+    wanted = "expected strings, whole numbers or booleans"
+    return ValueError(f"labels: {value!r} names no class; {wanted}")
+
+
+def _classes_in_order(
+    names: Sequence[ClassName | None], distinct: Any
+) -> tuple[ClassName, ...]:
+    """Put the classes that occur in order: there have to be two or more."""
+    present = {name for name in names if name is not None}
+    if isinstance(distinct, pd.CategoricalIndex):
+        order = [_class_name(category) for category in distinct.categories]
+    else:
+        order = sorted(present, key=lambda name: (isinstance(name, str), name))
+    classes = tuple(name for name in order if name is not None and name in present)
+    if len(classes) == 1:
+        only = f"every row holds {classes[0]!r}"
+        raise ValueError(f"labels: {only}; expected two classes or more")
+    return classes
+
+
+def what_rows_lack(
+    counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
+) -> dict[int, str]:
+    """Return what each row that cannot be used lacks, by its position."""
+    tokenless = np.diff(counts.indptr) == 0
+    unlabelled = np.zeros_like(tokenless) if numbers is None else numbers < 0
+    lacking = {}
+    for row in np.flatnonzero(tokenless | unlabelled).tolist():
+        if texts is not None and _is_blank(texts[row]):
+            lacking[row] = "text"
+        elif unlabelled[row]:
+            lacking[row] = "label"
+        else:
+            lacking[row] = "known token"
+    return lacking
+
+
+def _is_blank(text: Any) -> bool:
+    return not isinstance(text, str) or not text.strip()
+
+
+def report_left_out(
+    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
+) -> None:
+    """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
+    total = sum(map(len, left_out.values()))
+    most = n if on_bad_rows == "error" else ROWS_SHOWN
+    told = ", ".join(
+        f"{len(rows):,} without {what} "
+        f"({'rows' if len(rows) > 1 else 'row'} {_listed(rows, most)})"
+        for what, rows in left_out.items()
+    )
+    if n == 0:
+        raise ValueError("no row is left of 0")
+    if total == n:
+        raise ValueError(f"no row is left of {n:,}: {told}")
+    message = f"{total:,} of {n:,} rows are left out: {told}"
+    if total and on_bad_rows == "error":
+        raise ValueError(message)
+    if total and on_bad_rows == "warn":
+        warnings.warn(message, stacklevel=level)
+
+
+def check_settings(
+    vocab: Vocab | None, min_count: int, max_tokens: int | None, on_bad_rows: str
+) -> None:
+    """Raise a ValueError if the settings of an encoding make no sense."""
+    if not (vocab is None or isinstance(vocab, Vocab)):
+        raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
+    check_number("min_count", min_count, 1, integer=True)
+    check_number("max_tokens", max_tokens, 1, integer=True, optional=True)
+    check_choice("on_bad_rows", on_bad_rows, ("warn", "error", "ignore"))
+
+
+def _listed(values: Sequence[Any], most: int) -> str:
+    """Write the first values, and say if there are more."""
+    shown = ", ".join(map(str, values[:most]))
+    return f"{shown}, ..." if len(values) > most else shown
