@@ -22,7 +22,7 @@ def as_numbers(value: Any) -> np.ndarray | None:
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether numbers of one shape agree; nan agrees with nan."""
-    scale = np.nanmax(np.abs(other), initial=0.0)
+    scale = np.nan_to_num(np.abs(other)).max(initial=0.0)
     return np.allclose(one, other, TOLERANCE, TOLERANCE * scale, equal_nan=True)
 
 
