@@ -1,9 +1,9 @@
 """Attention with trained embeddings selects important tokens, as running code."""
 
+from attnsel.certificate import Certificate as Certificate
+from attnsel.certificate import certificate as certificate
 from attnsel.corpus import Corpus as Corpus
-from attnsel.flow import Certificate as Certificate
 from attnsel.flow import Flow as Flow
-from attnsel.flow import certificate as certificate
 from attnsel.flow import gradient_flow as gradient_flow
 from attnsel.model import AttentionClassifier as AttentionClassifier
 from attnsel.report.diagnosis import Diagnosis as Diagnosis

@@ -15,9 +15,11 @@ from attnsel.checks import check_number, check_shape
 class Binned:
     """Values summarized by equal bins of x, in float64 tensors (bins,).
 
-    `centers` are the middles of the bins, `mean` and `deviation` (by the count, not the
-    count less one) those of the values in each, nan if it is empty, `count` (int64)
-    how many these are.
+    Attributes:
+        centers: middles of the bins.
+        mean: of the values in each bin, nan if it is empty.
+        deviation: their standard deviation, by the count, not the count less one.
+        count: how many they are, int64.
     """
 
     centers: Tensor
@@ -39,28 +41,40 @@ def binned(
     """
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])
-    pair = _pair(x, values, "values")
-    names = ("mean", "std", "count")
-    found = [scipy.stats.binned_statistic(*pair, name, bins, range) for name in names]
-    mean, deviation, count = (torch.from_numpy(table.statistic) for table in found)
-    edges = found[0].bin_edges
-    centers = torch.from_numpy((edges[:-1] + edges[1:]) / 2)
-    return Binned(centers, mean, deviation, count.long())
+    points = _pair(x, values, "values")
+    mean = scipy.stats.binned_statistic(*points, "mean", bins, range)
+    deviation = scipy.stats.binned_statistic(*points, "std", bins, range)
+    count = scipy.stats.binned_statistic(*points, "count", bins, range)
+    edges = mean.bin_edges
+    return Binned(
+        centers=torch.from_numpy((edges[:-1] + edges[1:]) / 2),
+        mean=torch.from_numpy(mean.statistic),
+        deviation=torch.from_numpy(deviation.statistic),
+        count=torch.from_numpy(count.statistic).long(),
+    )
 
 
 def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
     """Return the means of each column of scores (V, k) over 20 bins of x, (k, 20)."""
-    return np.stack([binned(x, column).mean for column in scores.T])
+    means = [binned(x, column).mean for column in scores.T]
+    return np.stack(means)
 
 
 def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
     """Return Spearman's rank correlation of all entries of two arrays or tensors."""
-    return float(np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))[0, 1])
+    x_ranks = scipy.stats.rankdata(x)
+    y_ranks = scipy.stats.rankdata(y)
+    return float(np.corrcoef(x_ranks, y_ranks)[0, 1])
 
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Spearman's rank correlation with the ends of its bootstrap interval."""
+    """Spearman's rank correlation with its 95% bootstrap interval.
+
+    Attributes:
+        value: the correlation, in [-1, 1].
+        low, high: ends of the interval.
+    """
 
     value: float
     low: float
@@ -78,12 +92,12 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     with nan in x (V,) are left out. A ValueError tells of shapes that differ, fewer
     than 10 points or a constant x or y.
     """
-    pair = _pair(x, y, "y")
-    if len(pair[0]) < 10 or any(np.ptp(values) == 0 for values in pair):
+    xs, ys = _pair(x, y, "y")
+    if len(xs) < 10 or np.ptp(xs) == 0 or np.ptp(ys) == 0:
         wanted = "expected at least 10 points that differ in x and in y"
-        raise ValueError(f"x, y: {wanted}, got {len(pair[0])}")
-    ends = scipy.stats.bootstrap(
-        pair,
+        raise ValueError(f"x, y: {wanted}, got {len(xs)}")
+    interval = scipy.stats.bootstrap(
+        (xs, ys),
         spearman,
         n_resamples=200,
         vectorized=False,
@@ -91,7 +105,11 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
         method="percentile",
         random_state=np.random.default_rng(0),
     ).confidence_interval
-    return RankCorrelation(spearman(*pair), float(ends.low), float(ends.high))
+    return RankCorrelation(
+        value=spearman(xs, ys),
+        low=float(interval.low),
+        high=float(interval.high),
+    )
 
 
 @dataclass(frozen=True)
@@ -127,27 +145,44 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     The axis x is such as `posterior_difference`; nan in it leaves a token out. Of its
     20 equal bins those count that hold `least` tokens or more.
     """
-    a, b = scores.T
-    bins = [binned(x, values) for values in (b, a)]
-    full = bins[0].count >= least
-    rise, _ = means = torch.stack([of.mean[full] for of in bins])
-    within = torch.stack([of.deviation[full] for of in bins]).mean(dim=1)
-    value_spread, score_spread = (within / (means.amax(1) - means.amin(1))).tolist()
-    end = float(rise[0] / rise.min() + rise[-1] / rise.max()) / 2
-    pairs = (x, b), (x[x < 0], a[x < 0]), (x[x > 0], a[x > 0])
-    values, left, right = (spearman(*_pair(*pair, "scores")) for pair in pairs)
-    return Shape(values, left, right, value_spread, score_spread, end)
+    check_shape("scores", scores, (len(x), 2))
+    score, value = scores.T
+    score_bins, value_bins = binned(x, score), binned(x, value)
+    full = value_bins.count >= least
+    value_means = value_bins.mean[full]
+    left_end = value_means[0] / value_means.min()
+    right_end = value_means[-1] / value_means.max()
+    left_half = _pair(x[x < 0], score[x < 0], "scores")
+    right_half = _pair(x[x > 0], score[x > 0], "scores")
+    return Shape(
+        values=spearman(*_pair(x, value, "scores")),
+        left=spearman(*left_half),
+        right=spearman(*right_half),
+        value_spread=_relative_spread(value_bins, full),
+        score_spread=_relative_spread(score_bins, full),
+        end=float(left_end + right_end) / 2,
+    )
+
+
+def _relative_spread(bins: Binned, full: Tensor) -> float:
+    """Return the mean deviation within full bins over the range of their means."""
+    means = bins.mean[full]
+    within = bins.deviation[full].mean()
+    return float(within / (means.max() - means.min()))
 
 
 def correlation(x: Tensor, y: Tensor) -> float:
     """Return Pearson's correlation of two vectors (n,)."""
-    return float(torch.corrcoef(torch.stack([x, y]))[0, 1])
+    matrix = torch.corrcoef(torch.stack([x, y]))
+    return float(matrix[0, 1])
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean of some runs and the ends of its 95% interval (Student's t)."""
-    mean, error = float(np.mean(values)), float(scipy.stats.sem(values))
-    half = float(scipy.stats.t.ppf(0.975, len(values) - 1)) * error
+    mean = float(np.mean(values))
+    error = float(scipy.stats.sem(values))
+    quantile = float(scipy.stats.t.ppf(0.975, len(values) - 1))
+    half = quantile * error
     return mean, mean - half, mean + half
 
 
@@ -155,5 +190,7 @@ def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return two vectors of one length as float64 arrays, without nan in the first."""
     check_shape("x", x, ("n",))
     check_shape(name, y, (len(x),))
-    xs, ys = (values.detach().double().cpu().numpy() for values in (x, y))
-    return xs[~np.isnan(xs)], ys[~np.isnan(xs)]
+    xs = x.detach().double().cpu().numpy()
+    ys = y.detach().double().cpu().numpy()
+    present = ~np.isnan(xs)
+    return xs[present], ys[present]

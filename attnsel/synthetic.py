@@ -36,43 +36,70 @@ def separable_corpus(
     """
     check_number("n", n, 2, even=True)
     check_number("n_relevant", n_relevant, 2, even=True)
-    half, kinds, free = n // 2, n_relevant // 2, length - per_sequence
+    half, kinds = n // 2, n_relevant // 2  # sequences and relevant tokens of a class
     n_plain = n_tokens - n_relevant
     check_number("per_sequence", per_sequence, 1, min(kinds, length), integer=True)
     check_number("tilt", tilt, above=0, most=1)
-    if half * per_sequence < kinds or not min(free, 1) <= n_plain <= half * free:
+    free = length - per_sequence  # places for other tokens
+    all_relevant_fit = half * per_sequence >= kinds
+    all_plain_fit = min(free, 1) <= n_plain <= half * free
+    if not (all_relevant_fit and all_plain_fit):
         told = f"cannot fill {n} sequences of {length} tokens so that each token occurs"
         raise ValueError(f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {told}")
     check_number("n_partly", n_partly, 0, n_plain, even=True)
+
     random = torch.Generator().manual_seed(seed)
-
-    def draw_relevant() -> Tensor:
-        keys = torch.rand(half, kinds, generator=random)
-        each = torch.arange(kinds)  # has one sequence that is sure to hold it
-        keys[torch.randperm(half, generator=random)[each // per_sequence], each] = 2.0
-        return keys.topk(per_sequence, dim=1).indices
-
-    relevant = torch.cat([draw_relevant(), draw_relevant() + kinds])
-    more = torch.randint(max(n_plain, 1), (half * free - n_plain,), generator=random)
-    drawn = torch.cat([torch.arange(n_plain), more])
-    sides = []
-    for wrong in (1, 0):  # in positive sequences, then in negative ones
-        swapped = (drawn < n_partly) & (drawn % 2 == wrong)
-        swapped &= torch.rand(len(drawn), generator=random) < tilt
-        side = torch.where(swapped, drawn + 1 - 2 * wrong, drawn)
-        sides.append(side[torch.randperm(len(side), generator=random)])
-    plain = torch.cat(sides).view(n, free) + n_relevant
+    positive = _draw_relevant(half, kinds, per_sequence, random)
+    negative = _draw_relevant(half, kinds, per_sequence, random)
+    relevant = torch.cat([positive, negative + kinds])
+    n_more = half * free - n_plain
+    more = torch.randint(max(n_plain, 1), (n_more,), generator=random)
+    drawn = torch.cat([torch.arange(n_plain), more])  # each token at least once
+    # Partly relevant tokens come in twins: even ones are positive, odd ones negative.
+    plain_positive = _tilted(drawn, n_partly, 1, tilt, random)
+    plain_negative = _tilted(drawn, n_partly, 0, tilt, random)
+    plain = torch.cat([plain_positive, plain_negative]).view(n, free)
+    tokens = torch.cat([relevant, plain + n_relevant], dim=1)
     order = torch.randperm(n, generator=random)
-    tokens = torch.cat([relevant, plain], dim=1)[order].numpy()
-    partly = [f"partly_{('pos', 'neg')[i % 2]}_{i // 2}" for i in range(n_partly)]
-    vocab = _vocab(kinds, partly, n_plain - n_partly)
-    return Corpus.from_tokens(tokens, (order < half).long(), vocab, name="separable")
+    labels = (order < half).long()
+    vocab = _vocab(kinds, n_partly, n_plain - n_partly)
+    return Corpus.from_tokens(tokens[order].numpy(), labels, vocab, name="separable")
 
 
-def _vocab(kinds: int, partly: list[str], irrelevant: int) -> Vocab:
+def _draw_relevant(
+    n: int, kinds: int, per_sequence: int, random: torch.Generator
+) -> Tensor:
+    """Draw distinct tokens for each of n sequences, each token at least once."""
+    keys = torch.rand(n, kinds, generator=random)
+    token = torch.arange(kinds)
+    sequence = torch.randperm(n, generator=random)[token // per_sequence]
+    keys[sequence, token] = 2.0  # above all that is drawn: sure to be held
+    return keys.topk(per_sequence, dim=1).indices
+
+
+def _tilted(
+    drawn: Tensor, n_partly: int, wrong: int, tilt: float, random: torch.Generator
+) -> Tensor:
+    """Return the tokens of one class, shuffled, some of the wrong parity exchanged.
+
+    Each of the n_partly first tokens with this parity becomes its twin, the token
+    beside it of the other parity, with probability `tilt`.
+    """
+    wrong_side = (drawn < n_partly) & (drawn % 2 == wrong)
+    chosen = torch.rand(len(drawn), generator=random) < tilt
+    twin = drawn + 1 - 2 * wrong
+    tokens = torch.where(wrong_side & chosen, twin, drawn)
+    return tokens[torch.randperm(len(tokens), generator=random)]
+
+
+def _vocab(kinds: int, n_partly: int, n_irrelevant: int) -> Vocab:
     """Name the tokens in the order of their ids."""
-    relevant = [f"{sign}_{i}" for sign in ("pos", "neg") for i in range(kinds)]
-    return Vocab([*relevant, *partly, *(f"irr_{i}" for i in range(irrelevant))])
+    names = [f"pos_{i}" for i in range(kinds)]
+    names += [f"neg_{i}" for i in range(kinds)]
+    for i in range(n_partly // 2):
+        names += [f"partly_pos_{i}", f"partly_neg_{i}"]
+    names += [f"irr_{i}" for i in range(n_irrelevant)]
+    return Vocab(names)
 
 
 def synthetic_probabilities(
@@ -95,15 +122,19 @@ def synthetic_probabilities(
     """
     check_number("n_tokens", n_tokens, 3, integer=True)
     check_number("delta", delta, 0, (n_tokens - 1) / n_tokens)
-    relevant = max(n_tokens // 4, 1) * 2 if n_relevant is None else n_relevant
-    check_number("n_relevant", relevant, 2, n_tokens - 1, even=True)
+    if n_relevant is None:
+        n_relevant = max(n_tokens // 4, 1) * 2
+    check_number("n_relevant", n_relevant, 2, n_tokens - 1, even=True)
     k = min(delta + 1 / n_tokens, 1.0)
-    strength = k + (1 - k) * torch.linspace(0, 1, relevant // 2, dtype=torch.float64)
+    u = torch.linspace(0, 1, n_relevant // 2, dtype=torch.float64)
+    strength = k + (1 - k) * u
     theta = torch.cat([strength, -strength])
+    by_label = torch.stack([1 - theta, 1 + theta])
     signal, plain = torch.zeros(2, 2, n_tokens, dtype=torch.float64)
-    signal[:, :relevant] = torch.stack([1 - theta, 1 + theta]) / relevant
-    plain[:, relevant:] = 1 / (n_tokens - relevant)
-    return torch.stack([signal, k * plain + (1 - k) * signal])
+    signal[:, :n_relevant] = by_label / n_relevant
+    plain[:, n_relevant:] = 1 / (n_tokens - n_relevant)
+    later = k * plain + (1 - k) * signal
+    return torch.stack([signal, later])
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
@@ -112,8 +143,11 @@ def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
     A sequence of `length` tokens holds m = 1 + (length - 1) (1 - k) signal draws in the
     mean, k = delta + 1 / |S|, so R = |S| m / length of the |S| >= 4 tokens carry them.
     """
-    drawn = 1 + (length - 1) * (1 - delta - 1 / n_tokens)
-    return min(max(2 * round(n_tokens * drawn / length / 2), 2), n_tokens - 2)
+    k = delta + 1 / n_tokens
+    signal_draws = 1 + (length - 1) * (1 - k)
+    n_relevant = n_tokens * signal_draws / length
+    nearest_even = 2 * round(n_relevant / 2)
+    return min(max(nearest_even, 2), n_tokens - 2)
 
 
 def synthetic_corpus(
@@ -142,8 +176,11 @@ def synthetic_corpus(
     labels = (torch.randperm(n, generator=random) + 1) % 2
     tokens = torch.multinomial(first[labels], 1, generator=random)
     if length > 1:
-        rest = torch.multinomial(later[labels], length - 1, True, generator=random)
+        rest = torch.multinomial(
+            later[labels], length - 1, replacement=True, generator=random
+        )
         tokens = torch.cat([tokens, rest], dim=1)
-    kinds = int((first.sum(0) > 0).sum()) // 2
-    vocab = _vocab(kinds, [], n_tokens - 2 * kinds)
+    carries_signal = first.sum(dim=0) > 0
+    kinds = int(carries_signal.sum()) // 2
+    vocab = _vocab(kinds, 0, n_tokens - 2 * kinds)
     return Corpus.from_tokens(tokens.numpy(), labels, vocab, name="synthetic")

@@ -23,13 +23,20 @@ from attnsel.corpus import Corpus
 # One token id a sequence, or several.
 Selection = Tensor | Sequence[int] | Sequence[Iterable[int]]
 
+# A mean of whole numbers is 0, or never so near to it: only rounding is forgiven.
+ROUNDING = 1e-12
+
+# Greatest violation of the optimality conditions that `max_margin` lets pass.
+WORST_RESIDUAL = 1e-6
+
 
 def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
     """Return Ê[weight_X #{i : x_i = s}], the weighted mean count of each token.
 
     For weights (n,) it is float64 (V,); for several a sequence, (n, K), it is (V, K).
     """
-    sums = corpus.counts.T.astype(np.float64) @ weights.double().numpy()
+    counts = corpus.counts.T.astype(np.float64)
+    sums = counts @ weights.double().numpy()
     return torch.from_numpy(sums) / len(corpus)
 
 
@@ -52,9 +59,12 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     K > 2 classes it is P(k|s) less the mean of P(j|s) over the other classes j, in
     [-1 / (K - 1), 1], shape (V, K).
     """
-    K, alpha = corpus.n_classes, signed_frequency(corpus)
+    K = corpus.n_classes
+    alpha = signed_frequency(corpus)
     count = mean_count(corpus, torch.ones(len(corpus)))
-    return alpha / count if K == 2 else alpha / count[:, None] * (K / (K - 1))
+    if K == 2:
+        return alpha / count
+    return alpha / count[:, None] * (K / (K - 1))
 
 
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -67,20 +77,24 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     lr sum_j Ê[(1{y = j} - 1/K) / T_X #{i : x_i = s}] v_j·v_k, shape (V, K), is the
     change of E_s·v_k. Another shape of v is a ValueError.
     """
-    K, v = corpus.n_classes, output.detach().double().cpu()
-    check_shape("output", v, ("d",) if K == 2 else (K, "d"))
-    lengths = corpus.lengths if K == 2 else corpus.lengths[:, None]
-    rates = mean_count(corpus, _class_weights(corpus) / lengths)
-    if K == 2:
-        return lr * float(v.square().sum()) / 2 * rates
+    v = output.detach().double().cpu()
+    weights = _class_weights(corpus)
+    if corpus.n_classes == 2:
+        check_shape("output", v, ("d",))
+        rates = mean_count(corpus, weights / corpus.lengths)
+        squared_norm = float(v.square().sum())
+        return lr * squared_norm / 2 * rates
+    check_shape("output", v, (corpus.n_classes, "d"))
+    rates = mean_count(corpus, weights / corpus.lengths[:, None])
     return lr * rates @ (v @ v.T)
 
 
 def _class_weights(corpus: Corpus) -> Tensor:
     """Return y as -1 and +1, (n,); for K > 2 classes 1{y = k} - 1/K, (n, K)."""
-    if corpus.n_classes == 2:
+    K = corpus.n_classes
+    if K == 2:
         return corpus.signs.double()
-    return one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
+    return one_hot(corpus.targets, K).double() - 1 / K
 
 
 def relevant_tokens(
@@ -96,26 +110,30 @@ def relevant_tokens(
     breaks the assumption and the tokens responsible.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
-    lengths = corpus.lengths.double()
-    weights = 1 / lengths if irrelevant == "beta" else torch.ones_like(lengths)
-    rate = mean_count(corpus, corpus.signs * weights).numpy()
-    # Only rounding is forgiven: the mean of whole numbers is 0 or never so near to it.
-    leaning = np.abs(rate) > 1e-12 * mean_count(corpus, weights).numpy()
+    weights = torch.ones(len(corpus), dtype=torch.float64)
+    if irrelevant == "beta":
+        weights = 1 / corpus.lengths.double()
+    lean = mean_count(corpus, corpus.signs * weights).numpy()
+    frequency = mean_count(corpus, weights).numpy()
+    leaning = np.abs(lean) > ROUNDING * frequency
     complete = posterior_difference(corpus).abs().numpy() == 1
-    chosen = []
+    relevant = []
     for i in range(len(corpus)):
         tokens = corpus.counts[[i]].indices
-        relevant = tokens[complete[tokens]]
+        candidates = tokens[complete[tokens]]
         partly = tokens[~complete[tokens] & leaning[tokens]]
-        if len(partly) or len(relevant) != 1:
-            names = [corpus.vocab[s] for s in (*partly, *relevant)[:5]]
-            fault = f"it holds {len(relevant)} relevant tokens: {names}"
-            if len(partly):
-                lean = f"{irrelevant} = {rate[partly[0]]:.3g}"
-                fault = f"{names[0]!r} leans to a class ({lean})"
-            raise ValueError(f"corpus: sequence {i} breaks Assumption 1: {fault}")
-        chosen.append(int(relevant[0]))
-    return torch.tensor(chosen)
+        broken = f"corpus: sequence {i} breaks Assumption 1"
+        if len(partly):
+            token = partly[0]
+            size = f"{irrelevant} = {lean[token]:.3g}"
+            told = f"{corpus.vocab[token]!r} leans to a class ({size})"
+            raise ValueError(f"{broken}: {told}")
+        if len(candidates) != 1:
+            names = [corpus.vocab[token] for token in candidates[:5]]
+            told = f"it holds {len(candidates)} relevant tokens: {names}"
+            raise ValueError(f"{broken}: {told}")
+        relevant.append(int(candidates[0]))
+    return torch.tensor(relevant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,73 +176,126 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
         raise ValueError("embeddings: expected finite values, found inf or nan")
     pairs = _pairs(corpus, selected)
     tokens = np.unique(pairs)
-    rows = embeddings.detach().double().cpu()[torch.from_numpy(tokens)]
+    E = embeddings.detach().double().cpu()
+    rows = E[torch.from_numpy(tokens)]
     basis, coordinates = torch.linalg.qr(rows.T)  # (d, r), (r, tokens)
-    points, local = coordinates.T.numpy(), np.searchsorted(tokens, pairs)
-    gaps = points[local[:, 0]] - points[local[:, 1]]  # (pairs, r)
-    r = gaps.shape[1]
-    problem = qpsolvers.Problem(np.eye(r), np.zeros(r), -gaps, -np.ones(len(gaps)))
-    found = qpsolvers.solve_problem(
-        problem, solver="daqp", primal_tol=1e-10, iter_limit=100_000
-    )
-    if not found.found or found.x is None or found.z is None:
-        _explain_failure(gaps, pairs, corpus)
+    points = coordinates.T.numpy()
+    chosen, other = np.searchsorted(tokens, pairs).T
+    differences = points[chosen] - points[other]  # (pairs, r)
+    solution = _least_norm(differences)
+    if solution is None:
+        _explain_failure(differences, pairs, corpus)
         raise RuntimeError("max_margin: the solver (daqp) found no solution")
-    z, dual = found.x, found.z
-    norm = float(np.linalg.norm(z))
-    residual = max(
-        float((1 - gaps @ z).max()),
-        float(-dual.min() / dual.max()),
-        float(np.linalg.norm(z - gaps.T @ dual)) / norm,
-        abs(norm**2 - float(dual.sum())) / norm**2,
-    )
-    if not residual < 1e-6:
+    z, multipliers = solution
+    residual = _kkt_residual(differences, z, multipliers)
+    if not residual < WORST_RESIDUAL:
         told = f"has a KKT residual of {residual:.1e}; embeddings may be near dependent"
         raise RuntimeError(f"max_margin: the solver's answer {told}")
-    active = dual > 1e-9 * dual.max()
+    norm = float(np.linalg.norm(z))
+    active = multipliers > 1e-9 * multipliers.max()
     return MaxMargin(
         direction=basis @ torch.from_numpy(z / norm),
         margin=1 / norm,
         support=torch.from_numpy(pairs[active]),
-        weights=torch.from_numpy(dual[active]),
+        weights=torch.from_numpy(multipliers[active]),
         residual=residual,
+    )
+
+
+def _least_norm(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the shortest z with differences z >= 1 and its multipliers, or None."""
+    n_pairs, r = differences.shape
+    # 1/2 z·P z + q·z is least subject to G z <= h.
+    problem = qpsolvers.Problem(
+        P=np.eye(r),
+        q=np.zeros(r),
+        G=-differences,
+        h=-np.ones(n_pairs),
+    )
+    answer = qpsolvers.solve_problem(
+        problem,
+        solver="daqp",
+        primal_tol=1e-10,
+        iter_limit=100_000,
+    )
+    if not answer.found or answer.x is None or answer.z is None:
+        return None
+    return answer.x, answer.z
+
+
+def _kkt_residual(
+    differences: np.ndarray, z: np.ndarray, multipliers: np.ndarray
+) -> float:
+    """Return the greatest relative violation of optimality by z and its multipliers."""
+    norm = float(np.linalg.norm(z))
+    violation = 1 - differences @ z
+    negative = -multipliers.min() / multipliers.max()
+    gradient = z - differences.T @ multipliers
+    duality_gap = abs(norm**2 - float(multipliers.sum()))
+    return max(
+        float(violation.max()),
+        float(negative),
+        float(np.linalg.norm(gradient)) / norm,
+        duality_gap / norm**2,
     )
 
 
 def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     """Return the distinct (selected, other) pairs of token ids, in order, (m, 2)."""
-    choices = selected.tolist() if isinstance(selected, Tensor) else list(selected)
+    choices = list(selected)
+    if isinstance(selected, Tensor):
+        choices = selected.tolist()
     if len(choices) != len(corpus):
         raise ValueError(f"selected: {len(choices)} for {len(corpus)} sequences")
     pairs: set[tuple[int, int]] = set()
     for i, choice in enumerate(choices):
-        ids = choice if isinstance(choice, Iterable) else [choice]
-        chosen = set(map(operator.index, ids))
+        chosen = _token_ids(choice)
         tokens = set(corpus.counts[[i]].indices.tolist())
-        missing = [dict(enumerate(corpus.vocab)).get(s, s) for s in chosen - tokens]
-        if missing or not chosen:
-            fault = f"does not hold {missing}" if missing else "has no selected token"
-            raise ValueError(f"selected: sequence {i} {fault}")
+        if not chosen:
+            raise ValueError(f"selected: sequence {i} has no selected token")
+        if not chosen <= tokens:
+            missing = _names(corpus, chosen - tokens)
+            raise ValueError(f"selected: sequence {i} does not hold {missing}")
         pairs.update(itertools.product(chosen, tokens - chosen))
     if not pairs:
         raise ValueError("selected: no sequence holds a token that is not selected")
     return np.array(sorted(pairs), dtype=np.int64)
 
 
-def _explain_failure(gaps: np.ndarray, pairs: np.ndarray, corpus: Corpus) -> None:
+def _token_ids(choice: int | Iterable[int]) -> set[int]:
+    """Return the ids of one sequence's choice, an id or several."""
+    if isinstance(choice, Iterable):
+        return set(map(operator.index, choice))
+    return {operator.index(choice)}
+
+
+def _names(corpus: Corpus, ids: set[int]) -> list[str | int]:
+    """Return tokens by their ids; an id of no token stays as it is."""
+    names = dict(enumerate(corpus.vocab))
+    return [names.get(s, s) for s in ids]
+
+
+def _explain_failure(
+    differences: np.ndarray, pairs: np.ndarray, corpus: Corpus
+) -> None:
     """Raise a ValueError naming contradictory pairs, if the problem is infeasible.
 
-    By Farkas' lemma no p meets gaps p >= 1 if and only if some weights >= 0 that sum
-    to one give gaps' weights = 0; a vertex of that set involves few pairs.
+    By Farkas' lemma no p has differences p >= 1 if and only if some weights >= 0 that
+    sum to one give differences' weights = 0; a vertex of that set involves few pairs.
     """
-    m, r = gaps.shape
-    zero = np.vstack([gaps.T, np.ones(m)])
-    proof = linprog(np.zeros(m), A_eq=zero, b_eq=np.append(np.zeros(r), 1.0))
-    if proof.status == 0:
-        involved = pairs[proof.x > 1e-9]
-        names = [f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in involved]
-        names[5:] = [f"and {len(names) - 5} more"] if len(names) > 5 else []
-        raise ValueError(
-            "selected: no p selects these tokens, because these pairs contradict each "
-            f"other (some weighted sum of their gaps is 0): {'; '.join(names)}"
-        )
+    n_pairs, r = differences.shape
+    proof = linprog(
+        np.zeros(n_pairs),
+        A_eq=np.vstack([differences.T, np.ones(n_pairs)]),
+        b_eq=np.append(np.zeros(r), 1.0),
+    )
+    if proof.status != 0:
+        return
+    involved = pairs[proof.x > 1e-9]
+    names = [f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in involved]
+    if len(names) > 5:
+        names[5:] = [f"and {len(names) - 5} more"]
+    raise ValueError(
+        "selected: no p selects these tokens, because these pairs contradict each "
+        f"other (some weighted sum of their gaps is 0): {'; '.join(names)}"
+    )

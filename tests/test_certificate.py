@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss
 from torch import Tensor
 
+from attnsel.certificate import Certificate, certificate
 from attnsel.corpus import Corpus
-from attnsel.flow import Certificate, certificate, gradient_flow
+from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens

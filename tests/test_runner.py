@@ -316,7 +316,7 @@ def test_an_interrupted_flow_leaves_the_model_and_the_threads(notebook):
         before, threads = copy.deepcopy(model.state_dict()), threadpool_info()
         follow = attnsel.flow._follow
         attnsel.flow._follow = lambda *given: print("it starts") or follow(*given)
-        attnsel.gradient_flow(model, corpus[:500], max_norm=1e9, max_steps=10**6)
+        attnsel.gradient_flow(model, corpus[:500], max_norm=1e9)
         """,
         stop_at="it starts",
     )

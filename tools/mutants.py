@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,14 +31,15 @@ ELSEWHERE = (
     "colab",
     "faults",
     "hub",
-    "mutants",
     "notebooks",
     "runner",
     "site",
 )
 PAGE = ("book", "scripts", "live", "explorer", "widgets")  # the tests of the room
-HEAD = """\
+HEAD = f"""\
 # Faults planted, and what notices them
+
+Audit of {date.today():%Y-%m-%d}.
 
 `python -m tools.mutants` plants these faults in a copy of `attnsel`, one at a time,
 runs the unit tests and, on generated reviews, the chapter that has most to do with it,

@@ -1,0 +1,275 @@
+"""What Theorem A of the book proves of a gradient flow from one point of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from scipy.special import expit
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.flow import Flow
+from attnsel.log_domain import ClsProblem, cls_problem, evaluate, log
+from attnsel.model import AttentionClassifier
+from attnsel.theory import MaxMargin, max_margin
+
+# More than the rounding of the difference of two losses: at an excess loss equal to a
+# level nothing is proved.
+ROUNDING = 1e-13
+
+# Greatest error of an h that takes given values on the tokens.
+SEPARATES = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """What Theorem A needs of E, v, the corpus and the selection, whatever p is.
+
+    Attributes:
+        selected_votes, rival_votes: y b of the selected token, and the greatest of the
+            others, of each of the m sequences that hold another token, (m,).
+        n_sequences: n, with those that hold one token only.
+        limit_loss: the loss with all attention on the selected tokens.
+        selection_level: least excess loss of an attention that misses a sequence.
+        direction_level: m / (2 A (m + D)), or 0 without a value gap.
+        gap: least y (b_selected - b_other), the value gap if it is positive.
+        A, g_inf: greatest n / (g gap) and least g = 1 / (1 + exp(y b_selected)).
+        rho: greatest ratio of the counts of the selected and another token.
+        margin, D: m, and greatest difference of u·E between two tokens not selected.
+        M: greatest distance between two embeddings of a sequence.
+        h_norm: ‖h‖; inf if none of the two that are tried separates.
+        Lambda, beta: M / g_inf and M² (2 + greatest lead in value) / g_inf; times the
+            excess loss they bound the gradient and the Hessian.
+    """
+
+    selected_votes: np.ndarray
+    rival_votes: np.ndarray
+    n_sequences: int
+    limit_loss: float
+    selection_level: float
+    direction_level: float
+    gap: float
+    A: float
+    g_inf: float
+    rho: float
+    margin: float
+    D: float
+    M: float
+    h_norm: float
+    Lambda: float
+    beta: float
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate(Constants):
+    """What `certificate` proves of the flow from one p, beside the `Constants`.
+
+    Attributes:
+        level: which level the excess loss is below: "direction", "selection" (there
+            only with an h) or "none", where nothing is proved.
+        constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
+            direction of the selection, whose tokens win all attention; or inf.
+        theta: the attention on no selected token falls below it from here on.
+        log_excess: log of the loss minus `limit_loss`; nan where it is below.
+    """
+
+    level: Literal["none", "selection", "direction"]
+    constant: float
+    theta: float
+    log_excess: float
+
+    def bounds(self, flow: Flow) -> Tensor:
+        """Return upper bounds on 1 - cos(p, u) at the points of a flow, float64 (k,).
+
+        C / ‖p‖ with the least C of all points so far; inf before anything is proved.
+        The flow is one of the same embeddings, output and corpus, from any p.
+        """
+        losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
+        points = zip(losses, excesses, strict=True)
+        reaches = [_proved(self, *point).reach for point in points]
+        constants = flow.norms + flow.norms.new_tensor(reaches)
+        return constants.cummin(0).values / flow.norms
+
+
+def certificate(
+    model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
+) -> Certificate:
+    """Return what Theorem A of the book proves of the flow that starts at model.cls.
+
+    It needs a value gap, y b_selected > y b_other for each other token of a sequence
+    with b = E v, and a p that selects. Above its lower level it also needs an h that is
+    ahead by at least 1 on selected tokens and, of two others, on the one that votes
+    more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
+    only, 0 elsewhere; they exist if the embeddings are linearly independent.
+
+    Args:
+        model: supplies E (V, d), p (d,) and v (d,), all finite.
+        corpus: n sequences with two classes, in the vocabulary of the model.
+        selected: the id of one token of each sequence, (n,).
+
+    Errors are those of `gradient_flow` and `max_margin`.
+    """
+    problem = cls_problem(model, corpus)
+    best = max_margin(model.embeddings, corpus, selected)
+    own = corpus.counts.indices == np.asarray(selected)[problem.row]
+    constants = _constants(problem, corpus.counts.data, own, best)
+    here = evaluate(problem, problem.start)
+    proved = _proved(constants, here.loss, here.log_excess)
+    return Certificate(
+        **vars(constants),
+        level=proved.level,
+        constant=problem.norm(problem.start) + proved.reach,
+        theta=proved.theta,
+        log_excess=proved.log_excess,
+    )
+
+
+def _constants(
+    problem: ClsProblem, counts: np.ndarray, own: np.ndarray, best: MaxMargin
+) -> Constants:
+    """Return the constants; `own` marks the selected token of each sequence, (nnz,)."""
+    n = len(problem.signs)
+    rivals = ~own
+    row = problem.row[rivals]
+    contested, first = np.unique(row, return_index=True)  # sequences with a rival
+
+    votes = problem.signs[problem.row] * problem.values
+    leads = votes[own][row] - votes[rivals]
+    gaps = np.minimum.reduceat(leads, first)
+    selected_votes = votes[own][contested]
+    rival_votes = selected_votes - gaps
+    g = expit(-selected_votes)  # 0 for votes beyond float64: nothing is proved
+    with np.errstate(divide="ignore"):
+        A = float((n / (g * gaps.clip(0))).max())
+        steepest = float((1 / g).max())
+
+    u = (problem.basis.T @ best.direction).numpy()
+    heights = (problem.points @ u)[problem.token[rivals]]  # u·E of the rivals
+    highest = np.maximum.reduceat(heights, first)
+    lowest = np.minimum.reduceat(heights, first)
+    D = float((highest - lowest).max())
+    margin = best.margin
+    M = _widest_bag(problem)
+    missed = _losses(rival_votes) - _losses(selected_votes)
+    ratios = counts[own][row] / counts[rivals]
+    return Constants(
+        selected_votes=selected_votes,
+        rival_votes=rival_votes,
+        n_sequences=n,
+        limit_loss=float(_losses(votes[own]).mean()),
+        selection_level=float(missed.min()) / n,
+        direction_level=margin / (2 * A * (margin + D)),
+        gap=float(gaps.min()),
+        A=A,
+        g_inf=float(g.min()),
+        rho=float(ratios.max()),
+        margin=margin,
+        D=D,
+        M=M,
+        h_norm=_separation(problem, own),
+        Lambda=M * steepest,
+        beta=M**2 * (2 + float(leads.max())) * steepest,
+    )
+
+
+def _losses(votes: np.ndarray) -> np.ndarray:
+    """Return the logistic loss of sequences with the votes y f, log(1 + exp(-y f))."""
+    return np.logaddexp(0, -votes)
+
+
+def _widest_bag(problem: ClsProblem) -> float:
+    """Return the greatest distance between two embeddings of a sequence."""
+    widest = 0.0
+    for bag in np.split(problem.token, problem.indptr[1:-1]):
+        distances = pdist(problem.points[bag])
+        widest = max(widest, float(distances.max(initial=0)))
+    return widest
+
+
+def _separation(problem: ClsProblem, own: np.ndarray) -> float:
+    """Return the norm of the shorter h, scaled to lead by 1; inf if neither will do."""
+    rivals = ~own
+    row = problem.row[rivals]
+    relevant, other = problem.token[own], problem.token[rivals]
+    votes = (problem.signs[problem.row] * problem.values)[rivals]
+    shortest = math.inf
+    for target in _targets(problem, relevant):
+        h, *_ = np.linalg.lstsq(problem.points, target, rcond=None)
+        errors = np.abs(problem.points @ h - target)
+        attained = errors.max() < SEPARATES * target.max()
+        lead = (target[relevant][row] - target[other]).min()
+        if attained and lead > 0 and _rises_with_votes(row, votes, target[other]):
+            shortest = min(shortest, float(np.linalg.norm(h) / lead))
+    return shortest
+
+
+def _targets(problem: ClsProblem, relevant: np.ndarray) -> list[np.ndarray]:
+    """Return what h·E has to be on each token, (tokens,), for each of the two h."""
+    one_if_relevant = np.zeros(len(problem.points))
+    one_if_relevant[relevant] = 1
+    size_of_value = np.zeros(len(problem.points))
+    size_of_value[problem.token] = np.abs(problem.values)
+    signs = problem.signs[problem.row]
+    in_positive = problem.token[signs > 0]
+    in_negative = problem.token[signs < 0]
+    size_of_value[np.intersect1d(in_positive, in_negative)] = 0
+    return [one_if_relevant, size_of_value]
+
+
+def _rises_with_votes(row: np.ndarray, votes: np.ndarray, target: np.ndarray) -> bool:
+    """Return whether in each sequence a rival that votes more is never behind in h."""
+    order = np.lexsort((target, votes, row))
+    falls = np.diff(target[order]) < 0
+    same_sequence = np.diff(row) == 0
+    return not bool((falls & same_sequence).any())
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """What is proved at one p: as in `Certificate`, and `reach`, C - ‖p‖."""
+
+    level: Literal["none", "selection", "direction"]
+    log_excess: float
+    theta: float
+    reach: float
+
+
+def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
+    """Apply Theorem A at a point with this loss.
+
+    `log_excess` is that of the loss above the one with all attention on the tokens that
+    have the most of it. Those are the selected ones below the direction level.
+    """
+    excess = loss - constants.limit_loss + ROUNDING
+    if not 0 < constants.direction_level > excess:
+        log_excess = log(excess)
+    selects = log_excess < log(constants.selection_level)
+    if not (selects and constants.direction_level > 0):
+        return _Proved("none", log_excess, 0.0, math.inf)
+    theta = _least_attention(constants, math.exp(log_excess))
+    # The path to the direction level, and inequality (3) from there.
+    log_level = math.log(constants.direction_level)
+    path = 0.0
+    if log_excess > log_level:
+        path = constants.h_norm / theta * (log_excess - log_level)
+    later = math.log(2 * constants.A * constants.rho) + min(log_excess, log_level)
+    reach = path + (1 + later) / constants.margin
+    if log_excess < log_level:
+        return _Proved("direction", log_excess, theta, reach)
+    if reach < math.inf:
+        return _Proved("selection", log_excess, theta, reach)
+    return _Proved("none", log_excess, theta, reach)
+
+
+def _least_attention(constants: Constants, excess: float) -> float:
+    """Return theta: no selected token has less attention at this excess loss."""
+    selected, rival = constants.selected_votes, constants.rival_votes
+    worst_loss = _losses(selected) + constants.n_sequences * excess
+    least_vote = -worst_loss - np.log(-np.expm1(-worst_loss))  # with that loss
+    attention = (least_vote - rival) / (selected - rival)
+    return float(attention.min())

@@ -1,0 +1,262 @@
+"""The loss as a function of p alone, and its gradient, exact at any norm of p.
+
+With E and v fixed the gradient of the loss in p falls like exp(-margin ‖p‖): it is
+lost in rounding long before float64 underflows. Here nearly equal numbers are never
+subtracted and the common factor of the gradient is kept as a logarithm, so that its
+direction stays exact at any norm.
+
+In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
+the logit and g = 1 / (1 + exp(y f)),
+
+    -dL/dp = Ê[sum_i y g q_i (b_i - f) E_i] .
+
+`top` is the token with the most attention, and f - b_top, b_i - b_top and 1 - q_top
+are computed as they are, not as differences.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.special import expit, log_expit
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+
+# Shifts f - b_top below it are linear in the loss to the last digit.
+LINEAR = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class ClsProblem:
+    """The loss in p for fixed E and v, in coordinates z of the row space of E.
+
+    p = basis z + rest, so a token has the score points z. Arrays over all distinct
+    tokens of all sequences, in the order of `corpus.counts`, have the length nnz.
+
+    Attributes:
+        basis: orthonormal basis of the row space, float64 tensor (d, r).
+        rest: what of p no embedding sees, float64 tensor (d,).
+        start: z of the model's p, (r,).
+        points: z of the embeddings of the tokens that occur, (tokens, r).
+        token: index in `points`, (nnz,).
+        row: index of the sequence, (nnz,).
+        indptr: where the sequences begin, and the end, (n + 1,).
+        values: b = E v, (nnz,).
+        sizes: ‖E‖, (nnz,).
+        log_counts: log of the counts, (nnz,).
+        signs: y = -1 or +1, (n,).
+    """
+
+    basis: Tensor
+    rest: Tensor
+    start: np.ndarray
+    points: np.ndarray
+    token: np.ndarray
+    row: np.ndarray
+    indptr: np.ndarray
+    values: np.ndarray
+    sizes: np.ndarray
+    log_counts: np.ndarray
+    signs: np.ndarray
+
+    def norm(self, z: np.ndarray) -> float:
+        """Return ‖p‖."""
+        seen = float(np.linalg.norm(z))
+        unseen = float(self.rest.norm())
+        return math.hypot(seen, unseen)
+
+    def cls(self, z: np.ndarray) -> Tensor:
+        """Return p (d,), or of several rows z each one's p, (k, d)."""
+        return torch.from_numpy(z) @ self.basis.T + self.rest
+
+    def row_sums(self, entries: np.ndarray) -> np.ndarray:
+        """Return the sum over each sequence, (n,)."""
+        return np.add.reduceat(entries, self.indptr[:-1])
+
+    def row_maxima(self, entries: np.ndarray) -> np.ndarray:
+        """Return the maximum over each sequence, (n,)."""
+        return np.maximum.reduceat(entries, self.indptr[:-1])
+
+    def bags(self, entries: np.ndarray) -> csr_array:
+        """Return entries as a matrix of sequences and tokens, (n, tokens)."""
+        shape = (len(self.signs), len(self.points))
+        return csr_array((entries, self.token, self.indptr), shape=shape)
+
+
+def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
+    """Return the problem of a model and a corpus of two classes.
+
+    A ValueError tells of another vocabulary, more classes, and parameters that are not
+    finite.
+    """
+    model.check_vocab(corpus)
+    parameters = (model.embeddings, model.cls, model.output)
+    if not all(bool(parameter.isfinite().all()) for parameter in parameters):
+        raise ValueError("model: its parameters hold values that are not finite")
+    E, p, v = (parameter.detach().double().cpu() for parameter in parameters)
+    counts = corpus.counts
+    ids, token = np.unique(counts.indices, return_inverse=True)
+    occurring = E[torch.from_numpy(ids)]
+    basis, coordinates = torch.linalg.qr(occurring.T)  # (d, r), (r, tokens)
+    points = coordinates.T.numpy()
+    start = basis.T @ p
+    return ClsProblem(
+        basis=basis,
+        rest=p - basis @ start,
+        start=start.numpy(),
+        points=points,
+        token=token,
+        row=np.repeat(np.arange(len(corpus)), np.diff(counts.indptr)),
+        indptr=counts.indptr,
+        values=(occurring @ v).numpy()[token],
+        sizes=np.linalg.norm(points, axis=1)[token],
+        log_counts=np.log(counts.data.astype(np.float64)),
+        signs=corpus.signs.double().numpy(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """The attention of all sequences at one p.
+
+    Attributes:
+        top: position of the most attended token of each sequence, (n,); others that tie
+            with it are treated as the rest.
+        odds: q_i / q_top, with 0 in the place of the top token itself, (nnz,).
+        log_top: log q_top, (n,).
+        log: log q_i, (nnz,).
+    """
+
+    top: np.ndarray
+    odds: np.ndarray
+    log_top: np.ndarray
+    log: np.ndarray
+
+
+def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
+    row = problem.row
+    scores = (problem.points @ z)[problem.token] + problem.log_counts
+    scores -= problem.row_maxima(scores)[row]
+    tied = np.flatnonzero(scores == 0)
+    _, first = np.unique(row[tied], return_index=True)
+    top = tied[first]
+    odds = np.exp(scores)
+    odds[top] = 0
+    log_top = -np.log1p(problem.row_sums(odds))
+    return Attention(top, odds, log_top, scores + log_top[row])
+
+
+@dataclass(frozen=True, eq=False)
+class ClsPoint:
+    """Loss and gradient of a `ClsProblem` at one z.
+
+    Attributes:
+        loss: mean logistic loss.
+        log_excess: log of the loss above its value with all attention on the top
+            tokens; nan where it is not above.
+        direction: of -dL/dz, a unit vector or zero, (r,).
+        log_norm: log ‖dL/dp‖.
+        balance: ‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel.
+        top: position of the most attended token of each sequence, (n,).
+        attention: q_i, (nnz,).
+        pull: y g q_i (b_i - f) exp(-scale), the pull along each E_i, (nnz,).
+        size: ‖dL/dp‖ exp(-scale), with the greatest log(g q_i) below the top as scale.
+        bend: q_i + y (1 - g) q_i (b_i - f), for the Jacobian, (nnz,).
+    """
+
+    loss: float
+    log_excess: float
+    direction: np.ndarray
+    log_norm: float
+    balance: float
+    top: np.ndarray
+    attention: np.ndarray
+    pull: np.ndarray
+    size: float
+    bend: np.ndarray
+
+
+def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
+    """Return loss and gradient at the coordinates z (r,)."""
+    y, row = problem.signs, problem.row
+    n = len(y)
+    attention = _attention(problem, z)
+    top = attention.top
+    q = np.exp(attention.log)
+    q_top = np.exp(attention.log_top)
+    limit = problem.values[top]
+    gap = problem.values - limit[row]  # b_i - b_top
+    shift = problem.row_sums(attention.odds * gap) * q_top  # f - b_top
+    lead = gap - shift[row]  # b_i - f
+    logits = limit + shift
+    one_minus_g = expit(y * logits)
+
+    log_weight = attention.log + log_expit(-y * logits)[row]  # log(g q_i)
+    log_weight[top] = -math.inf
+    scale = float(np.nan_to_num(log_weight.max()))  # finite without any pull
+    weight = np.exp(log_weight - scale)
+    fall = problem.row_sums(weight * gap)  # g (f - b_top) / q_top, scaled
+    pull = y[row] * weight * lead
+    pull[top] = -y * fall * q_top  # y g q_top (b_top - f)
+    by_token = np.bincount(problem.token, pull, len(problem.points))
+    descent = by_token @ problem.points / n
+    size = float(np.linalg.norm(descent))
+    pulls = float(np.abs(pull) @ problem.sizes)
+
+    if np.abs(shift).max() < LINEAR:
+        log_excess = scale + log(float((-y * fall).mean()))
+    else:
+        log_excess = log(_mean_excess(-y * limit, -y * shift))
+    return ClsPoint(
+        loss=float(-log_expit(y * logits).mean()),
+        log_excess=log_excess,
+        direction=descent / (size or 1.0),
+        log_norm=scale + log(size),
+        balance=n * size / (pulls or 1.0),
+        top=top,
+        attention=q,
+        pull=pull,
+        size=size,
+        bend=q * (1 + (y * one_minus_g)[row] * lead),
+    )
+
+
+def _mean_excess(at: np.ndarray, shift: np.ndarray) -> float:
+    """Return the mean of log(1 + exp(at + shift)) - log(1 + exp(at))."""
+    growth = np.expm1(np.clip(shift, -1, 1))
+    small = np.log1p(growth * expit(at))
+    large = np.logaddexp(0, shift + at) - np.logaddexp(0, at)
+    change = np.where(np.abs(shift) < 1, small, large)
+    return float(change.mean())
+
+
+def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
+    """Return the derivative of the direction at a point in z, shape (r, r).
+
+    That of the pulls y g f' in the scores is, summed over the sequences,
+    diag(y g f') - y g f' (q + y (1 - g) f')^T - q (y g f')^T, with f' = q_i (b_i - f).
+    """
+    attention = problem.bags(point.attention)
+    pull = problem.bags(point.pull)
+    bend = problem.bags(point.bend)
+    curvature = -(pull.T @ bend + attention.T @ pull).toarray()
+    curvature[np.diag_indices_from(curvature)] += pull.sum(axis=0)
+    change = problem.points.T @ curvature @ problem.points
+    # Of a unit vector only what is across it changes.
+    change -= np.outer(point.direction, point.direction @ change)
+    return change / (len(problem.signs) * (point.size or 1.0))
+
+
+def log(x: float) -> float:
+    """Return log x, with log 0 = -inf and nan below."""
+    if x > 0:
+        return math.log(x)
+    if x == 0:
+        return -math.inf
+    return math.nan
