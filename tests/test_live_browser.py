@@ -19,6 +19,7 @@ from attnsel.book import (
     flow_plane,
     scatter_explorer,
     show_text,
+    steer_box,
     text_box,
 )
 from attnsel.tokens import Vocab
@@ -253,3 +254,49 @@ def test_axe_finds_nothing_serious_in_a_figure(visit, width):
             if v["impact"] in ("serious", "critical")
         ]
         assert serious == []
+
+
+@pytest.fixture(scope="module")
+def steered():
+    corpus = attnsel.Corpus.from_tokens(
+        [[0, 1, 2]],
+        ["positive"],
+        Vocab(["dull", "a", "superb"], ("negative", "positive")),
+    )
+    model = attnsel.AttentionClassifier(3, 2)
+    with torch.no_grad():
+        model.embeddings[:] = torch.tensor([[-1.0, 0.8], [0.1, -1.0], [1.0, 0.5]])
+        model.output[:] = torch.tensor([2.0, 0.0])
+        model.cls[:] = torch.tensor([-1.0, 1.0])
+    return model, corpus
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
+    model, corpus = steered
+    tab = visit(steer_box(model, corpus, wanted=2), width)
+    told, verdict = tab.locator("output"), tab.locator(".told p")
+    logit = float(model(corpus).detach())
+    assert verdict.inner_text() == f"logit = −{-logit:.2f}: read as negative"
+    assert "It should be read as positive" in told.inner_text()
+    handle, box = tab.locator(".handle"), tab.locator("svg").bounding_box()
+    handle.hover(force=True)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5)
+    assert "read as positive" in verdict.inner_text()
+    assert "Can you give it 99%?" in told.inner_text()
+    tab.mouse.move(box["x"] + box["width"] * 3, box["y"] + box["height"] * 0.4)
+    tab.mouse.up()
+    assert told.inner_text().startswith("Solved.")
+    assert (
+        tab.locator(".meter > span").nth(2).evaluate("e => e.style.width")[:2] == "99"
+    )
+    tab.get_by_role("button").click()
+    assert verdict.inner_text() == f"logit = −{-logit:.2f}: read as negative"
+    handle.focus()
+    for _ in range(30):
+        tab.keyboard.press("ArrowRight")
+    assert handle.get_attribute("aria-valuetext").split(", ")[0] == "4.00"
+    assert told.inner_text().startswith("Solved.")
+    wide = tab.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width

@@ -12,6 +12,7 @@ from attnsel.book.figures import flow_plane as flow_plane
 from attnsel.book.figures import frames as frames
 from attnsel.book.figures import scatter_explorer as scatter_explorer
 from attnsel.book.figures import show_text as show_text
+from attnsel.book.figures import steer_box as steer_box
 from attnsel.book.figures import text_box as text_box
 from attnsel.book.style import ACCENT as ACCENT
 from attnsel.book.style import NEGATIVE as NEGATIVE

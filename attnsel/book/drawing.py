@@ -10,8 +10,8 @@ from torch import Tensor
 
 from attnsel.book.figures import coloured_text
 from attnsel.book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
-from attnsel.corpus import Vocab
 from attnsel.model import attention_on
+from attnsel.tokens import Vocab
 from attnsel.train import History
 
 # What stands at which height of the drawing, from top to bottom.

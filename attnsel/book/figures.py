@@ -213,3 +213,24 @@ def flow_plane(
         "pairs": sorted(pairs),
     }
     return embed("plane", "The flow on p in the plane", data)
+
+
+def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
+    """Return a review whose p is dragged until it is read as its label says.
+
+    The model has d = 2, and the corpus the one positive review, in which each word
+    occurs once; `wanted` is the id of the word that has to win the attention.
+    """
+    check_shape("model.cls", model.cls, (2,))
+    ids = corpus.counts.indices.tolist()
+    places = model.embeddings.detach()[ids]
+    data = {
+        "words": [corpus.vocab[s] for s in ids],
+        "places": places.tolist(),
+        "values": (places @ model.output.detach()).tolist(),
+        "start": model.cls.tolist(),
+        "label": corpus.classes[1],
+        "wanted": ids.index(wanted),
+        "colours": [NEGATIVE, POSITIVE],
+    }
+    return embed("steer", "Move p until the review is read rightly", data)

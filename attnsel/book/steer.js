@@ -1,0 +1,80 @@
+// A review of a few words and one p to drag, until the review is read as it should be.
+
+// Attention on each word and the logit, for a p in the plane.
+function reading({places, values}, p) {
+  const scores = places.map(([x, y]) => x * p[0] + y * p[1]);
+  const most = Math.max(...scores), odds = scores.map((a) => Math.exp(a - most));
+  const total = odds.reduce((a, b) => a + b, 0), weights = odds.map((w) => w / total);
+  return {weights, logit: weights.reduce((f, q, s) => f + q * values[s], 0)};
+}
+
+function steer(root, {words, places, values, start, label, wanted, colours}) {
+  const size = 300, half = 4;  // of the picture, and what it reaches from the origin
+  const at = ([x, y]) => [x, -y].map((c) => size / 2 + c / half * size / 2);
+  const colour = (s) => colours[values[s] > 0 ? 1 : 0];
+  const arrow = ([x, y], style) => {
+    const [left, top] = at([x, y]);
+    return `<line x1="${size / 2}" y1="${size / 2}" x2="${left}" y2="${top}" ${style}/>`;
+  };
+  const dots = words.map((word, s) => {
+    const [x, y] = at(places[s]);
+    return arrow(places[s], 'opacity=".35"') + `<circle cx="${x}" cy="${y}" r="5"
+      fill="${colour(s)}"/><text x="${x + 8}" y="${y + 4}">${clean(word)}</text>`;
+  });
+  const rows = words.map((word) => `<tr><th scope="row">${clean(word)}</th>
+    <td><span class="meter"><span></span></span></td><td></td></tr>`);
+  root.innerHTML = `<div class="bar panels"><figure><svg viewBox="0 0 ${size} ${size}">
+    <g>${dots.join("")}</g><g class="aim"></g><g class="handle" tabindex="0"
+    role="slider" aria-label="p; the arrow keys move it"><circle r="20" opacity="0"/>
+    <circle r="7" fill="currentColor"/><text x="11" y="-7">p</text></g></svg></figure>
+    <div class="told"><table><thead><tr><th scope="col">word</th>
+    <th scope="col">attention</th><th scope="col">value</th></tr></thead>
+    <tbody>${rows.join("")}</tbody></table><p></p><output aria-live="polite"></output>
+    <button type="button">Start over</button></div></div>`;
+  const handle = root.querySelector(".handle"), aim = root.querySelector(".aim");
+  const out = root.querySelector("output"), verdict = root.querySelector("p");
+  let p = start;
+  function lesson(right, share) {
+    if (!right) { return `It should be read as ${label}: drag p.`; }
+    if (share < 0.99) {
+      return `Read rightly. ${words[wanted]} has ${(100 * share).toFixed(0)}% of the`
+        + " attention. Can you give it 99%?";
+    }
+    return "Solved. The direction of p decides which word wins, its length how sharply:"
+      + " this is what gradient flow finds by itself.";
+  }
+  function draw() {
+    const {weights, logit} = reading({places, values}, p), right = logit > 0;
+    root.querySelectorAll("tbody tr").forEach((row, s) => {
+      const bar = row.querySelector(".meter > span");
+      bar.style.width = `${100 * weights[s]}%`; bar.style.background = colour(s);
+      bar.parentNode.nextSibling?.remove();
+      bar.parentNode.after(` ${(100 * weights[s]).toFixed(0)}%`);
+      row.cells[2].textContent = values[s].toFixed(1).replace("-", "−");
+    });
+    verdict.textContent = `logit = ${logit.toFixed(2).replace("-", "−")}: read as `
+      + (right ? "positive" : "negative");
+    out.textContent = lesson(right, weights[wanted]);
+    aim.innerHTML = arrow(p, 'stroke-width="2.5"');
+    handle.setAttribute("transform", `translate(${at(p)})`);
+    handle.setAttribute("aria-valuenow", p[0].toFixed(2));
+    handle.setAttribute("aria-valuetext", p.map((c) => c.toFixed(2)).join(", "));
+  }
+  function move(point) {
+    p = point.map((c) => Math.max(-half, Math.min(half, c)));
+    draw();
+  }
+  on(handle, "pointerdown", (event) => {
+    handle.setPointerCapture(event.pointerId); event.preventDefault(); handle.focus();
+  });
+  on(handle, "pointermove", ({pointerId, clientX, clientY}) => {
+    if (!handle.hasPointerCapture(pointerId)) { return; }
+    const box = handle.ownerSVGElement.getBoundingClientRect();
+    move([2 * (clientX - box.left) / box.width - 1,
+      1 - 2 * (clientY - box.top) / box.height].map((c) => c * half));
+  });
+  onKeys(handle, {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
+    ArrowDown: [0, -1]}, (way) => move(way.map((c, i) => p[i] + c / 5)));
+  on(root.querySelector("button"), "click", () => move(start));
+  draw();
+}
