@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab wheel links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -70,6 +70,12 @@ $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 	$(COLAB)/bin/python -m pip install --quiet --no-deps --no-compile \
 		-r tests/colab-requirements.txt
 	touch $@
+
+# A wheel, installed where nothing of the repository is seen; the README's example runs.
+wheel: $(READY)
+	rm -rf _build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w _build/wheel .
+	$(BIN)/python -m tools.try_wheel _build/wheel/*.whl _build/wheel-env
 
 # The PDF and the picture for previews, into the built site. Needs Chromium.
 pdf: $(READY)

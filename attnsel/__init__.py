@@ -25,3 +25,5 @@ from attnsel.tokens import Vocab as Vocab
 from attnsel.train import History as History
 from attnsel.train import fit as fit
 from attnsel.train import one_step as one_step
+
+__version__ = "0.2.0"

@@ -1,0 +1,74 @@
+"""Install a wheel where nothing of the repository is seen, and run the README's example.
+
+`python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
+packages of this one, but neither the editable attnsel nor the working tree: a path
+file adds the folder of the packages without its own path files.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+from attnsel.texts.reviews import generate_reviews
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = re.compile(r"^```python\n(import attnsel\n.*?)^```$", re.MULTILINE | re.DOTALL)
+# Run before the example: what is imported is what the wheel holds, types and all.
+LOOK = """\
+import attnsel, importlib.metadata, pathlib, sys
+folder = pathlib.Path(attnsel.__file__).parent
+assert folder.is_relative_to(sys.prefix), folder
+assert attnsel.__version__ == importlib.metadata.version("attnsel")
+assert (folder / "py.typed").is_file()
+print("attnsel", attnsel.__version__, "in", folder)
+"""
+
+
+def example(text: str) -> str:
+    """Return the Python example of the README."""
+    (code,) = EXAMPLE.findall(text)
+    return code
+
+
+def environment(folder: Path, wheel: Path) -> Path:
+    """Install the wheel alone; then let its environment see the packages of this one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install"]
+    options = ["--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
+    subprocess.run([*pip, *options, str(wheel)], check=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = folder / "lib" / version / "site-packages"
+    here = sysconfig.get_path("purelib")
+    (packages / "dependencies.pth").write_text(f"{here}\n", encoding="utf-8")
+    return python
+
+
+def main(wheel: str, folder: str) -> None:
+    """Run the example on a table like the README's, with warnings as errors."""
+    place = Path(folder).resolve()
+    python = environment(place, Path(wheel).resolve())
+    texts, labels = generate_reviews(2_000)
+    with open(place / "mine.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["body", "verdict"])
+        verdicts = (("bad", "good")[label] for label in labels)
+        table.writerows(zip(texts, verdicts, strict=True))
+    code = LOOK + example((ROOT / "README.md").read_text(encoding="utf-8"))
+    outside = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    outside |= {"ATTNSEL_CACHE": str(place / "cache")}
+    command = [str(python), "-I", "-W", "error", "-c", code]
+    subprocess.run(command, check=True, cwd=place, env=outside)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
