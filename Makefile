@@ -89,10 +89,10 @@ execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
 
 # The chapters as plain Markdown, for the branch that the launch buttons open and for
-# download from the site.
+# download from the site. They install the tag of their version, or REFERENCE, a commit.
 colab: $(READY)
 	rm -rf _build/colab
-	$(BIN)/python -m tools.colab _build/colab
+	$(BIN)/python -m tools.colab _build/colab $(REFERENCE)
 	test ! -d $(SITE) || $(BIN)/python -m zipfile -c $(SITE)/notebooks.zip _build/colab/book/
 
 # Requests every external link, so it needs the network.

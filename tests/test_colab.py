@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from copy import deepcopy
 from typing import Any
 
 import nbformat
 import pytest
 import yaml
 
+import attnsel
 from tools import colab
 from tools.colab import ADDRESS, ROOT
 
@@ -468,9 +470,17 @@ def test_what_cannot_be_resolved_is_an_error(book, source, fault):
 
 
 def test_copies_are_written_where_the_buttons_look(tmp_path, monkeypatch, capsys):
-    notebook = nbformat.v4.new_notebook()
-    monkeypatch.setattr(colab, "copies", lambda: {"first.ipynb": notebook})
-    colab.main(str(tmp_path))
-    written = tmp_path / "book" / "first.ipynb"
-    assert nbformat.read(written, as_version=4) == notebook
+    address = f"git+https://github.com/{ADDRESS}"
+    first = (
+        f"try:\n    import attnsel\nexcept ImportError:\n    %pip install {address}\n"
+    )
+    cells = [nbformat.v4.new_code_cell(first), nbformat.v4.new_code_cell("1 + 1")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    monkeypatch.setattr(colab, "copies", lambda: {"first.ipynb": deepcopy(notebook)})
+    for reference in ("", "0123abc"):
+        colab.main(str(tmp_path), reference)
+        written = nbformat.read(tmp_path / "book" / "first.ipynb", as_version=4)
+        tag = reference or f"v{attnsel.__version__}"
+        assert written.cells[0].source == first.replace(address, f"{address}@{tag}")
+        assert written.cells[1] == notebook.cells[1]
     assert "1 copies" in capsys.readouterr().out

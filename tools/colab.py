@@ -1,4 +1,4 @@
-"""Copies of the chapters for Colab: `python -m tools.colab [FOLDER]`.
+"""Copies of the chapters for Colab: `python -m tools.colab [FOLDER [REFERENCE]]`.
 
 Colab shows plain Markdown. In the copies directives, roles and glued values are
 resolved to what a reader of the site sees, with the numbers of the site: Sphinx itself
@@ -20,6 +20,8 @@ from xml.etree import ElementTree
 
 import nbformat
 import yaml
+
+import attnsel
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -49,6 +51,7 @@ CONTINUED = ", continued"
 # "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.
 CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))(?= of |[(,:]| \(|$)")
 RECORD = "application/papermill.record/"
+INSTALL = re.escape(f"git+https://github.com/{ADDRESS}")  # in each first code cell
 KNOB = re.compile(
     r"(?P<set>[A-Z][A-Z_0-9]* = (?P<value>[^#\n]*[^#\s]))(?:  # (?P<why>.*))?"
 )
@@ -367,12 +370,25 @@ def copies(root: Path = ROOT) -> dict[str, Any]:
     return {path.name: Chapter(path, references, site).convert() for path in paths}
 
 
-def main(folder: str = "_build/colab") -> None:
+def pin(notebook: Any, reference: str) -> None:
+    """Let a copy install the package that it was made for, so that it goes on running.
+
+    A reference is a tag, or between two versions a commit.
+    """
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.source = re.sub(
+                f"{INSTALL}$", rf"\g<0>@{reference}", cell.source, flags=re.M
+            )
+
+
+def main(folder: str = "_build/colab", reference: str = "") -> None:
     """Write the copies at the paths that the launch buttons name."""
     made = copies()
     target = Path(folder, "book")
     target.mkdir(parents=True, exist_ok=True)
     for name, notebook in made.items():
+        pin(notebook, reference or f"v{attnsel.__version__}")
         nbformat.write(notebook, target / name)
     print(f"{len(made)} copies in {target}")
 

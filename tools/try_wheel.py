@@ -1,4 +1,4 @@
-"""Install a wheel where nothing of the repository is seen, and run the README's example.
+"""Install a wheel where the repository is not seen, and run the README's example.
 
 `python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
 packages of this one, but neither the editable attnsel nor the working tree: a path
@@ -20,7 +20,9 @@ from pathlib import Path
 from attnsel.texts.reviews import generate_reviews
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLE = re.compile(r"^```python\n(import attnsel\n.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```python\n(import attnsel\n.*?)^```$", re.MULTILINE | re.DOTALL
+)
 # Run before the example: what is imported is what the wheel holds, types and all.
 LOOK = """\
 import attnsel, importlib.metadata, pathlib, sys
@@ -39,7 +41,7 @@ def example(text: str) -> str:
 
 
 def environment(folder: Path, wheel: Path) -> Path:
-    """Install the wheel alone; then let its environment see the packages of this one."""
+    """Install the wheel alone, then let it see the packages of this environment."""
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
