@@ -136,6 +136,20 @@ def relevant_tokens(
     return torch.tensor(relevant)
 
 
+def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
+    """Return the token of each sequence that votes most strongly for its label.
+
+    That is the greatest y b_s of its tokens, with the values b = E v of shape (V,); the
+    result is int64 (n,). Of several that vote alike it is the first in the vocabulary.
+    """
+    check_shape("values", values, (len(corpus.vocab),))
+    counts, b = corpus.counts, values.detach().double().cpu().numpy()
+    bags = np.split(counts.indices, counts.indptr[1:-1])
+    signs = corpus.signs.tolist()
+    best = [bag[(y * b[bag]).argmax()] for y, bag in zip(signs, bags, strict=True)]
+    return torch.from_numpy(np.array(best, dtype=np.int64))
+
+
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
     """Solution p of the margin problem of Theorem 4.3.

@@ -14,11 +14,14 @@ from attnsel.book.figures import scatter_explorer as scatter_explorer
 from attnsel.book.figures import show_text as show_text
 from attnsel.book.figures import steer_box as steer_box
 from attnsel.book.figures import text_box as text_box
+from attnsel.book.problems import OneStepProblem as OneStepProblem
+from attnsel.book.problems import one_step_problem as one_step_problem
 from attnsel.book.style import ACCENT as ACCENT
 from attnsel.book.style import NEGATIVE as NEGATIVE
 from attnsel.book.style import NEUTRAL as NEUTRAL
 from attnsel.book.style import POSITIVE as POSITIVE
 from attnsel.book.style import figure_html as figure_html
 from attnsel.book.style import name_tokens as name_tokens
+from attnsel.book.style import seed_range as seed_range
 from attnsel.book.style import token_scatter as token_scatter
 from attnsel.book.style import use_style as use_style

@@ -4,6 +4,7 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from cycler import cycler
 from IPython import get_ipython
 from IPython.core.pylabtools import print_figure
@@ -61,6 +62,18 @@ def token_scatter(
     means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
     axes.errorbar(bins.centers, bins.mean, bins.deviation, label="mean by bin", **means)
     axes.set_xlabel("$P(1|s) - P(0|s)$")
+
+
+def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
+    """Draw the mean over seeds against x, with a bar from the least to the greatest.
+
+    `runs` is an array-like (k, seeds) for the k places x. No interval is computed: what
+    is drawn is what the seeds gave. The style goes to `errorbar`.
+    """
+    values = np.asarray(runs, dtype=float)
+    mean = values.mean(axis=1)
+    reach = [mean - values.min(axis=1), values.max(axis=1) - mean]
+    axes.errorbar(x, mean, reach, **{"marker": "o", "ms": 4, "capsize": 3} | style)
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:

@@ -1,0 +1,57 @@
+"""What several chapters start from: a corpus, one step, and what it should select."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.synthetic import separable_corpus
+from attnsel.theory import MaxMargin, max_margin, relevant_tokens
+from attnsel.train import one_step
+
+
+@dataclass(frozen=True, eq=False)
+class OneStepProblem:
+    """A corpus and a model whose embeddings took one gradient step on it.
+
+    Attributes:
+        corpus: n sequences of two classes.
+        model: its p is where the flow of the theory starts.
+    """
+
+    corpus: Corpus
+    model: AttentionClassifier
+
+    @cached_property
+    def relevant(self) -> Tensor:
+        """The relevant token of each sequence, int64 (n,); see `relevant_tokens`."""
+        return relevant_tokens(self.corpus)
+
+    @cached_property
+    def best(self) -> MaxMargin:
+        """The max-margin direction that selects the relevant tokens."""
+        return max_margin(self.model.embeddings, self.corpus, self.relevant)
+
+
+def one_step_problem(
+    dim: int,
+    lr: float = 100.0,
+    *,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float32,
+    **sizes: Any,
+) -> OneStepProblem:
+    """Draw a corpus and a model, both with this seed, and take one step of size lr.
+
+    The corpus is `separable_corpus(**sizes)`, the embeddings have `dim` dimensions; for
+    lr = 0 they stay as drawn.
+    """
+    corpus = separable_corpus(**sizes, seed=seed)
+    model = AttentionClassifier(len(corpus.vocab), dim, seed=seed, dtype=dtype)
+    if lr:
+        model = one_step(model, corpus, lr=lr)
+    return OneStepProblem(corpus, model)
