@@ -73,7 +73,8 @@ def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
     values = np.asarray(runs, dtype=float)
     mean = values.mean(axis=1)
     reach = [mean - values.min(axis=1), values.max(axis=1) - mean]
-    axes.errorbar(x, mean, reach, **{"marker": "o", "ms": 4, "capsize": 3} | style)
+    look: Any = {"marker": "o", "ms": 4, "capsize": 3} | style
+    axes.errorbar(x, mean, reach, **look)
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:

@@ -11,8 +11,8 @@ from torch import Tensor
 from attnsel.book.exercises.checking import exercise
 from attnsel.book.exercises.selection import votes
 from attnsel.book.problems import one_step_problem
+from attnsel.certificate import certificate
 from attnsel.corpus import Corpus
-from attnsel.flow import certificate
 from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 

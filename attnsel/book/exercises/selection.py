@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from attnsel.book.exercises.checking import exercise
-from attnsel.corpus import Corpus, Vocab
+from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
+from attnsel.tokens import Vocab
 from attnsel.train import one_step
 
 
