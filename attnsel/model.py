@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, one_hot, softplus
 
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus, count_tensors
@@ -71,12 +72,16 @@ class Classifier(nn.Module):
 
         def drawn(*shape: int) -> nn.Parameter:
             entries = torch.randn(*shape, generator=random, dtype=dtype)
-            return nn.Parameter(entries.mul_(dim**-0.5).to(device))
+            entries.mul_(dim**-0.5)
+            return nn.Parameter(entries.to(device))
 
-        self.embeddings, self.cls = drawn(n_tokens, dim), drawn(dim)
+        self.embeddings = drawn(n_tokens, dim)
+        self.cls = drawn(dim)
         self.output = drawn(dim) if n_classes == 2 else drawn(n_classes, dim)
         self.register_parameter("key_query", None)
-        self.matrices = matrices + ("key_query",) * key_query
+        self.matrices = matrices
+        if key_query:
+            self.matrices += ("key_query",)
         for name in self.matrices:
             self.register_parameter(name, drawn(dim, dim))
         self.vocab: Vocab | None = None
@@ -84,8 +89,11 @@ class Classifier(nn.Module):
 
     def directions(self) -> Tensor:
         """Return the query and the outputs, rows of a (2, d) or (K + 1, d)."""
-        query = self.cls if self.key_query is None else self.key_query @ self.cls
-        return torch.cat([query[None], self.output.view(-1, len(query))])
+        query: Tensor = self.cls
+        if self.key_query is not None:
+            query = self.key_query @ self.cls
+        outputs = self.output.view(-1, len(query))
+        return torch.cat([query[None], outputs])
 
     def scores(self) -> Tensor:
         """Return E p (or E W p) and each E v_k of all tokens, (V, 2) or (V, K + 1)."""
@@ -95,20 +103,24 @@ class Classifier(nn.Module):
     def predict(self, corpus: Corpus) -> list[Any]:
         """Return the name of the likeliest class of each sequence, from `classes`."""
         logits = self(corpus)
-        likeliest = logits > 0 if logits.ndim == 1 else logits.argmax(1)
-        return [self.classes[int(k)] for k in likeliest.tolist()]
+        if logits.ndim == 1:
+            logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+        return [self.classes[k] for k in logits.argmax(1).tolist()]
 
     def check_vocab(self, corpus: Corpus) -> None:
         """Raise a ValueError unless the corpus is counted in this model's tokens."""
-        V, known = len(self.embeddings), self.vocab
-        if len(corpus.vocab) != V or known not in (None, corpus.vocab):
-            told = f"its {len(corpus.vocab):,} tokens are not the {V:,} of the model"
-            raise ValueError(f"corpus: {told}; load it with vocab= of the training one")
+        V, size = len(self.embeddings), len(corpus.vocab)
+        is_other = self.vocab is not None and self.vocab != corpus.vocab
+        if size != V or is_other:
+            raise ValueError(
+                f"corpus: its {size:,} tokens are not the {V:,} of the model; load it "
+                "with vocab= of the training one"
+            )
 
     def extra_repr(self) -> str:
         """Return the sizes, for `repr`."""
-        shapes = (f"{name}={tuple(p.shape)}" for name, p in self.named_parameters())
-        return ", ".join(shapes)
+        named = self.named_parameters()
+        return ", ".join(f"{name}={tuple(value.shape)}" for name, value in named)
 
 
 class AttentionClassifier(Classifier):
@@ -127,10 +139,11 @@ class AttentionClassifier(Classifier):
         times its count, so that each row sums to one.
         """
         self.check_vocab(corpus)
-        a, counts = self.scores()[:, 0], corpus.counts
-        _, _, q = sequence_softmax(a, count_tensors(corpus, a.dtype, a.device)[0])
-        at = (counts.indices.copy(), counts.indptr.copy())
-        return csr_array((q.cpu().numpy(), *at), counts.shape)
+        a = self.scores()[:, 0]
+        C, _ = count_tensors(corpus, a.dtype, a.device)
+        _, _, q = sequence_softmax(a, C)
+        indices, indptr = corpus.counts.indices.copy(), corpus.counts.indptr.copy()
+        return csr_array((q.cpu().numpy(), indices, indptr), corpus.counts.shape)
 
 
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
@@ -140,8 +153,10 @@ def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     pieces that are tokens, and 0 on the others.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
+    is_token = ids >= 0
+    a = scores.detach()[ids[is_token], 0]
     weights = scores.new_zeros(len(words))
-    weights[ids >= 0] = torch.softmax(scores.detach()[ids[ids >= 0], 0], dim=0)
+    weights[is_token] = torch.softmax(a, dim=0)
     return weights
 
 
@@ -153,12 +168,12 @@ def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
     differentiable in all of them, and exact to the dtype for any spread of a; a
     FloatingPointError if a score is not finite.
     """
-    a, b = scores[:, :1], scores[:, 1:]
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
+    a, b = scores[:, :1], scores[:, 1:]
     C, Ct = count_tensors(corpus, scores.dtype, scores.device)
-    top = a.detach().max()
-    if float(top - a.detach().min()) <= SAFE_SPREAD[scores.dtype]:
+    top, bottom = a.detach().max(), a.detach().min()
+    if float(top - bottom) <= SAFE_SPREAD[scores.dtype]:
         w = torch.exp(a - top)
         sums = _Product.apply(torch.cat((w * b, w), dim=1), C, Ct)
         logits = sums[:, :-1] / sums[:, -1:]
@@ -176,8 +191,10 @@ class _Product(torch.autograd.Function):
         return C @ x
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        return ctx.saved_tensors[0] @ grads[0], None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        (Ct,) = ctx.saved_tensors
+        (grad,) = grads
+        return Ct @ grad, None, None
 
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
@@ -187,20 +204,78 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
     # has nearly all attention, b - f would be lost in rounding.
     with torch.no_grad():
         top = a.new_zeros(len(C)).scatter_reduce_(0, rows, q, "amax")
-        first = q == top[rows]
+        is_top = q == top[rows]
         limit = b.new_zeros(len(C), b.shape[1])
-        limit[rows[first]] = b[columns[first]]
+        limit[rows[is_top]] = b[columns[is_top]]
     gap = b[columns] - limit[rows]
     return limit.index_add(0, rows, q[:, None] * gap)
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return row, column and attention of each stored count, one shift a sequence."""
-    n = C.shape[0]
+    """Return row, column and attention of each stored count, one shift a sequence.
+
+    The attention on token s of sequence i is C_is exp(a_s) / sum_t C_it exp(a_t).
+    """
+    n = len(C)
     columns = C.col_indices().long()
-    rows = torch.arange(n, device=a.device).repeat_interleave(C.crow_indices().diff())
+    sizes = C.crow_indices().diff()
+    rows = torch.arange(n, device=a.device).repeat_interleave(sizes)
     stored = a[columns]
-    top = a.new_full((n,), -math.inf).scatter_reduce_(0, rows, stored.detach(), "amax")
+    top = a.new_full((n,), -math.inf)
+    top.scatter_reduce_(0, rows, stored.detach(), "amax")
     w = C.values() * torch.exp(stored - top[rows])
     total = a.new_zeros(n).index_add(0, rows, w)
     return rows, columns, w / total[rows]
+
+
+def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
+    """Return the mean of log(1 + exp(-y f)) of logits f (n,) and signs y (n,)."""
+    return softplus(-signs.to(logits) * logits).mean()
+
+
+def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
+    """Return the logistic loss of logits (n,), or the cross-entropy of (n, K)."""
+    if logits.ndim == 1:
+        return logistic_loss(logits, corpus.signs)
+    return cross_entropy(logits, corpus.targets.to(logits.device))
+
+
+def accuracy(logits: Tensor, corpus: Corpus) -> float:
+    """Return the share of sequences whose logits, (n,) or (n, K), are right.
+
+    Right is a logit on the side of its label, or above those of all other classes;
+    zero, or a draw, is wrong.
+    """
+    if logits.ndim == 1:
+        is_right = corpus.signs.to(logits) * logits > 0
+    else:
+        is_own = one_hot(corpus.targets, logits.shape[1]).bool().to(logits.device)
+        highest_other = logits.masked_fill(is_own, -torch.inf).amax(1)
+        is_right = logits[is_own] > highest_other
+    return float(is_right.double().mean())
+
+
+def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
+    """Return the logits and the gradient g of the loss in the scores, of their shape.
+
+    With the query and the outputs as the rows of P, `Classifier.directions`, the
+    gradient of E is g P and that of P is g^T E.
+    """
+    leaf = scores.detach().requires_grad_()
+    with torch.enable_grad():
+        logits = bag_logits(leaf, corpus)
+        loss = mean_loss(logits, corpus)
+        (g,) = torch.autograd.grad(loss, leaf)
+    return logits.detach(), g
+
+
+def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
+    """Return how a gradient step on E with lr = 1 changes the scores E p and E v.
+
+    With p (d,) and v (d,) or (K, d) as the rows of P the gradient of E is g P, so the
+    scores E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, times lr.
+    """
+    outputs = output.view(-1, len(cls))
+    P = torch.cat([cls[None], outputs]).detach().double()
+    _, g = score_gradient(scores, corpus)
+    return -g.double() @ (P @ P.T)

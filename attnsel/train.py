@@ -6,51 +6,33 @@ one layer is trained in full batches; deeper models take mini-batches in the sam
 
 import copy
 import os
-import time
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
+from attnsel.checkpoint import Checkpoint
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier, Classifier
+from attnsel.learners import Learner, ScoreSpaceLearner
+from attnsel.model import (
+    AttentionClassifier,
+    Classifier,
+    accuracy,
+    mean_loss,
+    score_gradient,
+)
 from attnsel.progress import progress
-from attnsel.steps import ScoreSpace, Whole, join, load, processes, save, summed
-from attnsel.steps import logistic_loss as logistic_loss
-from attnsel.steps import mean_loss as mean_loss
-from attnsel.steps import score_gradient as score_gradient
-
-SAVE_EVERY = 60.0  # seconds between two checkpoints
-
-
-def accuracy(logits: Tensor, corpus: Corpus) -> float:
-    """Return the share of sequences whose logits, (n,) or (n, K), are right.
-
-    Right is a logit on the side of its label, or above those of all other classes;
-    zero, or a draw, is wrong.
-    """
-    if logits.ndim == 1:
-        right = corpus.signs.to(logits) * logits > 0
-    else:
-        own = one_hot(corpus.targets, logits.shape[1]).bool().to(logits.device)
-        right = logits[own] > logits.masked_fill(own, -torch.inf).amax(1)
-    return float(right.double().mean())
-
-
-def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    """Return how a gradient step on E with lr = 1 changes the scores E p and E v.
-
-    With p (d,) and v (d,) or (K, d) as the rows of P the gradient of E is g P, so the
-    scores E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, times lr.
-    """
-    P = torch.cat([cls[None], output.view(-1, len(cls))]).detach().double()
-    return -score_gradient(scores, corpus)[1].double() @ (P @ P.T)
+from attnsel.together import (
+    check_processes_agree,
+    n_processes,
+    share_parameters,
+    summed,
+)
+from attnsel.tokens import Vocab
 
 
 @dataclass
@@ -74,7 +56,8 @@ class History:
 
     def at(self, step: int = -1) -> Tensor:
         """Return the scores kept at a step, -1 for the last; a KeyError names those."""
-        step = int(self.step[-1]) if step == -1 else step
+        if step == -1:
+            step = int(self.step[-1])
         if step not in self.scores:
             kept = ", ".join(map(str, self.scores)) or "none"
             raise KeyError(f"no scores at step {step}, kept are: {kept}")
@@ -93,7 +76,7 @@ def one_step(
     if not isinstance(model, AttentionClassifier):
         raise TypeError(f"model: expected one layer, got {type(model).__name__}")
     _check(model, corpus, lr)
-    g = score_gradient(model.scores(), corpus)[1]
+    _, g = score_gradient(model.scores(), corpus)
     stepped = copy.deepcopy(model)
     stepped.vocab, stepped.classes = corpus.vocab, corpus.classes
     with torch.no_grad():
@@ -155,89 +138,183 @@ def fit(
     check_number("batch_size", batch_size, 1, integer=True, optional=True)
     check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
     check_number("until_loss", until_loss, above=0, optional=True)
-    for step in snapshots:
-        check_number("snapshots", step, 0, steps, integer=True)
-    names = tuple(name for name, _ in model.named_parameters())
-    train = names if train is None else train
-    if isinstance(train, str) or set(train) - set(names) or not train:
-        raise ValueError(f"train: expected some of {names}, got {train!r}")
-    known = (corpus.vocab, corpus.classes)
-    if test is not None and (test.vocab, test.classes) != known:
-        told = "are not those of the training corpus; load it with vocab=corpus.vocab"
-        raise ValueError(f"test: its vocabulary or classes {told}")
-    one_layer = isinstance(model, AttentionClassifier)
-    if processes() > 1 and (batch_size or not one_layer):
-        raise ValueError("batch_size, model: processes share full batches of one layer")
+    for kept in snapshots:
+        check_number("snapshots", kept, 0, steps, integer=True)
+    trained = _trained_names(model, train)
+    _check_test(test, corpus)
+    _check_processes(model, batch_size)
     settings: dict[str, Any] = {
-        "vocab": zlib.crc32("\0".join(corpus.vocab).encode("utf-8", "surrogatepass")),
+        "vocab": _vocab_digest(corpus.vocab),
         "classes": list(corpus.classes),
         "lr": float(lr),
-        "train": list(train),
+        "train": trained,
         "optimizer": optimizer,
-        "batch_size": batch_size and int(batch_size),
+        "batch_size": batch_size,
         "test": test is not None,
     }
-    path = None if checkpoint is None else Path(checkpoint)
-    state = load(path, settings) if path and path.exists() else {}
-    rows, kept = state.get("measured", []), state.get("scores", {})
-    check_number("steps, with this checkpoint", steps, len(rows), integer=True)
-    sizes = torch.tensor([len(corpus), 0 if test is None else len(test)])
-    weights = sizes / summed(sizes.double()).clamp(min=1)
-    join(model, settings | {"checkpoint": len(rows)})
+    file = None if checkpoint is None else Checkpoint(checkpoint, settings)
+    saved = None if file is None else file.read()
+    begin = 0 if saved is None else len(saved["measured"])
+    check_number("steps, with this checkpoint", steps, begin, integer=True)
+    check_processes_agree(settings | {"checkpoint": begin})
+    share_parameters(model)
     model.vocab, model.classes = corpus.vocab, corpus.classes
-    learner = (ScoreSpace if one_layer else Whole)(model, train, lr, optimizer)
-    learner.share = float(weights[0])
-    random = torch.Generator().manual_seed(0)
-    if state:
-        model.load_state_dict(state["model"])
-        learner.optimizer.load_state_dict(state["optimizer"])
-        random.set_state(state["random"])
-    saved = time.monotonic()
-    for step in progress(range(len(rows), steps + 1), "training"):
-        last = step == steps
-        if path and (last or time.monotonic() - saved >= SAVE_EVERY):
-            state = {"settings": settings, "measured": rows, "scores": kept}
-            state |= {"model": model.state_dict(), "random": random.get_state()}
-            save(path, state | {"optimizer": learner.optimizer.state_dict()})
-            saved = time.monotonic()
-        parts: Iterable[Corpus] = [corpus]
-        if batched := batch_size is not None and not last:
-            order = torch.randperm(len(corpus), generator=random)
-            parts = (corpus[drawn] for drawn in order.split(batch_size))
-        seen = torch.zeros(1 if test is None else 2, 2, dtype=torch.float64)
+    kind = ScoreSpaceLearner if isinstance(model, AttentionClassifier) else Learner
+    training = _Training(kind(model, trained, lr, optimizer), corpus, test, batch_size)
+    if saved is not None:
+        training.restore(saved)
+    for step in progress(range(begin, steps + 1), "training"):
+        is_last = step == steps
+        if file is not None and (is_last or file.is_due()):
+            file.write(training.state())
         try:
-            if test is not None:
-                seen[1] = weights[1] * _quality(learner.look(test, False), test)
-            if step in snapshots:
-                kept[step] = learner.scores().cpu()
-            for part in parts:
-                share = weights[0] * len(part) / len(corpus)
-                seen[0] += share * _quality(learner.look(part, not last), part)
-                if batched:
-                    learner.move()
+            training.measure(step in snapshots, is_last)
         except FloatingPointError as error:
             raise FloatingPointError(f"at step {step}: {error}") from None
-        rows.append(summed(seen).flatten().tolist())
-        loss, right, *_ = rows[-1]
-        done = last or (until_accuracy is not None and right >= until_accuracy)
-        if done or (until_loss is not None and loss < until_loss):
-            kept[step] = learner.scores().cpu()
+        if is_last or training.has_reached(until_accuracy, until_loss):
             break
-        if not batched:
-            learner.move()
-    columns = torch.tensor(rows, dtype=torch.float64).T
-    return History(torch.arange(len(rows)), kept, *columns)
+        training.step()
+    return training.history()
+
+
+class _Training:
+    """What `fit` goes through: a learner, what it learns from, and what was seen."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        corpus: Corpus,
+        test: Corpus | None,
+        batch_size: int | None,
+    ) -> None:
+        self.learner, self.model = learner, learner.model
+        self.corpus, self.test, self.batch_size = corpus, test, batch_size
+        self.measured: list[list[float]] = []
+        self.scores: dict[int, Tensor] = {}
+        self.random = torch.Generator().manual_seed(0)
+        held = torch.tensor([len(corpus), 0 if test is None else len(test)])
+        everywhere = summed(held.double())
+        self.share, self.test_share = (held / everywhere.clamp(min=1)).tolist()
+        learner.share = self.share
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is needed to go on from here."""
+        return {
+            "measured": self.measured,
+            "scores": self.scores,
+            "model": self.model.state_dict(),
+            "optimizer": self.learner.state(),
+            "random": self.random.get_state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to where a state was taken."""
+        self.measured, self.scores = state["measured"], state["scores"]
+        self.model.load_state_dict(state["model"])
+        self.learner.set_state(state["optimizer"])
+        self.random.set_state(state["random"])
+
+    def measure(self, is_kept: bool, is_last: bool) -> None:
+        """Record loss and accuracy, and take the gradient unless this is the end.
+
+        With mini-batches the steps of a whole pass are taken here, since training loss
+        and accuracy are those of the batches before their steps.
+        """
+        quality = []
+        if self.test is not None:
+            logits = self.learner.logits(self.test)
+            quality.append(self.test_share * _quality(logits, self.test))
+        if is_kept:
+            self.keep_scores()
+        if self.batch_size is not None and not is_last:
+            training = self._pass_in_batches(self.batch_size)
+        elif is_last:
+            training = _quality(self.learner.logits(self.corpus), self.corpus)
+        else:
+            training = _quality(self.learner.take_gradient(self.corpus), self.corpus)
+        quality.insert(0, self.share * training)
+        self.measured.append(summed(torch.cat(quality)).tolist())
+
+    def keep_scores(self) -> None:
+        """Keep the scores as they are after the steps taken so far."""
+        self.scores[len(self.measured)] = self.learner.scores().cpu()
+
+    def has_reached(
+        self, until_accuracy: float | None, until_loss: float | None
+    ) -> bool:
+        """Return whether what was measured last is good enough."""
+        loss, accuracy, *_ = self.measured[-1]
+        if until_accuracy is not None and accuracy >= until_accuracy:
+            return True
+        return until_loss is not None and loss < until_loss
+
+    def step(self) -> None:
+        """Take a step in full batch; those of mini-batches were taken."""
+        if self.batch_size is None:
+            self.learner.step()
+
+    def history(self) -> History:
+        """Return what was seen, with the scores as they are now."""
+        columns = torch.tensor(self.measured, dtype=torch.float64).T
+        steps = torch.arange(len(self.measured))
+        self.scores[int(steps[-1])] = self.learner.scores().cpu()
+        return History(steps, self.scores, *columns)
+
+    def _pass_in_batches(self, batch_size: int) -> Tensor:
+        """Step on each mini-batch; return mean loss and accuracy before the steps."""
+        quality = torch.zeros(2, dtype=torch.float64)
+        order = torch.randperm(len(self.corpus), generator=self.random)
+        for rows in order.split(batch_size):
+            batch = self.corpus[rows]
+            logits = self.learner.take_gradient(batch)
+            quality += len(batch) / len(self.corpus) * _quality(logits, batch)
+            self.learner.step()
+        return quality
+
+
+def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str]:
+    """Return the names of the parameters to train; a ValueError if one is unknown."""
+    names = tuple(name for name, _ in model.named_parameters())
+    if train is None:
+        return list(names)
+    if isinstance(train, str) or not train or not set(train) <= set(names):
+        raise ValueError(f"train: expected some of {names}, got {train!r}")
+    return list(train)
+
+
+def _check_test(test: Corpus | None, corpus: Corpus) -> None:
+    """Raise a ValueError unless a test corpus is like the training one."""
+    if test is None:
+        return
+    if test.vocab != corpus.vocab or test.classes != corpus.classes:
+        raise ValueError(
+            "test: its vocabulary or classes are not those of the training corpus; "
+            "load it with vocab=corpus.vocab"
+        )
+
+
+def _check_processes(model: Classifier, batch_size: int | None) -> None:
+    """Raise a ValueError if several processes are asked for what only one can do."""
+    is_one_layer = isinstance(model, AttentionClassifier)
+    if n_processes() > 1 and (batch_size is not None or not is_one_layer):
+        raise ValueError("batch_size, model: processes share full batches of one layer")
+
+
+def _vocab_digest(vocab: Vocab) -> int:
+    """Return a number that another vocabulary does not have."""
+    return zlib.crc32("\0".join(vocab).encode("utf-8", "surrogatepass"))
 
 
 def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
     """Return loss and accuracy, float64 (2,)."""
-    pair = [float(mean_loss(logits, corpus)), accuracy(logits, corpus)]
-    return torch.tensor(pair, dtype=torch.float64)
+    loss = float(mean_loss(logits, corpus))
+    return torch.tensor([loss, accuracy(logits, corpus)], dtype=torch.float64)
 
 
 def _check(model: Classifier, corpus: Corpus, lr: float) -> None:
     """Raise a ValueError unless a model can be trained on a corpus at this rate."""
     check_number("lr", lr, above=0)
-    if corpus.n_classes != (K := len(model.classes)):
+    K = len(model.classes)
+    if corpus.n_classes != K:
         raise ValueError(f"corpus: it has {corpus.n_classes} classes, the model {K}")
     model.check_vocab(corpus)

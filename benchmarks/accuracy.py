@@ -12,8 +12,7 @@ import argparse
 import torch
 from reference import naive_logits, naive_loss, ragged
 
-from attnsel.model import AttentionClassifier
-from attnsel.train import logistic_loss
+from attnsel.model import AttentionClassifier, logistic_loss
 
 
 def errors(seed: int, dtype: torch.dtype, factor: float) -> list[float]:

@@ -21,10 +21,10 @@ import numpy as np
 import torch
 
 from attnsel.flow import gradient_flow
-from attnsel.model import AttentionClassifier
+from attnsel.model import AttentionClassifier, logistic_loss
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
-from attnsel.train import logistic_loss, one_step
+from attnsel.train import one_step
 
 NORMS = (100.0, 300.0, 1000.0, 3000.0, 5000.0)
 T = TypeVar("T")

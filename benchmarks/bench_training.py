@@ -21,7 +21,7 @@ from collections.abc import Callable
 import torch
 
 import attnsel
-from attnsel.train import logistic_loss
+from attnsel.model import logistic_loss
 
 PEAK = """
 import sys, pathlib, re, torch, attnsel

@@ -9,8 +9,9 @@ from reference import naive_loss, ragged
 from attnsel import deep
 from attnsel.corpus import Corpus
 from attnsel.deep import MLPClassifier, TwoLayerClassifier
+from attnsel.model import accuracy, mean_loss
 from attnsel.tokens import Vocab
-from attnsel.train import accuracy, fit, mean_loss, one_step
+from attnsel.train import fit, one_step
 
 DOUBLE = {"dtype": torch.float64}
 

@@ -11,9 +11,10 @@ from attnsel.model import (
     AttentionClassifier,
     attention_on,
     bag_logits,
+    logistic_loss,
+    mean_loss,
 )
 from attnsel.tokens import Vocab
-from attnsel.train import logistic_loss, mean_loss
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
 

@@ -11,7 +11,8 @@ import torch
 from reference import ragged
 from together import SETTINGS, together
 
-from attnsel import steps, train
+from attnsel import checkpoint, train
+from attnsel.checkpoint import Checkpoint
 from attnsel.deep import TwoLayerClassifier
 from attnsel.model import AttentionClassifier
 from attnsel.train import fit
@@ -106,7 +107,7 @@ def test_a_process_that_hangs_ends_the_others_after_the_timeout(tmp_path):
 
 def test_processes_train_one_layer_in_full_batches(monkeypatch):
     corpus, _, model = together()
-    monkeypatch.setattr(train, "processes", lambda: 2)
+    monkeypatch.setattr(train, "n_processes", lambda: 2)
     with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
         fit(model, corpus, steps=1, lr=0.1, batch_size=10)
     with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
@@ -123,15 +124,16 @@ class Stop(Exception):
 def interrupted(monkeypatch, at, model, corpus, settings):
     """Let a training end before its save number `at`, with one save a step."""
     calls = iter(range(at))
+    write = Checkpoint.write
 
-    def saved(*given):
+    def write_or_stop(*given):
         if next(calls, None) is None:
             raise Stop
-        return steps.save(*given)
+        write(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(train, "SAVE_EVERY", 0.0)
-        patch.setattr(train, "save", saved)
+        patch.setattr(checkpoint, "SAVE_EVERY", 0.0)
+        patch.setattr(Checkpoint, "write", write_or_stop)
         with pytest.raises(Stop):
             fit(model, corpus, **settings)
 

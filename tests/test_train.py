@@ -11,23 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 
-from attnsel import model as model_module
+import attnsel.model
+from attnsel import learners, train
 from attnsel import progress as progress_module
-from attnsel import steps as steps_module
-from attnsel import train as train_module
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier, Classifier
-from attnsel.steps import BLOCK
-from attnsel.tokens import Vocab
-from attnsel.train import (
+from attnsel.learners import BLOCK
+from attnsel.model import (
+    AttentionClassifier,
+    Classifier,
     accuracy,
-    fit,
     logistic_loss,
     mean_loss,
-    one_step,
     score_change,
     score_gradient,
 )
+from attnsel.tokens import Vocab
+from attnsel.train import fit, one_step
 
 PARAMETERS = ("embeddings", "cls", "output")
 
@@ -356,16 +355,15 @@ def bars(monkeypatch):
     return made
 
 
+TRACED = {module.__file__ for module in (train, learners, attnsel.model)}
+
+
 def stop_at(line):
     """Return a tracer that raises KeyboardInterrupt as the line-th line of fit runs."""
     passed = itertools.count(1)
 
     def trace(frame, event, _):
-        if frame.f_code.co_filename not in (
-            train_module.__file__,
-            steps_module.__file__,
-            model_module.__file__,
-        ):
+        if frame.f_code.co_filename not in TRACED:
             return None
         if event == "line" and next(passed) == line:
             raise KeyboardInterrupt

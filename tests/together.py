@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from reference import ragged
 
-from attnsel import train
+from attnsel import checkpoint, train
 from attnsel.model import AttentionClassifier
 
 SETTINGS = {"steps": 12, "lr": 0.05, "snapshots": (0, 12)}
@@ -66,7 +66,7 @@ def main(folder: str, rank: int, world: int, mode: str) -> None:
     if mode in ("die", "again"):
         settings |= {"steps": 1500, "lr": 1e-3, "checkpoint": f"{folder}/checkpoint"}
     if mode == "die":
-        train.SAVE_EVERY = 0.0
+        checkpoint.SAVE_EVERY = 0.0
         if rank == 1:
             threading.Thread(target=die, args=(settings["checkpoint"],)).start()
     try:

@@ -112,16 +112,16 @@ FAULTS = [
     ),
     Fault(
         "p and v exchanged in the gradient of E",
-        "steps",
-        "torch.mm(g, rows,",
-        "torch.mm(g, rows.flip(0),",
+        "learners",
+        "torch.mm(g, P,",
+        "torch.mm(g, P.flip(0),",
         chapter="synthetic",
     ),
     Fault(
         "gradient of p from the values' half",
-        "steps",
-        "pulled.addmm_(g.T, e)",
-        "pulled.addmm_(g.flip(1).T, e)",
+        "learners",
+        "pulled.addmm_(g.T, block)",
+        "pulled.addmm_(g.flip(1).T, block)",
         chapter="synthetic",
     ),
     Fault(
@@ -141,7 +141,7 @@ FAULTS = [
     # Training
     Fault(
         "sign of the loss",
-        "steps",
+        "model",
         "softplus(-signs",
         "softplus(signs",
         chapter="one_step",
@@ -163,27 +163,27 @@ FAULTS = [
     Fault(
         "test accuracy of the training corpus",
         "train",
-        "_quality(learner.look(test, False), test)",
-        "_quality(learner.look(corpus, False), corpus)",
+        "self.learner.logits(self.test)",
+        "self.learner.logits(self.corpus[: len(self.test)])",
         chapter="memorized",
     ),
     Fault(
         "a zero logit counted as right",
-        "train",
+        "model",
         "to(logits) * logits > 0",
         "to(logits) * logits >= 0",
     ),
     Fault(
         "a draw between classes counted as right",
-        "train",
-        "logits[own] > logits",
-        "logits[own] >= logits",
+        "model",
+        "logits[is_own] > highest_other",
+        "logits[is_own] >= highest_other",
     ),
     Fault(
         "snapshots one step late",
         "train",
-        "if step in snapshots:",
-        "if step - 1 in snapshots:",
+        "training.measure(step in snapshots,",
+        "training.measure(step - 1 in snapshots,",
         chapter="trajectories",
     ),
     # More classes, a key-query matrix
@@ -204,13 +204,13 @@ FAULTS = [
     Fault(
         "sign of the query of a key-query matrix",
         "model",
-        "else self.key_query @ self.cls",
-        "else -self.key_query @ self.cls",
+        "query = self.key_query @ self.cls",
+        "query = -self.key_query @ self.cls",
         chapter="key_query",
     ),
     Fault(
         "Adam's rate for a matrix that of a vector",
-        "steps",
+        "learners",
         "len(model.cls) ** -0.5",
         "1.0",
         chapter="key_query",
@@ -289,7 +289,7 @@ FAULTS = [
     # Several processes, checkpoints
     Fault(
         "gradients of processes not weighted by their parts",
-        "steps",
+        "learners",
         "summed(self.share * g)",
         "summed(g)",
         chapter="machines",
@@ -297,7 +297,7 @@ FAULTS = [
     Fault(
         "optimizer's state not restored",
         "train",
-        'learner.optimizer.load_state_dict(state["optimizer"])',
+        'self.learner.set_state(state["optimizer"])',
         "pass",
         chapter="machines",
     ),

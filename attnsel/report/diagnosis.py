@@ -11,11 +11,10 @@ from torch import Tensor
 
 from attnsel.checks import check_shape
 from attnsel.corpus import Corpus
-from attnsel.model import bag_logits
+from attnsel.model import accuracy, bag_logits
 from attnsel.report.luck import beyond_luck, label_z
 from attnsel.statistics import spearman
 from attnsel.theory import posterior_difference
-from attnsel.train import accuracy
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,53 @@
+"""Several processes that train one model, each on its own part of the corpus.
+
+Each process holds the whole model. At a step they exchange the gradient in the scores,
+(V, K + 1) numbers, and what they measure; at the start the parameters, once.
+"""
+
+from typing import Any
+
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from attnsel.checks import check_same
+
+
+def n_processes() -> int:
+    """Return the number of processes that train together."""
+    if dist.is_available() and dist.is_initialized():
+        return dist.get_world_size()
+    return 1
+
+
+def is_first() -> bool:
+    """Return whether this process is alone, or the first of several."""
+    return n_processes() == 1 or dist.get_rank() == 0
+
+
+def summed(values: Tensor) -> Tensor:
+    """Sum values over all processes; a RuntimeError if another one does not answer."""
+    if n_processes() > 1:
+        try:
+            dist.all_reduce(values)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "another process of this training has ended or does not answer; start "
+                "them all again, with checkpoint= to go on from where they were"
+            ) from error
+    return values
+
+
+def check_processes_agree(settings: dict[str, Any]) -> None:
+    """Raise a ValueError that names a setting with another value in another process."""
+    if n_processes() > 1:
+        everywhere: list[Any] = [None] * n_processes()
+        dist.all_gather_object(everywhere, settings)
+        for elsewhere in everywhere:
+            check_same(settings, elsewhere, "another process")
+
+
+def share_parameters(model: nn.Module) -> None:
+    """Give all processes the parameters of the first one."""
+    if n_processes() > 1:
+        for parameter in model.parameters():
+            dist.broadcast(parameter.detach(), 0)
