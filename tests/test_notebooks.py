@@ -160,7 +160,6 @@ UNCONVERTED = {
     "max_margin",
     "memorized",
     "mlp",
-    "one_step",
     "own_texts",
     "reviews",
     "selection",

@@ -1,5 +1,6 @@
 """The classifier drawn on a sentence, and texts shaded by what it sees in them."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from attnsel.book.figures import coloured_text
-from attnsel.book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel.book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
 from attnsel.train import History
@@ -117,6 +118,30 @@ def draw_map(
         xlabel="value $b_s = E_s^\\top v$",
         ylabel="score $a_s = E_s^\\top p$",
     )
+
+
+def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
+    """Draw what was measured, y (V,), against its prediction x (V,), one point a token.
+
+    Both axes are linear up to the median size and logarithmic beyond. The line has the
+    slope one; the tokens with the two largest predictions are named.
+    """
+    near, far = float(x.abs().median()), 4 * float(x.abs().max())
+    axes.set_xscale("symlog", linthresh=near)
+    axes.set_yscale("symlog", linthresh=near)
+    axes.plot([-far, far], [-far, far], color=NEUTRAL, lw=1, zorder=1)
+    axes.set(xlim=(-6 * far, 6 * far), ylim=(-6 * far, 6 * far))
+    colours = [POSITIVE if value > 0 else NEGATIVE for value in x]
+    axes.scatter(x, y, s=4, c=colours, lw=0, alpha=0.6, rasterized=True)
+    # The lower name goes to the right of its point, the upper to the left.
+    top = sorted(x.abs().topk(2).indices.tolist(), key=lambda s: float(x[s]))
+    name_tokens(axes, vocab, top, x, y)
+    decade = 10.0 ** math.floor(math.log10(far))
+    ticks = [-decade, 0.0, decade]
+    names = [f"{tick:.0e}".replace("e-0", "e-") if tick else "0" for tick in ticks]
+    axes.set_xticks(ticks, names, fontsize=8)
+    axes.set_yticks(ticks, names, fontsize=8)
+    axes.minorticks_off()
 
 
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
