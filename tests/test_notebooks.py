@@ -152,7 +152,6 @@ UNCONVERTED = {
     "dimension",
     "first_step_on_p",
     "floating_point",
-    "frozen",
     "interactions",
     "key_query",
     "leaks",
