@@ -12,6 +12,8 @@ from attnsel.report.luck import beyond_luck as beyond_luck
 from attnsel.report.luck import label_z as label_z
 from attnsel.report.luck import q_values as q_values
 from attnsel.report.luck import shrunken_lean as shrunken_lean
+from attnsel.report.report import Report as Report
+from attnsel.report.report import report as report
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
 from attnsel.texts.loading import BundledCorpusWarning as BundledCorpusWarning
