@@ -10,6 +10,7 @@ import numpy as np
 
 from attnsel.corpus import Corpus
 from attnsel.report.luck import class_sizes
+from attnsel.report.splits import plain
 
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
@@ -113,11 +114,11 @@ def _twice(train: Corpus, test: Corpus) -> Iterable[Fact]:
     first: dict[str, int] = {}
     repeated = torn = 0
     for text, label in zip(train.texts or (), train.targets.tolist(), strict=True):
-        seen = first.setdefault(_plain(text), label)
+        seen = first.setdefault(plain(text), label)
         repeated += 1
         torn += seen != label
     repeated -= len(first)
-    across = sum(_plain(text) in first for text in test.texts or ())
+    across = sum(plain(text) in first for text in test.texts or ())
     yield Fact(
         "Texts written twice",
         f"{repeated:,} repeat another text to learn from, {torn:,} of them with "
@@ -132,8 +133,3 @@ def _twice(train: Corpus, test: Corpus) -> Iterable[Fact]:
         "flatters.",
         amiss=across > 0,
     )
-
-
-def _plain(text: str) -> str:
-    """Return a text without differences of case and space."""
-    return " ".join(text.casefold().split())

@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from attnsel.theory import posterior_difference
 
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "#0072B2", "#8a8a8a", "#009E73"
-LOOK = {
+LOOK: Any = {
     "svg.hashsalt": "attnsel",  # equal figures have equal text
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -40,32 +41,31 @@ def attention_figure(
     with rc_context(LOOK):
         figure = Figure(figsize=(7.2, 3.8), layout="constrained")
         axes = figure.add_subplot()
-        lean, score = _spread(corpus, attention)
-        real = found.flatten().numpy()
+        lean, score = _greatest_lean(corpus), attention.numpy()
+        real = found.reshape(len(lean), -1).any(dim=1).numpy()
         names = {LUCK: "token that luck explains", FOUND: "token beyond luck"}
         for colour, chosen in ((LUCK, ~real), (FOUND, real)):
-            style = {"s": 5, "lw": 0, "alpha": 0.5, "rasterized": True}
+            style: Any = {"s": 5, "lw": 0, "alpha": 0.5, "rasterized": True}
             axes.scatter(
                 lean[chosen], score[chosen], color=colour, label=names[colour], **style
             )
         _means(axes, lean, score, color="black", marker="o", label="mean by lean")
         for i, (dealt, by_chance) in enumerate(shuffled):
             label = "the same, labels shuffled" if i == 0 else None
-            pair = _spread(dealt, by_chance)
+            pair = _greatest_lean(dealt), by_chance.numpy()
             _means(axes, *pair, color=SHUFFLED, linestyle="--", label=label)
         axes.set(xlabel="lean of the token to a class", ylabel="attention score")
         axes.legend(fontsize=8)
         return _svg(figure)
 
 
-def _spread(corpus: Corpus, attention: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leans of tokens to each class tested, and their scores as often."""
-    lean = posterior_difference(corpus).reshape(len(attention), -1)
-    scores = attention[:, None].expand_as(lean)
-    return lean.flatten().numpy(), scores.flatten().double().numpy()
+def _greatest_lean(corpus: Corpus) -> np.ndarray:
+    """Return the lean of each token, of more than two classes the greatest."""
+    lean = posterior_difference(corpus).numpy()
+    return lean if lean.ndim == 1 else lean.max(axis=1)
 
 
-def _means(axes: Axes, lean: np.ndarray, score: np.ndarray, **style: object) -> None:
+def _means(axes: Axes, lean: np.ndarray, score: np.ndarray, **style: Any) -> None:
     bins = binned(torch.from_numpy(lean), torch.from_numpy(score))
     axes.plot(bins.centers, bins.mean, ms=3, lw=1.4, **style)
 

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import false_discovery_control
 
-from attnsel.corpus import Corpus, split
+from attnsel.corpus import Corpus
 from attnsel.progress import progress
 from attnsel.report.luck import class_sizes, hypergeometric_p, luck_p, texts_by_class
+from attnsel.tokens import split
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
 MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out

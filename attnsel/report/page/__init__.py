@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
+from attnsel.report.findings import Findings
 from attnsel.report.leaks import Example
-
-if TYPE_CHECKING:
-    from attnsel.report.report import Misread, Report
+from attnsel.report.quality import Misread
 
 TOP = 12  # rows of a class that are shown
 MOST_CLASSES = 12  # that are shown
@@ -54,7 +53,7 @@ def shown(finds: pd.DataFrame) -> pd.DataFrame:
     return finds[finds["class"].isin(classes)].groupby("class", sort=False).head(TOP)
 
 
-def render(report: Report) -> str:
+def render(report: Findings) -> str:
     """Return the page of a report; whatever stands in the texts is escaped."""
     pages = Environment(
         loader=PackageLoader("attnsel.report", "page"),
@@ -87,7 +86,7 @@ def _small(x: float) -> str:
     return f"{x:.0e}" if x > 1e-99 else "< 1e-99"
 
 
-def _tiles(report: Report) -> list[tuple[str, str]]:
+def _tiles(report: Findings) -> list[tuple[str, str]]:
     tiles = [
         (f"{len(report.train) + len(report.test):,}", "texts"),
         (f"{report.train.n_classes:,}", "classes"),
@@ -101,7 +100,7 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
     return tiles
 
 
-def _groups(kind: str, finds: pd.DataFrame, report: Report) -> list[Group]:
+def _groups(kind: str, finds: pd.DataFrame, report: Findings) -> list[Group]:
     """Return the finds by class, those of most evidence first."""
     if not len(finds):
         return []
@@ -117,7 +116,7 @@ def _groups(kind: str, finds: pd.DataFrame, report: Report) -> list[Group]:
     return groups
 
 
-def _row(row: dict[Any, Any], report: Report) -> Row:
+def _row(row: dict[Any, Any], report: Findings) -> Row:
     return Row(
         token=row["token"],
         texts=row["texts"],
@@ -152,7 +151,7 @@ def _text(text: Misread) -> dict[str, Any]:
     }
 
 
-def _diagnosis(report: Report) -> list[tuple[str, str]]:
+def _diagnosis(report: Findings) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
     told = vars(report.diagnosis)

@@ -1,0 +1,199 @@
+"""How good a model of some texts is, also without one token, and where it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.stats import binomtest
+from torch import Tensor
+
+from attnsel.baseline import baseline
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier, attention_on
+from attnsel.progress import progress
+from attnsel.report.leaks import opening, without
+from attnsel.train import fit
+
+DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
+MASKED = 10  # tokens that are masked, one after the other
+PATIENCE = 4e9  # stored counts times outputs times steps that masking may cost
+WORST = 8  # held-out texts that are shown
+AROUND = 90  # pieces of such a text on either side of the most attended token
+
+
+class Share(NamedTuple):
+    """A share of some number of cases, with the ends of its 95% interval (Wilson)."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Misread:
+    """A held-out text that the model gets wrong, and how sure it is.
+
+    Attributes:
+        row: number of the text in the held-out corpus.
+        label, read: the class it has, and the one that the model reads.
+        probability: that the model gives to the label.
+        words: the pieces of the text around the most attended token.
+        weights: of each piece, float64 (len(words),): its share of the attention.
+    """
+
+    row: int
+    label: str
+    read: str
+    probability: float
+    words: list[tuple[str, int]]
+    weights: Tensor
+
+
+def share_of(right: np.ndarray) -> Share:
+    """Return the share of cases that are right, bool (n,), with its interval."""
+    count, n = int(right.sum()), len(right)
+    interval = binomtest(count, n).proportion_ci(method="wilson")
+    return Share(count / n, float(interval.low), float(interval.high))
+
+
+def trained(corpus: Corpus, steps: int, seed: int = 0) -> AttentionClassifier:
+    """Return a classifier of a corpus after some steps of training."""
+    V, K = len(corpus.vocab), corpus.n_classes
+    model = AttentionClassifier(V, DIM, n_classes=K, seed=seed)
+    fit(model, corpus, steps=steps, lr=LR)
+    return model
+
+
+def best_steps(corpus: Corpus) -> int:
+    """Return after how many steps a tenth of the texts, set apart, is read best."""
+    order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))
+    cut = max(len(corpus) // 10, 1)
+    apart, rest = corpus[order[:cut]], corpus[order[cut:]]
+    V, K = len(corpus.vocab), corpus.n_classes
+    model = AttentionClassifier(V, DIM, n_classes=K, seed=0)
+    history = fit(model, rest, steps=STEPS, lr=LR, test=apart)
+    return max(int(history.test_loss.argmin()), 1)
+
+
+def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
+    """Return a corpus with shuffled labels and the attention scores learned from it."""
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(corpus), generator=generator)
+    dealt = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
+    return dealt, trained(dealt, steps, seed).scores().detach()[:, 0]
+
+
+def read(model: AttentionClassifier, corpus: Corpus) -> np.ndarray:
+    """Return the number of the class read in each sequence, int64 (n,)."""
+    with torch.no_grad():
+        return _likeliest(model(corpus)).numpy()
+
+
+def _likeliest(logits: Tensor) -> Tensor:
+    """Return the number of the likeliest class from logits (n,) or (n, K)."""
+    return (logits > 0).long() if logits.ndim == 1 else logits.argmax(dim=1)
+
+
+def accuracies(
+    train: Corpus, test: Corpus, model: AttentionClassifier
+) -> dict[str, Share]:
+    """Return held-out accuracies of the model and of what one would use instead."""
+    labels = test.targets.numpy()
+    regression = _likeliest(baseline(train, test).logits).numpy()
+    return {
+        "attention": share_of(read(model, test) == labels),
+        "logistic regression on tf-idf": share_of(regression == labels),
+        "always the most frequent class": share_of(labels == _commonest(train)),
+    }
+
+
+def _commonest(train: Corpus) -> int:
+    return int(train.targets.mode().values)
+
+
+def masked_table(
+    train: Corpus,
+    test: Corpus,
+    model: AttentionClassifier,
+    steps: int,
+    tokens: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return what held-out accuracy loses when a token is masked in all texts.
+
+    The model is trained again without each of the first tokens of a table, from the
+    same start and for as many steps. Losses are in percentage points, over all held-out
+    texts with the half-width of a 95% interval, and over those that hold the token.
+    """
+    cost = train.counts.nnz * (train.n_classes + 1) * steps
+    first = tokens.head(min(MASKED, int(PATIENCE // max(cost, 1))))
+    right = read(model, test) == test.targets.numpy()
+    rows = []
+    for token, place in progress(
+        list(zip(first["token"], first["id"], strict=True)), "masking"
+    ):
+        again = read_without(train, test, place, steps) == test.targets.numpy()
+        lost = 100.0 * (right.astype(float) - again)
+        holds = test.counts[:, [place]].toarray()[:, 0] > 0
+        rows.append(
+            {
+                "token": token,
+                "points lost": lost.mean(),
+                "plus or minus": 1.96 * lost.std() / len(lost) ** 0.5,
+                "held-out texts with it": int(holds.sum()),
+                "points lost on these": lost[holds].mean() if holds.any() else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndarray:
+    """Return the classes read in held-out texts by a model that never saw a token.
+
+    A text that is left without any token is read as the most frequent class. int64 (n,)
+    """
+    left, _ = without(train, token)
+    held, kept = without(test, token)
+    classes = np.full(len(test), _commonest(train))
+    classes[kept] = read(trained(left, steps), held)
+    return classes
+
+
+def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
+    """Return the held-out texts whose label the model finds least likely."""
+    with torch.no_grad():
+        logits = model(test).double()
+    if logits.ndim == 1:
+        logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+    chances = torch.log_softmax(logits, dim=1)
+    own = chances.gather(1, test.targets[:, None])[:, 0]
+    wrong = torch.nonzero(chances.argmax(1) != test.targets)[:, 0]
+    order = wrong[own[wrong].argsort(stable=True)][:WORST]
+    scores = model.scores().detach().double()
+    return [_misread(test, row, chances[row], scores) for row in order.tolist()]
+
+
+def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:
+    """Describe a text by the words around the most attended one.
+
+    Here another number a word, such as its influence, could take the attention's place.
+    """
+    words = opening(test, row)
+    weights = attention_on(words, scores)
+    start = max(0, int(weights.argmax()) - AROUND)
+    stop = start + 2 * AROUND
+    label = int(test.targets[row])
+    return Misread(
+        row=row,
+        label=str(test.classes[label]),
+        read=str(test.classes[int(chances.argmax())]),
+        probability=float(chances[label].exp()),
+        words=words[start:stop],
+        weights=weights[start:stop],
+    )

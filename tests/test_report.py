@@ -1,0 +1,237 @@
+"""The report: what is planted is told, whatever stands in a text, at any size."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import attnsel
+from attnsel import Corpus, Vocab
+from attnsel.__main__ import main
+from attnsel.report.facts import data_facts
+from attnsel.report.leaks import find_example, without
+from attnsel.report.pairs import neighbours, pair_q, pairs_by_class
+from attnsel.report.quality import read, read_without, share_of, trained
+from attnsel.report.splits import hold_out
+from attnsel.texts.reviews import generate_reviews
+
+EVIL = "<script>alert('x')</script> & \"quoted\""
+
+
+def planted(n=400, seed=0):
+    """Reviews with a tag, a pair that tells only together, copies and bad rows."""
+    texts, labels = generate_reviews(n)
+    random = np.random.default_rng(seed)
+    rows = []
+    for text, positive in zip(texts, labels, strict=True):
+        first, second = random.integers(2, size=2)
+        if positive and random.random() < 0.8:
+            second = first
+        pair = f"{('blue', 'red')[first]} {('chair', 'table')[second]}"
+        tag = f" zzz {EVIL}" if not positive and random.random() < 0.4 else ""
+        rows.append((f"{text} {pair}{tag}", ("no", "yes")[positive]))
+    rows += [rows[0], ("", "yes"), (rows[1][0], "No")]
+    return pd.DataFrame(rows, columns=["body", "verdict"])
+
+
+@pytest.fixture(scope="module")
+def told():
+    return attnsel.report(planted(), text="body", label="verdict")
+
+
+def fact(report, name):
+    (found,) = [fact for fact in report.facts if fact.name.startswith(name)]
+    return found
+
+
+def test_planted_leaks_lead_the_tables(told):
+    finds = told.found(told.tokens)
+    leaning = finds[finds["class"] == "no"]["token"]
+    assert {"zzz", "script", "alert"} <= set(leaning)
+    row = told.tokens.set_index("token").loc["zzz"]
+    assert row["lean"] > row["shrunken"] > 0.5
+    assert row["held-out"] > 0.5
+    pairs = told.found(told.pairs)
+    alike = set(pairs[pairs["class"] == "yes"]["token"])
+    assert {"blue chair", "red table"} & alike
+    # Each of their words is as frequent in both classes.
+    q = told.tokens.set_index("token")["q"]
+    assert q[["blue", "red", "chair", "table"]].min() > told.rate
+
+
+def test_facts_tell_what_is_amiss(told):
+    assert "1 without text" in fact(told, "Left out").value
+    assert fact(told, "Labels that differ").value == "No and no"
+    assert fact(told, "Texts written twice").value.startswith("2 repeat")
+    assert "1 of them with" in fact(told, "Texts written twice").value
+    assert fact(told, "Held-out texts that were seen").value.startswith("0 of")
+    assert len(told.train) + len(told.test) == 402
+
+
+def test_the_page_escapes_texts_and_needs_no_network(told):
+    page = told.html()
+    assert "<script" not in page
+    assert "&lt;" in page
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", page)
+    assert "url(" not in page.replace("url(#", "")
+    for heading in ("The data", "Pairs of", "Without a token", "Is the model any good"):
+        assert heading in page
+    assert told._repr_html_().startswith("<iframe title=")
+    assert page == told.html()
+
+
+def test_examples_show_the_token_in_its_place(told):
+    for place in told.examples["zzz"]:
+        assert place.token == "zzz"
+        assert place.after.startswith(" <script>")
+    assert {place.token for place in told.examples["blue chair"]} == {"blue chair"}
+
+
+def test_numbers_of_the_page_are_those_of_the_model(told):
+    labels = told.test.targets.numpy()
+    right = read(told.model, told.test) == labels
+    assert told.accuracy["attention"].value == pytest.approx(right.mean())
+    assert told.diagnosis.accuracy == pytest.approx(right.mean())
+    common = np.bincount(told.train.targets).argmax()
+    share = told.accuracy["always the most frequent class"]
+    assert share.value == pytest.approx((labels == common).mean())
+    assert share.low < share.value < share.high
+    assert all(text.label != text.read for text in told.misread)
+    chances = [text.probability for text in told.misread]
+    assert chances == sorted(chances)
+    assert len(told.masked) == 10
+    first = told.masked.iloc[0]
+    token = told.train.vocab.index(first["token"])
+    again = read_without(told.train, told.test, token, told.steps) == labels
+    assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
+
+
+@pytest.mark.parametrize(
+    ("n", "shares"), [(50, (1, 1)), (150, (90, 8, 2)), (1200, (1,) * 200)]
+)
+def test_any_size_and_balance_has_a_report(n, shares):
+    texts, _ = generate_reviews(n)
+    ends = np.cumsum(shares) / np.sum(shares) * n
+    labels = [f"c{k}" for k in np.searchsorted(ends, np.arange(n) + 0.5)]
+    labels = np.random.default_rng(0).permutation(labels)
+    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert told.train.n_classes == len(shares)
+    assert len(told.test) > 0
+    assert f"{n:,}" in told.html()
+    assert "Report(" in repr(told)
+
+
+def test_a_class_a_row_and_a_rate_out_of_range_are_told():
+    texts, _ = generate_reviews(60)
+    table = pd.DataFrame({"text": texts, "label": [f"id{i}" for i in range(60)]})
+    told = attnsel.report(table)
+    assert fact(told, "Nearly a class a row").amiss
+    assert told.model is None
+    assert "Nearly a class a row" in told.html()
+    with pytest.raises(ValueError, match="rate"):
+        attnsel.report(table, rate=2)
+
+
+def test_a_text_of_two_million_tokens():
+    texts, labels = generate_reviews(60)
+    texts[0] = "endless " * 2_000_000
+    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert len(told.html()) < 2_000_000
+
+
+def test_pairs_are_those_that_stand_side_by_side():
+    texts = ["a b c", "a c b", "b a b a", "c"] * 3
+    corpus = Corpus.from_texts(texts, [0, 1] * 6, min_count=1)
+    pairs = neighbours(corpus)
+    names = pairs.names(corpus.vocab)
+    expected = {"a b": [2, 0]}
+    held = {name: pairs.holds[:, [i]].sum() for i, name in enumerate(names)}
+    assert held == {"a b": 6}
+    assert pairs_by_class(pairs, corpus).tolist() == [[6, 0]]
+    again = neighbours(corpus[:4], pairs.ids)
+    assert pairs_by_class(again, corpus[:4]).tolist() == list(expected.values())
+
+
+def test_a_pair_is_no_find_because_of_its_token():
+    random = np.random.default_rng(0)
+    labels = np.arange(600) % 2
+    # "bad" tells the label, and "bad day" no more than that.
+    words = np.where(labels == 0, "bad", "good")
+    texts = [f"{word} {random.choice(['day', 'night'])} ." for word in words]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    pairs = neighbours(corpus)
+    q = pair_q(pairs, corpus, rate=0.05)
+    assert len(q) >= 4
+    assert q.min() > 0.05
+
+
+def test_held_out_texts_are_a_fifth_of_each_class_and_no_copies():
+    texts = [f"t{i} word" for i in range(90)] + ["same word"] * 10 + ["rare word"]
+    labels = ["a"] * 60 + ["b"] * 40 + ["c"]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    train, test = hold_out(corpus)
+    assert not set(train.texts) & set(test.texts)
+    assert sorted((*train.texts, *test.texts)) == sorted(corpus.texts)
+    assert test.targets.bincount(minlength=3)[0] == 12
+    assert test.targets.bincount(minlength=3)[2] == 0
+
+
+def test_masking_takes_one_token_from_all_texts():
+    vocab = Vocab(["a", "b"])
+    corpus = Corpus.from_tokens([[0], [0, 1], [1, 1]], [0, 1, 0], vocab)
+    left, rows = without(corpus, 0)
+    assert rows.tolist() == [1, 2]
+    assert left.counts.toarray().tolist() == [[0, 1], [0, 2]]
+    assert left.targets.tolist() == [1, 0]
+
+
+def test_an_example_is_the_first_place_of_its_tokens():
+    corpus = Corpus.from_texts(["Well, NOT so not good!"] * 2, ["a", "b"], min_count=1)
+    ids = [corpus.vocab.index(word) for word in ("not", "good")]
+    place = find_example(corpus, 0, ids, around=2)
+    assert place == (" so ", "not good", "!") or place.token == "not good"
+    assert find_example(corpus, 0, ids[:1]).token == "NOT"
+    assert find_example(corpus, 0, ids[::-1]) is None
+
+
+def test_texts_in_both_parts_are_told():
+    texts, labels = generate_reviews(40)
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    facts = data_facts(corpus, corpus[:7], ["a warning"])
+    seen = [fact for fact in facts if fact.name.startswith("Held-out")]
+    assert seen[0].value == "7 of 7"
+    assert any(fact.value == "a warning" for fact in facts)
+
+
+def test_shares_have_wilsons_interval():
+    share = share_of(np.arange(10) < 9)
+    assert share.value == 0.9
+    assert (share.low, share.high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+
+
+def test_the_shell_writes_the_page(tmp_path, capsys):
+    path, page = tmp_path / "mine.csv", tmp_path / "page.html"
+    planted(100).to_csv(path, index=False)
+    given = ["report", str(path), "--text", "body", "--label", "verdict"]
+    main([*given, "--output", str(page)])
+    assert str(page) in capsys.readouterr().out
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    with pytest.raises(SystemExit, match="expected one column 'nothing'"):
+        main(["report", str(path), "--text", "nothing"])
+
+
+def test_the_shell_says_its_options(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    assert "--label" in capsys.readouterr().out
+
+
+def test_training_is_the_same_twice():
+    texts, labels = generate_reviews(60)
+    corpus = Corpus.from_texts(texts, labels, min_count=2)
+    pair = [trained(corpus, 3).scores().detach() for _ in range(2)]
+    assert torch.equal(*pair)
