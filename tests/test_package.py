@@ -19,7 +19,7 @@ tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# ipywidgets draws tqdm's bar in a notebook and the chapters' controls; daqp is the solver
+# ipywidgets draws the bar in a notebook and the chapters' controls; daqp is the solver
 # that qpsolvers is asked for.
 BY_NAME = {"daqp", "ipywidgets"}
 

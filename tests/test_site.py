@@ -144,82 +144,109 @@ def browser() -> Iterator[Any]:
         instance.close()
 
 
-@pytest.fixture
-def visit(browser, address):
-    """Open pages; return each with the complaints and the responses it gathered."""
-    contexts = []
+class View:
+    """A page opened in the browser, with the complaints and responses it gathered."""
 
-    def open_page(page: str, width: int = 1280, theme: str = "light"):
-        context = browser.new_context(
+    def __init__(
+        self, browser: Any, address: str, page: str, width: int, theme: str = "light"
+    ) -> None:
+        self.page, self.width, self.address = page, width, address
+        self.wrong: list[str] = []
+        self.responses: list[Any] = []
+        self.context = browser.new_context(
             viewport={"width": width, "height": 844},
             color_scheme=theme,
             has_touch=width < 600,
         )
-        contexts.append(context)
-        tab = context.new_page()
-        wrong: list[str] = []
-        responses: list[Any] = []
-
-        def guard(route: Any) -> None:
-            if route.request.url.startswith(address):
-                route.continue_()
-            else:
-                wrong.append(f"asked for {route.request.url}")
-                route.abort()
-
-        def answered(response: Any) -> None:
-            responses.append(response)
-            if response.status >= 400:
-                wrong.append(f"{response.status} for {response.url}")
-
-        def said(message: Any) -> None:
-            if message.type in ("error", "warning"):
-                wrong.append(message.text)
-
-        context.route("**/*", guard)
-        tab.on("response", answered)
-        tab.on("console", said)
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("requestfailed", lambda request: wrong.append(f"lost {request.url}"))
+        self.context.route("**/*", self.guard)
+        self.tab = tab = self.context.new_page()
+        tab.on("response", self.answered)
+        tab.on("console", self.said)
+        tab.on("pageerror", lambda error: self.wrong.append(str(error)))
+        tab.on("requestfailed", lambda asked: self.wrong.append(f"lost {asked.url}"))
         tab.goto(f"{address}/{page}")
         if tab.evaluate("'MathJax' in window"):
             tab.evaluate("MathJax.startup.promise")
         tab.evaluate("document.fonts.ready.then(() => null)")
         tab.wait_for_load_state("networkidle")
-        return tab, wrong, responses
+
+    def guard(self, route: Any) -> None:
+        """Let nothing through that leads to another host."""
+        if route.request.url.startswith(self.address):
+            route.continue_()
+        else:
+            self.wrong.append(f"asked for {route.request.url}")
+            route.abort()
+
+    def answered(self, response: Any) -> None:
+        self.responses.append(response)
+        if response.status >= 400:
+            self.wrong.append(f"{response.status} for {response.url}")
+
+    def said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(message.text)
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open pages; return each with the complaints and the responses it gathered."""
+    views = []
+
+    def open_page(page: str, width: int = 1280, theme: str = "light"):
+        view = View(browser, address, page, width, theme)
+        views.append(view)
+        return view.tab, view.wrong, view.responses
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for view in views:
+        view.context.close()
 
 
-@pytest.mark.parametrize("width", [1366, 390])
-@pytest.mark.parametrize("page", CHAPTERS)
-def test_everything_fits(visit, page, width):
-    found = measure(visit(page, width)[0])
+VIEWS = [(page, width) for page in CHAPTERS for width in (1366, 390)]
+
+
+@pytest.fixture(scope="module", params=VIEWS, ids=lambda view: "{}-{}".format(*view))
+def view(request, browser, address) -> Iterator[View]:
+    """A page at a width, opened once for all tests that only look at it.
+
+    pytest runs these one after another for each page, since the fixture is the
+    module's; opening a page, with its formulas, is what takes time.
+    """
+    opened = View(browser, address, *request.param)
+    yield opened
+    opened.context.close()
+
+
+def test_everything_fits(view):
+    found = measure(view.tab)
     cut = {name: ids for name, ids in found.items() if name.startswith("cut")}
     assert cut == {"cutFigures": [], "cutTables": [], "cutFormulas": []}
     assert found["emptyStops"] == []
-    if Path(page).stem in UNCONVERTED:
+    if Path(view.page).stem in UNCONVERTED:
         return
     assert found["hoverTitles"] == []
-    if width > 600:
+    if view.width > 600:
         assert found["listTables"] == []  # there is room for tables
         assert found["height"] <= 20_000
-        if (SITE.parent.parent / page).with_suffix(".ipynb").is_file():
+        if (SITE.parent.parent / view.page).with_suffix(".ipynb").is_file():
             assert found["code"] <= 1 / 5
             assert found["first"] <= 1500
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("page", CHAPTERS)
-def test_page_is_whole_and_light(visit, page, width):
-    tab, wrong, responses = visit(page, width)
-    assert wrong == []
-    # As a web server sends it: text compressed, fonts and pictures as they are.
-    bodies = [response.body() for response in responses]
-    weight = sum(min(len(body), len(gzip.compress(body))) for body in bodies)
-    assert weight < (1.5e6 if page == "book/intro.html" else 6e6)
+@functools.cache
+def sent(path: Path) -> int:
+    """Return the bytes of a file as a web server sends it: text is compressed."""
+    body = path.read_bytes()
+    return min(len(body), len(gzip.compress(body)))
+
+
+def test_page_is_whole_and_light(view):
+    tab = view.tab
+    assert view.wrong == []
+    paths = [unquote(urlsplit(response.url).path) for response in view.responses]
+    weight = sum(sent(SITE / path.lstrip("/")) for path in paths)
+    assert weight < (1.5e6 if view.page == "book/intro.html" else 6e6)
     formulas = tab.locator(".math").count()
     assert tab.locator(".math mjx-container").count() == formulas
     assert tab.locator("mjx-container mjx-assistive-mml math").count() == formulas
@@ -238,20 +265,28 @@ def test_page_is_whole_and_light(visit, page, width):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-@pytest.mark.parametrize("page", [*CHAPTERS, "search.html"])
-def test_axe_finds_no_serious_violation(visit, page, width, theme):
+def serious_violations(tab: Any) -> list[Any]:
     from axe_playwright_python.sync_playwright import Axe
 
-    tab, _, _ = visit(page, width, theme)
     found = Axe().run(tab).response
     assert len(found["passes"]) > 20  # it has looked
-    serious = [
+    return [
         (violation["id"], [node["target"] for node in violation["nodes"]])
         for violation in found["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
-    assert serious == []
+
+
+def test_axe_finds_no_serious_violation(view):
+    if view.width < 600:  # the light theme on a screen, the dark one on a phone
+        view.tab.emulate_media(color_scheme="dark")
+        assert view.tab.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert serious_violations(view.tab) == []
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_axe_finds_no_serious_violation_in_the_search(visit, width, theme):
+    assert serious_violations(visit("search.html", width, theme)[0]) == []
 
 
 def test_theme_switch_and_preference(visit):
