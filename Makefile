@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab wheel links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -58,7 +58,9 @@ test-bundled: $(READY)
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
-# Each chapter alone, as in Colab; two processes, and torch is there only once.
+# Chapters alone, as in Colab: three of them, or RUNNER=all; two processes, and torch is
+# there only once.
+test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
 		-n 2 --dist loadgroup tests/test_runner.py
@@ -76,6 +78,13 @@ wheel: $(READY)
 	rm -rf _build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w _build/wheel .
 	$(BIN)/python -m tools.try_wheel _build/wheel/*.whl _build/wheel-env
+
+# Insurance: the book by Sphinx alone, from the settings that Jupyter Book exports.
+sphinx: $(READY)
+	rm -rf _build/sphinx && mkdir -p _build/sphinx
+	$(BIN)/jupyter-book config sphinx .
+	PYTHONPATH=. $(BIN)/sphinx-build -n -W --keep-going -q . _build/sphinx; \
+		status=$$?; rm -f conf.py; exit $$status
 
 # The PDF and the picture for previews, into the built site. Needs Chromium.
 pdf: $(READY)

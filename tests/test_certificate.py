@@ -246,7 +246,7 @@ def test_levels_in_turn() -> None:
     relevant = relevant_tokens(corpus)
     flow = gradient_flow(model, corpus, max_norm=40.0)
     levels = []
-    for p in flow.cls:
+    for p in flow.cls[::3]:
         with torch.no_grad():
             model.cls.copy_(p)
         levels.append(certificate(model, corpus, relevant).level)

@@ -39,6 +39,20 @@ def seconds_told(path: Path) -> int:
     return int(told)
 
 
+def some(chapters: list[Path]) -> list[Path]:
+    """Return a long, a middle and a short chapter, others at each commit.
+
+    RUNNER=all, as in the weekly run, takes all of them.
+    """
+    if os.environ.get("RUNNER") == "all":
+        return chapters
+    commit = ["git", "rev-parse", "--short=8", "HEAD"]
+    told = subprocess.run(commit, capture_output=True, text=True, cwd=ROOT)
+    third = len(chapters) // 3
+    place = int(told.stdout or "0", 16) % third  # 0 in a copy without its history
+    return [chapters[place + k * third] for k in range(3)]
+
+
 # The longest first, so that two processes end at about the same time.
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"), key=seconds_told, reverse=True)
 
@@ -150,7 +164,7 @@ def test_chapter_takes_its_reviews_from_the_hub_once(tmp_path, mirror, record_pr
         assert not running.downloads
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some(CHAPTERS), ids=lambda path: path.stem)
 def test_chapter_runs_alone_without_data(path, tmp_path, mirror, record_property):
     journey = Journey(path, Session(tmp_path, mirror))
     record_property("journey", f"{path.stem:<12}" + journey.row("no Hub"))

@@ -67,10 +67,11 @@ def test_rank_correlation_is_spearmans_and_lies_in_its_interval(seed, sign):
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    # For a normal pair Spearman's coefficient is 6/pi arcsin(rho/2).
+    # For a normal pair Spearman's coefficient is 6/pi arcsin(rho/2). Some seconds: each
+    # of the intervals takes 200 resamples, and fewer intervals would tell little.
     rng = np.random.default_rng(1)
     truth, inside, values, widths = 6 / np.pi * np.arcsin(0.6 / 2), 0, [], []
-    for _ in range(100):
+    for _ in range(60):
         x = rng.normal(size=60)
         y = 0.6 * x + 0.8 * rng.normal(size=60)
         pair = torch.tensor(x), torch.tensor(y)
@@ -78,7 +79,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         inside += found.low < truth < found.high
         values.append(found.value)
         widths.append(found.high - found.low)
-    assert inside >= 88  # three standard deviations below 95
+    assert inside >= 52  # three standard deviations below 57
     assert np.mean(widths) / np.std(values) == pytest.approx(2 * 1.96, rel=0.2)
 
 
