@@ -28,6 +28,7 @@ SAID = "imdb 60 40 30 30\nyelp 60 40 30 30\n('neg', 'pos') 60 40\n"
 
 
 def test_each_file_is_fetched_from_the_hub_once(tmp_path):
+    # Some seconds: two new processes, each with its own imports.
     splits = {
         split: tuple(map(list, generate_reviews(size, classes=2, stream=size)))
         for split, size in (("train", 60), ("test", 40))

@@ -1,0 +1,72 @@
+"""The pages of the package name every function and class, and where it is used."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import attnsel
+from tools import reference
+
+# What the functions above them are made of, and what only the pages of the book use.
+INNER = {"attnsel.checks", "attnsel.progress", "attnsel.report", "attnsel.texts"}
+
+
+def public(module: str) -> dict[str, object]:
+    """Return the functions and classes that a module defines and does not hide."""
+    return {
+        name: thing
+        for name, thing in vars(importlib.import_module(module)).items()
+        if (inspect.isclass(thing) or inspect.isfunction(thing))
+        and thing.__module__ == module
+        and not name.startswith("_")
+    }
+
+
+def modules() -> set[str]:
+    found = {m.name for m in pkgutil.walk_packages(attnsel.__path__, "attnsel.")}
+    return {name for name in found - INNER if not name.startswith("attnsel.book")}
+
+
+def test_every_public_function_and_class_is_on_a_page():
+    wanted = {f"{m}.{name}" for m in modules() for name in public(m)}
+    assert set(reference.documented().values()) >= wanted
+    itself = {name for name in dir(attnsel) if inspect.isclass(getattr(attnsel, name))}
+    assert itself <= set(reference.documented())
+
+
+def test_every_public_function_and_class_says_what_it_is():
+    for module in modules():
+        for name, thing in public(module).items():
+            assert inspect.getdoc(thing), f"{module}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("|P(1|s)| at `max_norm`", r"\|P(1\|s)\| at ``max_norm``"),
+        ("as ``x * y`` says, a * b", r"as ``x * y`` says, a \* b"),
+        ("see `Corpus`", "see :py:obj:`Corpus <attnsel.corpus.Corpus>`"),
+        ("`Flow.log_time`", ":py:obj:`Flow.log_time <attnsel.flow.Flow.log_time>`"),
+        ("E_ and E_s", r"E\_ and E_s"),
+    ],
+)
+def test_a_line_of_a_docstring_becomes_markup(line, text):
+    assert reference.plain(line) == text
+
+
+def test_notes_name_the_chapters_in_the_order_of_the_book(monkeypatch):
+    code = [
+        (f"book/{x}", "fit(model)" if x != "c" else "fitted = 1") for x in "abcdefg"
+    ]
+    monkeypatch.setattr(reference, "chapters", lambda: code)
+    assert reference.used_in("fit") == [f"book/{x}" for x in "abdefg"]
+    told = "\n".join(reference.notes("attnsel.train.fit"))
+    links = ", ".join(f":doc:`/book/{x}`" for x in "abde")
+    assert f"``attnsel.fit``; used in {links}, 2 more." in told.replace(
+        "Attnsel", "attnsel"
+    )
+    assert reference.notes("attnsel.train.nowhere") == []

@@ -1,0 +1,138 @@
+"""The page of the package, from docstrings: an extension of our own for Sphinx.
+
+Docstrings of `attnsel` are plain text for `help`. Here `names` in them become links to
+what they name, and each function and class says its short name in `attnsel` and which
+chapters use it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+
+import attnsel
+
+ROOT = Path(__file__).resolve().parent.parent
+AUTOMODULE = re.compile(r"^\.\. automodule:: ([\w.]+)$", re.MULTILINE)
+MOST = 4  # chapters named with one function
+
+
+@functools.cache
+def documented() -> dict[str, str]:
+    """Return the public functions and classes of the modules by their names."""
+    found = {}
+    for page in sorted((ROOT / "book").glob("package_*.md")):
+        for module in AUTOMODULE.findall(page.read_text(encoding="utf-8")):
+            for name, thing in vars(importlib.import_module(module)).items():
+                if getattr(thing, "__module__", "") == module and name[0] != "_":
+                    found[name] = f"{module}.{name}"
+    return found
+
+
+def plain(line: str) -> str:
+    """Return a line of a docstring as reStructuredText."""
+    parts = re.split(r"(``.+?``|`[^`]+`)", line)
+    for i, part in enumerate(parts):
+        if not part.startswith("`"):
+            parts[i] = re.sub(r"([|*\\]|_\b)", r"\\\1", part)
+        elif not part.startswith("``"):
+            code = part.strip("`")
+            name, dot, member = code.partition(".")
+            parts[i] = f"``{code}``"
+            if name in documented():
+                target = documented()[name] + dot + member
+                parts[i] = f":py:obj:`{code} <{target}>`"
+    return "".join(parts)
+
+
+@functools.cache
+def chapters() -> list[tuple[str, str]]:
+    """Return the pages of the book that are chapters, with their code, in order."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = [toc["root"]]
+    pages += [page["file"] for part in toc["parts"] for page in part["chapters"]]
+    found = []
+    for page in pages:
+        path = ROOT / f"{page}.ipynb"
+        if path.is_file():
+            cells = nbformat.read(path, as_version=4).cells
+            code = "\n".join(c.source for c in cells if c.cell_type == "code")
+            found.append((page, code))
+    return found
+
+
+def used_in(name: str) -> list[str]:
+    """Return the chapters whose code has a name, in the order of the book."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return [page for page, code in chapters() if word.search(code)]
+
+
+def notes(full_name: str) -> list[str]:
+    """Return the lines that stand below the docstring of a function or class."""
+    name = full_name.rpartition(".")[2]
+    parts = []
+    if hasattr(attnsel, name) and full_name != f"attnsel.{name}":
+        parts.append(f"``attnsel.{name}``")
+    pages = used_in(name)
+    links = [f":doc:`/{page}`" for page in pages[:MOST]]
+    if len(pages) > MOST:
+        links.append(f"{len(pages) - MOST} more")
+    if links:
+        parts.append(f"used in {', '.join(links)}")
+    if not parts:
+        return []
+    text = "; ".join(parts)
+    text = text[0].upper() + text[1:]
+    return ["", ".. container:: attnsel-used", "", f"   {text}."]
+
+
+def names(_: Any, page: str, text: list[str]) -> None:
+    """Write the list of what stands in `attnsel` itself into its page."""
+    if page != "book/package":
+        return
+    lines = []
+    for name in sorted(dir(attnsel), key=str.lower):
+        thing = getattr(attnsel, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            summary = (inspect.getdoc(thing) or "").split("\n\n")[0]
+            lines.append(f":py:obj:`attnsel.{name} <{thing.__module__}.{name}>`")
+            lines.append(f"   {plain(' '.join(summary.split()))}\n")
+    definitions = "\n".join(["```{eval-rst}", *lines, "```"])
+    text[0] = text[0].replace("{attnsel-names}", definitions)
+
+
+def before(_: Any, _what: str, _name: str, _object: Any, _o: Any, lines: list[str]):
+    """Escape what reStructuredText would take for marks."""
+    lines[:] = map(plain, lines)
+
+
+def signature(_: Any, what: str, _name: str, thing: Any, *_others: Any) -> Any:
+    """Leave out the arguments of a record: its attributes are described below it."""
+    if what == "class" and dataclasses.is_dataclass(thing):
+        return "", None
+    return None
+
+
+def after(_: Any, what: str, name: str, _object: Any, _o: Any, lines: list[str]):
+    """Add the short name and the chapters."""
+    if what in ("class", "function", "exception"):
+        lines += notes(name)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Connect to autodoc, before and after napoleon."""
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-process-docstring", before, priority=100)
+    app.setup_extension("sphinx.ext.napoleon")
+    app.connect("autodoc-process-docstring", after, priority=900)
+    app.connect("autodoc-process-signature", signature)
+    app.connect("source-read", names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
