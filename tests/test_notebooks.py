@@ -156,7 +156,6 @@ UNCONVERTED = {
     "key_query",
     "leaks",
     "machines",
-    "max_margin",
     "memorized",
     "mlp",
     "own_texts",
