@@ -1,6 +1,6 @@
 """The sweeps behind the chapter on interactions.
 
-    python benchmarks/sweep_interactions.py [layers] [order] [scrambled]
+    python benchmarks/sweep_interactions.py [layers] [order] [scrambled] [words]
 
 They take about five minutes of one core and write `attnsel/book/interactions_*.json`,
 which the chapter reads. The chapter runs the smallest part again.
@@ -8,6 +8,8 @@ which the chapter reads. The chapter runs the smallest part again.
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from attnsel import AttentionClassifier, Corpus, Vocab, load_corpus
+from attnsel.baseline import baseline
 from attnsel.deep import TwoLayerClassifier
+from attnsel.model import accuracy, bag_logits
 from attnsel.statistics import correlation, spearman
-from attnsel.theory import mean_count, signed_frequency
+from attnsel.theory import mean_count, posterior_difference, signed_frequency
+from attnsel.tokens import split
 from attnsel.train import fit, one_step
 
 DATA = Path(__file__).resolve().parents[1] / "attnsel/book"
@@ -139,10 +144,114 @@ def scrambled() -> pd.DataFrame:
     return pd.DataFrame(rows).round(4)
 
 
+NEGATORS = re.compile(r"^(not|no|never|nor|cannot|without|.*n't)$")
+Text = tuple[np.ndarray, np.ndarray]
+
+
+def token_ids(corpus: Corpus) -> Text:
+    """Return the ids of all texts in a row, -1 if unknown, and their texts."""
+    known = {token: i for i, token in enumerate(corpus.vocab)}
+    found = [[known.get(w, -1) for w in split(text)] for text in corpus.texts or ()]
+    sizes = [len(row) for row in found]
+    return np.concatenate(found), np.repeat(np.arange(len(found)), sizes)
+
+
+def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
+    """Return the words of each text in another order."""
+    order = np.random.default_rng(seed).random(len(ids))
+    return ids[np.lexsort((order, row))], row
+
+
+def add_pairs(
+    corpus: Corpus, ids: np.ndarray, row: np.ndarray, pairs: np.ndarray | None = None
+) -> tuple[Corpus, np.ndarray]:
+    """Return the counts of words and of frequent pairs of neighbours."""
+    V = len(corpus.vocab)
+    both = (row[1:] == row[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
+    pair, of = (ids[:-1] * V + ids[1:])[both], row[1:][both]
+    if pairs is None:
+        pairs, often = np.unique(pair, return_counts=True)
+        pairs = pairs[often >= 20]
+    at = np.searchsorted(pairs, pair).clip(max=len(pairs) - 1)
+    hit = pairs[at] == pair
+    where = of[hit], at[hit]
+    counts = csr_array((np.ones(hit.sum()), where), (len(corpus), len(pairs)))
+    names = [f"{corpus.vocab[k // V]}_{corpus.vocab[k % V]}" for k in pairs]
+    vocab = Vocab([*corpus.vocab, *names], corpus.classes)
+    return Corpus(hstack([corpus.counts, counts]), corpus.targets, vocab), pairs
+
+
+def words() -> list[dict[str, Any]]:
+    """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
+    random, size = torch.Generator().manual_seed(0), 10_000
+    train = load_corpus("imdb")
+    test = load_corpus("imdb", "test", vocab=train.vocab)
+    train, test = (
+        c[torch.randperm(len(c), generator=random)[:size]] for c in (train, test)
+    )
+    texts = [token_ids(train), token_ids(test)]
+    inputs = {"words": (train, test)}
+    mixed = [shuffled(*text, 0) for text in texts]
+    for name, (first, second) in {"pairs": texts, "shuffled": mixed}.items():
+        whole, pairs = add_pairs(train, *first)
+        inputs[name] = whole, add_pairs(test, *second, pairs)[0]
+    rows, logits = [], {}
+    for seed in range(3):
+        row: dict[str, Any] = {"seed": seed}
+        for name, (whole, held_out) in inputs.items():
+            model = AttentionClassifier(len(whole.vocab), 64, seed=seed)
+            steps: dict[str, Any] = {"steps": 55, "lr": 0.045 / 8}
+            steps["snapshots"] = range(25, 56)
+            record = fit(model, whole[2000:], test=whole[:2000], **steps)
+            best = 25 + int(record.test_accuracy[25:].argmax())
+            logits[name] = bag_logits(record.at(best), held_out)
+            row[name] = round(accuracy(logits[name], held_out), 4)
+        rows.append(row)
+        print(row, flush=True)
+    lean = posterior_difference(train).nan_to_num(0).numpy()
+    often = train.counts.sum(0) >= 0.008 * size
+    opinion = np.flatnonzero((np.abs(lean) >= 0.4) & often)
+    negator = np.array([bool(NEGATORS.match(word)) for word in train.vocab])
+
+    def opinions(ids: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        """Return the opinion words of each review, and those with a negator before."""
+        word, near = np.isin(ids, opinion), np.zeros(len(ids), dtype=bool)
+        for back in (1, 2):
+            here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)
+            near[back:] |= here & negator[ids[:-back]]
+        return [np.bincount(row[word & k], minlength=size) for k in (True, near)]
+
+    signs = test.signs
+    wrong = (signs * logits["words"] <= 0).numpy()
+    mended = wrong.astype(int) - (signs * logits["pairs"] <= 0).numpy()
+    held, turned = opinions(*texts[1])
+    _, chance = opinions(*shuffled(*texts[1], 2))
+    found: dict[str, Any] = {"n_train": f"{size:,}", "n_opinion": f"{len(opinion)}"}
+    found["n_wrong"] = f"{wrong.sum():,}"
+    for name, mask in (("wrong", wrong), ("right", ~wrong)):
+        found[f"{name}_share"] = f"{(turned[mask] > 0).mean():.0%}"
+        found[f"{name}_chance"] = f"{(chance[mask] > 0).mean():.0%}"
+        found[f"{name}_words"] = f"{held[mask].mean():.1f}"
+    found["gap"] = float((turned[wrong] > 0).mean() - (turned[~wrong] > 0).mean())
+    found["ratio"] = float(held[~wrong].mean() / held[wrong].mean())
+    found["by_negated"] = float(mended[turned > 0].sum() / mended.sum())
+    found["part"] = f"{found['by_negated']:.0%}"
+    whole = inputs["pairs"][0]
+    leans = posterior_difference(whole)
+    for name in ("good", "not_good", "bad", "not_bad"):
+        found[f"lean_{name}"] = f"{leans[whole.vocab.index(name)]:.2f}"
+    for name in ("words", "pairs"):
+        learn, held_out = inputs[name][0][2000:], inputs[name][1]
+        found[f"reg_{name}"] = f"{baseline(learn, held_out).accuracy:.1%}"
+    return [found, *rows]
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("layers", "order", "scrambled"):
-        table = {"layers": layers, "order": order, "scrambled": scrambled}[part]()
-        text = table.to_json(orient="records", indent=0)
+    for part in sys.argv[1:] or ("layers", "order", "scrambled", "words"):
+        if part == "words":
+            text = json.dumps(words(), indent=0) + "\n"
+        else:
+            plan = {"layers": layers, "order": order, "scrambled": scrambled}
+            text = plan[part]().to_json(orient="records", indent=0)
         (DATA / f"interactions_{part}.json").write_text(text)
-        print(table.to_string())

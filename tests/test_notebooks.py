@@ -152,7 +152,6 @@ UNCONVERTED = {
     "dimension",
     "first_step_on_p",
     "floating_point",
-    "interactions",
     "key_query",
     "leaks",
     "machines",
@@ -164,7 +163,6 @@ UNCONVERTED = {
     "settings",
     "synthetic",
     "trajectories",
-    "word_order",
 }
 # What a newcomer reads: here most of the code is shown.
 CORE = {
