@@ -58,6 +58,6 @@ def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None
 def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> None:
     """Raise a ValueError that names a setting with another value elsewhere."""
     for name, value in here.items():
-        other = elsewhere[name]
+        other = elsewhere.get(name)
         if value != other:
             raise ValueError(f"{name}: {value!r} here, but {other!r} in {where}")

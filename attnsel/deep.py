@@ -36,7 +36,7 @@ class MLPClassifier(Classifier):
         self, n_tokens: int, dim: int, *, residual: bool = False, **settings: Any
     ) -> None:
         super().__init__(n_tokens, dim, matrices=("hidden",), **settings)
-        self.residual = residual
+        self.settings["residual"] = self.residual = residual
 
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K)."""
@@ -85,6 +85,8 @@ class TwoLayerClassifier(Classifier):
         super().__init__(n_tokens, dim, key_query=True, **settings)
         check_number("positions", positions, 1, integer=True, optional=True)
         self.residual = residual
+        del self.settings["key_query"]  # it always has one
+        self.settings |= {"residual": residual, "positions": positions}
         self.register_parameter("positions", None)
         if positions is not None:
             random = torch.Generator().manual_seed(seed + 1)

@@ -5,6 +5,8 @@ moves them; between the two `fit` records, and may stop.
 """
 
 from collections.abc import Collection
+from itertools import chain
+from threading import local
 from typing import Any
 
 import torch
@@ -13,10 +15,13 @@ from torch import Tensor
 from attnsel.corpus import Corpus
 from attnsel.model import Classifier, bag_logits, mean_loss, score_gradient
 from attnsel.together import summed
+from attnsel.workers import Workers
 
 # Rows of E taken at a time: a block of 512 x 2048 floats stays in the cache of one
 # core while several operations read it, so that memory sees E once.
 BLOCK = 512
+# Stored counts that are multiplied at a time.
+PIECE = 2**18
 
 
 class Learner:
@@ -27,37 +32,36 @@ class Learner:
         train: names of the parameters to move.
         lr: learning rate; that of a (d, d) matrix under Adam is lr / sqrt(d).
         optimizer: "adam" or "gd".
-        share: the part of all sequences that this process holds.
     """
 
+    share = 1.0  # the part of all sequences that this process holds
+
     def __init__(
-        self,
-        model: Classifier,
-        train: Collection[str],
-        lr: float,
-        optimizer: str,
-        share: float = 1.0,
+        self, model: Classifier, train: Collection[str], lr: float, optimizer: str
     ) -> None:
-        self.model, self.share = model, share
+        self.model, self.trained = model, list(train)
+        self.lr, self.is_adam = lr, optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
-        self.blocks = {
-            name: value.detach().split(BLOCK)
-            for name, value in model.named_parameters()
-        }
-        self.trained = list(train)
-        groups: list[dict[str, Any]] = []
-        for name in self.trained:
-            rate = lr
-            if optimizer == "adam" and name in model.matrices:
-                rate = lr * len(model.cls) ** -0.5
-            groups.append({"params": self.blocks[name], "lr": rate})
-        self.optimizer: torch.optim.Optimizer
-        if optimizer == "adam":
-            self.optimizer = torch.optim.Adam(groups, fused=True)
-        else:
-            self.optimizer = torch.optim.SGD(groups)
+        self.leaves = {name: p.detach() for name, p in model.named_parameters()}
+        self.optimizers = self._make_optimizers()
         self.gradients: dict[str, Tensor] = {}
         self._scores: Tensor | None = None  # until the next step
+
+    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
+        leaves = {name: [self.leaves[name]] for name in self.trained}
+        return [self._optimizer(leaves)]
+
+    def _optimizer(self, leaves: dict[str, list[Tensor]]) -> torch.optim.Optimizer:
+        """Return an optimizer of these parts of the parameters named."""
+        groups: list[dict[str, Any]] = []
+        for name, parts in leaves.items():
+            rate = self.lr
+            if self.is_adam and name in self.model.matrices:
+                rate = self.lr * len(self.model.cls) ** -0.5
+            groups.append({"params": parts, "lr": rate})
+        if self.is_adam:
+            return torch.optim.Adam(groups, fused=True)
+        return torch.optim.SGD(groups)
 
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
@@ -83,20 +87,20 @@ class Learner:
     def step(self) -> None:
         """Move the parameters by the gradient taken."""
         for name, gradient in self.gradients.items():
-            parts = gradient.split(BLOCK)
-            for block, part in zip(self.blocks[name], parts, strict=True):
-                block.grad = part
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+            self.leaves[name].grad = gradient
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
         self._scores = None
 
-    def state(self) -> dict[str, Any]:
-        """Return what the optimizer remembers."""
-        return self.optimizer.state_dict()
+    def state(self) -> list[dict[str, Any]]:
+        """Return what the optimizers remember."""
+        return [optimizer.state_dict() for optimizer in self.optimizers]
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what an optimizer remembered."""
-        self.optimizer.load_state_dict(state)
+    def set_state(self, states: list[dict[str, Any]]) -> None:
+        """Go on from what optimizers remembered."""
+        for optimizer, state in zip(self.optimizers, states, strict=True):
+            optimizer.load_state_dict(state)
 
     def _logits_and_loss(self, corpus: Corpus) -> tuple[Tensor, Tensor]:
         logits = self.model(corpus)
@@ -107,19 +111,56 @@ class Learner:
 
 
 class ScoreSpaceLearner(Learner):
-    """Steps of one layer from the gradient of its scores.
+    """Steps of one layer from the gradient of its scores, by several workers.
 
-    The gradient of E is formed and consumed by blocks that stay in the cache: for
-    d = 2048 half the time and three quarters of the memory of `torch.optim.Adam`.
+    A parameter is moved by blocks of rows, each by the worker that forms the gradient
+    of the block, in the cache: for d = 2048 half the time and three quarters of the
+    memory of `torch.optim.Adam`. The blocks are the same, and sums are taken in the
+    same order, for any number of workers.
     """
+
+    def __init__(
+        self,
+        model: Classifier,
+        train: Collection[str],
+        lr: float,
+        optimizer: str,
+        workers: Workers,
+    ) -> None:
+        self.workers = workers
+        self.buffers = local()  # of each worker, for the gradient of a block of E
+        super().__init__(model, train, lr, optimizer)
+
+    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Return one optimizer for each block of rows of the parameters to train."""
+        self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
+        self.block_optimizers = {
+            name: [self._optimizer({name: [block]}) for block in self.blocks[name]]
+            for name in self.trained
+        }
+        return list(chain.from_iterable(self.block_optimizers.values()))
+
+    def scores(self) -> Tensor:
+        """Return the scores of all tokens as the model stands."""
+        if self._scores is None:
+            E = self.blocks["embeddings"]
+            P = self.model.directions().detach()
+            parts = [P] * len(E)
+
+            def read(i: int) -> None:
+                parts[i] = E[i] @ P.T
+
+            self.workers.run(read, len(E))
+            self._scores = torch.cat(parts)
+        return self._scores
 
     def logits(self, corpus: Corpus) -> Tensor:
         """Return the logits of a corpus."""
-        return bag_logits(self.scores(), corpus)
+        return bag_logits(self.scores(), corpus, self._multiply)
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
         """Take the gradient on a corpus for the next `step`, and return the logits."""
-        logits, g = score_gradient(self.scores(), corpus)
+        logits, g = score_gradient(self.scores(), corpus, self._multiply)
         self.score_gradient = summed(self.share * g)
         return logits
 
@@ -127,21 +168,64 @@ class ScoreSpaceLearner(Learner):
         """Move the parameters: dL/dE = g P, dL/dP = g^T E with P the directions."""
         directions = self.model.directions()
         P = directions.detach()
-        E = self.blocks["embeddings"]
-        pulled = torch.zeros_like(P)
-        buffer = torch.empty_like(E[0])
-        parts = self.score_gradient.split(BLOCK)
-        for block, g in zip(E, parts, strict=True):
-            pulled.addmm_(g.T, block)
+        E, g = self.blocks["embeddings"], self.score_gradient.split(BLOCK)
+        pulled = P.new_empty(len(E), *P.shape)
+
+        def move_tokens(i: int) -> None:
+            torch.mm(g[i].T, E[i], out=pulled[i])
             if "embeddings" in self.trained:
-                block.grad = torch.mm(g, P, out=buffer[: len(block)])
-                self.optimizer.step()
-                block.grad = None
+                self._move("embeddings", i, torch.mm(g[i], P, out=self._buffer(i)))
+
+        self.workers.run(move_tokens, len(E))
         # These move last: the gradients of all are taken where they stand.
-        self.gradients = {}
         others = [name for name in self.trained if name != "embeddings"]
         if others:
             values = [self.model.get_parameter(name) for name in others]
-            gradients = torch.autograd.grad(directions, values, pulled)
-            self.gradients = dict(zip(others, gradients, strict=True))
-        super().step()
+            gradients = torch.autograd.grad(directions, values, pulled.sum(0))
+            for name, gradient in zip(others, gradients, strict=True):
+                self._move_by_blocks(name, gradient)
+        self._scores = None
+
+    def _move_by_blocks(self, name: str, gradient: Tensor) -> None:
+        parts = gradient.split(BLOCK)
+        self.workers.run(lambda i: self._move(name, i, parts[i]), len(parts))
+
+    def _move(self, name: str, i: int, gradient: Tensor) -> None:
+        """Move a block of a parameter by its gradient."""
+        block = self.blocks[name][i]
+        block.grad = gradient
+        self.block_optimizers[name][i].step()
+        block.grad = None
+
+    def _buffer(self, i: int) -> Tensor:
+        """Return room for the gradient of a block of E."""
+        E = self.blocks["embeddings"]
+        if not hasattr(self.buffers, "rows"):
+            self.buffers.rows = torch.empty_like(E[0])
+        rows: Tensor = self.buffers.rows
+        return rows[: len(E[i])]
+
+    def _multiply(self, C: Tensor, x: Tensor) -> Tensor:
+        """Return C x for a sparse C, by rows that hold about PIECE entries together."""
+        values, columns, starts = C.values(), C.col_indices(), C.crow_indices()
+        n_pieces = len(values) // PIECE
+        if n_pieces < 2 or C.is_cuda:
+            return C @ x
+        wanted = torch.arange(n_pieces + 1) * len(values) // n_pieces
+        cuts = torch.searchsorted(starts, wanted.to(starts)).tolist()
+        result = x.new_empty(len(C), x.shape[1])
+
+        def multiply_rows(i: int) -> None:
+            begin, end = cuts[i], cuts[i + 1]
+            first, last = int(starts[begin]), int(starts[end])
+            piece = torch.sparse_csr_tensor(
+                starts[begin : end + 1] - first,
+                columns[first:last],
+                values[first:last],
+                (end - begin, C.shape[1]),
+                check_invariants=False,
+            )
+            result[begin:end] = piece @ x
+
+        self.workers.run(multiply_rows, n_pieces)
+        return result

@@ -16,7 +16,9 @@ K + 1; with a key-query matrix W the query W p stands in the place of p.
 """
 
 import math
-from typing import Any
+import os
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeVar
 
 import torch
 from scipy.sparse import csr_array
@@ -25,7 +27,10 @@ from torch.nn.functional import cross_entropy, one_hot, softplus
 
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.tokens import Vocab
+from attnsel.files import read_whole, write_whole
+from attnsel.tokens import Vocab, split
+
+M = TypeVar("M", bound="Classifier")
 
 # One shift by max a is exact while exp(-spread), and its reciprocal, stay far from
 # the ends of the dtype's range; past that each sequence gets a shift of its own.
@@ -64,6 +69,12 @@ class Classifier(nn.Module):
         device: torch.device | str = "cpu",
     ) -> None:
         super().__init__()
+        self.settings: dict[str, Any] = {  # for `load`
+            "n_tokens": n_tokens,
+            "dim": dim,
+            "n_classes": n_classes,
+            "key_query": key_query,
+        }
         check_number("n_tokens", n_tokens, 1, integer=True)
         check_number("dim", dim, 1, integer=True)
         check_number("n_classes", n_classes, 2, integer=True)
@@ -100,12 +111,83 @@ class Classifier(nn.Module):
         return self.embeddings @ self.directions().T
 
     @torch.no_grad()
-    def predict(self, corpus: Corpus) -> list[Any]:
-        """Return the name of the likeliest class of each sequence, from `classes`."""
+    def predict(self, texts: Corpus | Iterable[str | None]) -> list[Any]:
+        """Return the name of the likeliest class of each text, from `classes`.
+
+        Args:
+            texts: a corpus, or texts as they are once the model has a vocabulary.
+
+        The answers are as many as the sequences of the corpus, or as the texts. Of a
+        text without any token of the vocabulary the model knows nothing: its answer is
+        None. A ValueError tells of texts for a model without a vocabulary.
+        """
+        if isinstance(texts, Corpus):
+            return self._likeliest(texts)
+        if isinstance(texts, str):
+            raise TypeError("texts: expected a list of strings, got one string")
+        if self.vocab is None:
+            raise ValueError(
+                "texts: the model has no vocabulary; train it, or load one"
+            )
+        texts = list(texts)
+        readable = [i for i, text in enumerate(texts) if self._has_token(text)]
+        answers: list[Any] = [None] * len(texts)
+        if readable:
+            corpus = Corpus.from_texts([texts[i] for i in readable], vocab=self.vocab)
+            for i, answer in zip(readable, self._likeliest(corpus), strict=True):
+                answers[i] = answer
+        return answers
+
+    def _likeliest(self, corpus: Corpus) -> list[Any]:
         logits = self(corpus)
         if logits.ndim == 1:
             logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
         return [self.classes[k] for k in logits.argmax(1).tolist()]
+
+    def _has_token(self, text: str | None) -> bool:
+        vocab: Collection[str] = self.vocab or ()
+        return isinstance(text, str) and any(token in vocab for token in split(text))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write parameters, vocabulary and classes to a file, whole or not at all.
+
+        The file holds tensors, strings and numbers, no code; an OSError names a file
+        that could not be written. The vocabulary is that of the training corpus, none
+        before training.
+        """
+        vocab_classes = None
+        if self.vocab is not None and self.vocab.classes is not None:
+            vocab_classes = list(self.vocab.classes)
+        content = {
+            "model": type(self).__name__,
+            "settings": self.settings,
+            "parameters": self.state_dict(),
+            "vocab": None if self.vocab is None else list(self.vocab),
+            "vocab_classes": vocab_classes,
+            "classes": list(self.classes),
+        }
+        write_whole(path, content)
+
+    @classmethod
+    def load(cls: type[M], path: str | os.PathLike[str]) -> M:
+        """Return a model that `save` wrote, on the CPU.
+
+        From then on it refuses a corpus in another vocabulary, as the saved one did. A
+        ValueError tells of a file that is damaged, holds code, which is not run, or
+        another kind of model.
+        """
+        content = read_whole(path)
+        kind = content.get("model")
+        if kind != cls.__name__:
+            raise ValueError(f"{path} holds no {cls.__name__} but {kind or 'no model'}")
+        parameters = content["parameters"]
+        dtype = parameters["embeddings"].dtype
+        model = cls(**content["settings"], dtype=dtype)
+        model.load_state_dict(parameters)
+        model.classes = tuple(content["classes"])
+        if content["vocab"] is not None:
+            model.vocab = Vocab(content["vocab"], content["vocab_classes"])
+        return model
 
     def check_vocab(self, corpus: Corpus) -> None:
         """Raise a ValueError unless the corpus is counted in this model's tokens."""
@@ -124,7 +206,22 @@ class Classifier(nn.Module):
 
 
 class AttentionClassifier(Classifier):
-    """One-layer softmax attention with trained embeddings, f(X) of the paper."""
+    """One-layer softmax attention with trained embeddings, f(X) of the paper.
+
+    f(X) = softmax(E_X p)^T E_X v, or with `key_query` softmax(E_X W p)^T E_X v.
+
+    Args:
+        n_tokens, dim, n_classes: V, d and K; two classes share one output vector.
+        key_query: whether the query is W p with a trained matrix W, in place of p.
+        seed: of the initial entries, drawn from N(0, 1/d).
+        dtype, device: of the parameters; torch.float32 or torch.float64.
+
+    Attributes:
+        embeddings, cls: parameters E (V, d) and p (d,).
+        output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
+        key_query: parameter W (d, d), or None.
+        vocab, classes: of the corpus it was trained on; before None and 0, ..., K - 1.
+    """
 
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K); see `bag_logits`."""
@@ -160,13 +257,18 @@ def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     return weights
 
 
-def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
+def bag_logits(
+    scores: Tensor,
+    corpus: Corpus,
+    multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+) -> Tensor:
     """Return the logits of a corpus from the scores of its tokens.
 
     Column 0 of the scores holds a = E p, each other one a b_k = E v_k: (V, 2) gives
     the logits (n,), and (V, K + 1) those of K classes, (n, K). The result is
     differentiable in all of them, and exact to the dtype for any spread of a; a
-    FloatingPointError if a score is not finite.
+    FloatingPointError if a score is not finite. The counts, or their transpose, are
+    multiplied with a matrix by `multiply`.
     """
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
@@ -175,7 +277,7 @@ def bag_logits(scores: Tensor, corpus: Corpus) -> Tensor:
     top, bottom = a.detach().max(), a.detach().min()
     if float(top - bottom) <= SAFE_SPREAD[scores.dtype]:
         w = torch.exp(a - top)
-        sums = _Product.apply(torch.cat((w * b, w), dim=1), C, Ct)
+        sums = _Product.apply(torch.cat((w * b, w), dim=1), C, Ct, multiply)
         logits = sums[:, :-1] / sums[:, -1:]
     else:
         logits = _spread_logits(a[:, 0], b, C)
@@ -186,15 +288,22 @@ class _Product(torch.autograd.Function):
     """C x, with its gradient by the transpose that is there: 80 times faster."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, C: Tensor, Ct: Tensor) -> Tensor:
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        C: Tensor,
+        Ct: Tensor,
+        multiply: Callable[[Tensor, Tensor], Tensor],
+    ) -> Tensor:
         ctx.save_for_backward(Ct)
-        return C @ x
+        ctx.multiply = multiply
+        return multiply(C, x)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
         (Ct,) = ctx.saved_tensors
         (grad,) = grads
-        return Ct @ grad, None, None
+        return ctx.multiply(Ct, grad), None, None, None
 
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
@@ -255,15 +364,19 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
     return float(is_right.double().mean())
 
 
-def score_gradient(scores: Tensor, corpus: Corpus) -> tuple[Tensor, Tensor]:
+def score_gradient(
+    scores: Tensor,
+    corpus: Corpus,
+    multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+) -> tuple[Tensor, Tensor]:
     """Return the logits and the gradient g of the loss in the scores, of their shape.
 
     With the query and the outputs as the rows of P, `Classifier.directions`, the
-    gradient of E is g P and that of P is g^T E.
+    gradient of E is g P and that of P is g^T E. For `multiply` see `bag_logits`.
     """
     leaf = scores.detach().requires_grad_()
     with torch.enable_grad():
-        logits = bag_logits(leaf, corpus)
+        logits = bag_logits(leaf, corpus, multiply)
         loss = mean_loss(logits, corpus)
         (g,) = torch.autograd.grad(loss, leaf)
     return logits.detach(), g

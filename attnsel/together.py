@@ -37,13 +37,19 @@ def summed(values: Tensor) -> Tensor:
     return values
 
 
+def gathered(value: Any) -> list[Any]:
+    """Return the values of all processes, in the order of their ranks."""
+    values = [value]
+    if n_processes() > 1:
+        values = [None] * n_processes()
+        dist.all_gather_object(values, value)
+    return values
+
+
 def check_processes_agree(settings: dict[str, Any]) -> None:
     """Raise a ValueError that names a setting with another value in another process."""
-    if n_processes() > 1:
-        everywhere: list[Any] = [None] * n_processes()
-        dist.all_gather_object(everywhere, settings)
-        for elsewhere in everywhere:
-            check_same(settings, elsewhere, "another process")
+    for elsewhere in gathered(settings):
+        check_same(settings, elsewhere, "another process")
 
 
 def share_parameters(model: nn.Module) -> None:

@@ -7,14 +7,20 @@ one layer is trained in full batches; deeper models take mini-batches in the sam
 import copy
 import os
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from attnsel.checkpoint import Checkpoint
+from attnsel.checkpoint import (
+    Checkpoint,
+    label_digest,
+    tensor_digest,
+    text_digest,
+)
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
 from attnsel.learners import Learner, ScoreSpaceLearner
@@ -28,11 +34,13 @@ from attnsel.model import (
 from attnsel.progress import progress
 from attnsel.together import (
     check_processes_agree,
+    gathered,
     n_processes,
     share_parameters,
     summed,
 )
 from attnsel.tokens import Vocab
+from attnsel.workers import Workers
 
 
 @dataclass
@@ -121,6 +129,8 @@ def fit(
         until_loss: stop once the training loss is below this, positive.
         checkpoint: file to save the training in, once a minute and at the last step;
             where there is one, model and training go on from it, to the same numbers.
+            It must be of this training: same texts, labels, settings and start (or the
+            model as it was saved), and as many processes.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
@@ -129,7 +139,8 @@ def fit(
 
     A ValueError tells of an argument out of its range, of vocabularies or classes of
     model, corpus and test that differ, or settings of processes or checkpoint that do;
-    a RuntimeError of another process that ended or does not answer in time; a
+    a RuntimeError of another process that ended or does not answer in time; an OSError,
+    before the first step where it can be, of a checkpoint that cannot be written; a
     FloatingPointError of training that diverges, and at which step.
     """
     _check(model, corpus, lr)
@@ -146,35 +157,53 @@ def fit(
     settings: dict[str, Any] = {
         "vocab": _vocab_digest(corpus.vocab),
         "classes": list(corpus.classes),
+        "dim": len(model.cls),
+        "dtype": str(model.cls.dtype),
         "lr": float(lr),
         "train": trained,
         "optimizer": optimizer,
         "batch_size": batch_size,
-        "test": test is not None,
     }
-    file = None if checkpoint is None else Checkpoint(checkpoint, settings)
+    until = {"until_accuracy": until_accuracy, "until_loss": until_loss}
+    check_processes_agree(settings | until | {"steps": steps, "test": test is not None})
+    share_parameters(model)
+    file = None
+    if checkpoint is not None:
+        settings |= _belongings(model, corpus, test)
+        file = Checkpoint(checkpoint, settings, _size_of_checkpoint(model, trained))
     saved = None if file is None else file.read()
     begin = 0 if saved is None else len(saved["measured"])
     check_number("steps, with this checkpoint", steps, begin, integer=True)
-    check_processes_agree(settings | {"checkpoint": begin})
-    share_parameters(model)
+    check_processes_agree({"steps in the checkpoint": begin})
     model.vocab, model.classes = corpus.vocab, corpus.classes
-    kind = ScoreSpaceLearner if isinstance(model, AttentionClassifier) else Learner
-    training = _Training(kind(model, trained, lr, optimizer), corpus, test, batch_size)
-    if saved is not None:
-        training.restore(saved)
-    for step in progress(range(begin, steps + 1), "training"):
-        is_last = step == steps
-        if file is not None and (is_last or file.is_due()):
-            file.write(training.state())
-        try:
-            training.measure(step in snapshots, is_last)
-        except FloatingPointError as error:
-            raise FloatingPointError(f"at step {step}: {error}") from None
-        if is_last or training.has_reached(until_accuracy, until_loss):
-            break
-        training.step()
-    return training.history()
+    with _learner(model, trained, lr, optimizer) as learner:
+        training = _Training(learner, corpus, test, batch_size)
+        if saved is not None:
+            training.restore(saved)
+        for step in progress(range(begin, steps + 1), "training"):
+            is_last = step == steps
+            if file is not None and (is_last or file.is_due()):
+                file.write(training.state())
+            try:
+                training.measure(step in snapshots, is_last)
+            except FloatingPointError as error:
+                raise FloatingPointError(f"at step {step}: {error}") from None
+            if is_last or training.has_reached(until_accuracy, until_loss):
+                break
+            training.step()
+        return training.history()
+
+
+@contextmanager
+def _learner(
+    model: Classifier, train: list[str], lr: float, optimizer: str
+) -> Iterator[Learner]:
+    """Give the learner for a model, and its workers while it learns."""
+    if isinstance(model, AttentionClassifier):
+        with Workers(model.embeddings.device) as workers:
+            yield ScoreSpaceLearner(model, train, lr, optimizer, workers)
+    else:
+        yield Learner(model, train, lr, optimizer)
 
 
 class _Training:
@@ -203,7 +232,7 @@ class _Training:
             "measured": self.measured,
             "scores": self.scores,
             "model": self.model.state_dict(),
-            "optimizer": self.learner.state(),
+            "optimizers": self.learner.state(),
             "random": self.random.get_state(),
         }
 
@@ -211,7 +240,7 @@ class _Training:
         """Go back to where a state was taken."""
         self.measured, self.scores = state["measured"], state["scores"]
         self.model.load_state_dict(state["model"])
-        self.learner.set_state(state["optimizer"])
+        self.learner.set_state(state["optimizers"])
         self.random.set_state(state["random"])
 
     def measure(self, is_kept: bool, is_last: bool) -> None:
@@ -270,6 +299,35 @@ class _Training:
             quality += len(batch) / len(self.corpus) * _quality(logits, batch)
             self.learner.step()
         return quality
+
+
+def _belongings(
+    model: Classifier, corpus: Corpus, test: Corpus | None
+) -> dict[str, Any]:
+    """Return what a checkpoint belongs to beside the settings, by name."""
+    parts: dict[str, Any] = {
+        "number of texts": len(corpus),
+        "texts": text_digest(corpus),
+        "labels": label_digest(corpus),
+    }
+    if test is not None:
+        parts["test texts"] = text_digest(test)
+        parts["test labels"] = label_digest(test)
+    everywhere = gathered(parts)
+    belongings: dict[str, Any] = {
+        "processes": len(everywhere),
+        "test": test is not None,
+    }
+    for name in parts:
+        belongings[name] = ", ".join(str(part[name]) for part in everywhere)
+    belongings["start"] = tensor_digest(model.state_dict().values())
+    return belongings
+
+
+def _size_of_checkpoint(model: Classifier, trained: list[str]) -> int:
+    """Return the bytes of the parameters and of Adam's two numbers for each of them."""
+    held = sum(value.nbytes for value in model.parameters())
+    return held + 2 * sum(model.get_parameter(name).nbytes for name in trained)
 
 
 def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str]:

@@ -6,6 +6,7 @@ from reference import naive_logits, naive_loss, ragged
 
 from attnsel import model as model_module
 from attnsel.corpus import Corpus
+from attnsel.deep import MLPClassifier, TwoLayerClassifier
 from attnsel.model import (
     SAFE_SPREAD,
     AttentionClassifier,
@@ -15,6 +16,7 @@ from attnsel.model import (
     mean_loss,
 )
 from attnsel.tokens import Vocab
+from attnsel.train import fit
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
 
@@ -230,3 +232,81 @@ def test_a_model_shows_the_sizes_of_its_parameters():
     shown = repr(AttentionClassifier(5, 4, n_classes=3, key_query=True))
     sizes = "embeddings=(5, 4), cls=(4,), output=(3, 4), key_query=(4, 4)"
     assert shown == f"AttentionClassifier({sizes})"
+
+
+# Predictions for texts, and models in files
+
+
+@pytest.fixture(scope="module")
+def trained():
+    texts = ["a good film", "a bad film", "good", "bad bad"]
+    corpus = Corpus.from_texts(texts, ["yes", "no", "yes", "no"], min_count=1)
+    model = AttentionClassifier(len(corpus.vocab), 8)
+    fit(model, corpus, steps=30, lr=0.05)
+    return model, corpus
+
+
+def test_each_text_has_an_answer(trained):
+    model, corpus = trained
+    texts = ["good film", "zebra", None, "", "the bad one", "  "]
+    assert model.predict(texts) == ["yes", None, None, None, "no", None]
+    assert model.predict(["zebra"]) == [None]
+    assert model.predict([]) == []
+    assert model.predict(corpus) == model.predict(list(corpus.texts))
+    with pytest.raises(TypeError, match="expected a list of strings, got one string"):
+        model.predict("good")
+    with pytest.raises(ValueError, match="the model has no vocabulary"):
+        AttentionClassifier(5, 4).predict(["good"])
+
+
+@pytest.mark.parametrize(
+    "classes", [("no", "yes"), (1, 4), (False, True), ("a", 2, "\ud800"), None]
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_model_comes_back_as_it_was_saved(tmp_path, classes, dtype):
+    sequences, labels, _ = ragged(3, n_classes=len(classes or "ab"))
+    vocab = Vocab([f"t{i}" for i in range(8)] + ["\udc80"], classes)
+    labels = [(classes or (0, 1))[k] for k in labels]
+    corpus = Corpus.from_tokens(sequences, labels, vocab)
+    model = AttentionClassifier(
+        9, 6, n_classes=len(classes or "ab"), key_query=True, dtype=dtype
+    )
+    for steps in (0, 2):  # as it starts, and trained
+        if steps:
+            fit(model, corpus, steps=steps, lr=0.1)
+        model.save(tmp_path / "model.pt")
+        again = AttentionClassifier.load(tmp_path / "model.pt")
+        assert again.classes == model.classes
+        assert list(map(type, again.classes)) == list(map(type, model.classes))
+        assert again.vocab == model.vocab
+        for old, new in zip(model.parameters(), again.parameters(), strict=True):
+            assert torch.equal(old, new) and old.dtype == new.dtype
+    assert again.vocab.classes == corpus.classes
+    assert again.predict(corpus) == model.predict(corpus)
+    other = Corpus.from_tokens(sequences, labels, Vocab(map(str, range(9)), classes))
+    with pytest.raises(ValueError, match="its 9 tokens are not the 9 of the model"):
+        again.predict(other)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.pt"]
+    torch.load(tmp_path / "model.pt", weights_only=True)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MLPClassifier(9, 4, residual=True), TwoLayerClassifier(9, 4, positions=7)],
+)
+def test_deeper_models_come_back_too(tmp_path, model):
+    model.save(tmp_path / "model.pt")
+    again = type(model).load(tmp_path / "model.pt")
+    assert again.settings == model.settings
+    assert again.residual == model.residual
+    for old, new in zip(model.parameters(), again.parameters(), strict=True):
+        assert torch.equal(old, new)
+    with pytest.raises(ValueError, match="holds no AttentionClassifier but "):
+        AttentionClassifier.load(tmp_path / "model.pt")
+
+
+def test_the_help_of_a_model_names_its_arguments_and_attributes():
+    for name in ("n_tokens", "dim", "n_classes", "key_query", "seed", "dtype"):
+        assert f"{name}" in AttentionClassifier.__doc__
+    for name in ("embeddings", "cls", "output", "vocab", "classes"):
+        assert f"{name}" in AttentionClassifier.__doc__

@@ -113,15 +113,15 @@ FAULTS = [
     Fault(
         "p and v exchanged in the gradient of E",
         "learners",
-        "torch.mm(g, P,",
-        "torch.mm(g, P.flip(0),",
+        "torch.mm(g[i], P,",
+        "torch.mm(g[i], P.flip(0),",
         chapter="synthetic",
     ),
     Fault(
         "gradient of p from the values' half",
         "learners",
-        "pulled.addmm_(g.T, block)",
-        "pulled.addmm_(g.flip(1).T, block)",
+        "torch.mm(g[i].T, E[i]",
+        "torch.mm(g[i].flip(1).T, E[i]",
         chapter="synthetic",
     ),
     Fault(
@@ -211,7 +211,7 @@ FAULTS = [
     Fault(
         "Adam's rate for a matrix that of a vector",
         "learners",
-        "len(model.cls) ** -0.5",
+        "len(self.model.cls) ** -0.5",
         "1.0",
         chapter="key_query",
     ),
@@ -297,7 +297,7 @@ FAULTS = [
     Fault(
         "optimizer's state not restored",
         "train",
-        'self.learner.set_state(state["optimizer"])',
+        'self.learner.set_state(state["optimizers"])',
         "pass",
         chapter="machines",
     ),

@@ -1,0 +1,53 @@
+"""Tensors and plain values in a file: written whole or not at all, read unharmed."""
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import torch
+
+Pathlike = str | os.PathLike[str]
+
+
+def write_whole(path: Pathlike, content: dict[str, Any]) -> None:
+    """Write tensors, numbers, strings and lists of them; an OSError names the file.
+
+    The file is there with all of its content, or is as it was before.
+    """
+    path = Path(path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with open(part, "wb") as file:
+            torch.save(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except (OSError, RuntimeError) as error:
+        raise OSError(f"{path} could not be written: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_whole(path: Pathlike) -> dict[str, Any]:
+    """Return what `write_whole` wrote; a ValueError names a file that is not of it.
+
+    Each part of the file has a checksum, so that a byte that has changed is noticed.
+    A file that holds code is refused; the code is not run.
+    """
+    with open(path, "rb") as file:
+        try:
+            damaged = ZipFile(file).testzip()
+            if damaged is not None:
+                raise BadZipFile(f"{damaged} has another checksum")
+            file.seek(0)
+            content = torch.load(file, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            raise ValueError(f"{path} holds code, which is not run") from error
+        except Exception as error:  # there is no end to what a changed byte may cause
+            told = f"{path} is damaged, or of another kind: {error}"
+            raise ValueError(told) from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} is of another kind: it holds no names")
+    return content

@@ -1,0 +1,83 @@
+"""Workers do each piece once, and any number of them gives the same bits."""
+
+import threading
+import time
+
+import pytest
+import torch
+from reference import ragged
+
+from attnsel import learners
+from attnsel.model import AttentionClassifier
+from attnsel.train import fit
+from attnsel.workers import Workers
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(1)
+
+
+def test_each_piece_is_done_once_and_all_ends_as_it_began(threads):
+    before = threading.enumerate()
+    with Workers(CPU) as workers:
+        assert torch.get_num_threads() == 1
+        for n in (0, 1, 3, 200):
+            done = []
+            workers.run(done.append, n)
+            assert sorted(done) == list(range(n))
+    assert torch.get_num_threads() == threads
+    assert threading.enumerate() == before
+
+
+def test_one_that_is_held_up_holds_up_one_piece():
+    torch.set_num_threads(2)
+    done = []
+
+    def work(i):
+        time.sleep(0.2 if i == 0 else 0.0)
+        done.append((threading.get_ident(), i))
+
+    with Workers(CPU) as workers:
+        workers.run(work, 50)
+    torch.set_num_threads(1)
+    held_up = {thread for thread, i in done if i == 0}
+    assert sum(thread in held_up for thread, _ in done) == 1
+
+
+def test_an_error_ends_the_others_and_is_told(threads):
+    done = []
+
+    def work(i):
+        if i == 7:
+            raise KeyError("seven")
+        time.sleep(0.001)
+        done.append(i)
+
+    with pytest.raises(KeyError, match="seven"), Workers(CPU) as workers:
+        workers.run(work, 500)
+    assert len(done) < 100
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+def test_a_training_has_the_same_bits_with_any_number_of_threads(
+    monkeypatch, optimizer
+):
+    _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
+    monkeypatch.setattr(learners, "PIECE", 500)  # several products for these few texts
+    results = []
+    try:
+        for n_threads in (1, 2, 4, 2):
+            torch.set_num_threads(n_threads)
+            model = AttentionClassifier(3000, 24, n_classes=2, key_query=True)
+            history = fit(model, corpus, steps=4, lr=0.05, optimizer=optimizer)
+            results.append([history.loss, history.at(), *model.parameters()])
+    finally:
+        torch.set_num_threads(1)
+    for others in results[1:]:
+        assert all(map(torch.equal, results[0], others))
