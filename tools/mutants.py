@@ -129,14 +129,14 @@ FAULTS = [
         "model",
         "entries.mul_(dim**-0.5)",
         "entries.mul_(1 / dim)",
-        chapter="dimension",
+        chapter="deviations",
     ),
     Fault(
         "seed ignored",
         "model",
         "manual_seed(seed)",
         "manual_seed(0)",
-        chapter="dimension",
+        chapter="deviations",
     ),
     # Training
     Fault(
