@@ -51,17 +51,19 @@ def claim(
         holds, bound = x == equals, f"exactly {equals:g}"
     if not (holds and math.isfinite(x)):
         raise AssertionError(f"{statement} fails: {x:.4g} is not {bound}")
+    measured = f"{x:.4g}" if equals is None else f"{x:g}"
+    by = "the paper" if paper else "this book"
     line = {
         "statement": statement,
-        "measured": f"{x:.4g}" if equals is None else f"{x:g}",
+        "measured": measured,
         "bound": bound,
-        "by": "the paper" if paper else "this book",
+        "by": by,
         "id": f"claim-{sha256(statement.encode()).hexdigest()[:8]}",
     }
-    parts = "".join(
-        f'<span class="{name}" style="{_WHOLE}{width}">{html.escape(line[name])}</span>'
-        for name, width in _WIDTHS.items()
-    )
+    parts = ""
+    for name, width in _WIDTHS.items():
+        style = f'class="{name}" style="{_WHOLE}{width}"'
+        parts += f"<span {style}>{html.escape(line[name])}</span>"
     page = (
         f'<div class="attnsel-claim" id="{line["id"]}" style="{_LINE}">'
         f'<span style="{_WORDS}">✓ {html.escape(statement)}</span>{parts}</div>'

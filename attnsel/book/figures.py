@@ -78,22 +78,39 @@ def coloured_text(
         classes: names of the classes, each with its colour.
     """
     numbers = torch.as_tensor(values, dtype=torch.float64)
-    check_shape("values", numbers, (len(words), *([len(classes)] if classes else [])))
+    per_word = (len(classes),) if classes else ()
+    check_shape("values", numbers, (len(words), *per_word))
     check_number("scale", scale, above=0)
-    rows, spans = numbers.reshape(len(words), len(classes) or 1).tolist(), []
-    for (piece, token_id), row in zip(words, rows, strict=True):
-        value, piece = max(row), html.escape(piece)
-        colour = NEGATIVE if signed and value < 0 else CLASSES[row.index(value)]
+    names = classes or [""]
+    spans = []
+    for (piece, token_id), row in zip(words, numbers.tolist(), strict=True):
+        piece = html.escape(piece)
+        if token_id < 0:
+            spans.append(piece)
+            continue
+        by_class = row if classes else [row]
+        value = max(by_class)
+        colour = CLASSES[by_class.index(value)]
+        if signed and value < 0:
+            colour = NEGATIVE
         # Laid over the page, so that the text stays readable in both themes.
         shade = to_rgba(colour, 0.6 * min(abs(value) / scale, 1.0))
-        told = [f"{name} {x:.3g}" for name, x in zip(classes or [""], row, strict=True)]
-        tip = html.escape(f"{', '.join(told).strip()} {unit}")
-        style = f'style="background:{to_hex(shade, keep_alpha=True)}"'
-        style += f' data-tip="{tip}"' if unit else ""
-        spans.append(f"<span {style}>{piece}</span>" if token_id >= 0 else piece)
-    keys = ' tabindex="0" role="group" aria-label="Words; the left and right keys '
-    keys += 'tell their numbers"'
-    return f'<div class="attnsel-text"{keys if unit else ""}>{"".join(spans)}</div>'
+        attributes = f'style="background:{to_hex(shade, keep_alpha=True)}"'
+        if unit:
+            attributes += f' data-tip="{_tip(names, by_class, unit)}"'
+        spans.append(f"<span {attributes}>{piece}</span>")
+    keys = ""
+    if unit:
+        told = "Words; the left and right keys tell their numbers"
+        keys = f' tabindex="0" role="group" aria-label="{told}"'
+    return f'<div class="attnsel-text"{keys}>{"".join(spans)}</div>'
+
+
+def _tip(names: Sequence[str], values: Sequence[float], unit: str) -> str:
+    """Return what a coloured word tells on demand."""
+    pairs = zip(names, values, strict=True)
+    told = ", ".join(f"{name} {value:.3g}" for name, value in pairs)
+    return html.escape(f"{told.strip()} {unit}")
 
 
 def show_text(text: str) -> HTML:
@@ -107,12 +124,12 @@ def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
     The title is the slider's; the frame at the position `start` is shown first.
     """
     check_number("start", start, 0, len(contents) - 1, integer=True)
-    body = "".join(
-        f'<div class="frame" data-label="{html.escape(label)}"'
-        f"{'' if i == start else ' hidden'}>{content}</div>"
-        for i, (label, content) in enumerate(contents.items())
-    )
-    return embed("frames", title, {}, body)
+    parts = []
+    for i, (label, content) in enumerate(contents.items()):
+        hidden = "" if i == start else " hidden"
+        named = f'class="frame" data-label="{html.escape(label)}"'
+        parts.append(f"<div {named}{hidden}>{content}</div>")
+    return embed("frames", title, {}, "".join(parts))
 
 
 def scatter_explorer(
@@ -142,24 +159,35 @@ def scatter_explorer(
     check_number("number of tokens", len(tokens), 1)
     numbers = {}
     for label, given in columns.items():
-        parts = [torch.as_tensor(x).double() for x in (given if slider else [given])]
-        numbers[label] = pair = torch.stack(parts)
-        check_shape(f"columns: {label}", pair, (2 if slider else 1, len(tokens)))
-        if not pair.isfinite().all() or (label in log and (pair <= 0).any()):
-            wanted = "finite numbers" + " above 0" * (label in log)
-            raise ValueError(f"columns: {label}: expected {wanted}")
-    judged = torch.stack([numbers[label][-1] for label in classes or [*columns][:1]])
-    groups = judged.argmax(0) if classes else (judged[0] > 0).int()
+        parts = given if slider else [given]
+        numbers[label] = torch.stack([torch.as_tensor(x).double() for x in parts])
+        shape = (2 if slider else 1, len(tokens))
+        check_shape(f"columns: {label}", numbers[label], shape)
+        _check_drawable(label, numbers[label], label in log)
+    first = next(iter(columns))
+    if classes:
+        final = torch.stack([numbers[label][-1] for label in classes])
+        groups, colours = final.argmax(0), CLASSES
+    else:
+        groups, colours = (numbers[first][-1] > 0).int(), [NEGATIVE, POSITIVE]
     data = {
         "tokens": list(tokens),
-        "columns": [(label, [*map(packed, pair)]) for label, pair in numbers.items()],
+        "columns": [(label, [packed(x) for x in numbers[label]]) for label in numbers],
         "log": [label in log for label in columns],
-        "colours": CLASSES if classes else [NEGATIVE, POSITIVE],
+        "colours": colours,
         "classes": list(classes),
         "groups": groups.tolist(),
         "slider": slider,
     }
     return embed("map", title, data)
+
+
+def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
+    """Raise a ValueError unless numbers have a place on an axis."""
+    if is_log and not bool((numbers > 0).all()):
+        raise ValueError(f"columns: {label}: expected finite numbers above 0")
+    if not bool(numbers.isfinite().all()):
+        raise ValueError(f"columns: {label}: expected finite numbers")
 
 
 def text_box(
@@ -195,11 +223,13 @@ def flow_plane(
     token of `selected`, int64 (n,); some do not if the flow starts at `lost`.
     """
     check_shape("model.cls", model.cls, (2,))
-    counts = corpus.counts.tolil()
-    rows = zip(counts.rows, counts.data, strict=True)
-    bags = [list(zip(*row, strict=True)) for row in rows]
-    top, signs = selected.tolist(), corpus.signs.tolist()
-    pairs = {(r, s) for r, bag in zip(top, bags, strict=True) for s, _ in bag if s != r}
+    top = selected.tolist()
+    bags, pairs = [], set()
+    for i in range(len(corpus)):
+        bag = corpus.counts[[i]]
+        tokens = bag.indices.tolist()
+        bags.append(list(zip(tokens, bag.data.tolist(), strict=True)))
+        pairs |= {(top[i], s) for s in tokens if s != top[i]}
     data = {
         "places": model.embeddings.tolist(),
         "output": model.output.tolist(),
@@ -208,7 +238,7 @@ def flow_plane(
         "words": list(corpus.vocab),
         "colours": [NEUTRAL, POSITIVE, NEGATIVE],  # of words with sign 0, 1, -1
         "bags": bags,
-        "signs": signs,
+        "signs": corpus.signs.tolist(),
         "selected": top,
         "pairs": sorted(pairs),
     }

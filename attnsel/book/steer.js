@@ -1,4 +1,4 @@
-// A review of a few words and one p to drag, until the review is read as it should be.
+// A review of a few words and one p to drag, until the review is read rightly.
 
 // Attention on each word and the logit, for a p in the plane.
 function reading({places, values}, p) {
@@ -14,7 +14,8 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
   const colour = (s) => colours[values[s] > 0 ? 1 : 0];
   const arrow = ([x, y], style) => {
     const [left, top] = at([x, y]);
-    return `<line x1="${size / 2}" y1="${size / 2}" x2="${left}" y2="${top}" ${style}/>`;
+    const middle = `x1="${size / 2}" y1="${size / 2}"`;
+    return `<line ${middle} x2="${left}" y2="${top}" ${style}/>`;
   };
   const dots = words.map((word, s) => {
     const [x, y] = at(places[s]);

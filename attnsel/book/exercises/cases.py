@@ -20,20 +20,22 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
     """
     vocab = Vocab(LETTERS[:3])
     yield Corpus.from_tokens([[0, 1, 1], [0]], [1, 0], vocab, name="two sequences")
+    vocab = Vocab(LETTERS)
     random = torch.Generator().manual_seed(0)
     for i in range(count - 1):
         n = 2 + i % 5
-        lengths = torch.randint(1, 6, (n,), generator=random).tolist()
-        rows = [torch.randint(6, (length,), generator=random) for length in lengths]
+        lengths = torch.randint(1, 6, (n,), generator=random)
+        rows = [torch.randint(6, (T,), generator=random) for T in lengths.tolist()]
         labels = torch.randint(2, (n,), generator=random)
-        labels[:2] = torch.tensor([0, 1])
-        yield Corpus.from_tokens(rows, labels, Vocab(LETTERS), name=f"corpus {i}")
+        labels[0], labels[1] = 0, 1
+        yield Corpus.from_tokens(rows, labels, vocab, name=f"corpus {i}")
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
     """Yield models in float64 with entries of order one, and a corpus for each."""
     for i, corpus in enumerate(corpora(count)):
-        model = AttentionClassifier(len(corpus.vocab), 4, seed=i, dtype=torch.float64)
+        n_tokens = len(corpus.vocab)
+        model = AttentionClassifier(n_tokens, 4, seed=i, dtype=torch.float64)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_(2)

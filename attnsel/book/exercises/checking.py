@@ -185,8 +185,10 @@ def _example(arguments: tuple[Any, ...], *results: Any) -> str:
     """Return a sentence that shows the arguments, and the result they gave."""
     if not arguments:
         return "."
-    told = f". For example, for {', '.join(map(shown, arguments))}"
-    return told + "".join(f" it gives {shown(result)}" for result in results) + "."
+    told = ". For example, for " + ", ".join(map(shown, arguments))
+    for result in results:
+        told += f" it gives {shown(result)}"
+    return told + "."
 
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}

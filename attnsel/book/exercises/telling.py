@@ -39,24 +39,37 @@ def difference(mine: Any, wanted: Any) -> str | None:
     if same(mine, wanted):
         return None
     numbers, right = as_numbers(mine), as_numbers(wanted)
+    expected = f"expected {shown(wanted)}"
     if numbers is None or right is None:
-        return f"expected {shown(wanted)}"
+        return expected
     if numbers.shape != right.shape:
         return f"expected the shape {right.shape}, got {numbers.shape}"
+    return _about_nan(numbers, right) or _about_size(numbers, right) or expected
+
+
+def _about_nan(numbers: np.ndarray, right: np.ndarray) -> str | None:
+    """Return which numbers are missing, or are there and should not be."""
     missing = np.isnan(numbers) & ~np.isnan(right)
+    surplus = np.isnan(right) & ~np.isnan(numbers)
     if missing.any():
         return f"nan {_place(missing)}where a number is expected"
-    if np.isnan(right).any() and not np.isnan(numbers).any():
-        return f"expected nan {_place(np.isnan(right))}".strip()
+    if surplus.any():
+        return f"expected nan {_place(surplus)}".strip()
+    return None
+
+
+def _about_size(numbers: np.ndarray, right: np.ndarray) -> str | None:
+    """Return what one operation would mend all numbers at once."""
     if close(-numbers, right):
         return "the sign is turned round"
     factor = _factor(numbers, right)
     if factor is not None:
         return f"it is {factor:.4g} times too large"
     shift = numbers - right
-    if numbers.size > 1 and close(shift, np.full_like(shift, shift.flat[0])):
-        return f"it is too large by {shift.flat[0]:.4g} everywhere"
-    return f"expected {shown(wanted)}"
+    first = shift.flat[0]
+    if numbers.size > 1 and close(shift, np.full_like(shift, first)):
+        return f"it is too large by {first:.4g} everywhere"
+    return None
 
 
 def _factor(numbers: np.ndarray, right: np.ndarray) -> float | None:
@@ -65,17 +78,18 @@ def _factor(numbers: np.ndarray, right: np.ndarray) -> float | None:
     if not there.any():
         return None
     factor = float(numbers[there][0] / right[there][0])
-    if not (np.isfinite(factor) and factor > 0 and close(numbers, factor * right)):
-        return None
-    return factor
+    is_factor = np.isfinite(factor) and factor > 0
+    if is_factor and close(numbers, factor * right):
+        return factor
+    return None
 
 
 def _place(where: np.ndarray) -> str:
     """Return the first place of several, for a sentence."""
     if where.ndim == 0:
         return ""
-    index = tuple(int(i) for i in np.argwhere(where)[0])
-    return f"at {index[0] if len(index) == 1 else index} "
+    first = np.argwhere(where)[0].tolist()
+    return f"at {', '.join(map(str, first))} "
 
 
 def shown(value: Any) -> str:
@@ -93,11 +107,12 @@ def shown(value: Any) -> str:
 def _sequences(corpus: Corpus) -> str:
     """Return the tokens and labels of a small corpus."""
     rows = []
-    for i in range(min(len(corpus), 6)):
+    for i, label in enumerate(corpus.targets[:6].tolist()):
         words = "".join(piece for piece, _ in corpus.words(i))
-        rows.append(f"“{words}” ({corpus.classes[int(corpus.targets[i])]})")
-    more = ", ..." if len(corpus) > 6 else ""
-    return f"the corpus {', '.join(rows)}{more}"
+        rows.append(f"“{words}” ({corpus.classes[label]})")
+    if len(corpus) > len(rows):
+        rows.append("...")
+    return "the corpus " + ", ".join(rows)
 
 
 def _short(text: str, most: int = 300) -> str:
