@@ -16,7 +16,7 @@ from attnsel.report.report import Report as Report
 from attnsel.report.report import report as report
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
-from attnsel.texts.loading import BundledCorpusWarning as BundledCorpusWarning
+from attnsel.texts.hub import BundledCorpusWarning as BundledCorpusWarning
 from attnsel.texts.loading import load_corpus as load_corpus
 from attnsel.theory import MaxMargin as MaxMargin
 from attnsel.theory import max_margin as max_margin

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from attnsel import encoding
 from attnsel.checks import check_number
-from attnsel.tokens import ClassName, Vocab, clean_text, pieces
+from attnsel.tokens import ClassName, Tokenizer, Vocab, clean_text, pieces
 
 CLASSES_SHOWN = 10  # of those that a corpus describes itself by
 _AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
@@ -71,8 +71,9 @@ class Corpus:
         labels: Any = None,
         *,
         vocab: Vocab | None = None,
-        min_count: int = 20,
+        min_count: int | None = None,
         max_tokens: int | None = None,
+        tokenize: Tokenizer | None = None,
         name: str = "texts",
         on_bad_rows: str = "warn",
         num_proc: int | None = None,
@@ -82,10 +83,15 @@ class Corpus:
         Args:
             texts: n strings in any sequence or Series; `<br />` is read as a space.
             labels: n strings, whole numbers, booleans or categories that name classes.
-            vocab: the tokens to count and the classes, those of the training corpus
-                for a test split; if None, all tokens by decreasing frequency.
-            min_count: least number of occurrences of a token of a fitted vocabulary.
+            vocab: the tokens to count, the classes and `tokenize`: those of the
+                training corpus for a test split; if None, all tokens by decreasing
+                frequency.
+            min_count: least number of occurrences of a token of a fitted vocabulary; if
+                None, 20, or in a small corpus the first of 10, 5, 2 and 1 under which
+                two thirds of what is written are kept, with a warning.
             max_tokens: greatest size of a fitted vocabulary.
+            tokenize: a function that splits a text, for scripts without spaces between
+                words; if None, that of `vocab`, or the words of `tokens.split`.
             name: what to call the corpus.
             on_bad_rows: rows without text, label or known token are left out; "warn"
                 tells of them once, "ignore" does not, "error" names all of them.
@@ -98,21 +104,25 @@ class Corpus:
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")
         encoding.check_settings(vocab, min_count, max_tokens, on_bad_rows)
+        if tokenize is None and vocab is not None:
+            tokenize = vocab.tokenize
         row_names = texts.index.tolist() if isinstance(texts, pd.Series) else None
         blocks: Any
         if num_proc is None:
             texts = list(texts)
-            blocks = encoding.count_tokens(texts, name)
+            blocks = encoding.count_tokens(texts, name, tokenize)
         else:
-            blocks = encoding.count_tokens_on_disk(texts, num_proc)
+            blocks = encoding.count_tokens_on_disk(texts, num_proc, tokenize)
             (column,) = texts.column_names
             texts = texts[column]
         given_classes = None if vocab is None else vocab.classes
         numbers, classes = encoding.number_labels(labels, len(texts), given_classes)
-        tokens: Sequence[str] | None = vocab
-        if tokens is None:
+        tokens: Sequence[str]
+        if vocab is None:
             fit = min_count, max_tokens
             tokens = encoding.frequent_tokens(blocks, numbers, *fit)
+        else:
+            tokens = vocab
         counts = encoding.count_matrix(blocks, tokens)
         del blocks  # they may be a file in memory
         return cls._of_usable_rows(
@@ -121,6 +131,7 @@ class Corpus:
             texts,
             tokens=tokens,
             classes=classes,
+            tokenize=tokenize,
             name=name,
             on_bad_rows=on_bad_rows,
             row_names=row_names,
@@ -170,6 +181,7 @@ class Corpus:
         tokens: Sequence[str],
         classes: Sequence[ClassName] | None,
         name: str,
+        tokenize: Tokenizer | None = None,
         on_bad_rows: str = "warn",
         row_names: Sequence[Hashable] | None = None,
         keep_texts: bool = True,
@@ -190,7 +202,8 @@ class Corpus:
             kept_texts = tuple(clean_text(texts[row]) for row in kept)
         if lacking:
             counts = counts[kept]
-        return cls(counts, labels, Vocab(tokens, classes), kept_texts, name, left_out)
+        vocab = Vocab(tokens, classes, tokenize)
+        return cls(counts, labels, vocab, kept_texts, name, left_out)
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -247,6 +260,7 @@ class Corpus:
             self.texts,
             tokens=self.vocab[:size],
             classes=self.vocab.classes,
+            tokenize=self.vocab.tokenize,
             name=self.name,
         )
 
@@ -305,7 +319,8 @@ def _checked_counts(counts: Any, width: int) -> csr_array:
 def _checked_classes(labels: torch.Tensor, vocab: Vocab) -> Vocab:
     """Return a vocabulary with classes, if need be 0..K-1, that all labels are of."""
     if vocab.classes is None:
-        vocab = Vocab(vocab, range(max(2, int(labels.max()) + 1)))
+        numbers = range(max(2, int(labels.max()) + 1))
+        vocab = Vocab(vocab, numbers, vocab.tokenize)
     for label in (int(labels.min()), int(labels.max())):
         last = len(vocab.classes or ()) - 1
         check_number("labels", label, 0, last, integer=True)

@@ -13,49 +13,58 @@ from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.checks import check_choice, check_number
 from attnsel.progress import progress
-from attnsel.tokens import ClassName, Vocab, split
+from attnsel.tokens import ClassName, Tokenizer, Vocab, is_unspaced, split_with
 
 BLOCK_SIZE = 5_000  # texts that are counted together
 ROWS_SHOWN = 5  # of those that a message tells of
+MIN_COUNTS = (20, 10, 5, 2, 1)  # of which a small corpus takes a lower one
+KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make up
+UNSPACED_SHARE = 0.05  # of all distinct tokens, from which on clauses are told of
 
 
 class Block(TypedDict):
     """The bags of some texts that follow one another.
 
-    `tokens` are the distinct ones, joined by spaces, which no token holds: one string
-    is read from the disk faster than many. The bag of each text in turn is the next
-    `sizes` of the `ids` of its tokens, each with how many `times` it occurs.
+    `tokens` are the distinct ones. The bag of each text in turn is the next `sizes` of
+    the `ids` of its tokens, each with how many `times` it occurs.
     """
 
-    tokens: str
+    tokens: list[str]
     ids: np.ndarray
     times: np.ndarray
     sizes: np.ndarray
 
 
-def _count_block(texts: Sequence[Any]) -> Block:
+def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> Block:
     """Count the tokens of some texts, numbered in the order they come in."""
-    bags = [Counter(split(text)) if isinstance(text, str) else {} for text in texts]
+    bags = [Counter(_tokens_of(text, tokenize)) for text in texts]
     occurring = [token for bag in bags for token in bag]
     times = [n for bag in bags for n in bag.values()]
     ids, tokens = pd.factorize(np.array(occurring, object))
     return {
-        "tokens": " ".join(tokens),
+        "tokens": tokens.tolist(),
         "ids": ids.astype(np.int32),
         "times": np.array(times, np.int32),
         "sizes": np.array([len(bag) for bag in bags], np.int32),
     }
 
 
-def count_tokens(texts: Sequence[Any], name: str) -> list[Block]:
-    """Count the tokens of texts, block by block; what is no text holds none."""
+def _tokens_of(text: Any, tokenize: Tokenizer | None) -> list[str]:
+    """Return the tokens of a text; what is no text holds none."""
+    return split_with(tokenize, text) if isinstance(text, str) else []
+
+
+def count_tokens(
+    texts: Sequence[Any], name: str, tokenize: Tokenizer | None
+) -> list[Block]:
+    """Count the tokens of texts, block by block."""
     starts = range(0, len(texts), BLOCK_SIZE)
     # A traceback keeps the frames that hold the bar: it is closed here.
     with closing(progress(starts, f"tokenizing {name}")) as bar:
-        return [_count_block(texts[start : start + BLOCK_SIZE]) for start in bar]
+        return [_count_block(texts[i : i + BLOCK_SIZE], tokenize) for i in bar]
 
 
-def count_tokens_on_disk(column: Any, num_proc: int) -> Any:
+def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
     """Count the texts of a `datasets.Dataset` of one column, by several processes.
 
     The blocks are a `datasets.Dataset`, too: they lie on the disk, as the texts do.
@@ -63,7 +72,8 @@ def count_tokens_on_disk(column: Any, num_proc: int) -> Any:
     (name,) = column.column_names
 
     def count(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        return {key: [value] for key, value in _count_block(batch[name]).items()}
+        block = _count_block(batch[name], tokenize)
+        return {key: [value] for key, value in block.items()}
 
     blocks = column.map(
         count,
@@ -80,24 +90,65 @@ def count_tokens_on_disk(column: Any, num_proc: int) -> Any:
 def frequent_tokens(
     blocks: Iterable[Block],
     numbers: np.ndarray | None,
-    min_count: int,
+    min_count: int | None,
     max_tokens: int | None,
 ) -> list[str]:
     """Return the tokens of rows with a class, by frequency, then by alphabet.
+
+    Without a `min_count` it is 20, or in a small corpus, as a warning says, fewer.
+    Tokens that are clauses are told of, too.
 
     Raises:
         ValueError: if there are tokens, but none that occurs `min_count` times.
     """
     totals = _totals(blocks, numbers)
+    if min_count is None:
+        min_count = _suitable_min_count(totals)
     most = max(totals.values(), default=0)
     if 0 < most < min_count:
         raise ValueError(
             f"min_count: no token occurs {min_count} times; the most frequent one "
             f"occurs {most} times, so use a smaller one"
         )
+    _warn_of_clauses(totals)
     kept = [token for token, total in totals.items() if total >= min_count]
     kept.sort(key=lambda token: (-totals[token], token))
     return kept[:max_tokens]
+
+
+def _suitable_min_count(totals: Mapping[str, int]) -> int:
+    """Return the largest of MIN_COUNTS that keeps most of what was written."""
+    times = np.array(list(totals.values()))
+    suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
+    chosen = max(suitable, default=1)
+    if chosen < MIN_COUNTS[0]:
+        kept = int((times >= chosen).sum())
+        usual = MIN_COUNTS[0]
+        warnings.warn(
+            f"the corpus is small, so min_count is {chosen} instead of {usual}: "
+            f"{kept:,} of {len(times):,} tokens are kept; at {usual} they would be "
+            f"{_kept_share(times, usual):.0%} of what is written",
+            stacklevel=4,
+        )
+    return chosen
+
+
+def _kept_share(times: np.ndarray, min_count: int) -> float:
+    """Return the share of all occurrences that belong to frequent tokens."""
+    return float(times[times >= min_count].sum() / max(1, times.sum()))
+
+
+def _warn_of_clauses(totals: Mapping[str, int]) -> None:
+    """Tell of texts in a script without spaces, where a token is no word."""
+    clauses = sum(map(is_unspaced, totals))
+    if clauses > UNSPACED_SHARE * len(totals):
+        warnings.warn(
+            f"{clauses:,} of {len(totals):,} tokens are clauses: the texts are in a "
+            "script without spaces between words, as Chinese or Thai is. Give a "
+            "function that splits them: tokenize=jieba.lcut, or tokenize=list for "
+            "characters",
+            stacklevel=4,
+        )
 
 
 def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]:
@@ -109,7 +160,7 @@ def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]
         start, stop = stop, stop + len(sizes)
         if numbers is not None:
             times = times * np.repeat(numbers[start:stop] >= 0, sizes)
-        tokens = block["tokens"].split()
+        tokens = list(block["tokens"])
         sums = np.bincount(block["ids"], times, len(tokens)).astype(int)
         totals.update(dict(zip(tokens, sums.tolist(), strict=True)))
     return totals
@@ -136,7 +187,7 @@ def _renumbered(
     block: Block, places: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of a block in a vocabulary, their times, and how many each row."""
-    table = [places.get(token, -1) for token in block["tokens"].split()]
+    table = [places.get(token, -1) for token in block["tokens"]]
     ids = np.array(table, np.int32)[block["ids"]]
     kept = ids >= 0
     n = len(block["sizes"])
@@ -267,12 +318,15 @@ def report_left_out(
 
 
 def check_settings(
-    vocab: Vocab | None, min_count: int, max_tokens: int | None, on_bad_rows: str
+    vocab: Vocab | None,
+    min_count: int | None,
+    max_tokens: int | None,
+    on_bad_rows: str,
 ) -> None:
     """Raise a ValueError if the settings of an encoding make no sense."""
     if not (vocab is None or isinstance(vocab, Vocab)):
         raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
-    check_number("min_count", min_count, 1, integer=True)
+    check_number("min_count", min_count, 1, integer=True, optional=True)
     check_number("max_tokens", max_tokens, 1, integer=True, optional=True)
     check_choice("on_bad_rows", on_bad_rows, ("warn", "error", "ignore"))
 

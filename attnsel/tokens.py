@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
-from itertools import accumulate
+import unicodedata
+from collections.abc import Callable, Iterable
 from typing import Any
 
+# Marks that belong to the letter before them, as the vowels of Hindi do, and joiners.
+_MARKS = "".join(
+    character
+    for character in map(chr, range(0x300, 0x1F000))
+    if unicodedata.category(character).startswith("M") or character in "\u200c\u200d"
+)
+_WORD = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
 # Words with their contractions (don't, o'neil's), then any other visible character
 # by itself, so that neither punctuation nor one-letter words are lost.
-TOKEN_PATTERN = r"[^\W_]+(?:'[^\W_]+)*|\S"
+TOKEN_PATTERN = rf"{_WORD}(?:'{_WORD})*|\S[{_MARKS}]*"
 _TOKEN = re.compile(TOKEN_PATTERN)
+# A run of letters of a script that writes no spaces between its words: Thai, Lao,
+# Tibetan, Burmese, Khmer, Japanese and Chinese.
+_UNSPACED = re.compile(
+    r"[\u0e01-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{5}"
+)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 ClassName = str | int | bool
+Tokenizer = Callable[[str], Iterable[str]]
 
 
 def clean_text(text: str) -> str:
-    """Return the text with each HTML line break replaced by a space."""
-    return _LINE_BREAK.sub(" ", text)
+    """Return the text with a space for each HTML line break, its letters composed.
+
+    A letter and the accent after it become one character where there is one (NFC).
+    """
+    return unicodedata.normalize("NFC", _LINE_BREAK.sub(" ", text))
 
 
 def fold(text: str) -> str:
@@ -32,37 +48,60 @@ def split(text: str) -> list[str]:
     return _TOKEN.findall(fold(clean_text(text)))
 
 
+def is_unspaced(token: str) -> bool:
+    """Say whether a token is a clause rather than a word, for want of spaces."""
+    return _UNSPACED.match(token) is not None
+
+
+def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
+    """Return the tokens that a function finds in the cleaned text, less blank ones."""
+    if tokenize is None:
+        return split(text)
+    return [token for token in tokenize(clean_text(text)) if token.strip()]
+
+
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
     """Split a cleaned text into tokens with their ids, and what lies between, at -1.
 
     The pieces, read one after the other, give the text.
     """
-    # Tokens and what lies between them, in turn; folding keeps their lengths.
-    folded = re.split(f"({TOKEN_PATTERN})", fold(text))
-    ends = accumulate(map(len, folded))
-    return [
-        (text[end - len(piece) : end], vocab.get(piece))
-        for piece, end in zip(folded, ends, strict=True)
-        if piece
-    ]
+    folded = fold(text)  # of the same length
+    found: list[tuple[str, int]] = []
+    end = 0
+    for token in split_with(vocab.tokenize, text):
+        start = folded.find(token, end)
+        if start < 0:  # a function of one's own may leave capitals
+            start = text.find(token, end)
+        if start >= 0:
+            found.append((text[end:start], -1))
+            end = start + len(token)
+            found.append((text[start:end], vocab.get(token)))
+    found.append((text[end:], -1))
+    return [(piece, token) for piece, token in found if piece]
 
 
 class Vocab(tuple[str, ...]):
     """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
 
-    `classes` are the names of the classes 0..K-1 of the corpus it belongs to, or None.
+    `classes` are the names of the classes 0..K-1 of the corpus it belongs to, or None;
+    `tokenize` is the function that split its texts, None for words as `split` does.
     """
 
     classes: tuple[ClassName, ...] | None
+    tokenize: Tokenizer | None
     _ids: dict[str, int]
 
     def __new__(
-        cls, tokens: Iterable[str], classes: Iterable[ClassName] | None = None
+        cls,
+        tokens: Iterable[str],
+        classes: Iterable[ClassName] | None = None,
+        tokenize: Tokenizer | None = None,
     ) -> Vocab:
         """Number the tokens; a ValueError if one occurs twice or there is none."""
         vocab = super().__new__(cls, tokens)
         vocab._ids = {token: i for i, token in enumerate(vocab)}
         vocab.classes = None if classes is None else tuple(classes)
+        vocab.tokenize = tokenize
         if isinstance(tokens, str) or not all(isinstance(t, str) for t in vocab):
             raise TypeError("tokens: expected a list of strings")
         if not 0 < len(vocab) == len(vocab._ids):

@@ -8,7 +8,7 @@ import hypothesis
 import pytest
 import torch
 
-from attnsel.texts import loading
+from attnsel.texts import cache, hub
 
 # One thread a worker: tests are small, and workers run beside one another.
 torch.set_num_threads(1)
@@ -29,9 +29,9 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
     monkeypatch.delenv("ATTNSEL_DATA", raising=False)
-    monkeypatch.setattr(loading, "_unreachable", lambda _: "no network in this test")
+    monkeypatch.setattr(hub, "unreachable", lambda _: "no network in this test")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
     monkeypatch.setattr(
         huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub")
     )
-    loading._warn_once.cache_clear()
+    cache._warn_once.cache_clear()

@@ -14,7 +14,7 @@ from attnsel.texts.reviews import generate_reviews
 
 LOAD = """
 import attnsel
-from attnsel.texts.loading import SOURCES
+from attnsel.texts.hub import SOURCES
 for name in ("imdb", "yelp"):
     SOURCES[name]["per_class"] = {"train": 30, "test": 20}
     train = attnsel.load_corpus(name, min_count=2)

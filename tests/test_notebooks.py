@@ -336,7 +336,7 @@ def test_execute_stores_outputs_and_repeats_itself(tmp_path):
         ("import warnings; warnings.warn('careful')", "careful"),
         ("import sys; print('noise', file=sys.stderr)", "noise"),
         (
-            "import warnings\nfrom attnsel.texts.loading import BundledCorpusWarning\n"
+            "import warnings\nfrom attnsel import BundledCorpusWarning\n"
             "warnings.warn('x', BundledCorpusWarning)",
             "real data",
         ),

@@ -1,0 +1,121 @@
+"""The cache of encoded corpora: whole entries of figures and texts, and never code.
+
+An entry is a checksum of all that follows, then the arrays of a corpus as numpy keeps
+them, compressed. It lies in the user's cache folder (`ATTNSEL_CACHE` names another)
+under a key made of the content of the files and of every setting that counts.
+"""
+
+import functools
+import hashlib
+import io
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import platformdirs
+import pyarrow as pa
+import torch
+from scipy.sparse import csr_array
+
+from attnsel.corpus import Corpus
+from attnsel.texts.tables import described
+from attnsel.tokens import TOKEN_PATTERN, Vocab
+
+FORMAT = 5  # of an entry; raise it when the encoding of a corpus changes
+SUM_BYTES = hashlib.sha256().digest_size
+SIZE_BYTES = 8  # that say how large an entry is when it is not compressed
+_warn_once = functools.cache(warnings.warn)
+
+
+def cached(
+    files: Iterable[tuple[str, Path]],
+    settings: tuple[Any, ...],
+    make: Callable[[], tuple[Corpus, list[str]]],
+) -> tuple[Corpus, list[str]]:
+    """Return the corpus of some files from the cache, or make it and keep it there.
+
+    With it go the notes that were told when it was made. Each file has a name that
+    tells how it is read; the content goes into the key.
+    """
+    content = hashlib.sha256()
+    for name, path in files:
+        content.update(name.encode() + b"\0")
+        content.update(hashlib.sha256(path.read_bytes()).digest())
+    key = joblib.hash((FORMAT, TOKEN_PATTERN, content.digest(), settings))
+    folder = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
+    entry = Path(folder, f"{key}.corpus")
+    with suppress(Exception):  # there is none, or it is damaged and raises anything
+        return unpacked(entry.read_bytes())
+    corpus, notes = make()
+    try:
+        _write_whole(entry, packed(corpus, notes))
+    except OSError as error:
+        _warn_once(
+            f"the corpus is not cached in {folder}: {described(error)}; "
+            "ATTNSEL_CACHE names another folder"
+        )
+    return corpus, notes
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        part = Path(folder, path.name)
+        part.write_bytes(content)
+        part.replace(path)
+
+
+def packed(corpus: Corpus, notes: list[str]) -> bytes:
+    """Return a corpus and its notes as the bytes of an entry."""
+    counts = corpus.counts
+    about = {
+        "texts": corpus.texts,
+        "vocab": corpus.vocab,
+        "classes": corpus.vocab.classes,
+        "name": corpus.name,
+        "left_out": corpus.left_out,
+        "notes": notes,
+    }
+    arrays = {
+        "times": counts.data,
+        "ids": counts.indices,
+        "starts": counts.indptr,
+        "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
+    }
+    if corpus.labels is not None:
+        arrays["labels"] = corpus.labels.numpy()
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    size = buffer.tell().to_bytes(SIZE_BYTES, "big")
+    body = size + pa.compress(buffer.getbuffer(), codec="zstd", asbytes=True)
+    return hashlib.sha256(body).digest() + body
+
+
+def unpacked(entry: bytes) -> tuple[Corpus, list[str]]:
+    """Return what an entry holds; a ValueError if it is not as it was written."""
+    checksum, body = entry[:SUM_BYTES], memoryview(entry)[SUM_BYTES:]
+    if hashlib.sha256(body).digest() != checksum:
+        raise ValueError("the entry is damaged")
+    size = int.from_bytes(body[:SIZE_BYTES], "big")
+    content = pa.decompress(body[SIZE_BYTES:], size, codec="zstd", asbytes=True)
+    # Without pickles, numpy reads figures only: whoever wrote them, nothing is run.
+    arrays = np.load(io.BytesIO(content), allow_pickle=False)
+    about = json.loads(arrays["about"].tobytes())
+    vocab = Vocab(about["vocab"], about["classes"])
+    parts = arrays["times"], arrays["ids"], arrays["starts"]
+    counts = csr_array(parts, (len(parts[2]) - 1, len(vocab)))
+    labels = texts = None
+    if "labels" in arrays:
+        labels = torch.from_numpy(arrays["labels"])
+    if about["texts"] is not None:
+        texts = tuple(about["texts"])
+    name, left_out = about["name"], about["left_out"]
+    return Corpus(counts, labels, vocab, texts, name, left_out), about["notes"]

@@ -1,0 +1,154 @@
+"""The corpora we know by name, and data sets of the Hugging Face Hub."""
+
+import functools
+import json
+import os
+import threading
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from attnsel.checks import check_choice
+from attnsel.texts.reviews import generate_reviews
+from attnsel.texts.tables import described
+
+BUNDLED_REVIEWS = 4000
+HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
+
+
+class BundledCorpusWarning(UserWarning):
+    """Generated reviews stand in for real ones that could not be had."""
+
+
+# By name: the classes; the folder below ATTNSEL_DATA; the repository on the Hub, its
+# revision and folder, and how many rows of each class are published there.
+SOURCES = json.loads((resources.files(__package__) / "sources.json").read_text("utf-8"))
+
+
+def named_file(name: str, split: str, level: int = 4) -> Path | None:
+    """Return the file of one of our corpora, here or from the Hub; None if bundled.
+
+    A BundledCorpusWarning says why a real one could not be had.
+    """
+    source = SOURCES[name]
+    check_choice("split", split, ("train", "test"))
+    root = os.environ.get("ATTNSEL_DATA")
+    if root and not Path(root).is_dir():
+        raise ValueError(f"ATTNSEL_DATA: there is no folder {root!r}")
+    if "hub" not in source:
+        return None
+    path = Path(root or "", source["folder"], f"{split}.parquet")
+    if root and path.is_file():
+        return path
+    fetched = from_hub(source, split)
+    if isinstance(fetched, Path):
+        return fetched
+    warnings.warn(
+        f"{name!r} is replaced by generated reviews: {fetched}. To load real ones, "
+        "connect to the network, or set the environment variable ATTNSEL_DATA to "
+        f"a folder that holds {source['folder']}/{split}.parquet, and load again.",
+        BundledCorpusWarning,
+        stacklevel=level,
+    )
+    return None
+
+
+def generated_table(name: str, split: str) -> pd.DataFrame:
+    """Return generated reviews in the classes of one of our corpora."""
+    classes = SOURCES[name]["classes"]
+    stream = {"train": 0, "test": 1}[split]
+    size = BUNDLED_REVIEWS
+    texts, labels = generate_reviews(size, classes=len(classes), stream=stream)
+    return pd.DataFrame({"text": texts, "label": named(pd.Series(labels), classes)})
+
+
+def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.DataFrame:
+    """Name the classes of one of our corpora, and check what the Hub gave."""
+    source, root = SOURCES[name], os.environ.get("ATTNSEL_DATA")
+    rows = frame["label"].value_counts().tolist()
+    published = [source["per_class"][split]] * len(source["classes"])
+    if not (root and path.is_relative_to(root)) and rows != published:
+        raise ValueError(
+            f"{path} is not {source['hub']} as published: its classes have {rows} rows "
+            f"instead of {published}; delete it and load again"
+        )
+    if name == "yelp" and frame["label"].max() > 1:  # stars: leave out the middle
+        frame = frame[frame["label"] != 2]
+        frame = frame.assign(label=(frame["label"] > 2).astype(int))
+    if source["folder"] == "yelp":  # a backslash stands before line breaks and quotes
+        plain = {r"\\n": "\n", r'\\"': '"'}
+        frame = frame.assign(text=frame["text"].replace(plain, regex=True))
+    return frame.assign(label=named(frame["label"], source["classes"]))
+
+
+def named(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
+    """Return the names of numbered classes; -1 and nothing are missing labels."""
+    return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)
+
+
+def from_hub(source: dict[str, Any], split: str) -> Path | str:
+    """Return a file of the Hub, at once if it was fetched before, or what is wrong."""
+    from huggingface_hub import hf_hub_download
+
+    fetch = functools.partial(
+        hf_hub_download,
+        source["hub"],
+        f"{source['files']}/{split}-00000-of-00001.parquet",
+        repo_type="dataset",
+        revision=source["revision"],
+    )
+    with suppress(Exception):  # which one is raised differs between versions
+        return Path(fetch(local_files_only=True))
+    reason = unreachable(source["hub"])
+    if reason is None:
+        try:
+            return Path(fetch())
+        except Exception as error:  # the warning tells it
+            reason = described(error)
+    return f"the Hugging Face Hub did not give {source['hub']} ({reason})"
+
+
+def unreachable(repository: str) -> str | None:
+    """Ask the Hub once for a repository; return what is wrong, if anything."""
+    from huggingface_hub import HfApi
+
+    wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]
+
+    def ask() -> None:
+        try:
+            HfApi().dataset_info(repository, timeout=HUB_PATIENCE)
+            wrong[0] = None
+        except Exception as error:  # the caller tells it
+            wrong[0] = described(error)
+
+    # No timeout of a request bounds the resolution of a name, so ask in a thread.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(HUB_PATIENCE)
+    return wrong[0]
+
+
+def hub_table(repository: str) -> Any:
+    """Return a data set of the Hub, its splits by name; a LookupError says why not."""
+    import datasets
+
+    reason, offline = unreachable(repository), datasets.config.HF_HUB_OFFLINE
+    try:
+        datasets.config.HF_HUB_OFFLINE = offline or reason is not None
+        return datasets.load_dataset(repository)
+    except Exception as error:
+        raise LookupError(reason or described(error)) from error
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
+
+
+def saved_table(folder: Path) -> Any:
+    """Return what `save_to_disk` of `datasets` left in a folder."""
+    import datasets
+
+    return datasets.load_from_disk(str(folder))

@@ -1,0 +1,430 @@
+"""Whatever holds a table of texts becomes a data frame; `pandas` does the reading."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+import warnings
+import zipfile
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+
+from attnsel.checks import check_choice
+
+SEPARATORS = ",;\t|"
+# The readers of pandas, by the ending of a file.
+BINARY = {
+    ".parquet": "read_parquet",
+    ".pq": "read_parquet",
+    ".feather": "read_feather",
+    ".arrow": "read_feather",
+    ".ipc": "read_feather",
+    ".orc": "read_orc",
+    ".xlsx": "read_excel",
+    ".xlsm": "read_excel",
+    ".xls": "read_excel",
+    ".ods": "read_excel",
+    ".dta": "read_stata",
+    ".xml": "read_xml",
+}
+JSON = (".json", ".jsonl", ".ndjson")
+DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+ENDINGS = (*DELIMITED, *JSON, *BINARY)
+# How the content of a file begins that has no such ending.
+BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"ORC": ".orc"}
+# What is not read, by its ending: why, and the call that makes a data frame of it.
+DATABASE = "a database", "pandas.read_sql('SELECT * FROM ...', sqlite3.connect({}))"
+PICKLE = (
+    "a pickle, which can run code: open it if you trust it",
+    "pandas.read_pickle({})",
+)
+ARCHIVE = "an archive: unpack it and name the folder", "pandas.read_csv(...)"
+REFUSED = {
+    ".db": DATABASE,
+    ".sqlite": DATABASE,
+    ".sqlite3": DATABASE,
+    ".pkl": PICKLE,
+    ".pickle": PICKLE,
+    ".tar": ARCHIVE,
+    ".tgz": ARCHIVE,
+    ".7z": ARCHIVE,
+    ".rar": ARCHIVE,
+    ".h5": ("an HDF file", "pandas.read_hdf({}, key=...)"),
+    ".hdf5": ("an HDF file", "pandas.read_hdf({}, key=...)"),
+    ".sav": ("a file of SPSS", "pandas.read_spss({})"),
+    ".sas7bdat": ("a file of SAS", "pandas.read_sas({})"),
+    ".html": ("a page", "pandas.read_html({})[0]"),
+    ".pdf": ("no table", "pandas.DataFrame({{'text': ..., 'label': ...}})"),
+    ".docx": ("no table", "pandas.DataFrame({{'text': ..., 'label': ...}})"),
+}
+SPLITS = ("train", "test", "validation", "valid", "val", "dev")
+NO_LABEL = ("", "NA", "NaN", "nan", "None", "NULL", "null")
+
+
+class Columns(NamedTuple):
+    """What the columns of texts and of labels are called; label None for no labels."""
+
+    text: Hashable
+    label: Hashable | None
+
+
+def described(error: BaseException) -> str:
+    """Return the kind of an error and the first line of its message."""
+    first = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {first[:200]}"
+
+
+# Columns
+
+
+def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
+    """Return the names that the wanted columns have in a table.
+
+    A name may differ in case and in spaces around it. Two columns without names are
+    the texts and the labels. A KeyError names the columns that are there.
+    """
+    text = _find_column(there, wanted.text, 0)
+    if wanted.label is None:
+        return Columns(text, None)
+    return Columns(text, _find_column(there, wanted.label, 1))
+
+
+def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Hashable:
+    unnamed = list(range(len(there)))
+    if list(there) == unnamed and len(there) <= 2 and place in there:
+        return place
+    alike = [name for name in there if name == wanted]
+    if not alike:
+        alike = [name for name in there if _plain(name) == _plain(wanted)]
+    # pandas calls a second column of a name "text.1".
+    if len(alike) != 1 or f"{alike[0]}.1" in there:
+        got = ", ".join(map(str, there))
+        raise KeyError(
+            f"expected one column {wanted!r}, got {got}; name yours by text= and label="
+        )
+    return alike[0]
+
+
+def _plain(name: Hashable) -> str:
+    return str(name).strip().casefold()
+
+
+# Files
+
+
+def refuse_unreadable(path: PurePath | str) -> None:
+    """Raise a ValueError with the line to type, if a file has to be opened by hand."""
+    ending = PurePath(str(path).lower()).suffix
+    if ending in REFUSED:
+        what, call = REFUSED[ending]
+        line = f"load_corpus({call.format(repr(str(path)))}, ...)"
+        raise ValueError(f"{path} is {what}; write `{line}`")
+
+
+def read_file(path: Path, wanted: Columns) -> Any:
+    """Read a file as a table, or as what JSON holds; its content tells how.
+
+    Texts such as 007 and NA stay as they are. A ValueError names the file.
+    """
+    return read_bytes(path.read_bytes(), str(path), wanted)
+
+
+def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
+    """Read the content of a file that is called `name` as `read_file` does."""
+    refuse_unreadable(name)
+    try:
+        return _read(*_uncompressed(content, name), wanted)
+    except ImportError as error:
+        reader = BINARY[PurePath(name.lower()).suffix]
+        raise ValueError(
+            f"{name} needs a library to be read ({error}); install it, or save the "
+            f"table as CSV; then `load_corpus(pandas.{reader}({name!r}), ...)` reads it"
+        ) from error
+    except Exception as error:  # each reader has its own
+        raise ValueError(
+            f"{name} cannot be read as a table ({described(error)}); if pandas can "
+            "read it, write `load_corpus(pandas.read_csv(...), ...)`"
+        ) from error
+
+
+def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
+    """Undo compression, which the first bytes tell; take its ending off the name."""
+    inner = re.sub(r"\.(gz|bz2|xz|zst)$", "", name, flags=re.IGNORECASE)
+    if content.startswith(b"\x1f\x8b"):
+        return gzip.decompress(content), inner
+    if content.startswith(b"BZh"):
+        return bz2.decompress(content), inner
+    if content.startswith(b"\xfd7zXZ"):
+        return lzma.decompress(content), inner
+    if content.startswith(b"\x28\xb5\x2f\xfd"):
+        return pa.CompressedInputStream(io.BytesIO(content), "zstd").read(), inner
+    if name.lower().endswith(".zip"):
+        return _only_member(content)
+    return content, inner
+
+
+def _only_member(content: bytes) -> tuple[bytes, str]:
+    """Return the one file of a zip, and its name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        # A Mac adds hidden files.
+        members = [m for m in archive.namelist() if not re.search(r"/$|(^|/)[._]", m)]
+        if len(members) != 1:
+            listed = ", ".join(members[:5])
+            raise ValueError(
+                f"it holds {len(members)} files, {listed}; unpack it, name the folder"
+            )
+        return archive.read(members[0]), members[0]
+
+
+def _read(content: bytes, name: str, wanted: Columns) -> Any:
+    """Read uncompressed content by the ending of its name, or by how it begins."""
+    ending = PurePath(name.lower()).suffix
+    for beginning, known in BEGINNINGS.items():
+        if ending not in ENDINGS and content.startswith(beginning):
+            ending = known
+    if ending in BINARY:
+        return _read_binary(content, ending)
+    if content.startswith(b"SQLite format 3"):
+        raise ValueError("it is a database: pandas.read_sql(...)")
+    text = decoded(content)
+    # Some versions of pandas end a text at a NUL and say nothing.
+    if "\0" in text:
+        raise ValueError("a NUL byte: it is binary")
+    if ending in JSON or (ending not in DELIMITED and text.lstrip()[:1] in ("[", "{")):
+        return _read_json(text)
+    return _read_delimited(text, wanted, ending)
+
+
+def _read_binary(content: bytes, ending: str) -> pd.DataFrame:
+    reader = getattr(pd, BINARY[ending])
+    try:
+        return reader(io.BytesIO(content))
+    except pa.ArrowInvalid:
+        if ending != ".arrow":
+            raise
+        # A stream, such as `datasets` writes.
+        return pa.ipc.open_stream(content).read_pandas()
+
+
+def decoded(content: bytes) -> str:
+    """Return what bytes say: UTF-8, UTF-16, or else the letters of Windows.
+
+    The latter are guessed, which a warning says. A ValueError tells of bytes that are
+    neither, such as UTF-8 with a damaged letter.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16")
+    beginning = content[:200]
+    if beginning.count(0) > len(beginning) // 3:  # ASCII with a zero in each pair
+        first_is_zero = beginning[0::2].count(0) > beginning[1::2].count(0)
+        return content.decode("utf-16-be" if first_is_zero else "utf-16-le")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        text = _in_windows_letters(content)
+        if text is None:
+            raise ValueError(
+                f"{error.reason} at byte {error.start}: it is not UTF-8; name what it "
+                "is: pandas.read_csv(..., encoding=...)"
+            ) from error
+    return text
+
+
+def _in_windows_letters(content: bytes) -> str | None:
+    """Read bytes as Windows-1252, if that is what they can be."""
+    # Pairs that are UTF-8 hardly occur by chance, nor a text that is mostly accents.
+    as_utf8 = content.decode("utf-8", "ignore")
+    accents = len(content) - len(as_utf8)
+    if not as_utf8.isascii() or accents > len(content) / 5:
+        return None
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    warnings.warn(
+        "the file is not UTF-8 and read as Windows-1252, the letters of Western "
+        "Europe; if they look wrong, load pandas.read_csv(..., encoding=...)",
+        stacklevel=2,
+    )
+    return text
+
+
+# Text with separators
+
+
+def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
+    """Read a table of rows whose fields a comma, semicolon, tab or bar divides."""
+    separator = None
+    # Excel may say the separator in a line of its own; other programs, what they are.
+    if said := re.match(r"sep=(.)\r?\n", text):
+        separator = said[1]
+        text = text[said.end() :]
+    text = re.sub(r"\A(?:#[^\n]*\n)+", "", text)
+    if separator is None:
+        separator = _separator(text, wanted, ending)
+    names = None
+    try:
+        columns = find_columns(_header(text, separator), wanted)
+    except KeyError:
+        columns = wanted
+        names = _names_of_nameless(text, separator, wanted)
+    # A row longer than the line of names is an error, not an index and a text.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Length of header or names")
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            names=names,
+            dtype={column: str for column in columns if column is not None},
+            keep_default_na=False,
+            na_values={columns.label: NO_LABEL, columns.text: [""]},
+            index_col=False,
+        )
+
+
+def _header(text: str, separator: str) -> list[str]:
+    """Return the fields of the first line that is not blank."""
+    lines = io.StringIO(text, newline=None)
+    first = next((line for line in lines if line.strip()), "")
+    return next(csv.reader([first], delimiter=separator), [])
+
+
+def _separator(text: str, wanted: Columns, ending: str) -> str:
+    """Return what divides the first line into the wanted names, or else most often."""
+    candidates = SEPARATORS
+    if ending in (".tsv", ".tab"):
+        candidates = "\t" + SEPARATORS
+    for separator in candidates:
+        try:
+            find_columns(_header(text, separator), wanted)
+        except KeyError:
+            continue
+        return separator
+    return max(candidates, key=lambda separator: len(_header(text, separator)))
+
+
+def _names_of_nameless(
+    text: str, separator: str, wanted: Columns
+) -> list[Hashable] | None:
+    """Return the names of two columns if the first line is a row like the others.
+
+    It is, where its label is the label of other rows, too.
+    """
+    try:
+        rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str)
+    except pd.errors.ParserError:
+        return None
+    if wanted.label is None or rows.shape[1] != 2:
+        return None
+    label_at = int(rows.nunique().idxmin())
+    labels = rows[label_at]
+    if (labels == labels[0]).sum() < 2:
+        return None
+    names = [wanted.text, wanted.text]
+    names[label_at] = wanted.label
+    return names
+
+
+# JSON, and what is held in memory
+
+
+def _read_json(text: str) -> Any:
+    """Return what JSON holds: one value, or a record in each line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        lines = [line for line in text.split("\n") if line.strip()]
+        if len(lines) < 2:
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def table_of(source: Any, wanted: Columns, split: str) -> Any:
+    """Return a data frame, or a `datasets.Dataset`, of what holds a table.
+
+    Args:
+        source: a data frame of pandas, polars or Arrow, a data set of `datasets`,
+            records or pairs of text and label, (texts, labels), columns by name, an
+            open file; or several of these by the name of the split.
+        wanted: the columns, which tell columns by name from splits by name.
+        split: the split to take.
+
+    Raises:
+        TypeError: if it is nothing of the kind.
+        ValueError: if there is no such split.
+    """
+    if isinstance(source, Mapping):
+        return _table_of_mapping(source, wanted, split)
+    if hasattr(source, "read"):
+        content = source.read()
+        if isinstance(content, str):
+            content = content.encode("utf-8", "surrogatepass")
+        held = read_bytes(
+            content, str(getattr(source, "name", "the open file")), wanted
+        )
+        return table_of(held, wanted, split)
+    if split != "train":
+        raise one_table("the source", split)
+    if hasattr(source, "collect"):  # a lazy frame of polars
+        source = source.collect()
+    if isinstance(source, pd.DataFrame) or is_dataset(source):
+        return source
+    if hasattr(source, "to_pandas"):
+        return source.to_pandas()
+    if isinstance(source, tuple) and len(source) == 2:
+        texts, labels = source
+        labels = pd.Series(labels).array
+        return pd.DataFrame({wanted.text: list(texts), wanted.label: labels})
+    if isinstance(source, (str, bytes)) or not isinstance(source, Iterable):
+        raise TypeError(f"source: expected a name, path or table, got {type(source)}")
+    return pd.DataFrame(list(source))
+
+
+def is_dataset(source: Any) -> bool:
+    """Say whether a table is a `datasets.Dataset`, which may lie on the disk."""
+    return hasattr(source, "select_columns") and hasattr(source, "to_pandas")
+
+
+def one_table(what: str, split: str) -> ValueError:
+    """Return the error that says that nothing was held out for a split."""
+    return ValueError(
+        f"split: {what} is one table without a split {split!r}; rows it was trained on "
+        "are no test. Hold some out, `test = table.sample(frac=0.2, random_state=0)` "
+        "and `train = table.drop(test.index)` of a pandas data frame, and load both"
+    )
+
+
+def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) -> Any:
+    """Return the table of columns by name, of a split by name, or of a key in JSON."""
+    keys = list(source)
+    if split in keys and wanted.text not in keys:
+        return table_of(source[split], wanted, "train")
+    if any(_plain(key) == _plain(wanted.text) for key in keys):
+        table = pd.DataFrame(dict(source))
+    elif {"columns", "data"} <= set(keys):
+        table = pd.DataFrame(source["data"], columns=source["columns"])
+    elif all(
+        isinstance(row, Mapping) and wanted.text in row for row in source.values()
+    ):
+        table = pd.DataFrame.from_dict(dict(source), orient="index")
+    else:
+        lists = [key for key in keys if _holds_records(source[key])]
+        if len(lists) != 1 or lists[0] in SPLITS:
+            check_choice("split", split, keys)
+        table = pd.DataFrame(source[lists[0]])
+    return table_of(table, wanted, split)
+
+
+def _is_record(value: Any, wanted: Columns) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get(wanted.text), str)
+
+
+def _holds_records(value: Any) -> bool:
+    return isinstance(value, list) and value != [] and isinstance(value[0], Mapping)
