@@ -373,6 +373,7 @@ threading.Thread(target=accept, daemon=True).start()
 os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
 from attnsel.texts import hub, loading
 hub.HUB_PATIENCE = 1.0
+hub.BUNDLED_REVIEWS = 200
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     corpus = loading.load_corpus("imdb")
@@ -400,7 +401,7 @@ def run(script, tmp_path, **environment):
         env=inherited | {"HF_HOME": str(tmp_path), "PYTHONPATH": root} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
 

@@ -190,7 +190,11 @@ def _read(content: bytes, name: str, wanted: Columns) -> Any:
         if ending not in ENDINGS and content.startswith(beginning):
             ending = known
     if ending in BINARY:
-        return _read_binary(content, ending)
+        frame = _read_binary(content, ending)
+        for name in frame:
+            if _plain(name) == _plain(wanted.text):
+                list(frame[name])  # text that is not UTF-8 may show here only
+        return frame
     if content.startswith(b"SQLite format 3"):
         raise ValueError("it is a database: pandas.read_sql(...)")
     text = decoded(content)
