@@ -53,6 +53,6 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     minutes=10,
 )
 def my_first_step(g, p, v, lr):
-    """Return Adam's first step on E, (V, d); column 0 of g (V, 2) is dL/d(E p)."""
+    """Return Adam's first step on E, (V, d); g (V, 2) is dL/d(E p, E v)."""
     gradient = torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v)
     return -lr * torch.sign(gradient)

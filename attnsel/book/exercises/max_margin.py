@@ -34,7 +34,7 @@ def selections() -> Iterator[tuple[Any, ...]]:
 
 def least(
     leads: Callable[[np.ndarray, int, list[int]], list[float]],
-    norm: Callable[[np.ndarray], float] = np.linalg.norm,
+    norm: Callable[..., Any] = np.linalg.norm,
     over: Callable[[list[float]], float] = min,
 ) -> Callable[..., float]:
     """Return a margin by some leads of a sequence, some norm, and least or other."""
