@@ -1,6 +1,6 @@
 """The sweeps behind the chapter on deeper models.
 
-    python benchmarks/sweep_deeper.py [query] [mlp] [slopes] [two] [heads]
+    python benchmarks/sweep_deeper.py [query] [speed] [mlp] [slopes] [two] [heads]
 
 They take about ten minutes of one core and write `attnsel/book/deeper_*.json`, which
 the chapter reads. The chapter runs the smallest part of each again.
@@ -73,6 +73,45 @@ def query() -> list[Row]:
                 row["end"] = round(shape(x, scores).end, 3)
                 rows.append(row)
                 print(row, flush=True)
+    return rows
+
+
+def speed() -> list[Row]:
+    """The same with a rate of its own for what makes the query, p or W and p."""
+    corpus, rows = imdb(), []
+    x, step = posterior_difference(corpus), 0.045 / 512**0.5
+    for setting, rate in (
+        ("p, no W", 1),
+        ("p, no W", 2),
+        ("W and p", 1),
+        ("W and p", 0.5),
+    ):
+        for seed in range(3):
+            matrix = setting == "W and p"
+            model = AttentionClassifier(
+                len(corpus.vocab), 512, key_query=matrix, seed=seed
+            )
+            groups = [
+                {"params": [model.embeddings, model.output], "lr": step},
+                {"params": [model.cls], "lr": rate * step},
+            ]
+            if model.key_query is not None:
+                small = rate * step / 512**0.5
+                groups.append({"params": [model.key_query], "lr": small})
+            adam = torch.optim.Adam(groups)
+            for _ in range(120):
+                adam.zero_grad()
+                f = model(corpus)
+                mean_loss(f, corpus).backward()
+                if accuracy(f.detach(), corpus) >= 0.99:
+                    break
+                adam.step()
+            a, _ = bin_means(x, model.scores().detach())
+            reach = round(float(np.nanmax(a) - np.nanmin(a)), 3)
+            rows.append(
+                {"setting": setting, "rate": rate, "seed": seed, "reach": reach}
+            )
+            print(rows[-1], flush=True)
     return rows
 
 
@@ -278,7 +317,8 @@ def heads() -> list[Row]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    parts = {"query": query, "mlp": mlp, "slopes": slopes, "two": two, "heads": heads}
+    parts = {"query": query, "speed": speed, "mlp": mlp, "slopes": slopes}
+    parts |= {"two": two, "heads": heads}
     for part in sys.argv[1:] or parts:
         text = json.dumps(parts[part](), indent=0) + "\n"
         (BOOK / f"deeper_{part}.json").write_text(text)

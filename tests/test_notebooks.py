@@ -143,7 +143,6 @@ def test_checked_cells_hold_claims_only(path):
 # Chapters that do not have the form below yet; each line goes with its chapter.
 UNCONVERTED = {
     "broken_assumptions",
-    "classes",
     "convergence",
     "deeper",
     "diagnostics",
