@@ -48,15 +48,17 @@ def of_logs(
     expected=repeated,
     cases=bags,
     mistakes={
-        "the counts are not used at all": lambda X, counts, *rest: of_logs(X, *rest),
-        "the first softmax needs the counts, too": lambda X, counts, *rest: of_logs(
-            X, *rest, second=counts.log()
+        "the counts are not used at all": lambda X, counts, W1, k, v, r: of_logs(
+            X, W1, k, v, r
         ),
-        "the second softmax needs the counts, too": lambda X, counts, *rest: of_logs(
-            X, *rest, first=counts.log()
+        "the first softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
+            of_logs(X, W1, k, v, r, second=counts.log())
         ),
-        "add the logarithms of the counts, not the counts": lambda X, counts, *rest: (
-            of_logs(X, *rest, first=counts, second=counts)
+        "the second softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
+            of_logs(X, W1, k, v, r, first=counts.log())
+        ),
+        "add the logarithms of the counts": lambda X, counts, W1, k, v, r: of_logs(
+            X, W1, k, v, r, first=counts, second=counts
         ),
         "the residual is missing: r X": lambda X, counts, W1, k, v, r: of_logs(
             X, W1, k, v, 0, first=counts.log(), second=counts.log()
