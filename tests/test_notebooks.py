@@ -143,7 +143,6 @@ def test_checked_cells_hold_claims_only(path):
 # Chapters that do not have the form below yet; each line goes with its chapter.
 UNCONVERTED = {
     "broken_assumptions",
-    "convergence",
     "deeper",
     "diagnostics",
     "floating_point",
@@ -154,7 +153,6 @@ UNCONVERTED = {
     "mlp",
     "own_texts",
     "reviews",
-    "selection",
     "settings",
     "synthetic",
     "trajectories",

@@ -3,12 +3,15 @@
 from attnsel.book.claims import claim as claim
 from attnsel.book.claims import glue as glue
 from attnsel.book.data import authors as authors
+from attnsel.book.data import step_sweep as step_sweep
+from attnsel.book.drawing import draw_bound as draw_bound
 from attnsel.book.drawing import draw_classifier as draw_classifier
 from attnsel.book.drawing import draw_flow as draw_flow
 from attnsel.book.drawing import draw_map as draw_map
 from attnsel.book.drawing import draw_prediction as draw_prediction
 from attnsel.book.drawing import draw_selection as draw_selection
 from attnsel.book.drawing import draw_training as draw_training
+from attnsel.book.drawing import draw_window as draw_window
 from attnsel.book.drawing import shaded_review as shaded_review
 from attnsel.book.figures import coloured_text as coloured_text
 from attnsel.book.figures import flow_plane as flow_plane

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import torch
 from matplotlib import pyplot
 from matplotlib.axes import Axes
@@ -11,7 +12,14 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from attnsel.book.figures import coloured_text
-from attnsel.book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, name_tokens
+from attnsel.book.style import (
+    ACCENT,
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    figure_html,
+    name_tokens,
+)
 from attnsel.flow import Flow
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
@@ -215,3 +223,43 @@ def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     fourth.legend()
     for axes in (first, second, third, fourth):
         axes.set(xscale="log", xlabel="$\\|p\\|$")
+
+
+def draw_window(runs: pd.DataFrame) -> str:
+    """Draw the shares of each class that select, by the size of the step; as HTML.
+
+    The runs are rows of `step_sweep`, of one dimension: a mark for each, and a line for
+    the mean of both classes.
+    """
+    figure, axes = pyplot.subplots(figsize=(6, 3.4))
+    x = runs["step"] * 1.02 ** (runs["seed"] - runs["seed"].mean())  # side by side
+    marks = (("positive", POSITIVE, "o", -0.02), ("negative", NEGATIVE, "^", 0.02))
+    for name, colour, marker, shift in marks:
+        look: Any = {"color": colour, "alpha": 0.6, "ms": 5, "label": f"{name} class"}
+        axes.plot(x, runs[name] + shift, marker, **look)
+    mean = runs.groupby("step")[["positive", "negative"]].mean().mean(axis=1)
+    axes.semilogx(mean.index, mean, color=ACCENT, label="mean of both")
+    axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.08, 1.08))
+    axes.set_ylabel("share of sequences selected")
+    axes.legend(loc="center left")
+    steps = ", ".join(f"{step:,}" for step in runs[runs["lost"]]["step"].unique())
+    told = f"some runs lose a class at steps {steps}, none at the other sizes"
+    return figure_html(figure, f"With d = {runs['d'].iloc[0]:,} {told}.")
+
+
+def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
+    """Draw 1 - cos along a flow, (k,), and Theorem A's bound on it, (k,).
+
+    A dotted line marks the norm from which the bound is `certain`, a dashed one the
+    exponent -2 of Theorem B, through the last point.
+    """
+    R, axes = flow.norms, pyplot.subplots(figsize=(6, 3.8))[1]
+    axes.loglog(R, gap, color=POSITIVE, label="flow, $1 - \\cos(p, u_\\star)$")
+    axes.loglog(R, bound, color=NEGATIVE, label="Theorem A, $C / \\|p\\|$")
+    far = R[R > 300]
+    law: Any = {"color": ACCENT, "label": "slope $-2$ (Theorem B)"}
+    axes.loglog(far, float(gap[-1]) * (R[-1] / far) ** 2, "--", **law)
+    axes.axvline(certain, color=NEUTRAL, ls=":", label="$\\mathcal{E}_{sel}$ passed")
+    axes.set(xlabel="$\\|p\\|$", ylabel="$1 - \\cos$", ylim=(1e-7, 3))
+    axes.legend(loc="lower left", fontsize=10)
+    pyplot.show()

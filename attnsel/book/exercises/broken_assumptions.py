@@ -67,7 +67,7 @@ def _everywhere(corpus: Corpus) -> Tensor:
     minutes=15,
 )
 def my_winner(corpus):
-    """Return the token of each sequence, (n,), that should win after a large step.
+    """Return the token of each sequence, (n,), that should win after a step.
 
     Use corpus.counts (n, V), corpus.signs (n,) and corpus.lengths (n,).
     """

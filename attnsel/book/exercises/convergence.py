@@ -60,7 +60,7 @@ def constant(votes: np.ndarray, others: np.ndarray) -> float:
     minutes=5,
 )
 def my_constant(votes, others):
-    """Return A from the votes (n,) and the strongest votes (n,) against them."""
+    """Return A from votes (n,) and the strongest against them, (n,)."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
 
@@ -128,7 +128,7 @@ def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> flo
     minutes=15,
 )
 def my_theta(votes, others, excess):
-    """Return theta from votes, the strongest against them (n,), and excess loss."""
+    """Return theta from votes, the strongest against them, and excess loss."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
     return ((worst - others) / (votes - others)).min()
@@ -196,5 +196,5 @@ def start_fault(
     minutes=20,
 )
 def my_start(E, v, corpus, relevant):
-    """Return a p (d,) of norm at most 25 from which all of Theorem A is certain."""
+    """Return a p (d,) of norm at most 25 from which all is certain."""
     return 25 * max_margin(E, corpus, relevant).direction

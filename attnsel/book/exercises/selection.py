@@ -74,7 +74,7 @@ def level(votes: np.ndarray, others: np.ndarray) -> float:
     minutes=5,
 )
 def my_level(votes, others):
-    """Return E_sel from the votes (n,) and the strongest votes (n,) against them."""
+    """Return E_sel from votes (n,) and the strongest against them, (n,)."""
     costs = np.logaddexp(0, -others) - np.logaddexp(0, -votes)
     return costs.min() / len(votes)
 
@@ -211,7 +211,7 @@ def _leaning() -> Corpus:
     minutes=20,
 )
 def my_corpus():
-    """Return a Corpus that satisfies Assumption 1 and loses a class at step 300."""
+    """Return a Corpus with Assumption 1 that loses a class at step 300."""
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]
     labels = [1] * 12 + [0] * 12  # relevant tokens 0 to 3 are positive
