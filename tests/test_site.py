@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 from serving import serving
 from test_notebooks import UNCONVERTED
 
@@ -25,8 +26,11 @@ from tools.measure_pages import measure
 pytestmark = pytest.mark.site
 
 SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
+SETTINGS = yaml.safe_load(Path(SITE.parent.parent, "_config.yml").read_text("utf-8"))
+MOVED = SETTINGS["sphinx"]["config"]["redirects"]  # old pages, and where they lead
 PAGES = sorted(
-    str(path.relative_to(SITE)) for path in SITE.rglob("*.html") if path.is_file()
+    {str(path.relative_to(SITE)) for path in SITE.rglob("*.html") if path.is_file()}
+    - {f"{old}.html" for old in MOVED}
 )
 CHAPTERS = [page for page in PAGES if page.startswith("book/")]
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}
@@ -90,6 +94,14 @@ def test_links_within_the_site_resolve(page):
         if parts.fragment and target.suffix == ".html":
             anchors = parsed(str(target.relative_to(SITE.resolve()))).ids
             assert unquote(parts.fragment) in anchors, link
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_address_leads_on(old):
+    page, _, anchor = MOVED[old].partition("#")
+    assert anchor in parsed(f"book/{page}").ids
+    assert f'url={MOVED[old]}"' in (SITE / f"{old}.html").read_text(encoding="utf-8")
+    assert not (SITE.parent.parent / f"{old}.ipynb").exists()
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
