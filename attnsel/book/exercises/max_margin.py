@@ -28,7 +28,7 @@ def selections() -> Iterator[tuple[Any, ...]]:
         corpus = separable_corpus(4 + 2 * seed, 8, 3, n_relevant=4, seed=seed)
         random = np.random.default_rng(seed)
         E, p = random.normal(size=(8, 3)), random.normal(size=3)
-        X = [sorted({s for _, s in corpus.words(i)}) for i in range(len(corpus))]
+        X = [corpus.counts[[i]].indices.tolist() for i in range(len(corpus))]
         yield E, 2 * p, X, relevant_tokens(corpus).tolist()
 
 
@@ -93,7 +93,8 @@ def labelled() -> Iterator[tuple[Any, ...]]:
     """Yield E, p, v, sequences of token ids and signs."""
     for model, corpus in models():
         E, p, v = (part.detach().numpy() for part in model.parameters())
-        X = [[s for _, s in corpus.words(i)] for i in range(len(corpus))]
+        words = (corpus.words(i) for i in range(len(corpus)))
+        X = [[s for _, s in pieces if s >= 0] for pieces in words]
         yield E, p, v, X, corpus.signs.tolist()
 
 

@@ -23,6 +23,9 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
     cases=small_corpora,
     mistakes={
         "the sign is turned round": lambda corpus: -signed_frequency(corpus),
+        "the labels are 0 and 1; y is in corpus.signs": lambda corpus: (
+            corpus.counts.T @ corpus.labels.numpy() / len(corpus)
+        ),
         "divide by the number of sequences, not of tokens": lambda corpus: (
             signed_frequency(corpus) * len(corpus) / corpus.lengths.sum()
         ),
