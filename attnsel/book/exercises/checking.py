@@ -19,6 +19,7 @@ import numpy as np
 from IPython.display import display
 
 from attnsel.book.exercises.telling import difference, same, shown
+from attnsel.corpus import Corpus
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]
@@ -140,7 +141,7 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
                 result = answer(*copy.deepcopy(arguments))
         except Exception as error:
             told = f"your function fails: {type(error).__name__}: {error}"
-            return Verdict("wrong", told + _example(arguments))
+            return Verdict("wrong", told + _example(exercise, arguments))
         if result is None or result is ...:
             told = "write your lines in place of the dots, and return what they give"
             return Verdict("open", told)
@@ -148,7 +149,9 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
         told_of = _fault(exercise, result, arguments)
         if told_of is not None:
             mistake = _mistake(exercise, answer)
-            return Verdict("wrong", (mistake or told_of) + _example(arguments, result))
+            return Verdict(
+                "wrong", (mistake or told_of) + _example(exercise, arguments, result)
+            )
     several = f"right on {len(results)} examples" if len(results) > 1 else "right"
     return Verdict("right", several)
 
@@ -181,14 +184,22 @@ def _agree(
     return same(*results)
 
 
-def _example(arguments: tuple[Any, ...], *results: Any) -> str:
-    """Return a sentence that shows the arguments, and the result they gave."""
+def _example(exercise: Exercise, arguments: tuple[Any, ...], *results: Any) -> str:
+    """Return a sentence that shows the arguments by name, and the result they gave."""
     if not arguments:
         return "."
-    told = ". For example, for " + ", ".join(map(shown, arguments))
+    names = inspect.signature(exercise.solution).parameters
+    pairs = zip(names, arguments, strict=True)
+    told = ". For example, for " + ", ".join(_named(*pair) for pair in pairs)
     for result in results:
         told += f" it gives {shown(result)}"
     return told + "."
+
+
+def _named(name: str, argument: Any) -> str:
+    """Return what an argument is; a corpus says so itself."""
+    text = shown(argument)
+    return text if isinstance(argument, Corpus) else f"{name} = {text}"
 
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
