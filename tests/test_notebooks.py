@@ -143,14 +143,10 @@ def test_checked_cells_hold_claims_only(path):
 # Chapters that do not have the form below yet; each line goes with its chapter.
 UNCONVERTED = {
     "broken_assumptions",
-    "deeper",
     "diagnostics",
     "floating_point",
-    "key_query",
     "leaks",
-    "machines",
     "memorized",
-    "mlp",
     "own_texts",
     "reviews",
     "settings",

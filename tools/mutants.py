@@ -199,21 +199,21 @@ FAULTS = [
         "model",
         "self.key_query @ self.cls",
         "self.cls @ self.key_query",
-        chapter="key_query",
+        chapter="deeper",
     ),
     Fault(
         "sign of the query of a key-query matrix",
         "model",
         "query = self.key_query @ self.cls",
         "query = -self.key_query @ self.cls",
-        chapter="key_query",
+        chapter="deeper",
     ),
     Fault(
         "Adam's rate for a matrix that of a vector",
         "learners",
         "len(self.model.cls) ** -0.5",
         "1.0",
-        chapter="key_query",
+        chapter="deeper",
     ),
     Fault(
         "sign of 1/K in the signed frequency of K classes",
@@ -235,7 +235,7 @@ FAULTS = [
         "deep",
         "hidden + gathered if self.residual",
         "hidden if self.residual",
-        chapter="mlp",
+        chapter="deeper",
     ),
     Fault(
         "residual around the first layer left out",
@@ -249,7 +249,7 @@ FAULTS = [
         "deep",
         "gathered @ self.hidden.T",
         "gathered @ self.hidden",
-        chapter="mlp",
+        chapter="deeper",
     ),
     Fault(
         "sign of the scores of the second layer",
@@ -284,7 +284,7 @@ FAULTS = [
         "deep",
         "per_sample_weights=q",
         "per_sample_weights=q.detach()",
-        chapter="mlp",
+        chapter="deeper",
     ),
     # Several processes, checkpoints
     Fault(
@@ -292,14 +292,12 @@ FAULTS = [
         "learners",
         "summed(self.share * g)",
         "summed(g)",
-        chapter="machines",
     ),
     Fault(
         "optimizer's state not restored",
         "train",
         'self.learner.set_state(state["optimizers"])',
         "pass",
-        chapter="machines",
     ),
     # Theory
     Fault(
