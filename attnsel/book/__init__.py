@@ -4,6 +4,7 @@ from attnsel.book.claims import claim as claim
 from attnsel.book.claims import glue as glue
 from attnsel.book.data import authors as authors
 from attnsel.book.data import step_sweep as step_sweep
+from attnsel.book.data import stored as stored
 from attnsel.book.drawing import draw_bound as draw_bound
 from attnsel.book.drawing import draw_classifier as draw_classifier
 from attnsel.book.drawing import draw_flow as draw_flow
@@ -20,6 +21,9 @@ from attnsel.book.figures import scatter_explorer as scatter_explorer
 from attnsel.book.figures import show_text as show_text
 from attnsel.book.figures import steer_box as steer_box
 from attnsel.book.figures import text_box as text_box
+from attnsel.book.plots import bin_curve as bin_curve
+from attnsel.book.plots import token_figures as token_figures
+from attnsel.book.plots import two_panels as two_panels
 from attnsel.book.problems import OneStepProblem as OneStepProblem
 from attnsel.book.problems import one_step_problem as one_step_problem
 from attnsel.book.style import ACCENT as ACCENT

@@ -1,0 +1,61 @@
+"""Plots that several chapters draw: the paper's two figures, and curves by bin."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from attnsel.book.style import token_scatter
+from attnsel.statistics import binned
+
+HEIGHTS = r"value $E_s^\top v$", r"attention score $E_s^\top p$"
+COLUMNS = 1, 0  # of the scores: E v on the left, E p on the right
+
+
+def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
+    """Return the axes for values and for attention scores, side by side."""
+    _, axes = pyplot.subplots(1, 2, figsize=(width, height))
+    for ax, name in zip(axes, HEIGHTS, strict=True):
+        ax.set(ylabel=name, xlabel="$P(1|s) - P(0|s)$")
+    return axes
+
+
+def token_figures(
+    x: Tensor,
+    scores: Tensor,
+    axes: Sequence[Axes] | None = None,
+    *,
+    groups: Mapping[str, tuple[Tensor, str]] | None = None,
+    size: float = 4.0,
+) -> Sequence[Axes]:
+    """Draw the paper's two figures: each token's value and attention score against x.
+
+    Scores are (V, 2), E p and E v; `groups` and `size` as in `token_scatter`.
+    """
+    axes = two_panels(height=3.8) if axes is None else axes
+    for ax, column, name in zip(axes, COLUMNS, HEIGHTS, strict=True):
+        token_scatter(ax, x, scores[:, column], groups=groups, size=size)
+        ax.set_ylabel(name)
+    return axes
+
+
+def bin_curve(
+    ax: Axes,
+    x: Tensor,
+    y: Tensor,
+    *,
+    least: int = 5,
+    scaled: bool = False,
+    **style: Any,
+) -> None:
+    """Draw the means of y over 20 bins of x that hold at least `least` tokens.
+
+    Scaled, they are divided by the greatest of them in absolute value.
+    """
+    bins = binned(x, y.detach().cpu())
+    enough = bins.count >= least
+    mean = bins.mean[enough]
+    unit = mean.abs().max() if scaled else 1.0
+    ax.plot(bins.centers[enough], mean / unit, **{"ms": 4, "marker": "o"} | style)
