@@ -48,7 +48,7 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
     """The patterns of nbval hide the measured value of an inexact claim only."""
     text = (Path(__file__).parent / "nbval.cfg").read_text(encoding="utf-8")
     patterns = get_sanitize_patterns(text)
-    assert len(patterns) == 3
+    assert len(patterns) == 4
 
     def compared(value, statement="From: 1, above 0", **settings):
         text = shown(statement, value, **settings)[0][kind]
@@ -86,6 +86,15 @@ def test_a_false_claim_raises(value, bound, capsys):
     with pytest.raises(AssertionError, match="Lemma fails"):
         claim("Lemma", value, **bound)
     assert capsys.readouterr().out == ""
+
+
+def test_a_claim_that_is_not_asked_may_fail():
+    data, _ = shown("a", 1.0, below=0, asked=False)
+    assert data["text/plain"] == "– a: 1, below 0 (this book)"
+    held, _ = shown("a", -1.0, below=0, asked=False)
+    assert held["text/plain"].startswith("✓ a: -1")
+    with pytest.raises(AssertionError, match="fails"):
+        shown("a", math.nan, below=0, asked=False)
 
 
 def test_a_claim_needs_exactly_one_bound():

@@ -146,7 +146,6 @@ UNCONVERTED = {
     "diagnostics",
     "floating_point",
     "leaks",
-    "memorized",
     "own_texts",
     "reviews",
     "settings",

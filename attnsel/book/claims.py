@@ -23,6 +23,7 @@ def claim(
     below: float | None = None,
     equals: float | None = None,
     paper: bool = False,
+    asked: bool = True,
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
 
@@ -30,9 +31,11 @@ def claim(
     or stays under, or, for counts, what it equals. It is the `paper` or else this book
     that says so. The metadata of the output have it for programs: a "claim" of
     "statement", "measured", "bound", "by", as shown, and "id", the anchor of the line.
+    A claim that is not `asked`, as one on real reviews where generated ones stand in,
+    has a dash in place of the check mark if it does not hold.
 
     Raises:
-        AssertionError: if the value is elsewhere, or not a finite number.
+        AssertionError: if the value is elsewhere and that was asked, or not a number.
         ValueError: if not exactly one bound is given.
     """
     given = sum(bound is not None for bound in (between, above, below, equals))
@@ -49,7 +52,7 @@ def claim(
         holds, bound = x < below, f"below {below:g}"
     else:
         holds, bound = x == equals, f"exactly {equals:g}"
-    if not (holds and math.isfinite(x)):
+    if not math.isfinite(x) or (asked and not holds):
         raise AssertionError(f"{statement} fails: {x:.4g} is not {bound}")
     measured = f"{x:.4g}" if equals is None else f"{x:g}"
     by = "the paper" if paper else "this book"
@@ -60,15 +63,16 @@ def claim(
         "by": by,
         "id": f"claim-{sha256(statement.encode()).hexdigest()[:8]}",
     }
+    mark = "✓" if holds else "–"
     parts = ""
     for name, width in _WIDTHS.items():
         style = f'class="{name}" style="{_WHOLE}{width}"'
         parts += f"<span {style}>{html.escape(line[name])}</span>"
     page = (
         f'<div class="attnsel-claim" id="{line["id"]}" style="{_LINE}">'
-        f'<span style="{_WORDS}">✓ {html.escape(statement)}</span>{parts}</div>'
+        f'<span style="{_WORDS}">{mark} {html.escape(statement)}</span>{parts}</div>'
     )
-    text = "✓ {statement}: {measured}, {bound} ({by})".format(**line)
+    text = mark + " {statement}: {measured}, {bound} ({by})".format(**line)
     data = {"text/plain": text, "text/html": page}
     display(data, raw=True, metadata={"claim": line})
 

@@ -137,8 +137,8 @@ def no_break(corpus: Corpus) -> str | None:
         ),
     },
     hints=(
-        "Which tokens does gradient descent hardly move? Make the irrelevant ones such.",
-        "synthetic_corpus(..., delta=0.1, n_relevant=R): with equal frequencies R is 90; "
+        "Which tokens does gradient descent hardly move? Make irrelevant ones such.",
+        "synthetic_corpus(..., delta=0.1, n_relevant=R): R is 90 if all are equal; "
         "with fewer the irrelevant ones are rarer, and too rare they lean by chance.",
     ),
     dots=3,
