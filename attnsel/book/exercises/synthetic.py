@@ -9,20 +9,18 @@ from attnsel.book.exercises.checking import exercise
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.statistics import shape
-from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
+from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 
 
 def laws() -> Iterator[tuple[Tensor, Tensor, int]]:
-    """Yield the laws of small families and a length; all have frequent plain tokens."""
-    for n_tokens, delta, relevant, length in (
-        (4, 0.25, 2, 3),
-        (6, 0.0, 4, 2),
-        (7, 0.5, 4, 5),
-        (9, 0.7, 2, 10),
-    ):
-        yield *synthetic_probabilities(n_tokens, delta, relevant), length
+    """Yield two laws (2, V) that have nothing to do with each other, and a length."""
+    random = torch.Generator().manual_seed(0)
+    for n_tokens, length in ((2, 3), (3, 2), (4, 5), (6, 10)):
+        shape = 2, 2, n_tokens
+        weights = torch.rand(shape, generator=random, dtype=torch.float64) + 0.1
+        yield *(weights / weights.sum(dim=2, keepdim=True)), length
 
 
 def difference_of(counts: Tensor) -> Tensor:

@@ -12,6 +12,8 @@ TOLERANCE = 1e-5  # relative; a reader may work in float32
 
 def as_numbers(value: Any) -> np.ndarray | None:
     """Return a value as float64 numbers of any shape, or None if it is no such."""
+    if isinstance(value, Corpus):
+        return None  # numpy would take it for sequences of sequences, without end
     if isinstance(value, torch.Tensor):
         value = value.detach().cpu().numpy()
     try:
