@@ -197,10 +197,12 @@ def _separation(problem: ClsProblem, own: np.ndarray) -> float:
     row = problem.row[rivals]
     relevant, other = problem.token[own], problem.token[rivals]
     votes = (problem.signs[problem.row] * problem.values)[rivals]
+    targets = _targets(problem, relevant)
+    solutions, *_ = np.linalg.lstsq(problem.points, targets.T, rcond=None)
+    attempts = (problem.points @ solutions).T
     shortest = math.inf
-    for target in _targets(problem, relevant):
-        h, *_ = np.linalg.lstsq(problem.points, target, rcond=None)
-        errors = np.abs(problem.points @ h - target)
+    for target, attempt, h in zip(targets, attempts, solutions.T, strict=True):
+        errors = np.abs(attempt - target)
         attained = errors.max() < SEPARATES * target.max()
         lead = (target[relevant][row] - target[other]).min()
         if attained and lead > 0 and _rises_with_votes(row, votes, target[other]):
@@ -208,8 +210,8 @@ def _separation(problem: ClsProblem, own: np.ndarray) -> float:
     return shortest
 
 
-def _targets(problem: ClsProblem, relevant: np.ndarray) -> list[np.ndarray]:
-    """Return what h·E has to be on each token, (tokens,), for each of the two h."""
+def _targets(problem: ClsProblem, relevant: np.ndarray) -> np.ndarray:
+    """Return what h·E has to be on each token for each of the two h, (2, tokens)."""
     one_if_relevant = np.zeros(len(problem.points))
     one_if_relevant[relevant] = 1
     size_of_value = np.zeros(len(problem.points))
@@ -218,7 +220,7 @@ def _targets(problem: ClsProblem, relevant: np.ndarray) -> list[np.ndarray]:
     in_positive = problem.token[signs > 0]
     in_negative = problem.token[signs < 0]
     size_of_value[np.intersect1d(in_positive, in_negative)] = 0
-    return [one_if_relevant, size_of_value]
+    return np.stack([one_if_relevant, size_of_value])
 
 
 def _rises_with_votes(row: np.ndarray, votes: np.ndarray, target: np.ndarray) -> bool:
@@ -257,8 +259,9 @@ def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
     path = 0.0
     if log_excess > log_level:
         path = constants.h_norm / theta * (log_excess - log_level)
-    later = math.log(2 * constants.A * constants.rho) + min(log_excess, log_level)
-    reach = path + (1 + later) / constants.margin
+    log_ratio = math.log(2 * constants.A * constants.rho)
+    spare = 1 + log_ratio + min(log_excess, log_level)
+    reach = path + spare / constants.margin
     if log_excess < log_level:
         return _Proved("direction", log_excess, theta, reach)
     if reach < math.inf:

@@ -141,7 +141,8 @@ class Attention:
 
 def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
     row = problem.row
-    scores = (problem.points @ z)[problem.token] + problem.log_counts
+    by_token = problem.points @ z
+    scores = by_token[problem.token] + problem.log_counts
     scores -= problem.row_maxima(scores)[row]
     tied = np.flatnonzero(scores == 0)
     _, first = np.unique(row[tied], return_index=True)
@@ -197,7 +198,8 @@ def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     logits = limit + shift
     one_minus_g = expit(y * logits)
 
-    log_weight = attention.log + log_expit(-y * logits)[row]  # log(g q_i)
+    log_g = log_expit(-y * logits)
+    log_weight = attention.log + log_g[row]  # log(g q_i)
     log_weight[top] = -math.inf
     scale = float(np.nan_to_num(log_weight.max()))  # finite without any pull
     weight = np.exp(log_weight - scale)
@@ -210,7 +212,8 @@ def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     pulls = float(np.abs(pull) @ problem.sizes)
 
     if np.abs(shift).max() < LINEAR:
-        log_excess = scale + log(float((-y * fall).mean()))
+        linear = (-y * fall).mean()
+        log_excess = scale + log(float(linear))
     else:
         log_excess = log(_mean_excess(-y * limit, -y * shift))
     return ClsPoint(
@@ -245,12 +248,16 @@ def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
     attention = problem.bags(point.attention)
     pull = problem.bags(point.pull)
     bend = problem.bags(point.bend)
-    curvature = -(pull.T @ bend + attention.T @ pull).toarray()
-    curvature[np.diag_indices_from(curvature)] += pull.sum(axis=0)
+    products = pull.T @ bend + attention.T @ pull
+    curvature = -products.toarray()
+    diagonal = np.diag_indices_from(curvature)
+    curvature[diagonal] += pull.sum(axis=0)
     change = problem.points.T @ curvature @ problem.points
     # Of a unit vector only what is across it changes.
-    change -= np.outer(point.direction, point.direction @ change)
-    return change / (len(problem.signs) * (point.size or 1.0))
+    along = point.direction @ change
+    change -= np.outer(point.direction, along)
+    n = len(problem.signs)
+    return change / (n * (point.size or 1.0))
 
 
 def log(x: float) -> float:

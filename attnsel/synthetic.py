@@ -48,22 +48,28 @@ def separable_corpus(
         raise ValueError(f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {told}")
     check_number("n_partly", n_partly, 0, n_plain, even=True)
 
-    random = torch.Generator().manual_seed(seed)
+    random = torch.Generator()
+    random.manual_seed(seed)
     positive = _draw_relevant(half, kinds, per_sequence, random)
     negative = _draw_relevant(half, kinds, per_sequence, random)
     relevant = torch.cat([positive, negative + kinds])
     n_more = half * free - n_plain
+    each_once = torch.arange(n_plain)
     more = torch.randint(max(n_plain, 1), (n_more,), generator=random)
-    drawn = torch.cat([torch.arange(n_plain), more])  # each token at least once
+    drawn = torch.cat([each_once, more])
     # Partly relevant tokens come in twins: even ones are positive, odd ones negative.
     plain_positive = _tilted(drawn, n_partly, 1, tilt, random)
     plain_negative = _tilted(drawn, n_partly, 0, tilt, random)
-    plain = torch.cat([plain_positive, plain_negative]).view(n, free)
-    tokens = torch.cat([relevant, plain + n_relevant], dim=1)
+    plain = torch.cat([plain_positive, plain_negative])
+    others = plain.view(n, free) + n_relevant
+    tokens = torch.cat([relevant, others], dim=1)
     order = torch.randperm(n, generator=random)
-    labels = (order < half).long()
-    vocab = _vocab(kinds, n_partly, n_plain - n_partly)
-    return Corpus.from_tokens(tokens[order].numpy(), labels, vocab, name="separable")
+    return Corpus.from_tokens(
+        tokens[order].numpy(),
+        labels=(order < half).long(),
+        vocab=_vocab(kinds, n_partly, n_plain - n_partly),
+        name="separable",
+    )
 
 
 def _draw_relevant(
@@ -71,25 +77,33 @@ def _draw_relevant(
 ) -> Tensor:
     """Draw distinct tokens for each of n sequences, each token at least once."""
     keys = torch.rand(n, kinds, generator=random)
+    order = torch.randperm(n, generator=random)
     token = torch.arange(kinds)
-    sequence = torch.randperm(n, generator=random)[token // per_sequence]
+    sequence = order[token // per_sequence]
     keys[sequence, token] = 2.0  # above all that is drawn: sure to be held
     return keys.topk(per_sequence, dim=1).indices
 
 
 def _tilted(
-    drawn: Tensor, n_partly: int, wrong: int, tilt: float, random: torch.Generator
+    drawn: Tensor,
+    n_partly: int,
+    wrong: int,
+    tilt: float,
+    random: torch.Generator,
 ) -> Tensor:
     """Return the tokens of one class, shuffled, some of the wrong parity exchanged.
 
     Each of the n_partly first tokens with this parity becomes its twin, the token
     beside it of the other parity, with probability `tilt`.
     """
-    wrong_side = (drawn < n_partly) & (drawn % 2 == wrong)
-    chosen = torch.rand(len(drawn), generator=random) < tilt
+    n = len(drawn)
+    partly = drawn < n_partly
+    wrong_side = drawn % 2 == wrong
+    chosen = torch.rand(n, generator=random) < tilt
     twin = drawn + 1 - 2 * wrong
-    tokens = torch.where(wrong_side & chosen, twin, drawn)
-    return tokens[torch.randperm(len(tokens), generator=random)]
+    tokens = torch.where(partly & wrong_side & chosen, twin, drawn)
+    order = torch.randperm(n, generator=random)
+    return tokens[order]
 
 
 def _vocab(kinds: int, n_partly: int, n_irrelevant: int) -> Vocab:
@@ -172,8 +186,10 @@ def synthetic_corpus(
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)
     first, later = synthetic_probabilities(n_tokens, delta, n_relevant)
-    random = torch.Generator().manual_seed(seed)
-    labels = (torch.randperm(n, generator=random) + 1) % 2
+    random = torch.Generator()
+    random.manual_seed(seed)
+    order = torch.randperm(n, generator=random)
+    labels = (order + 1) % 2
     tokens = torch.multinomial(first[labels], 1, generator=random)
     if length > 1:
         rest = torch.multinomial(

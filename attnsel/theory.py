@@ -64,7 +64,8 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     count = mean_count(corpus, torch.ones(len(corpus)))
     if K == 2:
         return alpha / count
-    return alpha / count[:, None] * (K / (K - 1))
+    scale = K / (K - 1)
+    return alpha / count[:, None] * scale
 
 
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
@@ -116,7 +117,8 @@ def relevant_tokens(
     lean = mean_count(corpus, corpus.signs * weights).numpy()
     frequency = mean_count(corpus, weights).numpy()
     leaning = np.abs(lean) > ROUNDING * frequency
-    complete = posterior_difference(corpus).abs().numpy() == 1
+    posterior = posterior_difference(corpus).numpy()
+    complete = np.abs(posterior) == 1
     relevant = []
     for i in range(len(corpus)):
         tokens = corpus.counts[[i]].indices
@@ -143,11 +145,14 @@ def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     result is int64 (n,). Of several that vote alike it is the first in the vocabulary.
     """
     check_shape("values", values, (len(corpus.vocab),))
-    counts, b = corpus.counts, values.detach().double().cpu().numpy()
+    b = values.detach().double().cpu().numpy()
+    counts = corpus.counts
     bags = np.split(counts.indices, counts.indptr[1:-1])
-    signs = corpus.signs.tolist()
-    best = [bag[(y * b[bag]).argmax()] for y, bag in zip(signs, bags, strict=True)]
-    return torch.from_numpy(np.array(best, dtype=np.int64))
+    strongest = []
+    for y, bag in zip(corpus.signs.tolist(), bags, strict=True):
+        votes = y * b[bag]
+        strongest.append(int(bag[votes.argmax()]))
+    return torch.tensor(strongest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +264,9 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     choices = list(selected)
     if isinstance(selected, Tensor):
         choices = selected.tolist()
-    if len(choices) != len(corpus):
-        raise ValueError(f"selected: {len(choices)} for {len(corpus)} sequences")
+    n = len(corpus)
+    if len(choices) != n:
+        raise ValueError(f"selected: {len(choices)} for {n} sequences")
     pairs: set[tuple[int, int]] = set()
     for i, choice in enumerate(choices):
         chosen = _token_ids(choice)
@@ -305,8 +311,10 @@ def _explain_failure(
     )
     if proof.status != 0:
         return
-    involved = pairs[proof.x > 1e-9]
-    names = [f"{corpus.vocab[s]!r} over {corpus.vocab[t]!r}" for s, t in involved]
+    names = []
+    for s, t in pairs[proof.x > 1e-9]:
+        chosen, other = corpus.vocab[s], corpus.vocab[t]
+        names.append(f"{chosen!r} over {other!r}")
     if len(names) > 5:
         names[5:] = [f"and {len(names) - 5} more"]
     raise ValueError(

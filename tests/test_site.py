@@ -292,7 +292,8 @@ def serious_violations(tab: Any) -> list[Any]:
 def test_axe_finds_no_serious_violation(view):
     if view.width < 600:  # the light theme on a screen, the dark one on a phone
         view.tab.emulate_media(color_scheme="dark")
-        assert view.tab.evaluate("document.documentElement.dataset.theme") == "dark"
+        dark = "document.documentElement.dataset.theme === 'dark'"
+        view.tab.wait_for_function(dark)
     assert serious_violations(view.tab) == []
 
 
