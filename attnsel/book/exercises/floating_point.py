@@ -48,7 +48,7 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     minutes=15,
 )
 def my_log_lead(a, b):
-    """Return log(b_top - f), f = sum of q_i b_i with q = softmax(a), a and b (T,).
+    """Return log(b_top - f), f = sum of q_i b_i, q = softmax(a), a and b (T,).
 
     Token 0 has the greatest score a and the greatest value b.
     """
