@@ -144,7 +144,6 @@ def test_checked_cells_hold_claims_only(path):
 UNCONVERTED = {
     "broken_assumptions",
     "diagnostics",
-    "floating_point",
     "leaks",
     "own_texts",
     "reviews",
