@@ -119,6 +119,8 @@ def frequent_tokens(
 def _suitable_min_count(totals: Mapping[str, int]) -> int:
     """Return the largest of MIN_COUNTS that keeps most of what was written."""
     times = np.array(list(totals.values()))
+    if not times.any():  # that no row is left is told instead
+        return MIN_COUNTS[0]
     suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
     chosen = max(suitable, default=1)
     if chosen < MIN_COUNTS[0]:
