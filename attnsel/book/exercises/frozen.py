@@ -53,6 +53,9 @@ def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
         "the part along p is missing": mistaken(
             lambda random, ga, gb, pv, vv, _: random - gb * vv
         ),
+        "the part along the old output, start.output, is missing": mistaken(
+            lambda random, ga, gb, pv, vv, _: random - ga * pv
+        ),
         "the random start is missing: E0 v stays": mistaken(
             lambda random, ga, gb, pv, vv, _: -ga * pv - gb * vv
         ),

@@ -23,7 +23,10 @@ def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> floa
 
 def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
     """Return which of the four kinds is not as it should be."""
-    a, b = ([float(x) for x in numbers] for numbers in result)
+    try:
+        a, b = ([float(x) for x in numbers] for numbers in result)
+    except (TypeError, ValueError):
+        a, b = [], []
     if (len(a), len(b)) != (3, 3):
         return "return two lists of three numbers: for good, bad and not"
     for kind, token, wanted in (("good", 0, B), ("bad", 1, -B)):
