@@ -148,7 +148,6 @@ UNCONVERTED = {
     "own_texts",
     "reviews",
     "settings",
-    "synthetic",
     "trajectories",
 }
 # What a newcomer reads: here most of the code is shown.
