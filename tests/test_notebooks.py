@@ -146,8 +146,8 @@ UNCONVERTED = {
     "diagnostics",
     "leaks",
     "own_texts",
-    "reviews",
     "settings",
+    "synthetic",
     "trajectories",
 }
 # What a newcomer reads: here most of the code is shown.
