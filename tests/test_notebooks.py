@@ -146,9 +146,7 @@ UNCONVERTED = {
     "diagnostics",
     "leaks",
     "own_texts",
-    "settings",
     "synthetic",
-    "trajectories",
 }
 # What a newcomer reads: here most of the code is shown.
 CORE = {

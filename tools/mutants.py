@@ -184,7 +184,7 @@ FAULTS = [
         "train",
         "training.measure(step in snapshots,",
         "training.measure(step - 1 in snapshots,",
-        chapter="trajectories",
+        chapter="settings",
     ),
     # More classes, a key-query matrix
     Fault(
