@@ -10,7 +10,8 @@ all tokens in an order, and the rank of the best token of the leak is told. A mi
 rank beyond the first 20, in the median over the seeds.
 
 - exact: by the exact p-value of texts by class, as in `attnsel.report`
-- pairs: the same for pairs of neighbours that say more than their tokens
+- pairs: the same for pairs of neighbours that say more than their tokens; a sign is a
+  pair of two words of the leak
 - z: by `attnsel.label_z`
 - Gardner: by the z of Gardner et al. (2021) of the share of a class among the texts
   that hold a token, with the share of the class in place of 1/K
@@ -101,7 +102,6 @@ def _before_adjectives(text: str, words: tuple[str, ...], random) -> str:
     )
 
 
-# Tokens that lean by themselves, such as "not" and "!", are no sign of a leak here.
 # Of each: a text where the shortcut points to class 1, where it points to class 0, and
 # the tokens that give it away.
 SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
@@ -143,6 +143,16 @@ SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
 }
 
 
+def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
+    """Return a text without the signs of a leak that it has by itself.
+
+    A style is told by words that are everywhere, so there they stay.
+    """
+    if kind.startswith("style"):
+        return text
+    return re.sub(rf"\b({'|'.join(signs)})\b", "", text, flags=re.IGNORECASE)
+
+
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
     """Return texts and labels, class 1 the rarer one, drawn for a seed."""
     reviews = load_corpus("yelp")
@@ -162,8 +172,11 @@ def planted(kind: str, share: float, balance: str, seed: int) -> Corpus:
     texts, labels = source(balance, seed)
     random = np.random.default_rng(100 + seed)
     leaks = (labels == 1) & (random.random(len(labels)) < share)
-    write = LEAKS[kind][0]
-    texts = [write(t, leak, random) for t, leak in zip(texts, leaks, strict=True)]
+    write, signs = LEAKS[kind]
+    texts = [
+        write(cleaned(t, kind, signs), leak, random)
+        for t, leak in zip(texts, leaks, strict=True)
+    ]
     return Corpus.from_texts(texts, labels, min_count=5)
 
 
@@ -173,9 +186,10 @@ def shortcut(kind: str, strength: float, seed: int) -> Corpus:
     random = np.random.default_rng(200 + seed)
     coin = random.random(len(labels)) < 0.5
     side = np.where(random.random(len(labels)) < strength, labels == 1, coin)
-    to, fro, _ = SHORTCUTS[kind]
+    to, fro, signs = SHORTCUTS[kind]
     texts = [
-        (to if one else fro)(t, random) for t, one in zip(texts, side, strict=True)
+        (to if one else fro)(cleaned(t, kind, signs), random)
+        for t, one in zip(texts, side, strict=True)
     ]
     return Corpus.from_texts(texts, labels, min_count=5)
 
@@ -235,7 +249,7 @@ def ranks(corpus: Corpus, signs: tuple[str, ...]) -> dict[str, float]:
         for i, (known, value) in enumerate(
             zip(pairs.names(corpus.vocab), q, strict=True)
         )
-        if value <= 0.05 and set(known.split()) & set(signs)
+        if value <= 0.05 and set(known.split()) <= set(signs)
     ]
     row["pairs"] = float(1 + (q < q[of_signs].min()).sum()) if of_signs else np.inf
     return row

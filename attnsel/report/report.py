@@ -78,7 +78,8 @@ def report(
             Hub's name of a data set. Where it has no test split a fifth is held out.
         text: name of the column of texts.
         label: name of the column of labels.
-        limit: size of a random sample of the texts to learn from.
+        limit: greatest number of texts of a split to look at, a random sample that
+            takes evenly from the classes while they last.
         rate: the promised rate of false finds, in (0, 1).
 
     Errors are those of `load_corpus`, and a ValueError of a rate out of range.

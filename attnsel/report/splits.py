@@ -23,14 +23,25 @@ def train_and_test(
 
     The held-out one is the split "test" of the source, or else a part of its texts.
     """
-    whole = load_corpus(source, text=text, label=label, limit=limit)
+    columns: Any = {"text": text, "label": label}
+    whole = _sampled(source, limit, **columns)
     if _is_one_table(source):
         return hold_out(whole)
     try:
-        test = load_corpus(source, "test", text=text, label=label, vocab=whole.vocab)
+        test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
     except ValueError:  # there is no such split
         return hold_out(whole)
     return whole, test
+
+
+def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
+    """Return a corpus of at most so many texts."""
+    try:
+        return load_corpus(source, limit=limit, **settings)
+    except ValueError as error:
+        if limit is None or not str(error).startswith("limit:"):
+            raise
+        return load_corpus(source, **settings)  # there are fewer
 
 
 def _is_one_table(source: Any) -> bool:
