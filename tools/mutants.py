@@ -590,7 +590,7 @@ FAULTS = [
         "report/luck",
         "q_values(corpus) <= rate",
         "q_values(corpus) > rate",
-        chapter="leaks",
+        chapter="own_texts",
     ),
     # What the chapters show
     Fault(
