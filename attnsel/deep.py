@@ -36,7 +36,8 @@ class MLPClassifier(Classifier):
         self, n_tokens: int, dim: int, *, residual: bool = False, **settings: Any
     ) -> None:
         super().__init__(n_tokens, dim, matrices=("hidden",), **settings)
-        self.settings["residual"] = self.residual = residual
+        self.residual = residual
+        self.settings["residual"] = residual
 
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K)."""
@@ -47,7 +48,9 @@ class MLPClassifier(Classifier):
         starts = C.crow_indices()[:-1].long()
         gathered = embedding_bag(columns, E, starts, mode="sum", per_sample_weights=q)
         hidden = torch.relu(gathered @ self.hidden.T)
-        logits = (hidden + gathered if self.residual else hidden) @ P[1:].T
+        if self.residual:
+            hidden = hidden + gathered
+        logits = hidden @ P[1:].T
         return logits.squeeze(1)  # where there is one output
 
 
@@ -90,7 +93,8 @@ class TwoLayerClassifier(Classifier):
         self.register_parameter("positions", None)
         if positions is not None:
             random = torch.Generator().manual_seed(seed + 1)
-            places = torch.randn(positions, dim, generator=random) * dim**-0.5
+            places = torch.randn(positions, dim, generator=random)
+            places.mul_(dim**-0.5)
             self.positions = nn.Parameter(places.to(self.embeddings))
 
     def forward(self, corpus: Corpus) -> Tensor:
@@ -106,42 +110,57 @@ class TwoLayerClassifier(Classifier):
         logits: list[Tensor] = []
         while len(logits) < len(order):
             left = order[len(logits) :]
-            group = left[: max(1, GROUP // sizes[left[0]] ** 2)]
-            logits.extend(self._logits([sequences[i] for i in group]))
-        back = torch.tensor(order).argsort().to(self.cls.device)
-        return torch.stack(logits)[back].squeeze(1)
+            longest = sizes[left[0]]
+            most = max(1, GROUP // longest**2)
+            group = [sequences[i] for i in left[:most]]
+            logits.extend(self._logits(group))
+        by_size = torch.stack(logits)
+        back = torch.tensor(order).argsort().to(by_size.device)
+        return by_size[back].squeeze(1)
 
     def _sequences(self, corpus: Corpus) -> list[tuple[Tensor, Tensor]]:
         """Return the tokens of each sequence and the logarithms of their counts."""
-        if self.positions is None:
-            counts = corpus.counts
-            ids = torch.from_numpy(counts.indices).long()
-            logs = torch.from_numpy(counts.data).to(self.cls.dtype).log()
-            at = torch.from_numpy(counts.indptr[1:-1]).long()
-            return list(zip(ids.tensor_split(at), logs.tensor_split(at), strict=True))
+        if self.positions is not None:
+            return self._texts_in_order(corpus, len(self.positions))
+        counts = corpus.counts
+        ids = torch.from_numpy(counts.indices).long()
+        logs = torch.from_numpy(counts.data).to(self.cls.dtype).log()
+        cuts = torch.from_numpy(counts.indptr[1:-1]).long()
+        pairs = zip(ids.tensor_split(cuts), logs.tensor_split(cuts), strict=True)
+        return list(pairs)
+
+    def _texts_in_order(self, corpus: Corpus, most: int) -> list[tuple[Tensor, Tensor]]:
+        """Return the tokens of each text as they follow, at most so many, each once."""
         if corpus.texts is None:
             raise ValueError("corpus: it has no texts, which positions need")
         found = []
         for i in range(len(corpus)):
-            ids = torch.tensor([s for _, s in corpus.words(i) if s >= 0])
-            if len(ids) > (most := len(self.positions)):
-                told = f"text {i} has {len(ids)} tokens, the model {most} positions"
+            tokens = [s for _, s in corpus.words(i) if s >= 0]
+            if len(tokens) > most:
+                told = f"text {i} has {len(tokens)} tokens, the model {most} positions"
                 raise ValueError(f"corpus: {told}")
-            found.append((ids, torch.zeros(len(ids), dtype=self.cls.dtype)))
+            logs = torch.zeros(len(tokens), dtype=self.cls.dtype)
+            found.append((torch.tensor(tokens), logs))
         return found
 
     def _logits(self, sequences: list[tuple[Tensor, Tensor]]) -> Tensor:
         """Return the logits (n, 1) or (n, K) of sequences that are padded together."""
-        tokens, counts = map(list, zip(*sequences, strict=True))
-        ids = pad_sequence(tokens, batch_first=True).to(self.cls.device)
-        logs = pad_sequence(counts, batch_first=True, padding_value=-torch.inf)
-        logs, X = logs.to(ids.device), self.embeddings[ids]
+        device = self.cls.device
+        tokens = [ids for ids, _ in sequences]
+        weights = [logs for _, logs in sequences]
+        ids = pad_sequence(tokens, batch_first=True).to(device)
+        logs = pad_sequence(weights, batch_first=True, padding_value=-torch.inf)
+        logs = logs.to(device)
+        X = self.embeddings[ids]
         if self.positions is not None:
             X = X + self.positions[: X.shape[1]]
         # The second layer reads K + 1 numbers of each row of H, so no more are formed.
         read = X @ self.directions().T
-        scores = torch.baddbmm(logs[:, None], X @ self.first_key_query, X.mT)
+        queries = X @ self.first_key_query
+        scores = torch.baddbmm(logs[:, None], queries, X.mT)
         H = torch.softmax(scores, dim=2) @ read
-        H = H + read if self.residual else H
-        q = torch.softmax(H[:, :, 0] + logs, dim=1)
-        return torch.einsum("nt,ntk->nk", q, H[:, :, 1:])
+        if self.residual:
+            H = H + read
+        a, b = H[:, :, 0], H[:, :, 1:]
+        q = torch.softmax(a + logs, dim=1)
+        return torch.einsum("nt,ntk->nk", q, b)

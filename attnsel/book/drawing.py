@@ -48,8 +48,9 @@ def draw_classifier(
     """
     q = torch.softmax(a, dim=0)
     logit = float(q @ b)
-    axes = pyplot.subplots(figsize=(6.4, 4.4))[1]
-    left, right = -2.35, len(words)
+    _, axes = pyplot.subplots(figsize=(6.4, 4.4))
+    left = -2.35
+    right = len(words)
     axes.set(xlim=(left, right), ylim=(-1.9, 6.2))
     axes.axis("off")
     axes.grid(False)
@@ -58,13 +59,15 @@ def draw_classifier(
     for i, word in enumerate(words):
         numbers = float(a[i]), float(q[i]), float(b[i])
         _draw_word(axes, i, word, embeddings[i], numbers)
+    ends = [0.1, right - 0.1]
     for height in (2.85, -0.35):
-        axes.plot([0.1, right - 0.1], [height, height], color=NEUTRAL, lw=1)
+        axes.plot(ends, [height, height], color=NEUTRAL, lw=1)
     axes.text(right, 2.62, "softmax", ha="right", fontsize=12, color="#555555")
     side = "positive" if logit > 0 else "negative"
     total = f"$\\sum_i q_i\\, b_{{x_i}}$ = {logit:.1f}, {side}"
-    axes.text(right / 2, -1.45, total, ha="center", va="center", fontsize=14)
-    axes.annotate("", (right / 2, -1.0), (right / 2, -0.4), arrowprops=ARROW)
+    middle = right / 2
+    axes.text(middle, -1.45, total, ha="center", va="center", fontsize=14)
+    _draw_arrow(axes, middle, -0.4, -1.0)
     axes.set_aspect("auto")
 
 
@@ -73,16 +76,23 @@ def _draw_word(
 ) -> None:
     """Draw one column: word, embedding, score, attention and value."""
     a, q, b = numbers
-    middle, strip = i + 0.5, (i + 0.14, i + 0.86, 4.4, 4.8)
+    middle = i + 0.5
+    strip = (i + 0.14, i + 0.86, 4.4, 4.8)
+    colour = POSITIVE if b > 0 else NEGATIVE
     look: Any = {"cmap": "Greys", "vmin": -0.12, "vmax": 0.12, "aspect": "auto"}
     axes.text(middle, 5.8, word, **MIDDLE)
     axes.imshow(entries[None], extent=strip, **look)
     axes.text(middle, 3.3, f"{a:.1f}", **MIDDLE)
     axes.bar(middle, q, 0.6, 1.25, color=ACCENT)
     axes.text(middle, 1.47 + q, f"{q:.0%}", **MIDDLE)
-    axes.text(middle, 0.2, f"{b:.1f}", color=POSITIVE if b > 0 else NEGATIVE, **MIDDLE)
-    for high, low in ((5.5, 5.0), (4.3, 3.6)):
-        axes.annotate("", (middle, low), (middle, high), arrowprops=ARROW)
+    axes.text(middle, 0.2, f"{b:.1f}", color=colour, **MIDDLE)
+    _draw_arrow(axes, middle, 5.5, 5.0)
+    _draw_arrow(axes, middle, 4.3, 3.6)
+
+
+def _draw_arrow(axes: Axes, x: float, high: float, low: float) -> None:
+    """Draw an arrow that goes straight down."""
+    axes.annotate("", (x, low), (x, high), arrowprops=ARROW)
 
 
 def draw_training(history: History) -> None:
@@ -90,15 +100,18 @@ def draw_training(history: History) -> None:
 
     A dotted line marks the best test accuracy.
     """
-    left, right = pyplot.subplots(1, 2, figsize=(8, 3.4))[1]
+    _, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3.4))
+    steps = history.step
+    percent = 100 * history.accuracy
+    test_percent = 100 * history.test_accuracy
+    left.plot(steps, history.loss, color=POSITIVE, label="training")
+    left.plot(steps, history.test_loss, "--", color=NEGATIVE, label="test")
+    right.plot(steps, percent, color=POSITIVE, label="training")
+    right.plot(steps, test_percent, "--", color=NEGATIVE, label="test")
     best = int(history.test_accuracy.argmax())
-    for axes, seen, new in (
-        (left, history.loss, history.test_loss),
-        (right, 100 * history.accuracy, 100 * history.test_accuracy),
-    ):
-        axes.plot(history.step, seen, color=POSITIVE, label="training")
-        axes.plot(history.step, new, "--", color=NEGATIVE, label="test")
-        axes.axvline(int(history.step[best]), color=NEUTRAL, ls=":", lw=1.2)
+    best_step = int(steps[best])
+    for axes in (left, right):
+        axes.axvline(best_step, color=NEUTRAL, ls=":", lw=1.2)
         axes.set_xlabel("step")
     left.set_ylabel("logistic loss")
     right.set_ylabel("accuracy (%)")
@@ -136,19 +149,25 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     Both axes are linear up to the median size and logarithmic beyond. The line has the
     slope one; the tokens with the two largest predictions are named.
     """
-    near, far = float(x.abs().median()), 4 * float(x.abs().max())
+    sizes = x.abs()
+    near = float(sizes.median())
+    far = 4 * float(sizes.max())
+    limits = (-6 * far, 6 * far)
     axes.set_xscale("symlog", linthresh=near)
     axes.set_yscale("symlog", linthresh=near)
     axes.plot([-far, far], [-far, far], color=NEUTRAL, lw=1, zorder=1)
-    axes.set(xlim=(-6 * far, 6 * far), ylim=(-6 * far, 6 * far))
+    axes.set(xlim=limits, ylim=limits)
     colours = [POSITIVE if value > 0 else NEGATIVE for value in x]
     axes.scatter(x, y, s=4, c=colours, lw=0, alpha=0.6, rasterized=True)
     # The lower name goes to the right of its point, the upper to the left.
-    top = sorted(x.abs().topk(2).indices.tolist(), key=lambda s: float(x[s]))
+    top = sizes.topk(2).indices.tolist()
+    top.sort(key=lambda s: float(x[s]))
     name_tokens(axes, vocab, top, x, y)
-    decade = 10.0 ** math.floor(math.log10(far))
+    exponent = math.floor(math.log10(far))
+    decade = 10.0**exponent
     ticks = [-decade, 0.0, decade]
-    names = [f"{tick:.0e}".replace("e-0", "e-") if tick else "0" for tick in ticks]
+    written = f"{decade:.0e}".replace("e-0", "e-")
+    names = [f"-{written}", "0", written]
     axes.set_xticks(ticks, names, fontsize=8)
     axes.set_yticks(ticks, names, fontsize=8)
     axes.minorticks_off()
@@ -162,13 +181,10 @@ def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> s
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]
     attention = attention_on(words, scores)
-    parts = [
-        f"<p><strong>{title}</strong></p><p>Attention</p>",
-        coloured_text(words, attention, scale=0.15, unit="attention"),
-        "<p>Values</p>",
-        coloured_text(words, values, scale=12, unit="value", signed=True),
-    ]
-    return "".join(parts)
+    head = f"<p><strong>{title}</strong></p><p>Attention</p>"
+    attended = coloured_text(words, attention, scale=0.15, unit="attention")
+    valued = coloured_text(words, values, scale=12, unit="value", signed=True)
+    return f"{head}{attended}<p>Values</p>{valued}"
 
 
 def draw_selection(
@@ -187,7 +203,8 @@ def draw_selection(
         1, 2, figsize=(7.2, 3.3), width_ratios=[1.6, 1]
     )
     colour = {"pos": POSITIVE, "neg": NEGATIVE, "irr": NEUTRAL}
-    left.scatter(values, scores, s=10, c=[colour[kind] for kind in kinds], lw=0)
+    colours = [colour[kind] for kind in kinds]
+    left.scatter(values, scores, s=10, c=colours, lw=0)
     left.set(ylim=(-0.9, 2.3), title=title, xlabel="value $E_s^\\top v$")
     left.set_ylabel("$E_s^\\top p\\;/\\;(m\\|p\\|)$")
     right.plot(attention.sort().values, color=POSITIVE)
@@ -202,7 +219,8 @@ def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     The gap (k,) is 1 - cos to the max-margin direction at its k points; the attention
     is that on the token selected in each sequence.
     """
-    first, second, third, fourth = pyplot.subplots(2, 2, figsize=(8, 5.6))[1].flat
+    _, panels = pyplot.subplots(2, 2, figsize=(8, 5.6))
+    first, second, third, fourth = panels.flat
     norms = flow.norms
     low, high = flow.attention.aminmax(dim=1)
     first.fill_between(norms, low, high, alpha=0.2, lw=0, label="least to greatest")
@@ -232,19 +250,24 @@ def draw_window(runs: pd.DataFrame) -> str:
     the mean of both classes.
     """
     figure, axes = pyplot.subplots(figsize=(6, 3.4))
-    x = runs["step"] * 1.02 ** (runs["seed"] - runs["seed"].mean())  # side by side
-    marks = (("positive", POSITIVE, "o", -0.02), ("negative", NEGATIVE, "^", 0.02))
-    for name, colour, marker, shift in marks:
-        look: Any = {"color": colour, "alpha": 0.6, "ms": 5, "label": f"{name} class"}
-        axes.plot(x, runs[name] + shift, marker, **look)
-    mean = runs.groupby("step")[["positive", "negative"]].mean().mean(axis=1)
+    aside = runs["seed"] - runs["seed"].mean()
+    x = runs["step"] * 1.02**aside  # the seeds side by side
+    look: Any = {"alpha": 0.6, "ms": 5}
+    positive = runs["positive"] - 0.02
+    negative = runs["negative"] + 0.02
+    axes.plot(x, positive, "o", color=POSITIVE, label="positive class", **look)
+    axes.plot(x, negative, "^", color=NEGATIVE, label="negative class", **look)
+    by_step = runs.groupby("step")[["positive", "negative"]].mean()
+    mean = by_step.mean(axis=1)
     axes.semilogx(mean.index, mean, color=ACCENT, label="mean of both")
     axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.08, 1.08))
     axes.set_ylabel("share of sequences selected")
     axes.legend(loc="center left")
-    steps = ", ".join(f"{step:,}" for step in runs[runs["lost"]]["step"].unique())
+    losing = runs["step"][runs["lost"]].unique()
+    steps = ", ".join(f"{step:,}" for step in losing)
     told = f"some runs lose a class at steps {steps}, none at the other sizes"
-    return figure_html(figure, f"With d = {runs['d'].iloc[0]:,} {told}.")
+    dim = runs["d"].iloc[0]
+    return figure_html(figure, f"With d = {dim:,} {told}.")
 
 
 def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
@@ -253,12 +276,13 @@ def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
     A dotted line marks the norm from which the bound is `certain`, a dashed one the
     exponent -2 of Theorem B, through the last point.
     """
-    R, axes = flow.norms, pyplot.subplots(figsize=(6, 3.8))[1]
+    R = flow.norms
+    _, axes = pyplot.subplots(figsize=(6, 3.8))
     axes.loglog(R, gap, color=POSITIVE, label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=NEGATIVE, label="Theorem A, $C / \\|p\\|$")
     far = R[R > 300]
-    law: Any = {"color": ACCENT, "label": "slope $-2$ (Theorem B)"}
-    axes.loglog(far, float(gap[-1]) * (R[-1] / far) ** 2, "--", **law)
+    law = float(gap[-1]) * (R[-1] / far) ** 2
+    axes.loglog(far, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
     axes.axvline(certain, color=NEUTRAL, ls=":", label="$\\mathcal{E}_{sel}$ passed")
     axes.set(xlabel="$\\|p\\|$", ylabel="$1 - \\cos$", ylim=(1e-7, 3))
     axes.legend(loc="lower left", fontsize=10)

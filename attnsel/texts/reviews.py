@@ -29,6 +29,7 @@ NEGATED_UP_TO = 0.65  # stronger words are never negated
 # their slots; the words of a list from frequent to rare.
 GRAMMAR = json.loads((resources.files(__package__) / "reviews.json").read_text("utf-8"))
 ZIPF = list(accumulate(1 / (rank + 3) for rank in range(99)))  # weights, cumulated
+SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
@@ -38,19 +39,24 @@ def _lexicon() -> tuple[list[str], np.ndarray, np.ndarray]:
     Positive and negative words come in pairs of equal weight and opposite strength,
     so the classes weigh the same. Within a list the strength falls a little.
     """
-    words, strength, weight = [], [], []
+    words, strengths, weights = [], [], []
     bands = GRAMMAR["opinions"]
     for band in bands:
-        absolute = band["strength"] == 1
-        share = ABSOLUTE if absolute else (1 - ABSOLUTE) / (len(bands) - 1)
+        strength = band["strength"]
+        share = (1 - ABSOLUTE) / (len(bands) - 1)
+        fall = 0.1  # of the strength within a list
+        if strength == 1:
+            share = ABSOLUTE
+            fall = 0.0
         for sign, side in ((1, "positive"), (-1, "negative")):
-            rank = np.arange(len(band[side]))
-            drop = (not absolute) * ((rank + 0.5) / len(rank) - 0.5)
+            listed = band[side]
+            rank = np.arange(len(listed))
+            place = (rank + 0.5) / len(rank) - 0.5
             zipf = 1 / (rank + 3)
-            words += band[side]
-            strength.append(sign * (band["strength"] - 0.1 * drop))
-            weight.append(share * zipf / zipf.sum())
-    return words, np.concatenate(strength), np.concatenate(weight)
+            words += listed
+            strengths.append(sign * (strength - fall * place))
+            weights.append(share * zipf / zipf.sum())
+    return words, np.concatenate(strengths), np.concatenate(weights)
 
 
 @cache
@@ -58,10 +64,25 @@ def _rates(classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the probability (K, W) of each word in a plain and a negated opinion."""
     _, strength, weight = _lexicon()
     position = np.linspace(-1, 1, classes)[:, None]
-    near = 1 - np.abs(position - strength) * (classes - 1) / 2
-    plain = weight * (np.maximum(near, 0) + (1 + position * strength) / classes) / 2
-    negated = plain[::-1] * (np.abs(strength) < NEGATED_UP_TO)
-    return plain / plain.sum(1)[:, None], negated / negated.sum(1)[:, None]
+    distance = np.abs(position - strength)
+    near = 1 - distance * (classes - 1) / 2
+    shared = np.maximum(near, 0)
+    spread = (1 + position * strength) / classes
+    plain = weight * (shared + spread) / 2
+    is_weak = np.abs(strength) < NEGATED_UP_TO
+    negated = np.where(is_weak, plain[::-1], 0.0)
+    return _shares(plain), _shares(negated)
+
+
+def _shares(weight: np.ndarray) -> np.ndarray:
+    """Return weights (K, W) so that those of each class add up to one."""
+    total = weight.sum(axis=1, keepdims=True)
+    return weight / total
+
+
+def _cumulated(rates: np.ndarray) -> list[list[float]]:
+    """Return rates (K, W) as `bisect` takes them, a list for each class."""
+    return [list(accumulate(row)) for row in rates]
 
 
 def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
@@ -76,8 +97,10 @@ def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
     """
     plain, negated = _rates(classes)
     rate = (1 - NEGATION) * plain + NEGATION * negated
-    counts = rate * (sum(OPINIONS) / len(OPINIONS))
-    return dict(zip(_lexicon()[0], counts.T, strict=True))
+    mean_opinions = sum(OPINIONS) / len(OPINIONS)
+    counts = rate * mean_opinions
+    words, _, _ = _lexicon()
+    return dict(zip(words, counts.T, strict=True))
 
 
 def generate_reviews(
@@ -97,32 +120,45 @@ def generate_reviews(
     """
     # Nothing else is asked of numpy, so a seed gives the same under any version.
     uniform = np.random.Generator(np.random.PCG64([seed, stream, classes])).random
-    words = _lexicon()[0]
-    plain, negated = ([list(accumulate(row)) for row in p] for p in _rates(classes))
-    sentences, slots = GRAMMAR["sentences"], GRAMMAR["slots"]
+    words, _, _ = _lexicon()
+    plain_rates, negated_rates = _rates(classes)
+    plain = _cumulated(plain_rates)
+    negated = _cumulated(negated_rates)
 
     def choose(options: list[str], weights: list[float] = ZIPF) -> str:
-        return options[bisect_right(weights, uniform() * weights[len(options) - 1])]
+        total = weights[len(options) - 1]
+        place = bisect_right(weights, uniform() * total)
+        return options[place]
 
     def number(options: range) -> int:
-        return options[int(uniform() * len(options))]
+        place = int(uniform() * len(options))
+        return options[place]
+
+    def opinion(label: int) -> str:
+        if uniform() < negation:
+            opposite = choose(words, negated[label])
+            return f"not {opposite}"
+        return choose(words, plain[label])
 
     def write(kind: str, label: int) -> str:
         def fill(slot: re.Match[str]) -> str:
-            if slot[1] != "opinion":
-                return choose(slots[slot[1]])
-            if uniform() < negation:
-                return "not " + choose(words, negated[label])
-            return choose(words, plain[label])
+            name = slot[1]
+            if name == "opinion":
+                return opinion(label)
+            return choose(GRAMMAR["slots"][name])
 
-        sentence = re.sub(r"\{(\w+)\}", fill, choose(sentences[kind]))
+        pattern = choose(GRAMMAR["sentences"][kind])
+        sentence = SLOT.sub(fill, pattern)
         return sentence[0].upper() + sentence[1:]
 
     texts = []
     labels = [i % classes for i in range(n)]
     for label in labels:
-        body = ["opinion"] * number(OPINIONS) + ["talk"] * number(TALK)
+        opinions = ["opinion"] * number(OPINIONS)
+        talk = ["talk"] * number(TALK)
+        body = opinions + talk
         body.sort(key=lambda _: uniform())
         kinds = ["opening", *body, "closing"]
-        texts.append(" ".join(write(kind, label) for kind in kinds))
+        sentences = [write(kind, label) for kind in kinds]
+        texts.append(" ".join(sentences))
     return texts, labels
