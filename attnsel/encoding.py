@@ -40,18 +40,21 @@ def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> Block:
     bags = [Counter(_tokens_of(text, tokenize)) for text in texts]
     occurring = [token for bag in bags for token in bag]
     times = [n for bag in bags for n in bag.values()]
+    sizes = [len(bag) for bag in bags]
     ids, tokens = pd.factorize(np.array(occurring, object))
     return {
         "tokens": tokens.tolist(),
         "ids": ids.astype(np.int32),
         "times": np.array(times, np.int32),
-        "sizes": np.array([len(bag) for bag in bags], np.int32),
+        "sizes": np.array(sizes, np.int32),
     }
 
 
 def _tokens_of(text: Any, tokenize: Tokenizer | None) -> list[str]:
     """Return the tokens of a text; what is no text holds none."""
-    return split_with(tokenize, text) if isinstance(text, str) else []
+    if not isinstance(text, str):
+        return []
+    return split_with(tokenize, text)
 
 
 def count_tokens(
@@ -137,7 +140,9 @@ def _suitable_min_count(totals: Mapping[str, int]) -> int:
 
 def _kept_share(times: np.ndarray, min_count: int) -> float:
     """Return the share of all occurrences that belong to frequent tokens."""
-    return float(times[times >= min_count].sum() / max(1, times.sum()))
+    kept = times[times >= min_count].sum()
+    total = times.sum()
+    return float(kept / max(1, total))
 
 
 def _warn_of_clauses(totals: Mapping[str, int]) -> None:
@@ -161,17 +166,20 @@ def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]
         times, sizes = block["times"], block["sizes"]
         start, stop = stop, stop + len(sizes)
         if numbers is not None:
-            times = times * np.repeat(numbers[start:stop] >= 0, sizes)
+            has_class = numbers[start:stop] >= 0
+            times = np.where(np.repeat(has_class, sizes), times, 0)
         tokens = list(block["tokens"])
-        sums = np.bincount(block["ids"], times, len(tokens)).astype(int)
-        totals.update(dict(zip(tokens, sums.tolist(), strict=True)))
+        sums = np.bincount(block["ids"], times, len(tokens))
+        pairs = zip(tokens, sums.astype(int).tolist(), strict=True)
+        totals.update(dict(pairs))
     return totals
 
 
 def count_matrix(blocks: Iterable[Block], tokens: Sequence[str]) -> csr_array:
     """Join blocks to the counts (n, V) of given tokens, float32."""
     places = {token: i for i, token in enumerate(tokens)}
-    times, ids = np.empty(0, np.float32), np.empty(0, np.int32)
+    times = np.empty(0, np.float32)
+    ids = np.empty(0, np.int32)
     lengths = [np.zeros(1, np.int64)]
     for block in blocks:
         new_ids, new_times, new_lengths = _renumbered(block, places)
@@ -179,8 +187,10 @@ def count_matrix(blocks: Iterable[Block], tokens: Sequence[str]) -> csr_array:
         _append(times, new_times)
         lengths.append(new_lengths)
     # Indices of 8 bytes would make those of the tokens as large.
-    starts = np.concatenate(lengths).cumsum(dtype=get_index_dtype(maxval=len(ids)))
-    counts = csr_array((times, ids, starts), (len(starts) - 1, len(tokens)))
+    index_dtype = get_index_dtype(maxval=len(ids))
+    starts = np.concatenate(lengths).cumsum(dtype=index_dtype)
+    shape = (len(starts) - 1, len(tokens))
+    counts = csr_array((times, ids, starts), shape)
     counts.sort_indices()
     return counts
 
@@ -192,9 +202,11 @@ def _renumbered(
     table = [places.get(token, -1) for token in block["tokens"]]
     ids = np.array(table, np.int32)[block["ids"]]
     kept = ids >= 0
+    times = block["times"][kept]
     n = len(block["sizes"])
     rows = np.repeat(np.arange(n), block["sizes"])
-    return ids[kept], block["times"][kept], np.bincount(rows[kept], minlength=n)
+    lengths = np.bincount(rows[kept], minlength=n)
+    return ids[kept], times, lengths
 
 
 def _append(whole: np.ndarray, more: np.ndarray) -> None:
@@ -230,13 +242,15 @@ def number_labels(
             wanted = _listed(classes, 10)
             raise ValueError(f"labels: {label} is none of the classes {wanted}")
     # A missing label has the code -1, and so the last number.
-    numbers = np.array([*(number[name] for name in names), -1])
-    return numbers[codes], classes
+    numbers = [number[name] for name in names]
+    return np.array([*numbers, -1])[codes], classes
 
 
 def _class_name(label: Any) -> ClassName | None:
     """Return what the class of a label is called; None if it is an empty string."""
-    value = label.item() if isinstance(label, np.generic) else label
+    value = label
+    if isinstance(label, np.generic):
+        value = label.item()
     if isinstance(value, str):
         return _class_of_word(value.strip())
     if isinstance(value, float) and value.is_integer():
@@ -248,11 +262,13 @@ def _class_name(label: Any) -> ClassName | None:
 
 def _class_of_word(word: str) -> ClassName | None:
     """Read a label that is a string: words for whole numbers and booleans are these."""
-    if number := re.fullmatch(r"([+-]?\d+)(\.0*)?", word):
-        return int(number[1])
+    whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
+    if whole:
+        return int(whole[1])
     if re.fullmatch(r"[+-]?\d*\.\d+", word):
         raise _no_class(word)
-    return {"true": True, "false": False, "": None}.get(word.lower(), word)
+    special = {"true": True, "false": False, "": None}
+    return special.get(word.lower(), word)
 
 
 def _no_class(value: Any) -> ValueError:
@@ -281,7 +297,9 @@ def what_rows_lack(
 ) -> dict[int, str]:
     """Return what each row that cannot be used lacks, by its position."""
     tokenless = np.diff(counts.indptr) == 0
-    unlabelled = np.zeros_like(tokenless) if numbers is None else numbers < 0
+    unlabelled = np.zeros_like(tokenless)
+    if numbers is not None:
+        unlabelled = numbers < 0
     lacking = {}
     for row in np.flatnonzero(tokenless | unlabelled).tolist():
         if texts is not None and _is_blank(texts[row]):
@@ -303,11 +321,12 @@ def report_left_out(
     """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else ROWS_SHOWN
-    told = ", ".join(
-        f"{len(rows):,} without {what} "
-        f"({'rows' if len(rows) > 1 else 'row'} {_listed(rows, most)})"
-        for what, rows in left_out.items()
-    )
+    parts = []
+    for what, rows in left_out.items():
+        noun = "rows" if len(rows) > 1 else "row"
+        shown = _listed(rows, most)
+        parts.append(f"{len(rows):,} without {what} ({noun} {shown})")
+    told = ", ".join(parts)
     if n == 0:
         raise ValueError("no row is left of 0")
     if total == n:
@@ -335,5 +354,7 @@ def check_settings(
 
 def _listed(values: Sequence[Any], most: int) -> str:
     """Write the first values, and say if there are more."""
-    shown = ", ".join(map(str, values[:most]))
-    return f"{shown}, ..." if len(values) > most else shown
+    shown = [str(value) for value in values[:most]]
+    if len(values) > most:
+        shown.append("...")
+    return ", ".join(shown)

@@ -34,18 +34,21 @@ def clean_text(text: str) -> str:
 
     A letter and the accent after it become one character where there is one (NFC).
     """
-    return unicodedata.normalize("NFC", _LINE_BREAK.sub(" ", text))
+    spaced = _LINE_BREAK.sub(" ", text)
+    return unicodedata.normalize("NFC", spaced)
 
 
 def fold(text: str) -> str:
     """Lowercase a text and straighten its apostrophes, keeping its length."""
     # The dotted capital I is the one letter that would grow when lowercased.
-    return text.replace("İ", "I").lower().replace("’", "'")
+    lower = text.replace("İ", "I").lower()
+    return lower.replace("’", "'")
 
 
 def split(text: str) -> list[str]:
     """Return the tokens of a text, in lower case."""
-    return _TOKEN.findall(fold(clean_text(text)))
+    cleaned = clean_text(text)
+    return _TOKEN.findall(fold(cleaned))
 
 
 def is_unspaced(token: str) -> bool:
@@ -57,7 +60,8 @@ def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
     """Return the tokens that a function finds in the cleaned text, less blank ones."""
     if tokenize is None:
         return split(text)
-    return [token for token in tokenize(clean_text(text)) if token.strip()]
+    found = tokenize(clean_text(text))
+    return [token for token in found if token.strip()]
 
 
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
@@ -100,7 +104,9 @@ class Vocab(tuple[str, ...]):
         """Number the tokens; a ValueError if one occurs twice or there is none."""
         vocab = super().__new__(cls, tokens)
         vocab._ids = {token: i for i, token in enumerate(vocab)}
-        vocab.classes = None if classes is None else tuple(classes)
+        vocab.classes = None
+        if classes is not None:
+            vocab.classes = tuple(classes)
         vocab.tokenize = tokenize
         if isinstance(tokens, str) or not all(isinstance(t, str) for t in vocab):
             raise TypeError("tokens: expected a list of strings")

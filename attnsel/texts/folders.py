@@ -1,7 +1,7 @@
 """Folders as people have them: a file for each split, parts of one, a file a text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -44,18 +44,25 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
         raise ValueError(
             f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
         )
-    whole = (
-        _texts_in_classes(folder)
-        or _parts(folder, ".*?")
-        or _parts(folder, ".*?", "*=*/*")  # Parquet by the values of a column
-    )
-    if whole and split != "train":
-        raise one_table(str(folder), split)
+    whole = _whole(folder)
     if not whole:
-        there = sorted(path.name for path in folder.iterdir())[:10]
         wanted = f"{split}.csv or the like, or folders of texts, one a class"
+        there = _first_names(folder.iterdir())
         raise ValueError(f"{folder}: expected {wanted}, got {there}")
+    if split != "train":
+        raise one_table(str(folder), split)
     return whole
+
+
+def _whole(folder: Path) -> list[Path]:
+    """Return the files of a folder that is one table, or of texts in folders."""
+    texts = _texts_in_classes(folder)
+    if texts:
+        return texts
+    tables = _parts(folder, ".*?")
+    if tables:
+        return tables
+    return _parts(folder, ".*?", "*=*/*")  # Parquet by the values of a column
 
 
 def _named(folder: Path, split: str) -> list[Path]:
@@ -63,38 +70,60 @@ def _named(folder: Path, split: str) -> list[Path]:
     inner = folder / split
     if inner.is_dir():
         return _texts_in_classes(inner) or _parts(inner, ".*?")
-    return _parts(folder, re.escape(split)) or _parts(folder, re.escape(split), "*/*")
+    name = re.escape(split)
+    return _parts(folder, name) or _parts(folder, name, "*/*")
 
 
 def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
     """Return the one file of a name, or its numbered parts in their order."""
     numbered = re.compile(f"({name}){_PART}")
-    files = [path for path in folder.glob(pattern) if path.is_file()]
-    matches = {p: numbered.fullmatch(stem(p)) for p in files if readable_ending(p)}
-    if not all(_is_prose(path) for path in matches):  # a README beside a table
-        matches = {p: match for p, match in matches.items() if not _is_prose(p)}
-    found = {path: match[1] for path, match in matches.items() if match}
-    names, endings = set(found.values()), {readable_ending(path) for path in found}
-    if len(found) > 1 and (len(names) > 1 or len(endings) > 1):
-        there = sorted(path.name for path in found)[:10]
+    found: list[Path] = []
+    names: set[str] = set()
+    endings: set[str] = set()
+    for path in _tables(folder, pattern):
+        match = numbered.fullmatch(stem(path))
+        if match:
+            found.append(path)
+            names.add(match[1])
+            endings.add(readable_ending(path))
+    if len(names) > 1 or len(endings) > 1:
+        there = _first_names(found)
         raise ValueError(f"{folder}: expected one train.csv or the like, got {there}")
-    return sorted(found, key=lambda path: _by_number(path.name))
+    return sorted(found, key=_by_number)
 
 
-def _is_prose(path: Path) -> bool:
-    return readable_ending(path) == ".txt"
+def _tables(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that can be read, less prose such as a README beside others."""
+    files = [path for path in folder.glob(pattern) if path.is_file()]
+    readable = [path for path in files if readable_ending(path)]
+    tables = [path for path in readable if readable_ending(path) != ".txt"]
+    return tables or readable
 
 
-def _by_number(name: str) -> list[str | int]:
+def _first_names(paths: Iterable[Path]) -> list[str]:
+    """Return the names of some files, for a message."""
+    return sorted(path.name for path in paths)[:10]
+
+
+def _by_number(path: Path) -> list[str | int]:
     """Sort part 10 after part 9."""
-    return [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", name)]
+    pieces: list[str | int] = []
+    for piece in re.split(r"(\d+)", path.name):
+        if piece.isdigit():
+            pieces.append(int(piece))
+        else:
+            pieces.append(piece)
+    return pieces
 
 
 def _texts_in_classes(folder: Path) -> list[Path]:
     """Return the files of texts in two folders or more, each called like a class."""
-    texts = [p for p in folder.glob("*/*") if p.is_file() and is_one_text(p)]
+    files = [path for path in folder.glob("*/*") if path.is_file()]
+    texts = [path for path in files if is_one_text(path)]
     classes = {path.parent for path in texts}
-    return sorted(texts) if len(classes) > 1 else []
+    if len(classes) < 2:
+        return []
+    return sorted(texts)
 
 
 def is_one_text(path: Path) -> bool:
