@@ -26,17 +26,27 @@ def check_number(
     """
     if optional and value is None:
         return
-    kind = "an even integer" if even else "an integer" if integer else "a finite number"
-    wanted: Any = Integral if integer or even else Real
-    if (
-        not isinstance(value, wanted)
-        or isinstance(value, bool)
-        or not (math.isfinite(value) and above < value and least <= value <= most)
-        or (even and value % 2)
-    ):
-        ends = {"from": least, "above": above, "to": most}.items()
-        bounds = [f" {word} {round(x, 6)}" for word, x in ends if math.isfinite(x)]
-        raise ValueError(f"{name}: expected {kind}{''.join(bounds)}, got {value!r}")
+    expected = "a finite number"
+    wanted: Any = Real
+    if integer:
+        expected = "an integer"
+        wanted = Integral
+    if even:
+        expected = "an even integer"
+        wanted = Integral
+    is_right = (
+        isinstance(value, wanted)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+        and above < value
+        and least <= value <= most
+        and not (even and value % 2)
+    )
+    if not is_right:
+        for word, end in (("from", least), ("above", above), ("to", most)):
+            if math.isfinite(end):
+                expected += f" {word} {round(end, 6)}"
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
 
 
 def check_choice(name: str, value: Any, known: Collection[Any]) -> None:
@@ -48,9 +58,11 @@ def check_choice(name: str, value: Any, known: Collection[Any]) -> None:
 def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None:
     """Raise a ValueError unless a tensor has a shape; a letter stands for any size."""
     got = tuple(tensor.shape)
-    if len(got) != len(shape) or any(
-        isinstance(size, int) and size != n for size, n in zip(shape, got, strict=True)
-    ):
+    is_right = len(got) == len(shape)
+    for size, n in zip(shape, got, strict=False):
+        if isinstance(size, int) and size != n:
+            is_right = False
+    if not is_right:
         wanted = str(shape).replace("'", "")
         raise ValueError(f"{name}: expected shape {wanted}, got {got}")
 

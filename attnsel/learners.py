@@ -39,8 +39,10 @@ class Learner:
     def __init__(
         self, model: Classifier, train: Collection[str], lr: float, optimizer: str
     ) -> None:
-        self.model, self.trained = model, list(train)
-        self.lr, self.is_adam = lr, optimizer == "adam"
+        self.model = model
+        self.trained = list(train)
+        self.lr = lr
+        self.is_adam = optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
         self.leaves = {name: p.detach() for name, p in model.named_parameters()}
         self.optimizers = self._make_optimizers()
@@ -134,10 +136,11 @@ class ScoreSpaceLearner(Learner):
     def _make_optimizers(self) -> list[torch.optim.Optimizer]:
         """Return one optimizer for each block of rows of the parameters to train."""
         self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
-        self.block_optimizers = {
-            name: [self._optimizer({name: [block]}) for block in self.blocks[name]]
-            for name in self.trained
-        }
+        self.block_optimizers: dict[str, list[torch.optim.Optimizer]] = {}
+        for name in self.trained:
+            blocks = self.blocks[name]
+            optimizers = [self._optimizer({name: [block]}) for block in blocks]
+            self.block_optimizers[name] = optimizers
         return list(chain.from_iterable(self.block_optimizers.values()))
 
     def scores(self) -> Tensor:
@@ -168,13 +171,16 @@ class ScoreSpaceLearner(Learner):
         """Move the parameters: dL/dE = g P, dL/dP = g^T E with P the directions."""
         directions = self.model.directions()
         P = directions.detach()
-        E, g = self.blocks["embeddings"], self.score_gradient.split(BLOCK)
+        E = self.blocks["embeddings"]
+        g = self.score_gradient.split(BLOCK)
         pulled = P.new_empty(len(E), *P.shape)
 
         def move_tokens(i: int) -> None:
             torch.mm(g[i].T, E[i], out=pulled[i])
             if "embeddings" in self.trained:
-                self._move("embeddings", i, torch.mm(g[i], P, out=self._buffer(i)))
+                gradient = self._buffer(i)
+                torch.mm(g[i], P, out=gradient)
+                self._move("embeddings", i, gradient)
 
         self.workers.run(move_tokens, len(E))
         # These move last: the gradients of all are taken where they stand.
@@ -207,7 +213,9 @@ class ScoreSpaceLearner(Learner):
 
     def _multiply(self, C: Tensor, x: Tensor) -> Tensor:
         """Return C x for a sparse C, by rows that hold about PIECE entries together."""
-        values, columns, starts = C.values(), C.col_indices(), C.crow_indices()
+        values = C.values()
+        columns = C.col_indices()
+        starts = C.crow_indices()
         n_pieces = len(values) // PIECE
         if n_pieces < 2 or C.is_cuda:
             return C @ x
@@ -217,7 +225,8 @@ class ScoreSpaceLearner(Learner):
 
         def multiply_rows(i: int) -> None:
             begin, end = cuts[i], cuts[i + 1]
-            first, last = int(starts[begin]), int(starts[end])
+            first = int(starts[begin])
+            last = int(starts[end])
             piece = torch.sparse_csr_tensor(
                 starts[begin : end + 1] - first,
                 columns[first:last],

@@ -23,11 +23,14 @@ def selections() -> Iterator[tuple[Any, ...]]:
 
     In the first case p selects, by the square root of one half.
     """
-    yield np.eye(4), np.array([2.0, 2, 0, 0]), [[0, 2], [0, 3], [1, 2, 3]], [0, 0, 1]
+    p = np.array([2.0, 2, 0, 0])
+    X = [[0, 2], [0, 3], [1, 2, 3]]
+    yield np.eye(4), p, X, [0, 0, 1]
     for seed in range(6):
         corpus = separable_corpus(4 + 2 * seed, 8, 3, n_relevant=4, seed=seed)
         random = np.random.default_rng(seed)
-        E, p = random.normal(size=(8, 3)), random.normal(size=3)
+        E = random.normal(size=(8, 3))
+        p = random.normal(size=3)
         X = [corpus.counts[[i]].indices.tolist() for i in range(len(corpus))]
         yield E, 2 * p, X, relevant_tokens(corpus).tolist()
 
@@ -41,8 +44,10 @@ def least(
 
     def margin(E: np.ndarray, p: np.ndarray, X: list[list[int]], top: list[int]) -> Any:
         a = E @ p / norm(p)
-        pairs = zip(X, top, strict=True)
-        return over([lead for x, r in pairs for lead in leads(a, r, x)])
+        found: list[float] = []
+        for x, r in zip(X, top, strict=True):
+            found += leads(a, r, x)
+        return over(found)
 
     return margin
 
@@ -102,11 +107,17 @@ def by_autograd(
     E: np.ndarray, p: np.ndarray, v: np.ndarray, X: list[list[int]], y: list[float]
 ) -> np.ndarray:
     """Return minus the gradient of the loss in p."""
-    rows, at, out = (torch.from_numpy(part) for part in (E, p, v))
-    at.requires_grad_()
-    votes = [torch.softmax(rows[x] @ at, 0) @ (rows[x] @ out) for x in X]
+    rows = torch.from_numpy(E)
+    out = torch.from_numpy(v)
+    at = torch.from_numpy(p).requires_grad_()
+    logits = []
+    for x in X:
+        q = torch.softmax(rows[x] @ at, 0)
+        logits.append(q @ (rows[x] @ out))
     signs = torch.tensor(y, dtype=torch.float64)
-    torch.log(1 + torch.exp(-signs * torch.stack(votes))).mean().backward()
+    margins = signs * torch.stack(logits)
+    losses = torch.log(1 + torch.exp(-margins))
+    losses.mean().backward()
     assert at.grad is not None
     return -at.grad.numpy()
 
@@ -119,10 +130,12 @@ def pull(
     def total(E: Any, p: Any, v: Any, X: list[list[int]], y: list[float]) -> np.ndarray:
         result = np.zeros(len(p))
         for x, side in zip(X, y, strict=True):
-            q, gamma = softmax(E[x] @ p), E[x] @ v
+            q = softmax(E[x] @ p)
+            gamma = E[x] @ v
             f = q @ gamma
             g = expit(-right * side * f)
-            result += side * g * E[x].T @ (q * (gamma - center * f))
+            lead = q * (gamma - center * f)
+            result += side * g * E[x].T @ lead
         return sign * result / len(X) ** factor
 
     return total
