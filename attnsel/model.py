@@ -133,8 +133,10 @@ class Classifier(nn.Module):
         readable = [i for i, text in enumerate(texts) if self._has_token(text)]
         answers: list[Any] = [None] * len(texts)
         if readable:
-            corpus = Corpus.from_texts([texts[i] for i in readable], vocab=self.vocab)
-            for i, answer in zip(readable, self._likeliest(corpus), strict=True):
+            known = [texts[i] for i in readable]
+            corpus = Corpus.from_texts(known, vocab=self.vocab)
+            found = self._likeliest(corpus)
+            for i, answer in zip(readable, found, strict=True):
                 answers[i] = answer
         return answers
 
@@ -145,8 +147,10 @@ class Classifier(nn.Module):
         return [self.classes[k] for k in logits.argmax(1).tolist()]
 
     def _has_token(self, text: str | None) -> bool:
+        if not isinstance(text, str):
+            return False
         vocab: Collection[str] = self.vocab or ()
-        return isinstance(text, str) and any(token in vocab for token in split(text))
+        return any(token in vocab for token in split(text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write parameters, vocabulary and classes to a file, whole or not at all.
@@ -239,8 +243,11 @@ class AttentionClassifier(Classifier):
         a = self.scores()[:, 0]
         C, _ = count_tensors(corpus, a.dtype, a.device)
         _, _, q = sequence_softmax(a, C)
-        indices, indptr = corpus.counts.indices.copy(), corpus.counts.indptr.copy()
-        return csr_array((q.cpu().numpy(), indices, indptr), corpus.counts.shape)
+        counts = corpus.counts
+        weights = q.cpu().numpy()
+        indices = counts.indices.copy()
+        indptr = counts.indptr.copy()
+        return csr_array((weights, indices, indptr), counts.shape)
 
 
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
@@ -274,10 +281,12 @@ def bag_logits(
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
     a, b = scores[:, :1], scores[:, 1:]
     C, Ct = count_tensors(corpus, scores.dtype, scores.device)
-    top, bottom = a.detach().max(), a.detach().min()
+    top = a.detach().max()
+    bottom = a.detach().min()
     if float(top - bottom) <= SAFE_SPREAD[scores.dtype]:
         w = torch.exp(a - top)
-        sums = _Product.apply(torch.cat((w * b, w), dim=1), C, Ct, multiply)
+        terms = torch.cat((w * b, w), dim=1)
+        sums = _Product.apply(terms, C, Ct, multiply)
         logits = sums[:, :-1] / sums[:, -1:]
     else:
         logits = _spread_logits(a[:, 0], b, C)
@@ -358,7 +367,8 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0
     else:
-        is_own = one_hot(corpus.targets, logits.shape[1]).bool().to(logits.device)
+        K = logits.shape[1]
+        is_own = one_hot(corpus.targets, K).bool().to(logits.device)
         highest_other = logits.masked_fill(is_own, -torch.inf).amax(1)
         is_right = logits[is_own] > highest_other
     return float(is_right.double().mean())

@@ -46,8 +46,9 @@ def binned(
     deviation = scipy.stats.binned_statistic(*points, "std", bins, range)
     count = scipy.stats.binned_statistic(*points, "count", bins, range)
     edges = mean.bin_edges
+    middles = (edges[:-1] + edges[1:]) / 2
     return Binned(
-        centers=torch.from_numpy((edges[:-1] + edges[1:]) / 2),
+        centers=torch.from_numpy(middles),
         mean=torch.from_numpy(mean.statistic),
         deviation=torch.from_numpy(deviation.statistic),
         count=torch.from_numpy(count.statistic).long(),
@@ -154,8 +155,9 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     right_end = value_means[-1] / value_means.max()
     left_half = _pair(x[x < 0], score[x < 0], "scores")
     right_half = _pair(x[x > 0], score[x > 0], "scores")
+    whole = _pair(x, value, "scores")
     return Shape(
-        values=spearman(*_pair(x, value, "scores")),
+        values=spearman(*whole),
         left=spearman(*left_half),
         right=spearman(*right_half),
         value_spread=_relative_spread(value_bins, full),

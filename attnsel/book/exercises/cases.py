@@ -19,16 +19,18 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
     each, mostly not in equal number.
     """
     vocab = Vocab(LETTERS[:3])
-    yield Corpus.from_tokens([[0, 1, 1], [0]], [1, 0], vocab, name="two sequences")
+    rows = [[0, 1, 1], [0]]
+    yield Corpus.from_tokens(rows, [1, 0], vocab, name="two sequences")
     vocab = Vocab(LETTERS)
     random = torch.Generator().manual_seed(0)
     for i in range(count - 1):
         n = 2 + i % 5
         lengths = torch.randint(1, 6, (n,), generator=random)
-        rows = [torch.randint(6, (T,), generator=random) for T in lengths.tolist()]
+        drawn = [torch.randint(6, (T,), generator=random) for T in lengths.tolist()]
         labels = torch.randint(2, (n,), generator=random)
-        labels[0], labels[1] = 0, 1
-        yield Corpus.from_tokens(rows, labels, vocab, name=f"corpus {i}")
+        labels[0] = 0
+        labels[1] = 1
+        yield Corpus.from_tokens(drawn, labels, vocab, name=f"corpus {i}")
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:

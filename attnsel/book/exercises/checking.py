@@ -149,11 +149,11 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
         told_of = _fault(exercise, result, arguments)
         if told_of is not None:
             mistake = _mistake(exercise, answer)
-            return Verdict(
-                "wrong", (mistake or told_of) + _example(exercise, arguments, result)
-            )
-    several = f"right on {len(results)} examples" if len(results) > 1 else "right"
-    return Verdict("right", several)
+            example = _example(exercise, arguments, result)
+            return Verdict("wrong", (mistake or told_of) + example)
+    if len(results) > 1:
+        return Verdict("right", f"right on {len(results)} examples")
+    return Verdict("right", "right")
 
 
 def _fault(exercise: Exercise, result: Any, arguments: tuple[Any, ...]) -> str | None:
@@ -161,7 +161,8 @@ def _fault(exercise: Exercise, result: Any, arguments: tuple[Any, ...]) -> str |
     if exercise.fault is not None:
         return exercise.fault(result, *copy.deepcopy(arguments))
     assert exercise.expected is not None  # one of the two is there
-    return difference(result, exercise.expected(*copy.deepcopy(arguments)))
+    wanted = exercise.expected(*copy.deepcopy(arguments))
+    return difference(result, wanted)
 
 
 def _mistake(exercise: Exercise, answer: Callable[..., Any]) -> str | None:
@@ -190,7 +191,8 @@ def _example(exercise: Exercise, arguments: tuple[Any, ...], *results: Any) -> s
         return "."
     names = inspect.signature(exercise.solution).parameters
     pairs = zip(names, arguments, strict=True)
-    told = ". For example, for " + ", ".join(_named(*pair) for pair in pairs)
+    given = ", ".join(_named(*pair) for pair in pairs)
+    told = f". For example, for {given}"
     for result in results:
         told += f" it gives {shown(result)}"
     return told + "."
@@ -199,7 +201,9 @@ def _example(exercise: Exercise, arguments: tuple[Any, ...], *results: Any) -> s
 def _named(name: str, argument: Any) -> str:
     """Return what an argument is; a corpus says so itself."""
     text = shown(argument)
-    return text if isinstance(argument, Corpus) else f"{name} = {text}"
+    if isinstance(argument, Corpus):
+        return text
+    return f"{name} = {text}"
 
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}

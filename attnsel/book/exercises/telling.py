@@ -24,13 +24,15 @@ def as_numbers(value: Any) -> np.ndarray | None:
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether numbers of one shape agree; nan agrees with nan."""
-    scale = np.nan_to_num(np.abs(other)).max(initial=0.0)
-    return np.allclose(one, other, TOLERANCE, TOLERANCE * scale, equal_nan=True)
+    sizes = np.nan_to_num(np.abs(other))
+    absolute = TOLERANCE * sizes.max(initial=0.0)
+    return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
 
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two results are the same, numbers up to rounding."""
-    first, second = as_numbers(one), as_numbers(other)
+    first = as_numbers(one)
+    second = as_numbers(other)
     if first is None or second is None:
         return type(one) is type(other) and bool(np.all(one == other))
     return first.shape == second.shape and close(first, second)
@@ -40,7 +42,8 @@ def difference(mine: Any, wanted: Any) -> str | None:
     """Return in words how a result differs from the one wanted, None if it does not."""
     if same(mine, wanted):
         return None
-    numbers, right = as_numbers(mine), as_numbers(wanted)
+    numbers = as_numbers(mine)
+    right = as_numbers(wanted)
     expected = f"expected {shown(wanted)}"
     if numbers is None or right is None:
         return expected
@@ -69,7 +72,8 @@ def _about_size(numbers: np.ndarray, right: np.ndarray) -> str | None:
         return f"it is {factor:.4g} times too large"
     shift = numbers - right
     first = shift.flat[0]
-    if numbers.size > 1 and close(shift, np.full_like(shift, first)):
+    constant = np.full_like(shift, first)
+    if numbers.size > 1 and close(shift, constant):
         return f"it is too large by {first:.4g} everywhere"
     return None
 
@@ -91,7 +95,8 @@ def _place(where: np.ndarray) -> str:
     if where.ndim == 0:
         return ""
     first = np.argwhere(where)[0].tolist()
-    return f"at {', '.join(map(str, first))} "
+    place = ", ".join(map(str, first))
+    return f"at {place} "
 
 
 def shown(value: Any) -> str:
@@ -103,7 +108,8 @@ def shown(value: Any) -> str:
     numbers = as_numbers(value)
     if numbers is None:
         return _short(repr(value))
-    return _short(np.array2string(numbers, precision=4, separator=", ", threshold=30))
+    text = np.array2string(numbers, precision=4, separator=", ", threshold=30)
+    return _short(text)
 
 
 def _sequences(corpus: Corpus) -> str:
@@ -120,4 +126,6 @@ def _sequences(corpus: Corpus) -> str:
 def _short(text: str, most: int = 300) -> str:
     """Cut a text that is too long for a line."""
     text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 3] + "..."
+    if len(text) <= most:
+        return text
+    return text[: most - 3] + "..."
