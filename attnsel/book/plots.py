@@ -58,4 +58,5 @@ def bin_curve(
     enough = bins.count >= least
     mean = bins.mean[enough]
     unit = mean.abs().max() if scaled else 1.0
-    ax.plot(bins.centers[enough], mean / unit, **{"ms": 4, "marker": "o"} | style)
+    look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
+    ax.plot(bins.centers[enough], mean / unit, **look)
