@@ -142,7 +142,6 @@ def test_checked_cells_hold_claims_only(path):
 
 # Chapters that do not have the form below yet; each line goes with its chapter.
 UNCONVERTED = {
-    "broken_assumptions",
     "synthetic",
 }
 # What a newcomer reads: here most of the code is shown.
