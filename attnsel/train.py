@@ -144,13 +144,11 @@ def fit(
     FloatingPointError of training that diverges, and at which step.
     """
     _check(model, corpus, lr)
-    check_number("steps", steps, 1, integer=True)
     check_choice("optimizer", optimizer, ("adam", "gd"))
     check_number("batch_size", batch_size, 1, integer=True, optional=True)
-    check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
-    check_number("until_loss", until_loss, above=0, optional=True)
-    for kept in snapshots:
-        check_number("snapshots", kept, 0, steps, integer=True)
+    _check_steps(steps, snapshots)
+    until = {"until_accuracy": until_accuracy, "until_loss": until_loss}
+    _check_ends(**until)
     trained = _trained_names(model, train)
     _check_test(test, corpus)
     _check_processes(model, batch_size)
@@ -164,7 +162,6 @@ def fit(
         "optimizer": optimizer,
         "batch_size": batch_size,
     }
-    until = {"until_accuracy": until_accuracy, "until_loss": until_loss}
     check_processes_agree(settings | until | {"steps": steps, "test": test is not None})
     share_parameters(model)
     file = None
@@ -175,7 +172,6 @@ def fit(
     begin = 0 if saved is None else len(saved["measured"])
     check_number("steps, with this checkpoint", steps, begin, integer=True)
     check_processes_agree({"steps in the checkpoint": begin})
-    model.vocab, model.classes = corpus.vocab, corpus.classes
     with _learner(model, trained, lr, optimizer) as learner:
         training = _Training(learner, corpus, test, batch_size)
         if saved is not None:
@@ -188,7 +184,7 @@ def fit(
                 training.measure(step in snapshots, is_last)
             except FloatingPointError as error:
                 raise FloatingPointError(f"at step {step}: {error}") from None
-            if is_last or training.has_reached(until_accuracy, until_loss):
+            if is_last or training.has_reached(**until):
                 break
             training.step()
         return training.history()
@@ -217,6 +213,7 @@ class _Training:
         batch_size: int | None,
     ) -> None:
         self.learner, self.model = learner, learner.model
+        self.model.vocab, self.model.classes = corpus.vocab, corpus.classes
         self.corpus, self.test, self.batch_size = corpus, test, batch_size
         self.measured: list[list[float]] = []
         self.scores: dict[int, Tensor] = {}
@@ -299,6 +296,19 @@ class _Training:
             quality += len(batch) / len(self.corpus) * _quality(logits, batch)
             self.learner.step()
         return quality
+
+
+def _check_steps(steps: int, snapshots: Collection[int]) -> None:
+    """Raise a ValueError unless there are steps, and snapshots within them."""
+    check_number("steps", steps, 1, integer=True)
+    for step in snapshots:
+        check_number("snapshots", step, 0, steps, integer=True)
+
+
+def _check_ends(until_accuracy: float | None, until_loss: float | None) -> None:
+    """Raise a ValueError unless a training can be ended by these."""
+    check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
+    check_number("until_loss", until_loss, above=0, optional=True)
 
 
 def _belongings(

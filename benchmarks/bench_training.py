@@ -7,6 +7,11 @@ by `copy_`, one pass of the naive `nn.Embedding` model beside one such step, the
 to 99% training accuracy and the peak memory beside the bytes of E, and steps with
 five classes and with a key-query matrix beside the binary one, all measured in this
 run. Each time is the least of its repeats.
+
+    python benchmarks/bench_training.py --busy
+
+Prints the time of a step while no other process, one and two keep a core busy, beside
+`torch.optim.Adam` on the whole matrix: quartiles over many steps, the two in turn.
 """
 
 from __future__ import annotations
@@ -16,11 +21,15 @@ import functools
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from unittest import mock
 
+import numpy as np
 import torch
 
 import attnsel
+import attnsel.train
 from attnsel.model import logistic_loss
 
 PEAK = """
@@ -80,13 +89,80 @@ def naive_epoch(
     return least(step, repeat) * len(corpus) / 64
 
 
+BUSY = "while True: pass"
+
+
+def step_times(model: attnsel.AttentionClassifier, corpus: attnsel.Corpus) -> list:
+    """Return the seconds of 20 steps of `fit`, without the first two."""
+    ends = []
+
+    def counted(steps: range, _: str) -> Iterator[int]:
+        for step in steps:
+            ends.append(time.perf_counter())
+            yield step
+
+    with mock.patch.object(attnsel.train, "progress", counted):
+        attnsel.fit(model, corpus, steps=22, lr=1e-3)
+    return [end - start for start, end in pairwise(ends)][2:]
+
+
+def whole_matrix_times(
+    model: attnsel.AttentionClassifier, corpus: attnsel.Corpus
+) -> list:
+    """Return the seconds of steps of `torch.optim.Adam`, as anybody would take them."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    times = []
+    for _ in range(12):
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        logistic_loss(model(corpus), corpus.signs).backward()
+        optimizer.step()
+        times.append(time.perf_counter() - start)
+    model.zero_grad()
+    return times[2:]
+
+
+def busy_table(corpus: attnsel.Corpus, dim: int, repeat: int) -> None:
+    """Print steps beside processes that keep cores busy."""
+    model = attnsel.AttentionClassifier(len(corpus.vocab), dim)
+    E = model.embeddings.detach()
+    target = torch.zeros_like(E)
+    idle: dict[str, float] = {}
+    print(f"{corpus}\nd = {dim}, {torch.get_num_threads()} threads, ms")
+    print("busy  two copies  what             least  quartile  median  over idle")
+    for n_busy in range(3):
+        others = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(n_busy)]
+        try:
+            seconds: dict[str, list] = {"fit": [], "torch.optim.Adam": []}
+            copies = least(lambda: target.copy_(E), repeat) * 2
+            for _ in range(repeat):
+                seconds["fit"] += step_times(model, corpus)
+                seconds["torch.optim.Adam"] += whole_matrix_times(model, corpus)
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        for what, times in seconds.items():
+            low, quartile, middle = np.quantile(times, [0, 0.25, 0.5]) * 1e3
+            idle.setdefault(what, middle)
+            print(
+                f"{n_busy:<5} {1e3 * copies:>10.1f}  {what:<16} {low:>5.0f} "
+                f"{quartile:>9.0f} {middle:>7.0f} {middle / idle[what]:>10.2f}"
+            )
+    print("budget of fit over idle: 2.5 with one busy, 4 with two, on two cores")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dim", type=int, default=2048)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--busy", action="store_true")
     options = parser.parse_args()
 
     corpus = attnsel.load_corpus("imdb")
+    if options.busy:
+        busy_table(corpus, options.dim, options.repeat)
+        return
     test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab)
     model = attnsel.AttentionClassifier(len(corpus.vocab), options.dim)
     E = model.embeddings.detach()
