@@ -4,6 +4,8 @@ Each process holds the whole model. At a step they exchange the gradient in the 
 (V, K + 1) numbers, and what they measure; at the start the parameters, once.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch.distributed as dist
@@ -27,13 +29,8 @@ def is_first() -> bool:
 def summed(values: Tensor) -> Tensor:
     """Sum values over all processes; a RuntimeError if another one does not answer."""
     if n_processes() > 1:
-        try:
+        with _told_of_others():
             dist.all_reduce(values)
-        except RuntimeError as error:
-            raise RuntimeError(
-                "another process of this training has ended or does not answer; start "
-                "them all again, with checkpoint= to go on from where they were"
-            ) from error
     return values
 
 
@@ -42,7 +39,8 @@ def gathered(value: Any) -> list[Any]:
     values = [value]
     if n_processes() > 1:
         values = [None] * n_processes()
-        dist.all_gather_object(values, value)
+        with _told_of_others():
+            dist.all_gather_object(values, value)
     return values
 
 
@@ -55,5 +53,18 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
 def share_parameters(model: nn.Module) -> None:
     """Give all processes the parameters of the first one."""
     if n_processes() > 1:
-        for parameter in model.parameters():
-            dist.broadcast(parameter.detach(), 0)
+        with _told_of_others():
+            for parameter in model.parameters():
+                dist.broadcast(parameter.detach(), 0)
+
+
+@contextmanager
+def _told_of_others() -> Iterator[None]:
+    """Say in words what it means that an exchange has failed."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise RuntimeError(
+            "another process of this training has ended or does not answer; start "
+            "them all again, with checkpoint= to go on from where they were"
+        ) from error
