@@ -33,12 +33,15 @@ def step_sweep() -> pd.DataFrame:
     with folder.joinpath("steps.csv").open(encoding="utf-8") as file:
         runs = pd.read_csv(file)
     shares = runs[["positive", "negative"]]
-    runs["lost"] = (shares.min(axis=1) == 0) & (shares.max(axis=1) == 1)
-    runs["all"] = shares.min(axis=1) == 1
+    fewer = shares.min(axis=1)
+    more = shares.max(axis=1)
+    runs["lost"] = (fewer == 0) & (more == 1)
+    runs["all"] = fewer == 1
     return runs
 
 
 def stored(name: str) -> Any:
     """Return what a JSON file of this folder holds."""
-    folder = resources.files(__package__)
-    return json.loads(folder.joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    file = resources.files(__package__).joinpath(f"{name}.json")
+    text = file.read_text(encoding="utf-8")
+    return json.loads(text)

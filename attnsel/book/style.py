@@ -72,9 +72,10 @@ def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
     """
     values = np.asarray(runs, dtype=float)
     mean = values.mean(axis=1)
-    reach = [mean - values.min(axis=1), values.max(axis=1) - mean]
+    below = mean - values.min(axis=1)
+    above = values.max(axis=1) - mean
     look: Any = {"marker": "o", "ms": 4, "capsize": 3} | style
-    axes.errorbar(x, mean, reach, **look)
+    axes.errorbar(x, mean, [below, above], **look)
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
@@ -82,9 +83,12 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
-        side: Any = {"xytext": (-8, 5), "ha": "right"} if i % 2 else {"xytext": (8, -9)}
+        side: Any = {"xytext": (8, -9)}
+        if i % 2:
+            side = {"xytext": (-8, 5), "ha": "right"}
         side |= {"textcoords": "offset points", "fontsize": 9}
-        axes.annotate(f"“{vocab[int(s)]}”", point, **side)
+        name = vocab[int(s)]
+        axes.annotate(f"“{name}”", point, **side)
 
 
 def figure_html(figure: Figure, alt: str) -> str:

@@ -20,9 +20,24 @@ def small_steps() -> Iterator[tuple[Tensor, Tensor, Tensor, float]]:
 def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     """Return what one step of torch's Adam does to embeddings of zero."""
     E = torch.zeros(len(g), len(p), dtype=torch.float64)
-    E.grad = torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v)
-    torch.optim.Adam([E], lr=lr, eps=0.0).step()
+    E.grad = full_gradient(g, p, v)
+    adam = torch.optim.Adam([E], lr=lr, eps=0.0)
+    adam.step()
     return E
+
+
+def full_gradient(g: Tensor, p: Tensor, v: Tensor) -> Tensor:
+    """Return the gradient of E, (V, d)."""
+    along_p = torch.outer(g[:, 0], p)
+    along_v = torch.outer(g[:, 1], v)
+    return along_p + along_v
+
+
+def sum_of_signs(g: Tensor, p: Tensor, v: Tensor) -> Tensor:
+    """Return the signs of either part of the gradient, added up."""
+    along_p = torch.outer(g[:, 0], p)
+    along_v = torch.outer(g[:, 1], v)
+    return along_p.sign() + along_v.sign()
 
 
 @exercise(
@@ -31,18 +46,16 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     cases=small_steps,
     mistakes={
         "it climbs: a step goes against the gradient": lambda g, p, v, lr: (
-            lr * torch.sign(torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v))
+            lr * full_gradient(g, p, v).sign()
         ),
         "that is gradient descent; Adam's first step is lr in each entry": (
-            lambda g, p, v, lr: (
-                -lr * (torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v))
-            )
+            lambda g, p, v, lr: -lr * full_gradient(g, p, v)
         ),
         "take the sign of the sum, not the sum of the signs": lambda g, p, v, lr: (
-            -lr * (torch.outer(g[:, 0], p).sign() + torch.outer(g[:, 1], v).sign())
+            -lr * sum_of_signs(g, p, v)
         ),
         "column 0 of g belongs to p, column 1 to v": lambda g, p, v, lr: (
-            -lr * torch.sign(torch.outer(g[:, 1], p) + torch.outer(g[:, 0], v))
+            -lr * full_gradient(g, v, p).sign()
         ),
     },
     hints=(
