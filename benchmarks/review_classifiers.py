@@ -1,6 +1,6 @@
 """Classifiers to compare attention with, on IMDB and Yelp, each with its best setting.
 
-    python benchmarks/review_classifiers.py attnsel/book/review_classifiers.json
+    python -m benchmarks.review_classifiers attnsel/book/review_classifiers.json
 
 As in `random_embeddings.py`, a fifth of the training reviews chooses each setting, and
 the test reviews are used once. The table of a chapter is what this writes.
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from random_embeddings import DIM, Parts, parts_of
+from benchmarks.random_embeddings import DIM, Parts, parts_of
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 

@@ -265,9 +265,9 @@ def steered():
     )
     model = attnsel.AttentionClassifier(3, 2)
     with torch.no_grad():
-        model.embeddings[:] = torch.tensor([[-1.0, 0.8], [0.1, -1.0], [1.0, 0.5]])
-        model.output[:] = torch.tensor([2.0, 0.0])
-        model.cls[:] = torch.tensor([-1.0, 1.0])
+        model.embeddings[:] = torch.tensor([[-1.5, 1.2], [0.2, -1.5], [1.5, 0.7]])
+        model.output[:] = torch.tensor([1.0, 0.0])
+        model.cls[:] = torch.tensor([-1.6, -0.3])
     return model, corpus
 
 
@@ -296,7 +296,7 @@ def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     handle.focus()
     for _ in range(30):
         tab.keyboard.press("ArrowRight")
-    assert handle.get_attribute("aria-valuetext").split(", ")[0] == "4.00"
+    assert handle.get_attribute("aria-valuetext").split(", ")[0] == "3.00"
     assert told.inner_text().startswith("Solved.")
     wide = tab.evaluate("document.documentElement.scrollWidth")
     assert wide <= width

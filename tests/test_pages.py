@@ -3,7 +3,7 @@
 import pytest
 
 from tools.colab import form
-from tools.pages import fold_claims
+from tools.pages import fold_claims, holds_table
 
 CLAIM = (
     '<div class="output text_html"><div class="attnsel-claim" id="claim-{0}" '
@@ -41,3 +41,9 @@ def test_claims_of_a_cell_are_one_line_that_opens():
 def test_a_number_to_change_is_a_field_of_a_form(line, expected):
     title = "#@title Numbers to change"
     assert form(f"# knobs\n{line}") == f"{title}\n{expected}"
+
+
+def test_a_table_that_a_script_draws_is_no_table_of_the_page():
+    assert holds_table("<div><table><tr></tr></table></div>")
+    assert not holds_table("<div></div><script>\nx = '<table>';\n</script>")
+    assert holds_table("<script>x</script><table><script>y</script>")

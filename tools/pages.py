@@ -80,6 +80,11 @@ class CellTable(nodes.figure):
     """What a cell shows as a table, with its caption."""
 
 
+def holds_table(page: str) -> bool:
+    """Return whether HTML holds a table; one that a script draws does not count."""
+    return "<table" in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
 class Tables(SphinxTransform):
     """Figures that hold a table and no picture are tables."""
 
@@ -88,7 +93,7 @@ class Tables(SphinxTransform):
     def apply(self, **_: Any) -> None:
         """Replace the tables of a page."""
         for node in list(self.document.findall(nodes.figure)):
-            raw = [n for n in node.findall(nodes.raw) if "<table" in n.astext()]
+            raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
             picture = next(node.findall(nodes.image), None)
             if type(node) is not nodes.figure or not raw or picture:
                 continue

@@ -9,7 +9,7 @@ function reading({places, values}, p) {
 }
 
 function steer(root, {words, places, values, start, label, wanted, colours}) {
-  const size = 300, half = 4;  // of the picture, and what it reaches from the origin
+  const size = 300, half = 3;  // of the picture, and what it reaches from the origin
   const at = ([x, y]) => [x, -y].map((c) => size / 2 + c / half * size / 2);
   const colour = (s) => colours[values[s] > 0 ? 1 : 0];
   const arrow = ([x, y], style) => {
