@@ -297,6 +297,6 @@ def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     for _ in range(30):
         tab.keyboard.press("ArrowRight")
     assert handle.get_attribute("aria-valuetext").split(", ")[0] == "3.00"
-    assert told.inner_text().startswith("Solved.")
+    assert told.inner_text().startswith("Read rightly.")
     wide = tab.evaluate("document.documentElement.scrollWidth")
     assert wide <= width
