@@ -45,23 +45,40 @@ def diagnose(
     Any model is given by embeddings E (V, d), a query p (d,) and an output v (d,), or
     (K, d) for K > 2 classes; the corpus was seen in training or held out.
     """
-    d, K = embeddings.shape[-1], corpus.n_classes
-    check_shape("embeddings", embeddings, (len(corpus.vocab), d))
+    V, d = len(corpus.vocab), embeddings.shape[-1]
+    K = corpus.n_classes
+    outputs = (d,) if K == 2 else (K, d)
+    check_shape("embeddings", embeddings, (V, d))
     check_shape("cls", cls, (d,))
-    check_shape("output", output, (d,) if K == 2 else (K, d))
-    scores = (embeddings @ torch.vstack((cls, output)).T).detach().cpu()
+    check_shape("output", output, outputs)
+    vectors = torch.vstack((cls, output))
+    scores = (embeddings @ vectors.T).detach().cpu()
+    logits = bag_logits(scores, corpus)
     seen = torch.from_numpy(corpus.counts.sum(axis=0)) > 0
-    a, values = scores[seen, 0], scores[seen, 1:].squeeze(1)
+    attention = scores[seen, 0]
+    values = scores[seen, 1:].squeeze(1)
     z = label_z(corpus)[seen].nan_to_num()
     lean = posterior_difference(corpus)[seen]
-    found = beyond_luck(corpus).reshape(len(corpus.vocab), -1).any(dim=1)
-    # Attention on these tokens is the logit of a model that gives them the value 1.
-    caught = bag_logits(torch.column_stack((scores[:, 0], found.to(a))), corpus)
     return Diagnosis(
         values=spearman(values, lean),
-        attention=spearman(a, lean.abs().reshape(len(a), -1).amax(1)),
+        attention=spearman(attention, _greatest_size(lean)),
         values_z=spearman(values, z),
-        attention_z=spearman(a, z.abs().reshape(len(a), -1).amax(1)),
-        beyond_luck=float(caught.mean()),
-        accuracy=accuracy(bag_logits(scores, corpus), corpus),
+        attention_z=spearman(attention, _greatest_size(z)),
+        beyond_luck=_attention_beyond_luck(scores[:, 0], corpus),
+        accuracy=accuracy(logits, corpus),
     )
+
+
+def _greatest_size(lean: Tensor) -> Tensor:
+    """Return the size of each row's lean, of several classes the greatest, (V,)."""
+    by_class = lean.reshape(len(lean), -1)
+    return by_class.abs().amax(dim=1)
+
+
+def _attention_beyond_luck(attention: Tensor, corpus: Corpus) -> float:
+    """Return the mean share of the attention that is on tokens beyond luck."""
+    by_class = beyond_luck(corpus).reshape(len(attention), -1)
+    found = by_class.any(dim=1).to(attention)
+    # It is the logit of a model that gives these tokens the value 1, all others 0.
+    caught = bag_logits(torch.column_stack((attention, found)), corpus)
+    return float(caught.mean())

@@ -25,14 +25,19 @@ def token_table(train: Corpus, test: Corpus, scores: Tensor) -> pd.DataFrame:
     Columns are those of `_table`, and z, the attention score E p and the share of
     tokens whose score is lower, `attention rank`, from the scores (V, K + 1).
     """
-    q = q_values(train).numpy().reshape(len(train.vocab), -1)
-    table = _table(texts_by_class(train), texts_by_class(test), q, train)
+    V = len(train.vocab)
+    found = texts_by_class(train)
+    again = texts_by_class(test)
+    q = q_values(train).numpy().reshape(V, -1)
+    table = _table(found, again, q, train)
     table.insert(0, "token", list(train.vocab))
-    z = label_z(train).numpy().reshape(len(table), -1)
-    table["z"] = _own(z, table["class number"].to_numpy())
+    z = label_z(train).numpy().reshape(V, -1)
+    own = table["class number"].to_numpy()
+    table["z"] = _own(z, own)
     attention = scores[:, 0].detach().double().cpu().numpy()
     table["attention"] = attention
-    table["attention rank"] = (rankdata(attention) - 1) / max(len(table) - 1, 1)
+    lower = rankdata(attention) - 1
+    table["attention rank"] = lower / max(V - 1, 1)
     return _sorted(table)
 
 
@@ -44,10 +49,12 @@ def pair_table(
     Columns are those of `_table`, and the ids of both tokens, left and right.
     """
     q = pair_q(seen, train, rate=rate)
-    found, again = pairs_by_class(seen, train), pairs_by_class(held_out, test)
+    found = pairs_by_class(seen, train)
+    again = pairs_by_class(held_out, test)
     table = _table(found, again, q, train)
     table.insert(0, "token", seen.names(train.vocab))
-    return _sorted(table.assign(left=seen.ids[:, 0], right=seen.ids[:, 1]))
+    table["left"], table["right"] = seen.ids.T
+    return _sorted(table)
 
 
 def _table(
@@ -62,26 +69,28 @@ def _table(
     held-out texts: how many of them hold it.
     q: the least rate of false finds at which it is beyond luck.
     """
+    names = np.array([str(name) for name in train.classes])
     per_class = class_sizes(train)
     held = found.sum(axis=1)
     share = found / np.maximum(held, 1)[:, None]
     excess = share > per_class / per_class.sum()
     own = np.where(excess, q, 2.0).argmin(axis=1)  # q is at most 1
+    shrunken = shrunken_shares(found, per_class)
+    held_again = again.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        new = again / again.sum(axis=1, keepdims=True)
-    return pd.DataFrame(
-        {
-            "class": np.array([str(name) for name in train.classes])[own],
-            "class number": own,
-            "texts": held,
-            "share": _own(share, own),
-            "lean": _lean(share, own),
-            "shrunken": _lean(shrunken_shares(found, per_class), own),
-            "held-out": _lean(new, own),
-            "held-out texts": again.sum(axis=1),
-            "q": _own(q, own),
-        }
-    )
+        new = again / held_again[:, None]
+    columns = {
+        "class": names[own],
+        "class number": own,
+        "texts": held,
+        "share": _own(share, own),
+        "lean": _lean(share, own),
+        "shrunken": _lean(shrunken, own),
+        "held-out": _lean(new, own),
+        "held-out texts": held_again,
+        "q": _own(q, own),
+    }
+    return pd.DataFrame(columns)
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -94,8 +103,10 @@ def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def _own(table: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Return the entry of each row's own class; one column speaks for all."""
-    columns = np.minimum(own, table.shape[1] - 1)
-    return np.take_along_axis(table, columns[:, None], axis=1)[:, 0]
+    last = table.shape[1] - 1
+    rows = np.arange(len(table))
+    columns = np.minimum(own, last)
+    return table[rows, columns]
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
@@ -104,5 +115,6 @@ def _sorted(table: pd.DataFrame) -> pd.DataFrame:
     id: the number that a row had, of a token or of a column of pairs.
     """
     table = table.assign(id=np.arange(len(table)))
-    keys = [table["q"], -table["shrunken"].abs(), -table["texts"]]
-    return table.iloc[np.lexsort(keys[::-1])].reset_index(drop=True)
+    lean = table["shrunken"].abs()
+    order = np.lexsort([-table["texts"], -lean, table["q"]])
+    return table.iloc[order].reset_index(drop=True)

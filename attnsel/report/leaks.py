@@ -27,45 +27,63 @@ def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
     """Return the pieces of a text, of one without end those of its beginning."""
     one = corpus[[row]]
     if one.texts is not None:
-        one = replace(one, texts=(one.texts[0][:LONGEST],))
+        (text,) = one.texts
+        beginning = text[:LONGEST]
+        one = replace(one, texts=(beginning,))
     return one.words(0)
 
 
 def find_example(
-    corpus: Corpus, row: int, ids: Sequence[int], around: int = 9
+    corpus: Corpus,
+    row: int,
+    ids: Sequence[int],
+    around: int = 9,
 ) -> Example | None:
     """Return the first place where tokens stand side by side in a text, or None."""
     words = opening(corpus, row)
-    at = [i for i, (piece, _) in enumerate(words) if piece.strip()]
-    tokens = [words[i][1] for i in at]
-    wanted = list(ids)
-    for start in range(len(tokens) - len(wanted) + 1):
-        stop = start + len(wanted)
-        if tokens[start:stop] == wanted:
-            first = at[max(0, start - around)]
-            last = at[min(len(at), stop + around) - 1]
-            parts = (first, at[start]), (at[start], at[stop - 1] + 1)
-            before, token = (_joined(words[i:j]) for i, j in parts)
-            return Example(before, token, _joined(words[at[stop - 1] + 1 : last + 1]))
+    pieces = [piece for piece, _ in words]
+    filled = [i for i, piece in enumerate(pieces) if piece.strip()]
+    tokens = [words[i][1] for i in filled]
+    start = _first_place(tokens, list(ids))
+    if start is None:
+        return None
+    stop = start + len(ids)
+    near = filled[max(0, start - around) : stop + around]
+    first = filled[start]
+    behind = filled[stop - 1] + 1
+    return Example(
+        before="".join(pieces[near[0] : first]),
+        token="".join(pieces[first:behind]),
+        after="".join(pieces[behind : near[-1] + 1]),
+    )
+
+
+def _first_place(tokens: list[int], wanted: list[int]) -> int | None:
+    """Return where some tokens begin to stand side by side among others, or None."""
+    size = len(wanted)
+    for start in range(len(tokens) - size + 1):
+        if tokens[start : start + size] == wanted:
+            return start
     return None
 
 
-def _joined(words: Sequence[tuple[str, int]]) -> str:
-    return "".join(piece for piece, _ in words)
-
-
 def examples(
-    corpus: Corpus, holds: csr_array, ids: Sequence[int], label: int, most: int = 3
+    corpus: Corpus,
+    holds: csr_array,
+    ids: Sequence[int],
+    label: int,
+    most: int = 3,
 ) -> list[Example]:
     """Return places in some texts of a class where tokens stand side by side.
 
     `holds` (n, 1) says which texts to look at. Equal places are shown once, and texts
     of usual length come before very long ones.
     """
-    rows = np.flatnonzero(holds.toarray()[:, 0])
-    rows = rows[corpus.targets.numpy()[rows] == label]
-    lengths = corpus.lengths.numpy()[rows]
-    rows = rows[np.argsort(lengths > 1000, kind="stable")]
+    held = holds.toarray()[:, 0] > 0
+    of_class = corpus.targets.numpy() == label
+    rows = np.flatnonzero(held & of_class)
+    very_long = corpus.lengths.numpy()[rows] > 1000
+    rows = rows[np.argsort(very_long, kind="stable")]
     places: list[Example] = []
     for row in rows[: 10 * most].tolist():
         place = find_example(corpus, row, ids)
@@ -83,8 +101,10 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
     """
     kept = np.ones(len(corpus.vocab), dtype=np.float32)
     kept[token] = 0
-    counts = csr_array(corpus.counts.multiply(kept[None]))
+    masked = corpus.counts.multiply(kept[None])
+    counts = csr_array(masked)
     counts.eliminate_zeros()
-    rows = np.flatnonzero(np.diff(counts.indptr))
+    stored = np.diff(counts.indptr)
+    rows = np.flatnonzero(stored)
     labels = corpus.targets[torch.from_numpy(rows)]
     return Corpus(counts[rows], labels, corpus.vocab), rows

@@ -15,6 +15,8 @@ from torch import Tensor
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
 
+Numbers = np.ndarray | int
+
 # Probabilities that differ by less than this are one: what rounding makes of a tie.
 _TIE = 1 + 1e-7
 
@@ -31,14 +33,18 @@ def label_z(corpus: Corpus) -> Tensor:
     z orders tokens. It is no probability: for rare tokens and rare classes its tails
     are far from the normal ones, so `q_values` is what tells of luck.
     """
-    counts, n = corpus.counts.astype(np.float64), len(corpus)
-    of_class = _sums_by_class(counts, corpus)
-    per_class = class_sizes(corpus)
+    counts = corpus.counts.astype(np.float64)
+    of_class = sums_by_class(counts, corpus)
     total = of_class.sum(axis=1)
-    squares = counts.multiply(counts).sum(axis=0) - total**2 / n
+    n = len(corpus)
+    per_class = class_sizes(corpus)
+    expected = np.outer(total, per_class / n)
+    squares = counts.multiply(counts).sum(axis=0)
+    around_mean = squares - total**2 / n
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.outer(squares, per_class * (n - per_class) / (n * (n - 1))) ** 0.5
-        z = (of_class - np.outer(total, per_class / n)) / spread
+        by_class = per_class * (n - per_class) / (n * (n - 1))
+        variance = np.outer(around_mean, by_class)
+        z = (of_class - expected) / variance**0.5
     return _of_classes(z)
 
 
@@ -47,7 +53,8 @@ def texts_by_class(corpus: Corpus) -> np.ndarray:
     counts = corpus.counts
     once = np.ones(len(counts.data))
     holds = csr_array((once, counts.indices, counts.indptr), counts.shape)
-    return _sums_by_class(holds, corpus).astype(np.int64)
+    texts = sums_by_class(holds, corpus)
+    return texts.astype(np.int64)
 
 
 def q_values(corpus: Corpus) -> Tensor:
@@ -69,8 +76,11 @@ def q_values(corpus: Corpus) -> Tensor:
     Returns:
         float64 in [0, 1]: (V,) for two classes, (V, K) for more.
     """
-    p = luck_p(texts_by_class(corpus), class_sizes(corpus))
-    return _of_classes(false_discovery_control(p, axis=None).reshape(p.shape))
+    found = texts_by_class(corpus)
+    per_class = class_sizes(corpus)
+    p = luck_p(found, per_class)
+    q = false_discovery_control(p, axis=None)
+    return _of_classes(q.reshape(p.shape))
 
 
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05) -> Tensor:
@@ -92,7 +102,9 @@ def luck_p(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     second speaks for both.
     """
     held = found.sum(axis=1, keepdims=True)
-    return hypergeometric_p(_tested(found), held, _tested(per_class), per_class.sum())
+    total = per_class.sum()
+    of_class = _tested(per_class)
+    return hypergeometric_p(_tested(found), held, of_class, total)
 
 
 def class_sizes(corpus: Corpus) -> np.ndarray:
@@ -102,11 +114,17 @@ def class_sizes(corpus: Corpus) -> np.ndarray:
 
 def _tested(table: np.ndarray) -> np.ndarray:
     """Return the columns of classes that are tested: of two the second."""
-    return table[..., 1:] if table.shape[-1] == 2 else table
+    classes = table.shape[-1]
+    if classes == 2:
+        return table[..., 1:]
+    return table
 
 
 def hypergeometric_p(
-    found: np.ndarray, held: np.ndarray, of_class: np.ndarray, total: np.ndarray | int
+    found: np.ndarray,
+    held: np.ndarray,
+    of_class: np.ndarray,
+    total: Numbers,
 ) -> np.ndarray:
     """Return two-sided exact p-values of drawing `found` of a class by luck.
 
@@ -118,21 +136,31 @@ def hypergeometric_p(
     p = np.ones(found.size)
     if not found.size:
         return p.reshape(found.shape)
-    most = int(total.max()) + 1
-    log_factorial = gammaln(np.arange(1.0, most + 1))
+    factors = np.arange(1.0, total.max() + 2)
+    log_factorial = gammaln(factors)
     # Tokens that as many sequences hold have one law: it is computed once.
-    laws = (held.astype(np.int64) * most + of_class) * most + total
-    order = np.argsort(laws, axis=None, kind="stable")
-    starts = np.flatnonzero(np.diff(laws.flat[order], prepend=-1))
-    for same in np.split(order, starts[1:]):
-        m, g, n = held.flat[same[0]], of_class.flat[same[0]], total.flat[same[0]]
+    for same in _equal_laws(held, of_class, total):
+        first = same[0]
+        m = int(held.flat[first])
+        g = int(of_class.flat[first])
+        n = int(total.flat[first])
+        law = _hypergeometric(log_factorial, m, g, n)
         least = max(0, m + g - n)
-        law = _hypergeometric(log_factorial, int(m), int(g), int(n))
-        rising = np.sort(law)
-        likelihood = law[found.flat[same] - least]
-        ends = np.searchsorted(rising, likelihood * _TIE, side="right")
-        p[same] = np.cumsum(rising)[ends - 1]
+        p[same] = _no_likelier(law, found.flat[same] - least)
     return np.minimum(p, 1).reshape(found.shape)
+
+
+def _equal_laws(
+    held: np.ndarray, of_class: np.ndarray, total: np.ndarray
+) -> list[np.ndarray]:
+    """Return the flat places of each triple of numbers that occurs."""
+    base = int(total.max()) + 1
+    laws = held.astype(np.int64) * base + of_class
+    laws = laws * base + total
+    order = np.argsort(laws, axis=None, kind="stable")
+    steps = np.diff(laws.flat[order], prepend=-1)
+    starts = np.flatnonzero(steps)
+    return np.split(order, starts[1:])
 
 
 def _hypergeometric(
@@ -140,13 +168,26 @@ def _hypergeometric(
 ) -> np.ndarray:
     """Return the probability of each number of a class among m drawn of a total."""
 
-    def log_choose(n: int, k: np.ndarray | int) -> np.ndarray:
+    def log_choose(n: int, k: Numbers) -> np.ndarray:
         return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
 
     rest = total - of_class
-    drawn = np.arange(max(0, m - rest), min(m, of_class) + 1)
-    ways = log_choose(of_class, drawn) + log_choose(rest, m - drawn)
-    return np.exp(ways - log_choose(total, m))
+    least = max(0, m - rest)
+    most = min(m, of_class)
+    drawn = np.arange(least, most + 1)
+    of_these = log_choose(of_class, drawn)
+    of_others = log_choose(rest, m - drawn)
+    of_all = log_choose(total, m)
+    return np.exp(of_these + of_others - of_all)
+
+
+def _no_likelier(law: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the probability of all that is no likelier than what is at each place."""
+    rising = np.sort(law)
+    up_to = np.cumsum(rising)
+    likelihood = law[places] * _TIE
+    ends = np.searchsorted(rising, likelihood, side="right")
+    return up_to[ends - 1]
 
 
 def shrunken_lean(corpus: Corpus) -> Tensor:
@@ -159,41 +200,59 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
     (-1, 1) for two classes; for more (V, K), a class's share less the mean share of the
     others.
     """
-    return lean_of(shrunken_shares(texts_by_class(corpus), class_sizes(corpus)))
+    found = texts_by_class(corpus)
+    shares = shrunken_shares(found, class_sizes(corpus))
+    return lean_of(shares)
 
 
 def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
-    held = found.sum(axis=1, keepdims=True)
-    prior = (per_class + 0.5) / (per_class + 0.5).sum()  # no class is impossible
+    held = found.sum(axis=1)
+    sizes = per_class + 0.5  # no class is impossible
+    prior = sizes / sizes.sum()
 
     def surprise(log_strength: float) -> float:
         a = np.exp(log_strength) * prior
-        terms = gammaln(a.sum()) - gammaln(held[:, 0] + a.sum())
-        return -float((terms + (gammaln(found + a) - gammaln(a)).sum(axis=1)).sum())
+        total = a.sum()
+        of_held = gammaln(total) - gammaln(held + total)
+        of_found = gammaln(found + a) - gammaln(a)
+        log_likelihood = of_held + of_found.sum(axis=1)
+        return -float(log_likelihood.sum())
 
     best = minimize_scalar(surprise, bounds=(-5.0, 15.0), method="bounded")
     a = np.exp(best.x) * prior
-    return (found + a) / (held + a.sum())
+    total = held + a.sum()
+    return (found + a) / total[:, None]
 
 
 def lean_of(shares: np.ndarray) -> Tensor:
     """Return the leans of shares (V, K): (V,) for two classes, else (V, K)."""
     classes = shares.shape[1]
     if classes == 2:
-        return torch.from_numpy(shares[:, 1] - shares[:, 0])
-    return torch.from_numpy((classes * shares - 1) / (classes - 1))
+        lean = shares[:, 1] - shares[:, 0]
+    else:
+        lean = (classes * shares - 1) / (classes - 1)
+    return torch.from_numpy(lean)
 
 
-def _sums_by_class(counts: csr_array, corpus: Corpus) -> np.ndarray:
-    """Return the sums of each column over the sequences of a class, (V, K)."""
-    labels, n = corpus.targets.numpy(), len(corpus)
+def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
+    """Return the sums of a table's columns over the sequences of each class.
+
+    `table` has a row a sequence, (n, m); float64 (m, K).
+    """
+    n = len(corpus)
+    labels = corpus.targets.numpy()
+    row_starts = np.arange(n + 1)
     shape = (n, corpus.n_classes)
-    members = csr_array((np.ones(n), labels, np.arange(n + 1)), shape)
-    return (counts.T @ members).toarray()
+    members = csr_array((np.ones(n), labels, row_starts), shape)
+    sums = table.T @ members
+    return sums.toarray()
 
 
 def _of_classes(table: np.ndarray) -> Tensor:
     """Return the last column of a table of two classes or of one, else all of it."""
-    chosen = table if table.shape[1] > 2 else table[:, -1]
-    return torch.from_numpy(np.ascontiguousarray(chosen))
+    classes = table.shape[1]
+    if classes <= 2:
+        table = table[:, -1]
+    in_order = np.ascontiguousarray(table)
+    return torch.from_numpy(in_order)

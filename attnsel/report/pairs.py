@@ -11,7 +11,13 @@ from scipy.stats import false_discovery_control
 
 from attnsel.corpus import Corpus
 from attnsel.progress import progress
-from attnsel.report.luck import class_sizes, hypergeometric_p, luck_p, texts_by_class
+from attnsel.report.luck import (
+    class_sizes,
+    hypergeometric_p,
+    luck_p,
+    sums_by_class,
+    texts_by_class,
+)
 from attnsel.tokens import split
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
@@ -32,7 +38,8 @@ class Pairs:
 
     def names(self, vocab: Sequence[str]) -> list[str]:
         """Return the pairs as two words."""
-        return [f"{vocab[left]} {vocab[right]}" for left, right in self.ids.tolist()]
+        pairs = self.ids.tolist()
+        return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 
 
 def neighbours(corpus: Corpus, pairs: np.ndarray | None = None) -> Pairs:
@@ -44,46 +51,53 @@ def neighbours(corpus: Corpus, pairs: np.ndarray | None = None) -> Pairs:
     """
     if corpus.texts is None:
         raise ValueError(f"the tokens of {corpus.name} are kept without their order")
+    V, n = len(corpus.vocab), len(corpus)
     codes, sizes = _codes(corpus)
     if pairs is None:
-        known = _frequent(codes, MOST_TESTS // max(corpus.n_classes, 1))
+        most = MOST_TESTS // max(corpus.n_classes, 1)
+        known = _frequent(codes, most)
     else:
-        known = np.unique(pairs[:, 0] * len(corpus.vocab) + pairs[:, 1])
-    place = np.searchsorted(known, codes)
-    kept = place < len(known)
-    kept[kept] = known[place[kept]] == codes[kept]
-    rows = np.repeat(np.arange(len(corpus)), sizes)[kept]
-    shape = len(corpus), len(known)
-    holds = csr_array((np.ones(len(rows)), (rows, place[kept])), shape)
-    return Pairs(np.stack(np.divmod(known, len(corpus.vocab)), axis=1), holds)
+        left, right = pairs.T
+        known = np.unique(left * V + right)
+    kept = np.isin(codes, known)
+    rows = np.repeat(np.arange(n), sizes)[kept]
+    columns = np.searchsorted(known, codes[kept])
+    ones = np.ones(len(rows))
+    holds = csr_array((ones, (rows, columns)), (n, len(known)))
+    left, right = np.divmod(known, V)
+    ids = np.stack([left, right], axis=1)
+    return Pairs(ids, holds)
 
 
 def _codes(corpus: Corpus) -> tuple[np.ndarray, list[int]]:
     """Return the distinct pairs of each text, as left V + right, and how many."""
+    V = len(corpus.vocab)
     place = {token: i for i, token in enumerate(corpus.vocab)}
     found = [np.empty(0, np.int64)]
     for text in progress(corpus.texts or (), "reading pairs"):
-        ids = np.array([place.get(token, -1) for token in split(text)], np.int64)
+        places = [place.get(token, -1) for token in split(text)]
+        ids = np.array(places, np.int64)
         left, right = ids[:-1], ids[1:]
-        there = (left >= 0) & (right >= 0)
-        found.append(np.unique(left[there] * len(place) + right[there]))
-    return np.concatenate(found), [len(codes) for codes in found[1:]]
+        both_known = (left >= 0) & (right >= 0)
+        codes = left * V + right
+        found.append(np.unique(codes[both_known]))
+    sizes = [len(codes) for codes in found[1:]]
+    return np.concatenate(found), sizes
 
 
 def _frequent(codes: np.ndarray, most: int) -> np.ndarray:
     """Return the pairs that enough texts hold, sorted."""
     known, texts = np.unique(codes, return_counts=True)
     frequent = np.flatnonzero(texts >= LEAST_TEXTS)
-    order = np.argsort(-texts[frequent], kind="stable")[:most]
-    return known[np.sort(frequent[order])]
+    order = np.argsort(-texts[frequent], kind="stable")
+    kept = frequent[order[:most]]
+    return known[np.sort(kept)]
 
 
 def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
     """Return how many sequences of each class hold each pair, int64 (P, K)."""
-    n, labels = len(corpus), corpus.targets.numpy()
-    shape = n, corpus.n_classes
-    members = csr_array((np.ones(n), labels, np.arange(n + 1)), shape)
-    return (pairs.holds.T @ members).toarray().astype(np.int64)
+    sums = sums_by_class(pairs.holds, corpus)
+    return sums.astype(np.int64)
 
 
 def pair_q(pairs: Pairs, corpus: Corpus, *, rate: float) -> np.ndarray:
@@ -95,18 +109,22 @@ def pair_q(pairs: Pairs, corpus: Corpus, *, rate: float) -> np.ndarray:
     over all pairs. q-values above `rate` are those of the first p-value alone.
     float64 (P, 1) for two classes, (P, K) for more.
     """
-    found, tokens = pairs_by_class(pairs, corpus), texts_by_class(corpus)
+    found = pairs_by_class(pairs, corpus)
     p = luck_p(found, class_sizes(corpus))
-    first = corpus.n_classes - p.shape[1]  # of two classes only the second is tested
-    which, column = np.nonzero(p <= rate)
-    held = found.sum(axis=1)
-    for side in (0, 1):
-        among = tokens[pairs.ids[which, side]]
-        of_class = np.take_along_axis(among, column[:, None] + first, axis=1)[:, 0]
-        given = hypergeometric_p(
-            found[which, column + first], held[which], of_class, among.sum(axis=1)
-        )
-        p[which, column] = np.maximum(p[which, column], given)
     if not p.size:
         return p
-    return false_discovery_control(p, axis=None).reshape(p.shape)
+    which, column = np.nonzero(p <= rate)
+    first = corpus.n_classes - p.shape[1]  # of two classes only the second is tested
+    label = column + first
+    held = found[which].sum(axis=1)
+    together = found[which, label]
+    tokens = texts_by_class(corpus)
+    greatest = p[which, column]
+    for token in pairs.ids[which].T:
+        among = tokens[token].sum(axis=1)
+        of_class = tokens[token, label]
+        given = hypergeometric_p(together, held, of_class, among)
+        greatest = np.maximum(greatest, given)
+    p[which, column] = greatest
+    q = false_discovery_control(p, axis=None)
+    return q.reshape(p.shape)

@@ -33,7 +33,8 @@ class Share(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.1%} [{self.low:.1%}, {self.high:.1%}]"
+        interval = f"[{self.low:.1%}, {self.high:.1%}]"
+        return f"{self.value:.1%} {interval}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,47 +59,65 @@ class Misread:
 
 def share_of(right: np.ndarray) -> Share:
     """Return the share of cases that are right, bool (n,), with its interval."""
-    count, n = int(right.sum()), len(right)
-    interval = binomtest(count, n).proportion_ci(method="wilson")
-    return Share(count / n, float(interval.low), float(interval.high))
+    count = int(right.sum())
+    test = binomtest(count, len(right))
+    interval = test.proportion_ci(method="wilson")
+    return Share(
+        value=count / len(right),
+        low=float(interval.low),
+        high=float(interval.high),
+    )
 
 
 def trained(corpus: Corpus, steps: int, seed: int = 0) -> AttentionClassifier:
     """Return a classifier of a corpus after some steps of training."""
-    V, K = len(corpus.vocab), corpus.n_classes
-    model = AttentionClassifier(V, DIM, n_classes=K, seed=seed)
+    model = _untrained(corpus, seed)
     fit(model, corpus, steps=steps, lr=LR)
     return model
 
 
+def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
+    V, K = len(corpus.vocab), corpus.n_classes
+    return AttentionClassifier(V, DIM, n_classes=K, seed=seed)
+
+
 def best_steps(corpus: Corpus) -> int:
     """Return after how many steps a tenth of the texts, set apart, is read best."""
-    order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))
-    cut = max(len(corpus) // 10, 1)
-    apart, rest = corpus[order[:cut]], corpus[order[cut:]]
-    V, K = len(corpus.vocab), corpus.n_classes
-    model = AttentionClassifier(V, DIM, n_classes=K, seed=0)
+    order = _random_order(len(corpus), seed=0)
+    size = max(len(corpus) // 10, 1)
+    apart = corpus[order[:size]]
+    rest = corpus[order[size:]]
+    model = _untrained(corpus, seed=0)
     history = fit(model, rest, steps=STEPS, lr=LR, test=apart)
-    return max(int(history.test_loss.argmin()), 1)
+    best = int(history.test_loss.argmin())
+    return max(best, 1)
 
 
 def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
     """Return a corpus with shuffled labels and the attention scores learned from it."""
-    generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(corpus), generator=generator)
+    order = _random_order(len(corpus), seed)
     dealt = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
-    return dealt, trained(dealt, steps, seed).scores().detach()[:, 0]
+    scores = trained(dealt, steps, seed).scores().detach()
+    return dealt, scores[:, 0]
+
+
+def _random_order(n: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randperm(n, generator=generator)
 
 
 def read(model: AttentionClassifier, corpus: Corpus) -> np.ndarray:
     """Return the number of the class read in each sequence, int64 (n,)."""
     with torch.no_grad():
-        return _likeliest(model(corpus)).numpy()
+        logits = model(corpus)
+    return _likeliest(logits).numpy()
 
 
 def _likeliest(logits: Tensor) -> Tensor:
     """Return the number of the likeliest class from logits (n,) or (n, K)."""
-    return (logits > 0).long() if logits.ndim == 1 else logits.argmax(dim=1)
+    if logits.ndim == 1:
+        return (logits > 0).long()
+    return logits.argmax(dim=1)
 
 
 def accuracies(
@@ -106,16 +125,19 @@ def accuracies(
 ) -> dict[str, Share]:
     """Return held-out accuracies of the model and of what one would use instead."""
     labels = test.targets.numpy()
-    regression = _likeliest(baseline(train, test).logits).numpy()
-    return {
-        "attention": share_of(read(model, test) == labels),
-        "logistic regression on tf-idf": share_of(regression == labels),
-        "always the most frequent class": share_of(labels == _commonest(train)),
+    logits = baseline(train, test).logits
+    answers = {
+        "attention": read(model, test),
+        "logistic regression on tf-idf": _likeliest(logits).numpy(),
+        "always the most frequent class": _commonest(train),
     }
+    return {name: share_of(answer == labels) for name, answer in answers.items()}
 
 
 def _commonest(train: Corpus) -> int:
-    return int(train.targets.mode().values)
+    """Return the number of the most frequent class."""
+    common = train.targets.mode().values
+    return int(common)
 
 
 def masked_table(
@@ -132,25 +154,32 @@ def masked_table(
     texts with the half-width of a 95% interval, and over those that hold the token.
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps
-    first = tokens.head(min(MASKED, int(PATIENCE // max(cost, 1))))
-    right = read(model, test) == test.targets.numpy()
+    affordable = int(PATIENCE // max(cost, 1))
+    first = tokens["id"].head(min(MASKED, affordable))
+    labels = test.targets.numpy()
+    right = read(model, test) == labels
     rows = []
-    for token, place in progress(
-        list(zip(first["token"], first["id"], strict=True)), "masking"
-    ):
-        again = read_without(train, test, place, steps) == test.targets.numpy()
+    for token in progress(first.tolist(), "masking"):
+        again = read_without(train, test, token, steps) == labels
         lost = 100.0 * (right.astype(float) - again)
-        holds = test.counts[:, [place]].toarray()[:, 0] > 0
-        rows.append(
-            {
-                "token": token,
-                "points lost": lost.mean(),
-                "plus or minus": 1.96 * lost.std() / len(lost) ** 0.5,
-                "held-out texts with it": int(holds.sum()),
-                "points lost on these": lost[holds].mean() if holds.any() else np.nan,
-            }
-        )
+        holds = test.counts[:, [token]].toarray()[:, 0] > 0
+        name = {"token": train.vocab[token]}
+        rows.append(name | _lost(lost, holds))
     return pd.DataFrame(rows)
+
+
+def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
+    """Return the row of a token from the points that each held-out text loses."""
+    on_these = np.nan
+    if holds.any():
+        on_these = lost[holds].mean()
+    interval = 1.96 * lost.std() / len(lost) ** 0.5
+    return {
+        "points lost": lost.mean(),
+        "plus or minus": interval,
+        "held-out texts with it": int(holds.sum()),
+        "points lost on these": on_these,
+    }
 
 
 def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndarray:
@@ -161,7 +190,8 @@ def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndar
     left, _ = without(train, token)
     held, kept = without(test, token)
     classes = np.full(len(test), _commonest(train))
-    classes[kept] = read(trained(left, steps), held)
+    model = trained(left, steps)
+    classes[kept] = read(model, held)
     return classes
 
 
@@ -170,13 +200,16 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     with torch.no_grad():
         logits = model(test).double()
     if logits.ndim == 1:
-        logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+        of_first = torch.zeros_like(logits)
+        logits = torch.stack([of_first, logits], dim=1)
     chances = torch.log_softmax(logits, dim=1)
-    own = chances.gather(1, test.targets[:, None])[:, 0]
-    wrong = torch.nonzero(chances.argmax(1) != test.targets)[:, 0]
-    order = wrong[own[wrong].argsort(stable=True)][:WORST]
+    rows = torch.arange(len(test))
+    of_label = chances[rows, test.targets]
+    wrong = rows[chances.argmax(1) != test.targets]
+    order = of_label[wrong].argsort(stable=True)
+    worst = wrong[order[:WORST]]
     scores = model.scores().detach().double()
-    return [_misread(test, row, chances[row], scores) for row in order.tolist()]
+    return [_misread(test, row, chances[row], scores) for row in worst.tolist()]
 
 
 def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:
@@ -186,13 +219,15 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
     """
     words = opening(test, row)
     weights = attention_on(words, scores)
-    start = max(0, int(weights.argmax()) - AROUND)
+    middle = int(weights.argmax())
+    start = max(0, middle - AROUND)
     stop = start + 2 * AROUND
     label = int(test.targets[row])
+    likeliest = int(chances.argmax())
     return Misread(
         row=row,
         label=str(test.classes[label]),
-        read=str(test.classes[int(chances.argmax())]),
+        read=str(test.classes[likeliest]),
         probability=float(chances[label].exp()),
         words=words[start:stop],
         weights=weights[start:stop],

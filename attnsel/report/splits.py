@@ -47,7 +47,8 @@ def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
 def _is_one_table(source: Any) -> bool:
     """Say whether a source cannot have splits: a file, a table or records."""
     if isinstance(source, (str, os.PathLike)):
-        return Path(source).expanduser().is_file()
+        path = Path(source).expanduser()
+        return path.is_file()
     return not isinstance(source, dict)
 
 
@@ -58,17 +59,21 @@ def hold_out(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
     three texts on that of learning. The vocabulary is that of both, and the rows left
     out are told of the first.
     """
-    order = np.random.default_rng(seed).permutation(len(corpus))
-    kinds = _same_texts(corpus)[order]
-    firsts = pd.Series(~pd.Series(kinds).duplicated().to_numpy())
-    labels = pd.Series(corpus.targets.numpy()[order])
-    turn = firsts.groupby(labels).cumsum()
-    wanted = (HELD_OUT * firsts.groupby(labels).transform("sum")).round()
-    held = kinds[(firsts & (turn <= wanted)).to_numpy()]
-    apart = np.isin(kinds, held)
+    n = len(corpus)
+    order = np.random.default_rng(seed).permutation(n)
+    kinds = pd.Series(_same_texts(corpus)[order])
+    labels = corpus.targets.numpy()[order]
+    firsts = ~kinds.duplicated()
+    by_class = firsts.groupby(labels)
+    turn = by_class.cumsum()
+    wanted = HELD_OUT * by_class.transform("sum")
+    chosen = firsts & (turn <= wanted.round())
+    apart = kinds.isin(kinds[chosen]).to_numpy()
     if not apart.any():  # no class is large enough
-        apart = np.arange(len(corpus)) < max(1, round(HELD_OUT * len(corpus)))
-    train, test = corpus[np.sort(order[~apart])], corpus[np.sort(order[apart])]
+        size = max(1, round(HELD_OUT * n))
+        apart = np.arange(n) < size
+    train = corpus[np.sort(order[~apart])]
+    test = corpus[np.sort(order[apart])]
     return replace(train, left_out=corpus.left_out), test
 
 
@@ -76,9 +81,12 @@ def _same_texts(corpus: Corpus) -> np.ndarray:
     """Return a number for each sequence that its copies share."""
     if corpus.texts is None:
         return np.arange(len(corpus))
-    return pd.factorize(np.array([plain(text) for text in corpus.texts], object))[0]
+    texts = [plain(text) for text in corpus.texts]
+    numbers, _ = pd.factorize(np.array(texts, object))
+    return numbers
 
 
 def plain(text: str) -> str:
     """Return a text without differences of case and space."""
-    return " ".join(text.casefold().split())
+    words = text.casefold().split()
+    return " ".join(words)
