@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from benchmarks.random_embeddings import DIM, Parts, parts_of
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
@@ -24,6 +23,7 @@ from attnsel import AttentionClassifier, Corpus, fit, one_step
 from attnsel.baseline import baseline
 from attnsel.model import accuracy, bag_logits, logistic_loss
 from attnsel.theory import posterior_difference, signed_frequency
+from benchmarks.random_embeddings import DIM, Parts, parts_of
 
 Candidates = Iterator[tuple[str, Tensor, Tensor]]  # setting, logits on valid and test
 
