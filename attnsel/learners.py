@@ -221,6 +221,8 @@ class ScoreSpaceLearner(Learner):
             return C @ x
         wanted = torch.arange(n_pieces + 1) * len(values) // n_pieces
         cuts = torch.searchsorted(starts, wanted.to(starts)).tolist()
+        # Autograd is off in the caller alone: the helpers would race to record this.
+        x = x.detach()
         result = x.new_empty(len(C), x.shape[1])
 
         def multiply_rows(i: int) -> None:
