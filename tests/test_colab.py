@@ -66,9 +66,14 @@ def test_no_markup_of_the_book_is_left(made, name):
             assert cell.source.count(f"<{tag}>") == cell.source.count(f"</{tag}>")
 
 
+def as_form(source: str) -> str:
+    """Numbers to change are the fields of a form in the copy."""
+    return colab.form(source) if source.startswith("# knobs\n") else source
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_the_code_is_the_same(made, name):
-    before = [(cell.id, cell.source) for cell in code(original(name))]
+    before = [(cell.id, as_form(cell.source)) for cell in code(original(name))]
     assert [(cell.id, cell.source) for cell in code(made[name])] == before
     nbformat.validate(made[name])
 

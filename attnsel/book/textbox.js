@@ -1,14 +1,17 @@
 // A text read as one types: its tokens, their attention and values, and the logit.
 
-// As `attnsel.corpus` has it: Python's \w is letters, numbers and _, and its \s this.
+// As `attnsel.tokens` has it: Python's \w is letters, numbers and _, and its \s this.
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
   + "\\u2028\\u2029\\u202f\\u205f\\u3000";
 const BREAK = new RegExp(`<br[${SPACE}]*/?>`, "gi");
-const TOKEN = new RegExp(`[\\p{L}\\p{N}]+(?:'[\\p{L}\\p{N}]+)*|[^${SPACE}]`, "gu");
+// Marks that belong to the letter before them, and joiners.
+const MARK = "(?![\\u{1F000}-\\u{10FFFF}])[\\p{M}\\u200c\\u200d]";
+const LETTER = "[\\p{L}\\p{N}]", WORD = `${LETTER}+(?:(?:${MARK})+${LETTER}*)*`;
+const TOKEN = new RegExp(`${WORD}(?:'${WORD})*|[^${SPACE}](?:${MARK})*`, "gu");
 
 // Pieces [text, id] that join to the text; -1 between tokens and for unknown ones.
 function tokenize(text, ids) {
-  const clear = text.replace(BREAK, " "), pieces = [];
+  const clear = text.replace(BREAK, " ").normalize("NFC"), pieces = [];
   const folded = clear.replaceAll("İ", "I").toLowerCase().replaceAll("’", "'");
   let end = 0;
   for (const {0: token, index} of folded.matchAll(TOKEN)) {
