@@ -42,7 +42,7 @@ MEASURE = r"""() => {
   const figures = all(".cell_output :is(img, svg, canvas), figure :is(img, svg)")
     .filter((e) => seen(e) && !e.closest(".panel, mjx-container"))
     .concat(all(".panel").filter(seen));
-  const live = all("[class^=attnsel-]:not(.attnsel-claim)").filter(seen);
+  const live = all("[class^=attnsel-]:not(.attnsel-claim), figure iframe").filter(seen);
   const tops = [...figures, ...live].map((e) => box(e).top + scrollY);
   const tables = all("table").filter(seen);
   const formulas = all("mjx-container").filter((e) => seen(e) && wide(e)
