@@ -158,8 +158,11 @@ def test_chapter_takes_its_reviews_from_the_hub_once(tmp_path, mirror, record_pr
         # The split that the chapter reads, and no other.
         assert parquet == [f"{name}/plain_text/train-00000-of-00001.parquet"]
         running.downloads.clear()
-        again = "import attnsel; attnsel.load_corpus('imdb', limit=10, min_count=1)"
-        command = [session.python, "-W", "error::UserWarning", "-c", again]
+        again = (
+            "import attnsel, warnings; warnings.simplefilter('error', UserWarning); "
+            "attnsel.load_corpus('imdb', limit=10, min_count=1)"
+        )
+        command = [session.python, "-c", again]
         subprocess.run(command, env=session.env, check=True, cwd=session.folder)
         assert not running.downloads
 

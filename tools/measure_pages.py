@@ -60,7 +60,8 @@ MEASURE = r"""() => {
     formulas: all("div.math").filter(seen).length,
     wideFormulas: formulas.length,
     cutFormulas: formulas.filter((e) => !e.matches(".more[tabindex='0']")).map(name),
-    hoverTitles: all("[title]").filter((e) => !e.closest("a, button, iframe")).map(name),
+    hoverTitles: all("[title]").filter((e) => !e.closest("a, button, iframe"))
+      .map(name),
     emptyStops: all("[tabindex='0']").filter((e) => seen(e) && !wide(e)
       && e.scrollHeight <= e.clientHeight
       && !e.matches("a, button, input, select, summary, canvas, [role]")).map(name),
