@@ -19,6 +19,8 @@ _WORD = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
 # by itself, so that neither punctuation nor one-letter words are lost.
 TOKEN_PATTERN = rf"{_WORD}(?:'{_WORD})*|\S[{_MARKS}]*"
 _TOKEN = re.compile(TOKEN_PATTERN)
+# The same in lower-case ASCII, where no letter has a mark: three times as fast.
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*|\S")
 # A run of letters of a script that writes no spaces between its words: Thai, Lao,
 # Tibetan, Burmese, Khmer, Japanese and Chinese.
 _UNSPACED = re.compile(
@@ -47,8 +49,9 @@ def fold(text: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the tokens of a text, in lower case."""
-    cleaned = clean_text(text)
-    return _TOKEN.findall(fold(cleaned))
+    folded = fold(clean_text(text))
+    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
+    return pattern.findall(folded)
 
 
 def is_unspaced(token: str) -> bool:

@@ -2,6 +2,7 @@
 
 import pickle
 import random
+import re
 import sys
 from collections import Counter
 from dataclasses import FrozenInstanceError
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.tokens import Vocab, clean_text, fold
+from attnsel.tokens import TOKEN_PATTERN, Vocab, clean_text, fold, split
 
 VOCAB = Vocab(list("abcdefg"), [0, 1])
 
@@ -80,6 +81,11 @@ def test_texts_are_split_into_words_contractions_and_single_signs():
     assert " ".join(tokens) == (
         "i don't like it . . . a 10 / 10 , \" well - made \" ( o'neil's ) film _ ! café"
     )
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=60))
+def test_ascii_is_split_as_any_text(text):
+    assert split(text) == re.findall(TOKEN_PATTERN, fold(clean_text(text)))
 
 
 @pytest.mark.parametrize("tag", ["<br />", "<br>", "<BR/>", "<br/>"])
