@@ -5,6 +5,9 @@ from attnsel.certificate import certificate as certificate
 from attnsel.corpus import Corpus as Corpus
 from attnsel.flow import Flow as Flow
 from attnsel.flow import gradient_flow as gradient_flow
+from attnsel.influence import flipping_set as flipping_set
+from attnsel.influence import influence as influence
+from attnsel.influence import shapley as shapley
 from attnsel.model import AttentionClassifier as AttentionClassifier
 from attnsel.report.diagnosis import Diagnosis as Diagnosis
 from attnsel.report.diagnosis import diagnose as diagnose

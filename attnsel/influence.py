@@ -1,0 +1,252 @@
+"""What each token does to a prediction, exactly: deletion, Shapley values, flips.
+
+A sequence X holds token s with the weight w_s = C_s exp(a_s), and
+
+    f(X) = sum_s Q_s b_s,   Q_s = w_s / sum_t w_t .
+
+So f without s, f_-s, is a mean over the other tokens, and f - f_-s = Q_s (b_s - f_-s):
+attention times the value of s less that of the rest. Without any token f is 0. What is
+said of f holds of the difference of two logits as well, with b the difference of their
+values.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.special import roots_legendre
+from torch import Tensor
+
+from attnsel.checks import check_shape
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+
+AT_ONCE = 2**20  # stored counts that are looked at together
+BLOCK = 2**17  # numbers of the integrand that are held together
+STEP = 0.3  # of log l: the trapezoids are off by about exp(-pi^2 / STEP), 5e-15
+FIRST, LAST = -36.0, 4.5  # of log l, off minus the log of the whole or least weight
+
+
+def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
+    """Return what each logit loses without a token, f(X) - f(X without s), (n, V).
+
+    It is Q_s (b_s - f_-s) in float64, with Q_s the attention on all occurrences of s;
+    of a sequence with one token only it is f. Its stored entries are those of
+    `corpus.counts`, of either sign, and at most Q_s times the range of the values in X.
+
+    A ValueError tells of a model with more than two classes, for which there is
+    `score_influence`, or of another vocabulary; a FloatingPointError of scores that are
+    not finite.
+    """
+    return score_influence(_two_scores(model, corpus), corpus)
+
+
+def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
+    """Return the Shapley value of each token for the logit of its sequence, (n, V).
+
+    The players of a sequence with T different tokens are these, with all their
+    occurrences; a set of them is worth f of them alone, no token 0. The values are
+    exact to rounding, in float64, and sum to f in each row; stored entries are those of
+    `corpus.counts`. It takes O(T^2) a sequence, milliseconds for a review.
+
+    With S drawn by taking each other token with probability u, and 1/W as the integral
+    of exp(-l W), the value of t is that of E[f(S, t) - f(S)] over u in [0, 1]:
+
+        int du int dl prod_{r != t} D_r [w_t b_t e_t - (1 - e_t) sum_{r != t} R_r] ,
+        e_r = exp(-l w_r),   D_r = 1 - u + u e_r,   R_r = u w_r b_r e_r / D_r .
+
+    In u it is a polynomial of degree T - 1, on which T/2 + 1 Gauss-Legendre nodes are
+    exact; in log l it is analytic, and trapezoids converge geometrically.
+
+    Errors are those of `influence`; the function of scores is `score_shapley`.
+    """
+    return score_shapley(_two_scores(model, corpus), corpus)
+
+
+def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
+    """Return which tokens have to go for each prediction to flip, bool (n, V).
+
+    Without a set S the logit has the other sign if and only if the sum of Q_s b_s sgn f
+    over S exceeds |f|. So the tokens of greatest Q_s b_s sgn f are a smallest such set.
+    A row is empty if no deletion flips it: no token pulls the other way, or f is 0.
+
+    Errors are those of `influence`; the function of scores is `score_flips`.
+    """
+    return score_flips(_two_scores(model, corpus), corpus)
+
+
+def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
+    """Return the scores (V, 2) of a model of two classes, for this corpus."""
+    model.check_vocab(corpus)
+    scores = model.scores().detach()
+    if scores.shape[1] != 2:
+        classes = scores.shape[1] - 1
+        raise ValueError(
+            f"model: expected one logit, got {classes} classes; give E p and the "
+            "difference of two E v_k, (V, 2), to the functions of scores"
+        )
+    return scores
+
+
+class _Bags(NamedTuple):
+    """Some sequences, one entry a stored count: whose it is, log w_s and b_s."""
+
+    starts: np.ndarray
+    rows: np.ndarray
+    log_weights: np.ndarray
+    values: np.ndarray
+
+    def sequences(self) -> list[slice]:
+        """Return where the tokens of each sequence are."""
+        ends = [*self.starts[1:], len(self.rows)]
+        return list(map(slice, self.starts, ends))
+
+    def sums(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the sum of each sequence."""
+        return np.add.reduceat(numbers, self.starts)
+
+    def shares(self, log_weights: np.ndarray) -> np.ndarray:
+        """Return the softmax in each sequence, 0 where there is no finite weight."""
+        top = np.maximum.reduceat(log_weights, self.starts)
+        top[np.isneginf(top)] = 0
+        w = np.exp(log_weights - top[self.rows])
+        total = self.sums(w)
+        total[total == 0] = 1
+        return w / total[self.rows]
+
+
+def _bags(scores: Tensor, corpus: Corpus) -> Iterator[_Bags]:
+    """Yield the sequences of a corpus in their order, some at a time."""
+    check_shape("scores", scores, (len(corpus.vocab), 2))
+    if not bool(scores.isfinite().all()):
+        raise FloatingPointError("the scores are not finite; train with a smaller lr")
+    a, b = scores.detach().cpu().to(torch.float64).numpy().T
+    counts = corpus.counts
+    number = counts.indptr[1:] // AT_ONCE  # of the part in which a sequence ends
+    firsts = np.flatnonzero(np.diff(number, prepend=-1))
+    for first, end in zip(firsts, [*firsts[1:], len(corpus)], strict=True):
+        starts = counts.indptr[first : end + 1].astype(np.int64)
+        stored = slice(starts[0], starts[-1])
+        ids = counts.indices[stored]
+        yield _Bags(
+            starts=starts[:-1] - starts[0],
+            rows=np.repeat(np.arange(end - first), np.diff(starts)),
+            log_weights=a[ids] + np.log(counts.data[stored].astype(np.float64)),
+            values=b[ids],
+        )
+
+
+def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
+    """Return a matrix with these numbers in the place of the stored counts."""
+    numbers = np.concatenate(parts)
+    places = counts.indices.copy(), counts.indptr.copy()
+    return csr_array((numbers, *places), shape=counts.shape)
+
+
+def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:
+    """Return `influence` from scores a and values b, the columns of a (V, 2)."""
+    parts = [_deletions(bags) for bags in _bags(scores, corpus)]
+    return _like(corpus.counts, parts)
+
+
+def _deletions(bags: _Bags) -> np.ndarray:
+    """Return Q_s (b_s - f_-s) of each stored count."""
+    b = bags.values
+    Q = bags.shares(bags.log_weights)
+    f = bags.sums(Q * b)[bags.rows]
+    top = _tops(bags)
+    # Where one token has nearly all attention, 1 - Q_s is lost in rounding: the mean
+    # over the other tokens is taken anew.
+    others = bags.log_weights.copy()
+    others[top] = -np.inf
+    rest = 1 - Q
+    rest[top] = 1
+    without = (f - Q * b) / rest
+    without[top] = bags.sums(bags.shares(others) * b)
+    return Q * (b - without)
+
+
+def _tops(bags: _Bags) -> np.ndarray:
+    """Return where the most attended token of each sequence is stored."""
+    order = np.lexsort((-bags.log_weights, bags.rows))
+    return order[bags.starts]
+
+
+def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
+    """Return `flipping_set` from scores a and values b, the columns of a (V, 2)."""
+    parts = [
+        _flips(bags.shares(bags.log_weights)[own] * bags.values[own])
+        for bags in _bags(scores, corpus)
+        for own in bags.sequences()
+    ]
+    chosen = _like(corpus.counts, parts)
+    chosen.eliminate_zeros()
+    return chosen
+
+
+def _flips(terms: np.ndarray) -> np.ndarray:
+    """Return which tokens have to go from a sequence with terms Q_s b_s, bool (T,)."""
+    f = terms.sum()
+    pull = terms * np.sign(f)
+    chosen = np.zeros(len(terms), dtype=bool)
+    if pull.min() < 0:
+        order = np.argsort(-pull, kind="stable")
+        gone = np.cumsum(pull[order])
+        before = gone - pull[order]
+        is_needed = (before <= abs(f)) & (pull[order] > 0)
+        chosen[order] = is_needed
+    return chosen
+
+
+def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
+    """Return `shapley` from scores a and values b, the columns of a (V, 2)."""
+    parts = [
+        _shapley(bags.log_weights[own], bags.values[own])
+        for bags in _bags(scores, corpus)
+        for own in bags.sequences()
+    ]
+    return _like(corpus.counts, parts)
+
+
+def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the Shapley values (T,) of a sequence of tokens with these weights.
+
+    With g = 1 - e the bracket is w_t b_t e_t / D_t - g_t sum_r R_r, where the sum is
+    over all tokens, t as well.
+    """
+    T = len(b)
+    log_w = log_weights - np.logaddexp.reduce(log_weights)
+    log_l = np.arange(FIRST, LAST - log_w.min(), STEP)
+    nodes, weights = _nodes(T // 2 + 1)
+    values = np.zeros(T)
+    per_part = max(1, BLOCK // T)
+    for k in range(0, len(nodes), per_part):
+        u, du = nodes[k : k + per_part], weights[k : k + per_part]
+        size = max(1, BLOCK // (T * len(u)))
+        for i in range(0, len(log_l), size):
+            lw = np.exp(log_l[i : i + size, None] + log_w)
+            g = -np.expm1(-lw)
+            term = lw * b * np.exp(-lw)  # times l, for the integral is over log l
+            D = 1 - u[:, None] * g[:, None, :]
+            over_D = 1 / D
+            product = du * np.prod(D, axis=2)
+            total = u * _rows_times(over_D, term)
+            own = _rows_times(np.swapaxes(over_D**2, 1, 2), product)
+            shared = _rows_times(np.swapaxes(over_D, 1, 2), product * total)
+            values += STEP * (term * own - g * shared).sum(axis=0)
+    return values
+
+
+def _rows_times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return the product of each of some matrices with a vector."""
+    return (matrices @ vectors[:, :, None])[:, :, 0]
+
+
+@cache
+def _nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Gauss-Legendre nodes in (0, 1) and their weights."""
+    x, weights = roots_legendre(count)
+    return (x + 1) / 2, weights / 2
