@@ -177,11 +177,10 @@ def _tops(bags: _Bags) -> np.ndarray:
 
 def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
     """Return `flipping_set` from scores a and values b, the columns of a (V, 2)."""
-    parts = [
-        _flips(bags.shares(bags.log_weights)[own] * bags.values[own])
-        for bags in _bags(scores, corpus)
-        for own in bags.sequences()
-    ]
+    parts = []
+    for bags in _bags(scores, corpus):
+        terms = bags.shares(bags.log_weights) * bags.values
+        parts += [_flips(terms[own]) for own in bags.sequences()]
     chosen = _like(corpus.counts, parts)
     chosen.eliminate_zeros()
     return chosen
