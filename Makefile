@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-runner test-site execute colab wheel sphinx links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly test-runner test-site execute colab wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -47,7 +47,12 @@ book: $(READY)
 test: test-unit test-notebooks
 
 test-unit: $(READY)
-	$(BIN)/python -m pytest -m "not site and not runner" -n $(WORKERS)
+	$(BIN)/python -m pytest -m "not site and not runner and not weekly" \
+		-n $(WORKERS) --dist loadgroup
+
+# What takes long, and is guarded by something quicker at each push.
+test-weekly: $(READY)
+	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 
 test-notebooks: $(READY)
 	$(NBVAL)

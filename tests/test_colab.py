@@ -23,9 +23,12 @@ RAW = re.compile(
 )
 SITE = "https://{}.github.io/{}/book".format(*ADDRESS.split("/"))
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("jupyter_book") is None, reason="needs Jupyter Book"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("jupyter_book") is None, reason="needs Jupyter Book"
+    ),
+    pytest.mark.xdist_group("colab"),  # the copies are made once, in one process
+]
 
 
 def prose(notebook: Any) -> list[Any]:

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from attnsel.corpus import Corpus
-from attnsel.texts.loading import load_corpus, read_source
+from attnsel.texts.loading import load_corpus
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -452,13 +452,6 @@ def test_a_file_that_is_called_test_is_the_test_split(tmp_path):
     assert len(load_corpus(csv(tmp_path, name="reviews_test.csv"), "test")) == 400
     imdb_folder(tmp_path)
     assert len(load_corpus(tmp_path, "test", min_count=1)) == 2
-
-
-def test_rows_as_they_stand_in_the_source(tmp_path):
-    rows = read_source(write(tmp_path, "mine.csv", as_csv(";")), label="LABEL")
-    assert rows.equals(frame(WORDS).astype(rows.dtypes))
-    alone = read_source({"body": TEXTS}, text="body", label=None)
-    assert alone["text"].tolist() == TEXTS and list(alone) == ["text"]
 
 
 # Small corpora, and scripts without spaces

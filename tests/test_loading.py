@@ -629,6 +629,7 @@ print(len(corpus))
 """
 
 
+@pytest.mark.weekly  # four processes do so in test_faults
 def test_two_processes_at_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(TWO_AT_ONCE)

@@ -60,7 +60,14 @@ def agree(history, path):
         torch.testing.assert_close(other["scores"][step], scores, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(("world", "mode"), [(2, "two"), (4, "four"), (3, "classes")])
+@pytest.mark.parametrize(
+    ("world", "mode"),
+    [
+        (2, "two"),
+        pytest.param(4, "four", marks=pytest.mark.weekly),
+        pytest.param(3, "classes", marks=pytest.mark.weekly),
+    ],
+)
 def test_processes_that_share_a_corpus_give_one_history(tmp_path, world, mode):
     codes, said = start(tmp_path, world, mode)
     assert codes == [0] * world, said
@@ -69,6 +76,7 @@ def test_processes_that_share_a_corpus_give_one_history(tmp_path, world, mode):
         agree(history, tmp_path / f"{mode}-{rank}.pt")
 
 
+@pytest.mark.weekly
 def test_torchrun_starts_them(tmp_path):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--nproc-per-node", "2", SCRIPT, str(tmp_path), "-1", "0", "torchrun"]
@@ -102,6 +110,7 @@ def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
     torch.testing.assert_close(found[0]["loss"], history.loss, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.weekly
 def test_a_process_that_hangs_ends_the_others_after_the_timeout(tmp_path):
     codes, said = start(tmp_path, 2, "hang")
     assert codes == [1, 0]

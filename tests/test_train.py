@@ -372,7 +372,9 @@ def stop_at(line):
     return trace
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize(
+    "optimizer", ["adam", pytest.param("gd", marks=pytest.mark.weekly)]
+)
 def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bars):
     _, _, corpus = ragged(21, n=30, n_tokens=2 * BLOCK + 5)
     begin = AttentionClassifier(2 * BLOCK + 5, 7, dtype=torch.float64)

@@ -25,7 +25,6 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
 def token_figures(
     x: Tensor,
     scores: Tensor,
-    axes: Sequence[Axes] | None = None,
     *,
     groups: Mapping[str, tuple[Tensor, str]] | None = None,
     size: float = 4.0,
@@ -34,7 +33,7 @@ def token_figures(
 
     Scores are (V, 2), E p and E v; `groups` and `size` as in `token_scatter`.
     """
-    axes = two_panels(height=3.8) if axes is None else axes
+    axes = two_panels(height=3.8)
     for ax, column, name in zip(axes, COLUMNS, HEIGHTS, strict=True):
         token_scatter(ax, x, scores[:, column], groups=groups, size=size)
         ax.set_ylabel(name)
@@ -47,16 +46,10 @@ def bin_curve(
     y: Tensor,
     *,
     least: int = 5,
-    scaled: bool = False,
     **style: Any,
 ) -> None:
-    """Draw the means of y over 20 bins of x that hold at least `least` tokens.
-
-    Scaled, they are divided by the greatest of them in absolute value.
-    """
+    """Draw the means of y over 20 bins of x that hold at least `least` tokens."""
     bins = binned(x, y.detach().cpu())
     enough = bins.count >= least
-    mean = bins.mean[enough]
-    unit = mean.abs().max() if scaled else 1.0
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
-    ax.plot(bins.centers[enough], mean / unit, **look)
+    ax.plot(bins.centers[enough], bins.mean[enough], **look)

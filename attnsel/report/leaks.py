@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 from attnsel.corpus import Corpus
 
 LONGEST = 20_000  # characters of a text in which an example is looked for
+AROUND = 9  # words of an example on either side of the token
+EXAMPLES = 3  # of a token
 
 
 class Example(NamedTuple):
@@ -37,7 +39,6 @@ def find_example(
     corpus: Corpus,
     row: int,
     ids: Sequence[int],
-    around: int = 9,
 ) -> Example | None:
     """Return the first place where tokens stand side by side in a text, or None."""
     words = opening(corpus, row)
@@ -48,7 +49,7 @@ def find_example(
     if start is None:
         return None
     stop = start + len(ids)
-    near = filled[max(0, start - around) : stop + around]
+    near = filled[max(0, start - AROUND) : stop + AROUND]
     first = filled[start]
     behind = filled[stop - 1] + 1
     return Example(
@@ -72,7 +73,6 @@ def examples(
     holds: csr_array,
     ids: Sequence[int],
     label: int,
-    most: int = 3,
 ) -> list[Example]:
     """Return places in some texts of a class where tokens stand side by side.
 
@@ -85,11 +85,11 @@ def examples(
     very_long = corpus.lengths.numpy()[rows] > 1000
     rows = rows[np.argsort(very_long, kind="stable")]
     places: list[Example] = []
-    for row in rows[: 10 * most].tolist():
+    for row in rows[: 10 * EXAMPLES].tolist():
         place = find_example(corpus, row, ids)
         if place is not None and place not in places:
             places.append(place)
-        if len(places) == most:
+        if len(places) == EXAMPLES:
             break
     return places
 

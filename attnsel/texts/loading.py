@@ -140,24 +140,6 @@ def load_corpus(
     return replace(corpus, name=found.name)
 
 
-def read_source(
-    source: Any,
-    split: str = "train",
-    *,
-    text: str = "text",
-    label: str | None = "label",
-) -> pd.DataFrame:
-    """Return the rows that `load_corpus` would encode, as they stand in the source.
-
-    The data frame has the columns "text" and "label", whatever they are called in the
-    source; without labels, "text" alone. Its index is that of the source.
-    """
-    wanted = Columns(text, label)
-    texts, labels = _columns(_find(source, split).read(wanted), wanted, False)
-    frame = texts.to_frame("text")
-    return frame if labels is None else frame.assign(label=labels)
-
-
 def _with_notes(make: Callable[[], Corpus]) -> tuple[Corpus, list[str]]:
     """Make a corpus; return it with the warnings of it, each of them once."""
     with warnings.catch_warnings(record=True) as caught:
