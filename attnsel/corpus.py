@@ -236,11 +236,17 @@ class Corpus:
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
 
     def with_labels(self, labels: torch.Tensor) -> Corpus:
-        """Return the same sequences with other labels (n,), numbers of the classes."""
+        """Return the same sequences with other labels, int64 (n,) in 0..K-1.
+
+        A ValueError tells of another number of labels, or of one that is no class.
+        """
         return replace(self, labels=labels)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
-        """Draw as many sequences of each class; all of the smallest class if None."""
+        """Draw `per_class` sequences of each class, or as many as the smallest has.
+
+        A ValueError tells of a number that is not in 1..(size of the smallest class).
+        """
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         smallest = int(self.targets.bincount(minlength=self.n_classes).min())
         size = smallest if per_class is None else per_class
@@ -252,8 +258,10 @@ class Corpus:
     def most_frequent(self, size: int) -> Corpus:
         """Keep the first `size` tokens, the most frequent ones of a fitted vocabulary.
 
-        Sequences that are left without any token are left out, with a warning.
+        Sequences that are left without any token are left out, with a warning. A
+        ValueError tells of a size below 1.
         """
+        check_number("size", size, 1, integer=True)
         return self._of_usable_rows(
             self.counts[:, :size],
             None if self.labels is None else self.labels.numpy(),

@@ -180,7 +180,7 @@ def correlation(x: Tensor, y: Tensor) -> float:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean of some runs and the ends of its 95% interval (Student's t)."""
+    """Return the mean of two runs or more, and its 95% interval by Student's t."""
     mean = float(np.mean(values))
     error = float(scipy.stats.sem(values))
     quantile = float(scipy.stats.t.ppf(0.975, len(values) - 1))

@@ -491,6 +491,8 @@ def test_most_frequent_keeps_the_first_tokens():
     assert dense(fewer).tolist() == [[3], [1]]
     assert fewer.texts == ("a a a b", "b a")
     assert same(corpus.most_frequent(3), corpus)
+    with pytest.raises(ValueError, match="size"):
+        corpus.most_frequent(0)
 
 
 # Vocab
