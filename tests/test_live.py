@@ -12,6 +12,7 @@ from node import call, stored
 
 import attnsel
 from attnsel.book import NEGATIVE, NEUTRAL, POSITIVE, flow_plane, text_box
+from attnsel.influence import score_flips, score_influence, score_shapley
 from attnsel.texts.reviews import generate_reviews
 from attnsel.tokens import Vocab
 
@@ -107,6 +108,51 @@ def test_a_repeated_token_counts_each_time():
     assert found["logit"] == pytest.approx(1)
     far = call(["textbox.js"], code, ["a b", ids, [900, -900], values])
     assert far == {"weights": [1, 0, 0], "logit": 3}
+
+
+EXPLAINED = """(([texts, tokens, scores, values]) => {
+  const ids = new Map(tokens.map((token, i) => [token, i]));
+  return texts.map((text) => {
+    const pieces = tokenize(text, ids), {weights} = attend(pieces, scores, values);
+    const words = bag(pieces, weights, scores, values);
+    return {ids: words.map((word) => word.id), lost: influences(words),
+      values: shapleys(words), gone: flipping(words)};
+  });
+})(data)"""
+
+
+def explained(texts, vocab, pair):
+    """Compare what the page says of each word with the package; return flips."""
+    corpus = attnsel.Corpus.from_texts(texts, vocab=vocab)
+    a, b = pair.double().T.tolist()
+    found = call(["textbox.js"], EXPLAINED, [texts, list(vocab), a, b])
+    lost, values, gone = (
+        of(pair, corpus) for of in (score_influence, score_shapley, score_flips)
+    )
+    for i, page in enumerate(found):
+        for name, expected in (("lost", lost), ("values", values)):
+            row = expected[[i]].toarray()[0]
+            assert page[name] == pytest.approx(row[page["ids"]].tolist(), abs=1e-6)
+            assert sorted(page["ids"]) == expected[[i]].indices.tolist()
+        assert sorted(page["gone"]) == gone[[i]].indices.tolist()
+    return [len(page["gone"]) for page in found]
+
+
+def test_the_page_explains_reviews_as_the_package_does(trained):
+    _, scores, test = trained
+    # The numbers as they are, not packed: what is compared is the method.
+    flips = explained(list(test.texts[:12]), test.vocab, scores[60])
+    assert max(flips) > 0
+
+
+def test_the_page_explains_odd_texts_as_the_package_does():
+    vocab = Vocab(list("abcde"))
+    texts = ["a", "a a a", "a b", "b b c ? a", "a b c d e e e", "d e d", "c c d"]
+    draw = torch.Generator().manual_seed(0)
+    for spread in (0.5, 3, 40):
+        pair = torch.randn(5, 2, generator=draw, dtype=torch.float64)
+        pair[:, 0] *= spread
+        explained(texts, vocab, pair)
 
 
 def test_the_box_starts_with_the_first_example_and_escapes_them():

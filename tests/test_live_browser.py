@@ -22,6 +22,7 @@ from attnsel.book import (
     steer_box,
     text_box,
 )
+from attnsel.influence import score_influence, score_shapley
 from attnsel.tokens import Vocab
 
 pytestmark = pytest.mark.site
@@ -123,6 +124,40 @@ def test_the_text_box_follows_what_one_types(visit, width):
     assert tip.inner_text() == f"bad: attention {shares[1]:.3f}"
     rows.nth(0).press("Escape")
     assert tip.is_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_text_box_says_what_each_word_does(visit, width):
+    tab = visit(text_box(WORDS, SCORES, examples=EXAMPLES), width)
+    box, rows = tab.locator("[type=text]"), tab.locator(".attnsel-text")
+    box.fill("A good, not bad film. Good!")
+    assert rows.count() == 4
+    assert rows.nth(2).is_hidden()
+    summary = tab.locator("summary")
+    summary.tap() if width < 600 else summary.press("Enter")
+    corpus = attnsel.Corpus.from_texts([box.input_value()], vocab=WORDS)
+    lost = score_influence(SCORES[40], corpus).toarray()[0]
+    values = score_shapley(SCORES[40], corpus).toarray()[0]
+    assert min(lost) < 0 < max(lost)
+    tip = tab.locator(".tip")
+    for row, name, numbers in ((2, "influence", lost), (3, "Shapley value", values)):
+        assert rows.nth(row).inner_text() == box.input_value()
+        for s, word in ((0, "good"), (2, "bad")):
+            place = rows.nth(row).get_by_text(word, exact=True).first
+            place.tap() if width < 600 else place.hover()
+            told = tip.inner_text().replace("−", "-").split(name)[1].split(",")[0]
+            assert float(told) == pytest.approx(numbers[s], rel=0.01)
+            shade = place.evaluate("e => getComputedStyle(e).backgroundColor")
+            assert ("(0, 114, 178" in shade) == (numbers[s] > 0)
+    goes = tab.locator("details p")
+    first = "Without “bad” it would be read as positive; fewer words will not do."
+    assert goes.inner_text() == first
+    box.fill("bad, bad")
+    assert goes.inner_text() == "No deletion changes how it is read."
+    box.fill("?")
+    assert goes.inner_text() == ""
+    rows.nth(2).press("ArrowRight")
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -242,7 +277,7 @@ def test_axe_finds_nothing_serious_in_a_figure(visit, width):
     model, corpus, selected = plane()
     words = [("good", 0), (" ", -1), ("bad", 2)]
     for figure in (
-        text_box(WORDS, SCORES, examples=EXAMPLES),
+        text_box(WORDS, SCORES, examples=EXAMPLES, explained=True),
         flow_plane(model, corpus, selected, lost=(-10, 0)),
         show_text(coloured_text(words, [1.0, 0, -1.0], scale=1, unit="x", signed=True)),
     ):

@@ -15,7 +15,13 @@ from attnsel.__main__ import main
 from attnsel.report.facts import data_facts
 from attnsel.report.leaks import find_example, without
 from attnsel.report.pairs import neighbours, pair_q, pairs_by_class
-from attnsel.report.quality import read, read_without, share_of, trained
+from attnsel.report.quality import (
+    most_misread,
+    read,
+    read_without,
+    share_of,
+    trained,
+)
 from attnsel.report.splits import hold_out
 from attnsel.texts.reviews import generate_reviews
 
@@ -78,7 +84,13 @@ def test_the_page_escapes_texts_and_needs_no_network(told):
     assert "&lt;" in page
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", page)
     assert "url(" not in page.replace("url(#", "")
-    for heading in ("The data", "Pairs of", "Without a token", "Is the model any good"):
+    for heading in (
+        "The data",
+        "Pairs of",
+        "Without a token",
+        "Is the model any good",
+        "Pushed to",
+    ):
         assert heading in page
     assert told._repr_html_().startswith("<iframe title=")
     assert page == told.html()
@@ -108,6 +120,47 @@ def test_numbers_of_the_page_are_those_of_the_model(told):
     token = told.train.vocab.index(first["token"])
     again = read_without(told.train, told.test, token, told.steps) == labels
     assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
+
+
+def logits_of(model, corpus):
+    """Return a logit for each class in the first text of a corpus."""
+    logits = model(corpus).detach().double()[0]
+    return logits if logits.ndim else torch.stack([0 * logits, logits])
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_misread_texts_say_which_words_pushed(K):
+    texts, _ = generate_reviews(150)
+    labels = np.random.default_rng(0).permutation(np.arange(150) % K)
+    corpus = Corpus.from_texts(texts, labels, min_count=2)
+    model, test = trained(corpus[:100], 20), corpus[100:]
+    flipped = 0
+    for text in most_misread(test, model):
+        one = test[[text.row]]
+        label, read_as = map(corpus.classes.index, map(int, (text.label, text.read)))
+
+        def gap(counted, one=read_as, other=label):
+            logits = logits_of(model, counted)
+            return float(logits[one] - logits[other])
+
+        assert gap(one) > 0
+        pushes = [push for _, push in text.strongest]
+        assert pushes == sorted(pushes, reverse=True)
+        assert min(pushes) > 0
+        for word, push in text.strongest:
+            left, _ = without(one, corpus.vocab.index(word))
+            assert push == pytest.approx(gap(one) - gap(left), abs=1e-4)
+        first = corpus.vocab.index(text.strongest[0][0])
+        at = [i for i, (_, token) in enumerate(text.words) if token == first]
+        assert text.pushes[at].tolist() == pytest.approx([pushes[0]] * len(at))
+        left = one
+        for word in text.enough:
+            assert gap(left) > 0
+            left, _ = without(left, corpus.vocab.index(word))
+        if text.enough:
+            assert gap(left) < 0
+            flipped += 1
+    assert flipped
 
 
 @pytest.mark.parametrize(

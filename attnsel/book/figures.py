@@ -191,13 +191,20 @@ def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
 
 
 def text_box(
-    vocab: Vocab, scores: Mapping[int, Tensor], *, examples: Mapping[str, str]
+    vocab: Vocab,
+    scores: Mapping[int, Tensor],
+    *,
+    examples: Mapping[str, str],
+    explained: bool = False,
 ) -> HTML:
     """Return a text box that shows attention, values and logit of what one types.
 
-    It reads as `Corpus.from_texts` and the model of two classes do, in the page itself;
-    logits are within 0.05. A slider goes through the scores by step, tensors (V, 2) of
-    E p and E v, each 50 kB in the page. Examples are texts to try and what they teach.
+    Folded below, or open if `explained`, are the influence and the Shapley value of
+    each word, as `attnsel.influence` and `attnsel.shapley` have them, and what has to
+    go for another reading. It reads as `Corpus.from_texts` and the model of two classes
+    do, in the page itself; logits are within 0.05. A slider goes through the scores by
+    step, tensors (V, 2) of E p and E v, each 50 kB in the page. Examples are texts to
+    try and what they teach.
     """
     pairs = [(k, scores[k].detach().cpu().double()) for k in sorted(scores)]
     for _, pair in pairs:
@@ -209,6 +216,7 @@ def text_box(
         "colours": [NEGATIVE, POSITIVE],
         "classes": vocab.classes or ("negative", "positive"),
         "lessons": list(examples.items()),
+        "open": explained,
     }
     return embed("textbox", "Type a review", data)
 

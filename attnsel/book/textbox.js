@@ -31,7 +31,85 @@ function attend(pieces, scores, values) {
   return {weights, logit};
 }
 
-function textbox(root, {tokens, scores, scale, colours, classes, lessons}) {
+// The different words of a text: id, logarithm of the weight, attention and value.
+function bag(pieces, weights, scores, values) {
+  const words = new Map();
+  pieces.forEach(([, id], i) => {
+    const {count, share} = words.get(id) || {count: 0, share: 0};
+    if (id >= 0) { words.set(id, {count: count + 1, share: share + weights[i]}); }
+  });
+  return [...words].map(([id, {count, share}]) => (
+    {id, log: scores[id] + Math.log(count), share, value: values[id]}));
+}
+
+// The logit of some words alone; 0 of none.
+function logitOf(words) {
+  const most = Math.max(...words.map((word) => word.log));
+  const odds = words.map((word) => Math.exp(word.log - most));
+  const total = odds.reduce((a, b) => a + b, 0);
+  return words.reduce((f, word, i) => f + odds[i] / total * word.value, 0);
+}
+
+// What the logit loses without each word: `influence` of the package.
+function influences(words) {
+  const whole = logitOf(words);
+  return words.map((word) => whole - logitOf(words.filter((w) => w !== word)));
+}
+
+// A smallest set of words without which the logit changes sign, [] if none does.
+function flipping(words) {
+  const logit = words.reduce((f, w) => f + w.share * w.value, 0);
+  const pull = (word) => word.share * word.value * Math.sign(logit);
+  const chosen = [];
+  if (!words.some((word) => pull(word) < 0)) { return chosen; }
+  let gone = 0;
+  for (const word of [...words].sort((a, b) => pull(b) - pull(a))) {
+    if (gone > Math.abs(logit) || pull(word) <= 0) { break; }
+    chosen.push(word.id); gone += pull(word);
+  }
+  return chosen;
+}
+
+// Gauss-Legendre nodes in (0, 1) and weights, by Newton's method.
+function quadrature(count) {
+  return Array.from({length: count}, (_, i) => {
+    let x = Math.cos(Math.PI * (i + 0.75) / (count + 0.5)), slope = 1;
+    for (let round = 0; round < 8; round++) {
+      let before = 1, now = x;
+      for (let k = 2; k <= count; k++) {
+        [before, now] = [now, ((2 * k - 1) * x * now - (k - 1) * before) / k];
+      }
+      slope = count * (x * now - before) / (x * x - 1);
+      x -= now / slope;
+    }
+    return [(1 + x) / 2, 1 / ((1 - x * x) * slope * slope)];
+  });
+}
+
+// The Shapley value of each word: `shapley` of the package, in coarser steps.
+function shapleys(words) {
+  const most = Math.max(...words.map((word) => word.log)), step = 0.5;
+  const w = words.map((word) => Math.exp(Math.max(word.log - most, -300)));
+  const found = w.map(() => 0), nodes = quadrature((w.length >> 1) + 1);
+  const last = 4.5 - Math.log(Math.min(...w));
+  for (let at = -Math.log(w.reduce((a, b) => a + b, 0)) - 26; at < last; at += step) {
+    const l = Math.exp(at), g = w.map((wt) => -Math.expm1(-l * wt));
+    const term = w.map((wt, t) => l * wt * words[t].value * (1 - g[t]));
+    for (const [u, du] of nodes) {
+      let product = step * du, total = 0;
+      for (let t = 0; t < w.length; t++) {
+        product *= 1 - u * g[t]; total += u * term[t] / (1 - u * g[t]);
+      }
+      for (let t = 0; t < w.length; t++) {
+        const D = 1 - u * g[t];
+        found[t] += product * (term[t] / D - g[t] * total) / D;
+      }
+    }
+  }
+  return found;
+}
+
+function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
   const numbers = scores.map(([k, a, b]) => [k, unpack(a), unpack(b)]);
   const texts = [...taught.keys()], last = numbers.length - 1;
@@ -45,10 +123,13 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons}) {
     <output aria-live="polite"></output></div>${row("attention")}${row("value")}
     <div class="bar"><label>training <input type="range" max="${last}" value="${last}">
     </label><output></output></div><div class="bar">try${texts.map(chip).join("")}
-    </div><output aria-live="polite"></output>`;
+    </div><output aria-live="polite"></output><details${open ? " open" : ""}>
+    <summary>What does each word do to the reading?</summary>
+    ${row("influence")}${row("Shapley value")}<p></p></details>`;
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
-  const [attention, votes] = root.querySelectorAll(".attnsel-text");
+  const [attention, votes, ...effects] = root.querySelectorAll(".attnsel-text");
+  const details = root.querySelector("details"), goes = root.querySelector("p");
   function shade(part) {
     const alpha = Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
     return `background:${colours[part < 0 ? 0 : 1]}${alpha.padStart(2, "0")}`;
@@ -73,7 +154,27 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons}) {
     colour(attention, pieces, (_, i) => weights[i] / 0.6,
       (_, i) => "attention " + weights[i].toFixed(3));
     colour(votes, pieces, (id) => b[id] / scale, (id) => "value " + round(b[id]));
+    if (details.open) { explain(pieces, weights, a, b, logit); }
   }
+  const signed = (x) => (x < 0 ? "−" : "+") + round(Math.abs(x));
+  // What each word does to the logit, and without which ones it changes sign.
+  function explain(pieces, weights, a, b, logit) {
+    const words = bag(pieces, weights, a, b), place = new Map();
+    words.forEach(({id}, t) => place.set(id, t));
+    const lost = influences(words), values = shapleys(words);
+    const unit = Math.max(...lost.map(Math.abs), ...values.map(Math.abs)) || 1;
+    const [other, gone] = [classes[logit > 0 ? 0 : 1], flipping(words)];
+    [lost, values].forEach((numbers, k) => colour(effects[k], pieces,
+      (id) => numbers[place.get(id)] / unit, (id) => k ? `Shapley value ${
+        signed(numbers[place.get(id)])}` : `influence ${
+        signed(numbers[place.get(id)])}, f without it ${
+        signed(logit - numbers[place.get(id)])}`));
+    const named = gone.map((id) => `“${tokens[id]}”`).join(", ");
+    goes.textContent = gone.length
+      ? `Without ${named} it would be read as ${other}; fewer words will not do.`
+      : words.length ? "No deletion changes how it is read." : "";
+  }
+  on(details, "toggle", read);
   on(input, "input", read);
   on(slider, "input", read);
   root.querySelectorAll("button").forEach((chip) =>

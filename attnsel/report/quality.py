@@ -13,7 +13,8 @@ from torch import Tensor
 
 from attnsel.baseline import baseline
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier, attention_on
+from attnsel.influence import score_flips, score_influence
+from attnsel.model import AttentionClassifier
 from attnsel.progress import progress
 from attnsel.report.leaks import opening, without
 from attnsel.train import fit
@@ -22,7 +23,8 @@ DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most S
 MASKED = 10  # tokens that are masked, one after the other
 PATIENCE = 4e9  # stored counts times outputs times steps that masking may cost
 WORST = 8  # held-out texts that are shown
-AROUND = 90  # pieces of such a text on either side of the most attended token
+AROUND = 90  # pieces of such a text on either side of the token that pushed most
+STRONGEST, ENOUGH = 5, 8  # tokens of such a text that are named
 
 
 class Share(NamedTuple):
@@ -45,8 +47,12 @@ class Misread:
         row: number of the text in the held-out corpus.
         label, read: the class it has, and the one that the model reads.
         probability: that the model gives to the label.
-        words: the pieces of the text around the most attended token.
-        weights: of each piece, float64 (len(words),): its share of the attention.
+        words: the pieces of the text around the token that pushed most.
+        pushes: of each piece, float64 (len(words),): how much further the class read
+            lies above the label, in logits, because of its token; 0 of no token.
+        strongest: tokens that pushed most to the class read, and their pushes.
+        enough: tokens without which it would not be read so, no set is smaller; none
+            if that takes more than ENOUGH.
     """
 
     row: int
@@ -54,7 +60,9 @@ class Misread:
     read: str
     probability: float
     words: list[tuple[str, int]]
-    weights: Tensor
+    pushes: Tensor
+    strongest: list[tuple[str, float]]
+    enough: list[str]
 
 
 def share_of(right: np.ndarray) -> Share:
@@ -213,22 +221,37 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
 
 
 def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:
-    """Describe a text by the words around the most attended one.
-
-    Here another number a word, such as its influence, could take the attention's place.
-    """
-    words = opening(test, row)
-    weights = attention_on(words, scores)
-    middle = int(weights.argmax())
-    start = max(0, middle - AROUND)
-    stop = start + 2 * AROUND
+    """Describe a text by the words that pushed it to the wrong class."""
     label = int(test.targets[row])
     likeliest = int(chances.argmax())
+    text = test[[row]]
+    against = _against(scores, likeliest, label)
+    found = score_influence(against, text)
+    push_of = dict(zip(found.indices.tolist(), found.data.tolist(), strict=True))
+    gone = score_flips(against, text).indices.tolist()
+    words = opening(test, row)
+    pushes = torch.tensor([push_of.get(s, 0.0) for _, s in words]).double()
+    middle = int(pushes.argmax())
+    start = max(0, middle - AROUND)
+    stop = start + 2 * AROUND
+    first = sorted(push_of, key=lambda s: -push_of[s])[:STRONGEST]
     return Misread(
         row=row,
         label=str(test.classes[label]),
         read=str(test.classes[likeliest]),
         probability=float(chances[label].exp()),
         words=words[start:stop],
-        weights=weights[start:stop],
+        pushes=pushes[start:stop],
+        strongest=[(test.vocab[s], push_of[s]) for s in first if push_of[s] > 0],
+        enough=[test.vocab[s] for s in gone if len(gone) <= ENOUGH],
     )
+
+
+def _against(scores: Tensor, one: int, other: int) -> Tensor:
+    """Return E p and E v of one class less that of another, (V, 2)."""
+    a, values = scores[:, :1], scores[:, 1:]
+    if values.shape[1] == 1:
+        of_first = torch.zeros_like(values)
+        values = torch.cat([of_first, values], dim=1)
+    gap = values[:, [one]] - values[:, [other]]
+    return torch.cat([a, gap], dim=1)

@@ -137,17 +137,19 @@ def _classes_left(finds: pd.DataFrame) -> int:
 
 
 def _text(text: Misread) -> dict[str, Any]:
-    """Return a misread text with a shade for each piece, 0 to 0.55."""
-    top = max(float(text.weights.max()), 1e-12)
-    shades = [round(0.55 * weight / top, 2) for weight in text.weights.tolist()]
-    pieces = [
-        (piece, shade) for (piece, _), shade in zip(text.words, shades, strict=True)
-    ]
+    """Return a misread text with a side and a shade, 0 to 0.55, for each piece."""
+    top = max(float(text.pushes.abs().max()), 1e-12)
+    pieces = []
+    for (piece, _), push in zip(text.words, text.pushes.tolist(), strict=True):
+        side = "towards" if push > 0 else "against"
+        pieces.append((piece, side, round(0.55 * abs(push) / top, 2)))
     return {
         "label": text.label,
         "read": text.read,
         "probability": text.probability,
         "pieces": pieces,
+        "strongest": text.strongest,
+        "enough": text.enough,
     }
 
 
