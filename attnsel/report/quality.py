@@ -229,6 +229,7 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
     found = score_influence(against, text)
     push_of = dict(zip(found.indices.tolist(), found.data.tolist(), strict=True))
     gone = score_flips(against, text).indices.tolist()
+    gone.sort(key=lambda s: -push_of[s])
     words = opening(test, row)
     pushes = torch.tensor([push_of.get(s, 0.0) for _, s in words]).double()
     middle = int(pushes.argmax())
