@@ -28,7 +28,7 @@ from attnsel.theory import (
     signed_frequency,
 )
 
-SMALL = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 DIM, STEP, SEEDS = 256, 100.0, range(10)
 VARIANTS: dict[str, dict[str, Any]] = {
     "none broken": {},

@@ -32,12 +32,25 @@ def step_sweep() -> pd.DataFrame:
     folder = resources.files(__package__)
     with folder.joinpath("steps.csv").open(encoding="utf-8") as file:
         runs = pd.read_csv(file)
+    return _judged(runs)
+
+
+def selection_runs(part: str) -> pd.DataFrame:
+    """Return one part of what benchmarks/sweep_selection.py ran, one row a run.
+
+    "weakened", "limit" and "trap" have the columns `lost` and `all` of `step_sweep`.
+    """
+    runs = pd.DataFrame(stored("selection")[part])
+    return _judged(runs) if "positive" in runs else runs
+
+
+def _judged(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return runs and whether they lose one class altogether, or select everywhere."""
     shares = runs[["positive", "negative"]]
     fewer = shares.min(axis=1)
     more = shares.max(axis=1)
-    runs["lost"] = (fewer == 0) & (more == 1)
-    runs["all"] = fewer == 1
-    return runs
+    lost = (fewer == 0) & (more == 1)
+    return runs.assign(lost=lost, all=fewer == 1)
 
 
 def stored(name: str) -> Any:
