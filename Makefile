@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly test-runner test-site execute colab wheel sphinx links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly test-runner test-site execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -69,6 +69,8 @@ test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
 		-n 2 --dist loadgroup tests/test_runner.py
+
+colab-environment: $(COLAB)/.ready
 
 $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 	rm -rf $(COLAB)
