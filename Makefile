@@ -53,6 +53,7 @@ test-unit: $(READY)
 # What takes long, and is guarded by something quicker at each push.
 test-weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
+	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/test_properties.py
 
 test-notebooks: $(READY)
 	$(NBVAL)

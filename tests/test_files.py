@@ -6,8 +6,11 @@ import zipfile
 
 import pytest
 import torch
+from reference import ragged
 
 from attnsel.files import read_whole, write_whole
+from attnsel.model import AttentionClassifier
+from attnsel.train import fit
 
 CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
 
@@ -67,6 +70,29 @@ def test_code_in_a_file_is_refused_and_not_run(tmp_path):
     with pytest.raises(ValueError, match="is damaged, or of another kind"):
         read_whole(tmp_path / "plain")
     assert not (tmp_path / "ran").exists()
+
+
+def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
+    model, (_, _, corpus) = AttentionClassifier(9, 4), ragged(2)
+    path, ran = tmp_path / "file", tmp_path / "ran"
+    settings = {"steps": 1, "lr": 0.1, "checkpoint": path}
+    model.save(path)
+    saved = torch.load(path, weights_only=True)
+    path.unlink()
+    fit(model, corpus, **settings)
+    kept = torch.load(path, weights_only=True)
+    for whole, read in (
+        (saved, lambda: AttentionClassifier.load(path)),
+        (kept, lambda: fit(AttentionClassifier(9, 4), corpus, **settings)),
+    ):
+        for content in (*({**whole, name: Code(ran)} for name in whole), Code(ran)):
+            torch.save(content, path)
+            with pytest.raises(ValueError, match=r"file holds code, which is not run"):
+                read()
+        path.write_bytes(pickle.dumps(Code(ran)))
+        with pytest.raises(ValueError, match=r"file is damaged, or of another kind"):
+            read()
+    assert not ran.exists()
 
 
 def test_other_files_are_refused(tmp_path):

@@ -486,7 +486,8 @@ def test_second_load_comes_from_the_cache(tmp_path, never_read):
 
 
 def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
-    path = write(tmp_path / "mine.csv", text=TEXTS, label=LABELS, other=TEXTS[::-1])
+    others = {"other": TEXTS[::-1], "verdict": LABELS[::-1]}
+    path = write(tmp_path / "mine.csv", text=TEXTS, label=LABELS, **others)
     variants = [
         {},
         {"min_count": 2},
@@ -494,6 +495,7 @@ def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
         {"limit": 10},
         {"limit": 10, "seed": 1},
         {"text": "other"},
+        {"label": "verdict"},
         {"vocab": Vocab(["film"])},
         {"vocab": Vocab(["film", "bad"])},
     ]

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -156,6 +157,14 @@ def test_attention_is_the_softmax_of_each_sequence(factor):
     one = model.attention(corpus[3])
     assert one.shape == (1, 9)
     assert one.sum() == pytest.approx(1.0)
+
+
+def test_attention_shares_nothing_with_the_corpus():
+    _, _, corpus = ragged(4)
+    attention = AttentionClassifier(9, 5).attention(corpus)
+    for name in ("data", "indices", "indptr"):
+        own, given = getattr(attention, name), getattr(corpus.counts, name)
+        assert not np.shares_memory(own, given)
 
 
 def test_the_order_of_tokens_does_not_matter():

@@ -74,6 +74,38 @@ def test_the_page_unpacks_what_was_packed():
     assert call(["tips.js"], "[...unpack(data)]", packed(np.zeros(2))) == [0, 0]
 
 
+def test_numbers_are_told_with_three_digits():
+    values = [0, -0.0, 12345678, 0.012345, -4.567e-4, 1.2345e-9, 1]
+    told = call(["tips.js"], "data.map((x) => round(x))", values)
+    assert told == ["0", "0", "12,300,000", "0.0123", "-0.000457", "1.23e-9", "1"]
+
+
+def test_ticks_on_axes_of_all_sizes():
+    # As wide as numbers of 16 bits can tell apart, or wider, or all equal.
+    rng = np.random.default_rng(0)
+    given = [[[x, x], False] for x in (0, 5, -5, 1e9, 1e-9)]
+    for _ in range(300):
+        left = rng.choice([-1, 1]) * 10 ** rng.uniform(-9, 9)
+        given.append([[left, left + abs(left) * 10 ** rng.uniform(-3, 9)], False])
+        least = 10 ** rng.uniform(-9, 3)
+        given.append([[least, least * 10 ** rng.uniform(0.01, 12)], True])
+    expected = [np.log10(ends) if log else np.array(ends) for ends, log in given]
+    axes = call(["tips.js", "map.js"], "data.map((x) => axisOf(...x))", given)
+    for axis, ends, (_, log) in zip(axes, expected, given, strict=True):
+        places, texts = zip(*axis["ticks"], strict=True)
+        assert 2 <= len(set(texts)) == len(texts) <= 15
+        told = np.array([float(text.replace(",", "")) for text in texts])
+        on = np.log10(told) if log else told
+        left, right = axis["parts"]
+        assert min(places) > -1e-9 and max(places) < 1 + 1e-9
+        if ends[0] == ends[1]:
+            assert left == right == pytest.approx(0.03)
+            continue
+        where = (on - ends[0]) / (ends[1] - ends[0]) * 0.94 + 0.03
+        assert (left, right) == pytest.approx((0.03, 0.97))
+        assert places == pytest.approx(where, abs=0.005)
+
+
 @pytest.mark.parametrize("log", [False, True])
 def test_an_axis_holds_its_values_and_round_ticks(log):
     values = [0.02, 3, 7, 1234] if log else [-0.3, 0.1, 0.45]

@@ -330,6 +330,21 @@ def test_vocabularies_must_agree():
         one_step(model, corpus, lr=float("nan"))
 
 
+def test_a_model_takes_the_names_of_the_classes_it_was_trained_on():
+    sequences, labels, _ = ragged(2)
+    named = Vocab((f"t{i}" for i in range(9)), ("dull", "fine"))
+    names = [named.classes[label] for label in labels]
+    corpus = Corpus.from_tokens(sequences, names, named)
+    model = AttentionClassifier(9, 4)
+    assert model.classes == (0, 1)
+    stepped = one_step(model, corpus, lr=0.1)
+    fit(model, corpus, steps=1, lr=0.1)
+    for taught in (model, stepped):
+        assert taught.classes == ("dull", "fine")
+        right = (taught(corpus).detach() > 0).int().tolist()
+        assert taught.predict(corpus) == [("dull", "fine")[k] for k in right]
+
+
 def test_more_than_two_classes_are_refused():
     sequences, _, corpus = ragged(2)
     labels = [i % 3 for i in range(len(sequences))]

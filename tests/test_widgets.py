@@ -4,6 +4,7 @@ import re
 import matplotlib
 import pytest
 import torch
+from matplotlib import pyplot
 
 from attnsel.book import coloured_text, frames, show_text, token_scatter
 from attnsel.book.style import CLASSES, figure_html, use_style
@@ -103,6 +104,14 @@ def test_a_figure_becomes_a_picture_with_alt_text():
     (image,) = [a for tag, a in tags.seen if tag == "img"]
     assert image["alt"] == 'a "line"'
     assert image["src"].startswith("data:image/webp;base64,UklGR")
+
+
+def test_a_figure_that_became_a_picture_is_closed():
+    figure, _ = pyplot.subplots()
+    kept, _ = pyplot.subplots()
+    figure_html(figure, "")
+    assert pyplot.get_fignums() == [kept.number]
+    pyplot.close(kept)
 
 
 def test_an_svg_is_the_same_on_each_run(tmp_path):

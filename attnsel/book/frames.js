@@ -18,7 +18,10 @@ function frames(root, {title}) {
     if (timer) { stop(); return; }
     let at = slider.value % (last || 1);  // from the end it starts over
     show(at); button.textContent = "Pause";
-    timer = setInterval(() => { show(++at); if (at === last) { stop(); } }, 700);
+    timer = setInterval(() => {
+      at = Math.min(at + 1, last); show(at);
+      if (at === last) { stop(); }
+    }, 700);
   });
   show(all.findIndex((frame) => !frame.hidden));
   tips(root);

@@ -19,6 +19,7 @@ function map(root, data) {
   const [xs, ys, search, size, told] = root.querySelectorAll(
     ".bar :is(select,input,output)");
   const canvas = root.querySelector("canvas"), out = canvas.nextElementSibling;
+  const names = tokens.map((token) => token.toLowerCase());
   let at = -1, places = [], values = [];
   ys.value = 1;
   function draw() {
@@ -63,8 +64,8 @@ function map(root, data) {
     show(order[Math.max(0, Math.min(order.length - 1, next))]);
   });
   on(search, "input", () => {
-    const word = search.value.trim().toLowerCase(), exact = tokens.indexOf(word);
-    const first = exact < 0 ? tokens.findIndex((t) => t.startsWith(word)) : exact;
+    const word = search.value.trim().toLowerCase(), exact = names.indexOf(word);
+    const first = exact < 0 ? names.findIndex((t) => t.startsWith(word)) : exact;
     show(word ? first : -1, word && `No token here begins with ${word}.`);
   });
   root.querySelectorAll("select,[type=range]").forEach((control) =>
@@ -75,21 +76,32 @@ function map(root, data) {
 
 // The axis on which all values lie: their parts of its length, and round ticks.
 function axisOf(values, log) {
-  const scaled = values.map((v) => log ? Math.log10(v) : v), ticks = [];
+  const scaled = values.map((v) => log ? Math.log10(v) : v);
   const low = scaled.reduce((a, b) => Math.min(a, b));
-  const span = scaled.reduce((a, b) => Math.max(a, b)) - low || 1;
-  const unit = 10 ** Math.floor(Math.log10(span / 5));
-  const step = log ? 1 : [1, 2, 5, 10].find((m) => m * unit >= span / 5) * unit;
+  const most = scaled.reduce((a, b) => Math.max(a, b)), size = Math.abs(low) || 1;
+  const span = most - low > 1e-9 * size ? most - low : size, high = low + span;
   const part = (v) => (v - low) / span * 0.94 + 0.03;
-  for (let i = Math.ceil(low / step - 1e-3); i * step <= low + span; i++) {
-    ticks.push([part(i * step), round(log ? 10 ** (i * step) : i * step)]);
-  }
+  const far = log && span >= 2;  // from power to power of ten; less is told in numbers
+  const marks = log && !far ? steps(10 ** low, 10 ** high) : steps(low, high, far);
+  const apart = Math.max(...marks.map(Math.abs)) / (marks[1] - marks[0]);
+  const digits = Math.max(3, Math.ceil(Math.log10(apart)) + 1);  // that tell them apart
+  const ticks = marks.map((v) => far ? [part(v), round(10 ** v)]
+    : [part(log ? Math.log10(v) : v), round(v, digits)]);
   return {ticks, parts: scaled.map(part)};
+}
+
+// Round numbers, some four to eight, between two; of `whole` ones the step is one.
+function steps(low, high, whole = false) {
+  const least = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(least));
+  const step = whole ? 1 : [1, 2, 5, 10].find((m) => m * unit >= least) * unit;
+  const first = Math.ceil(low / step - 1e-3);
+  const size = Math.floor(high / step + 1e-3) - first + 1;
+  return [...Array(size).keys()].map((i) => (first + i) * step);
 }
 
 // An axis for all that a slider reaches: linear near 0, logarithmic far from it.
 function fixedAxis(values, reached) {
-  const most = reached.reduce((a, v) => Math.max(a, Math.abs(v)), 0);
+  const most = reached.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1;
   const part = (v) => 0.5 + 0.48 * Math.asinh(v * 1000 / most) / Math.asinh(1000);
   const tens = [0, 1, 2].map((k) => 10 ** (Math.floor(Math.log10(most)) - k));
   const ticks = [0, ...tens, ...tens.map((v) => -v)].map((v) => [part(v), round(v)]);

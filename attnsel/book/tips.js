@@ -1,7 +1,12 @@
 // What the figures share: text that is safe as HTML, events, numbers, and tips.
 
 const clean = (text) => new Option(text).innerHTML.replaceAll('"', "&quot;");
-const round = (x) => Number(x.toPrecision(3)).toLocaleString("en");
+// Three digits, or more; what is small has a power of ten, and no zero has a sign.
+function round(x, digits = 3) {
+  const value = Number(x.toPrecision(digits)) || 0;
+  return value && Math.abs(value) < 1e-4 ? String(value.toExponential())
+    : value.toLocaleString("en", {maximumSignificantDigits: digits});
+}
 
 const on = (element, events, act) => events.split(" ").forEach((name) =>
   element.addEventListener(name, act));
