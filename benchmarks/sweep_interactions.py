@@ -1,6 +1,6 @@
 """The sweeps behind the chapter on interactions.
 
-    python benchmarks/sweep_interactions.py [layers] [order] [scrambled] [words]
+    python benchmarks/sweep_interactions.py [one] [layers] [order] [scrambled] [words]
 
 They take about five minutes of one core and write `attnsel/book/interactions_*.json`,
 which the chapter reads. The chapter runs the smallest part again.
@@ -66,6 +66,21 @@ def two_layers(q: float, seed: int, order: bool, **settings: Any) -> dict[str, A
     found = {"train": record.accuracy[-1], "test": record.test_accuracy[-1]}
     print(row, settings, found, flush=True)
     return row | settings | {name: round(float(x), 4) for name, x in found.items()}
+
+
+def one() -> pd.DataFrame:
+    """One layer where "not" flips a share q: its accuracy and its loss."""
+    rows = []
+    for q in (0.1, 0.2, 0.3, 0.4, 0.5):
+        corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
+        for seed in SEEDS if q == 0.5 else range(3):
+            model = AttentionClassifier(len(VOCAB), 64, seed=seed)
+            record = fit(model, corpus, steps=300, lr=0.02, test=test)
+            assert record.test_accuracy is not None
+            found = {"test": record.test_accuracy[-1], "loss": record.loss[-1]}
+            told = {name: round(float(x), 5) for name, x in found.items()}
+            rows.append({"q": q, "seed": seed} | told)
+    return pd.DataFrame(rows)
 
 
 Plan = tuple[float, dict[str, Any], int]
@@ -248,10 +263,11 @@ def words() -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("layers", "order", "scrambled", "words"):
+    for part in sys.argv[1:] or ("one", "layers", "order", "scrambled", "words"):
         if part == "words":
             text = json.dumps(words(), indent=0) + "\n"
         else:
-            plan = {"layers": layers, "order": order, "scrambled": scrambled}
+            plan = {"one": one, "layers": layers, "order": order}
+            plan["scrambled"] = scrambled
             text = plan[part]().to_json(orient="records", indent=0)
         (DATA / f"interactions_{part}.json").write_text(text)
