@@ -40,7 +40,7 @@ def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
     texts = [RATING.sub(" ", corpus.texts[i]) for i in np.flatnonzero(rated)]
     cut = Corpus.from_texts(texts, vocab=corpus.vocab)
     counts = vstack([cut.counts, corpus.counts[~rated]])
-    labels = torch.cat([corpus.labels[rated], corpus.labels[~rated]])
+    labels = torch.cat([corpus.targets[rated], corpus.targets[~rated]])
     return Corpus(counts, labels, corpus.vocab)
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     rated, rows = with_rating(reviews), with_rating(again)
     order, has = np.argsort(~rows, kind="stable"), np.sort(~rows) == 0
     model, plain = trained(reviews, 16), trained(masked(reviews, rated), 16)
-    truth = again.labels[order].bool().numpy()
+    truth = again.targets[order].bool().numpy()
     before = (model(again)[order] > 0).numpy() == truth
     after = (plain(masked(again, rows)) > 0).numpy() == truth
     vocab = reviews.vocab
