@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnsel.book import authors
+from attnsel.book import authors, explanations
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,15 @@ def test_a_table_is_that_of_the_authors(table, column, bins, total, last):
     assert (np.diff(found["x"]) > 0).all()
     assert found[column].sum() == pytest.approx(total, abs=5e-4)
     assert found[column][-1] == last
+
+
+def test_the_measures_of_explanations_are_whole_and_bounded_by_the_optimum():
+    runs = explanations()
+    assert not runs.isna().any(axis=None)
+    assert {moment for moment, _ in runs.columns} == {"best step", "converged"}
+    for part in (0.01, 0.02, 0.05, 0.1, 0.2):
+        most = runs.loc[f"comprehensiveness, optimum, {part}"]
+        least = runs.loc[f"sufficiency, optimum, {part}"]
+        for way in ("attention", "influence", "signed Q b", "random"):
+            assert (runs.loc[f"comprehensiveness, {way}, {part}"] <= most).all()
+            assert (runs.loc[f"sufficiency, {way}, {part}"] >= least).all()

@@ -3,13 +3,17 @@
 from attnsel.book.claims import claim as claim
 from attnsel.book.claims import glue as glue
 from attnsel.book.data import authors as authors
+from attnsel.book.data import explanations as explanations
 from attnsel.book.data import step_sweep as step_sweep
 from attnsel.book.data import stored as stored
 from attnsel.book.drawing import draw_bound as draw_bound
 from attnsel.book.drawing import draw_classifier as draw_classifier
+from attnsel.book.drawing import draw_deletion as draw_deletion
 from attnsel.book.drawing import draw_flow as draw_flow
+from attnsel.book.drawing import draw_influence as draw_influence
 from attnsel.book.drawing import draw_map as draw_map
 from attnsel.book.drawing import draw_prediction as draw_prediction
+from attnsel.book.drawing import draw_replacement as draw_replacement
 from attnsel.book.drawing import draw_selection as draw_selection
 from attnsel.book.drawing import draw_training as draw_training
 from attnsel.book.drawing import draw_window as draw_window

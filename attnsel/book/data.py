@@ -53,6 +53,19 @@ def _judged(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(lost=lost, all=fewer == 1)
 
 
+def explanations() -> pd.DataFrame:
+    """Return how faithful attention is on reviews, one row a measure.
+
+    Columns are pairs of a moment, "best step" or "converged", and a seed.
+    benchmarks/explanations.py measures it.
+    """
+    folder = resources.files(__package__)
+    with folder.joinpath("explanations.csv").open(encoding="utf-8") as file:
+        runs = pd.read_csv(file)
+    runs["moment"] = runs["moment"].replace("best", "best step")
+    return runs.pivot(index="measure", columns=["moment", "seed"], values="value")
+
+
 def stored(name: str) -> Any:
     """Return what a JSON file of this folder holds."""
     file = resources.files(__package__).joinpath(f"{name}.json")
