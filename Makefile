@@ -30,7 +30,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly test-runner test-site execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 $(READY): requirements.txt constraints.txt pyproject.toml
@@ -54,6 +54,11 @@ test-unit: $(READY)
 test-weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/test_properties.py
+
+# Faults planted on purpose: does a test notice? Needs `pip install mutmut`.
+faults: $(READY)
+	$(BIN)/python -m tools.mutants
+	$(BIN)/python -m tools.mutation
 
 test-notebooks: $(READY)
 	$(NBVAL)

@@ -194,6 +194,49 @@ def test_flow_turns_to_the_max_margin_direction() -> None:
     assert float(flow.attention[-1].min()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("size", [0.5, 4.0, 30.0])
+def test_the_excess_is_a_difference_of_losses_where_values_are_far_apart(
+    size: float,
+) -> None:
+    seen = 0
+    for seed in range(20):
+        sequences, labels, corpus = ragged(seed)
+        model = float64_model(9, 12, seed)
+        values = size * torch.randn(9, generator=torch.Generator().manual_seed(seed))
+        with torch.no_grad():
+            model.output.copy_(torch.linalg.pinv(model.embeddings) @ values.double())
+        E, v, p = model.embeddings.detach(), model.output.detach(), model.cls.detach()
+        bags = [sorted(set(x)) for x in sequences]
+        mass = [
+            [x.count(s) * float((E[s] @ p).exp()) for s in bag]
+            for x, bag in zip(sequences, bags, strict=True)
+        ]
+        tops = [bag[int(np.argmax(w))] for bag, w in zip(bags, mass, strict=True)]
+        limit = naive_loss(E[tops] @ v, labels)
+        excess = float(naive_loss(naive_logits(E, p, v, sequences), labels) - limit)
+        problem = cls_problem(model, corpus)
+        found = evaluate(problem, problem.start).log_excess
+        if excess < 0:
+            assert np.isnan(found)
+        else:
+            seen += 1
+            assert np.exp(found) == pytest.approx(excess, rel=1e-9, abs=1e-14)
+    assert 0 < seen < 20
+
+
+def test_no_point_of_a_path_stands_twice() -> None:
+    _, _, corpus = ragged(5)
+    model = float64_model(9, 30, 5)
+    start = float(model.cls.detach().norm())
+    marks = [0.5, start, 3.0, 4.0, 4.0 + 1e-7, 8.0, 9.0]
+    flow = gradient_flow(model, corpus, max_norm=8.0, record=marks)
+    assert bool((flow.cls.diff(dim=0).norm(dim=1) > 0).all())
+    assert bool((flow.log_time.diff() > 0).all())
+    for mark in (3.0, 4.0, 4.0 + 1e-7, 8.0):  # 8 is the end, once
+        assert int((flow.norms - mark).abs().lt(1e-8).sum()) == 1
+    assert float(flow.norms.max()) == pytest.approx(8.0)
+
+
 def test_attention_and_loss_are_those_of_the_model() -> None:
     _, _, corpus = ragged(5)
     model = float64_model(9, 30, 5)

@@ -99,6 +99,8 @@ def test_rank_correlation_leaves_out_tokens_that_never_occur():
     [
         ([0.0, 1.0], [0.0, 1.0], "at least 10 points"),
         ([1.0] * 10, list(range(10)), "differ in x"),
+        (list(range(10)), [1.0] * 10, "differ in x and in y, got 10"),
+        ([[0.0], [1.0]], [0.0, 1.0], r"^x: expected shape \(n,\), got \(2, 1\)"),
         ([0.0, 1.0, 2.0], [0.0, 1.0], r"y: expected shape \(3,\), got \(2,\)"),
     ],
 )
@@ -107,7 +109,16 @@ def test_rank_correlation_says_what_is_wrong(x, y, message):
         rank_correlation(torch.tensor(x), torch.tensor(y))
 
 
-@pytest.mark.parametrize("wrong", [{"bins": 0}, {"range": (1.0, 1.0)}], ids=str)
+def test_scores_of_another_shape_are_named():
+    with pytest.raises(ValueError, match=r"^values: expected shape \(3,\), got"):
+        binned(torch.zeros(3), torch.zeros(2))
+    with pytest.raises(ValueError, match=r"^scores: expected shape \(3, 2\), got"):
+        shape(torch.zeros(3), torch.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"bins": 0}, {"bins": 2.5}, {"range": (1.0, 1.0)}], ids=str
+)
 def test_binned_says_what_is_wrong(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: expected"):
         binned(torch.zeros(3), torch.zeros(3), **wrong)

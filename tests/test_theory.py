@@ -18,6 +18,7 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, score_change
 from attnsel.synthetic import separable_corpus, synthetic_corpus
 from attnsel.theory import (
+    highest_votes,
     max_margin,
     mean_count,
     one_step_prediction,
@@ -288,6 +289,21 @@ def test_max_margin_meets_its_definition(seed: int) -> None:
     moved = max_margin(3 * E + gaussian(50, seed=seed + 1), corpus, selected)
     assert moved.margin == pytest.approx(3 * found.margin, rel=1e-8)
     torch.testing.assert_close(moved.direction, found.direction, atol=1e-7, rtol=0)
+
+
+def test_the_highest_vote_of_each_sequence_is_found() -> None:
+    for seed in range(20):
+        sequences, labels, corpus = ragged(seed)
+        rng = np.random.default_rng(seed)
+        values = rng.integers(-3, 4, 9) / 2  # some alike: the first token wins
+        found = highest_votes(corpus, torch.from_numpy(values))
+        assert found.dtype == torch.int64 and len(found) == len(sequences)
+        for x, label, s in zip(sequences, labels, found.tolist(), strict=True):
+            votes = [(2 * label - 1) * values[t] for t in range(9)]
+            assert s in x
+            assert s == min(t for t in x if votes[t] == max(votes[t] for t in x))
+    with pytest.raises(ValueError, match=r"^values: expected shape \(9,\), got \(8,\)"):
+        highest_votes(corpus, torch.zeros(8))
 
 
 def test_max_margin_of_one_pair_is_their_difference() -> None:

@@ -1,0 +1,168 @@
+"""Change `attnsel` a little at many places, and count what its tests notice.
+
+`mutmut` makes the changes and runs the tests that reach each of them, in a fork that
+has imported all before. This takes a sample of each module with a fixed seed and that
+module's own fast test files, so that a module takes minutes: `pip install mutmut`, then
+`python -m tools.mutation` for all modules, or with their names after it for some. It
+prints what survives and a row of the table in CONTRIBUTING. `mutmut` changes nothing
+in a function under a decorator; `tools/mutants.py` plants what it cannot.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = 40  # mutants a module
+SEED = 0
+# Modules and the tests of their own.
+MODULES = {
+    "flow": ("flow",),
+    "log_domain": ("flow",),
+    "certificate": ("certificate",),
+    "theory": ("theory",),
+    "model": ("model",),
+    "train": ("train",),
+    "report/luck": ("luck",),
+    "statistics": ("statistics",),
+    "corpus": ("corpus",),
+    "encoding": ("corpus", "inputs"),
+}
+KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
+OUT_OF_TIME = {36, -24, 24, 152, 255}  # noticed, too; all else is not
+LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
+SETTINGS = """
+[tool.mutmut]
+source_paths = ["attnsel/"]
+only_mutate = ["attnsel/{module}.py"]
+also_copy = ["tools/"]
+pytest_add_cli_args = ["-p", "no:cacheprovider"]
+pytest_add_cli_args_test_selection = [{tests}]
+timeout_multiplier = 4.0
+timeout_constant = 5.0
+"""
+
+
+def copied(module: str, folder: Path) -> Path:
+    """Copy what the tests of a module need, with settings for `mutmut`."""
+    tree = folder / "tree"
+    for name in ("attnsel", "tests", "tools"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    tests = ", ".join(f'"tests/test_{name}.py"' for name in MODULES[module])
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    settings += SETTINGS.format(module=module, tests=tests)
+    (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
+    return tree
+
+
+def run(tree: Path, *names: str) -> str:
+    """Let `mutmut` try the mutants of these names in a copy; return what it says."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "ATTNSEL_PROGRESS": "0"}
+    environment.pop("PYTHONPATH", None)
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
+    done = subprocess.run(
+        command,
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.stdout
+
+
+def results(tree: Path, module: str) -> dict[str, int | None]:
+    """Return the exit status of each mutant, None of one that was not tried."""
+    path = tree / "mutants" / "attnsel" / f"{module}.py.meta"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, int | None] = content["exit_code_by_key"]
+    return found
+
+
+class _WithoutWords(ast.NodeTransformer):
+    """Takes the words out of messages: what they say is not counted."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        if isinstance(node.value, str) and " " in node.value:
+            return ast.Constant("words")
+        return node
+
+
+def functions(tree: Path, module: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions of the changed module, each with its mutants, by name."""
+    path = tree / "mutants" / "attnsel" / f"{module}.py"
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def lines_of(node: ast.FunctionDef) -> list[str]:
+    """Return the code of a function without its name and what its messages say."""
+    copy = ast.parse(ast.unparse(node)).body[0]
+    assert isinstance(copy, ast.FunctionDef)
+    copy.name = "f"
+    return ast.unparse(_WithoutWords().visit(copy)).splitlines()
+
+
+def change(nodes: dict[str, ast.FunctionDef], mutant: str) -> str:
+    """Return what a mutant changes, or nothing if that is the words of a message."""
+    name = mutant.split(".")[-1]
+    before = lines_of(nodes[name.split("__mutmut_")[0] + "__mutmut_orig"])
+    after = lines_of(nodes[name])
+    lost = [line.strip() for line in before if line not in after]
+    new = [line.strip() for line in after if line not in before]
+    if before == after:
+        return ""
+    return f"{' '.join(lost)} -> {' '.join(new)}"
+
+
+def interval(killed: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval of a share."""
+    z = 1.96
+    share = killed / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return middle - half, middle + half
+
+
+def judge(module: str) -> bool:
+    """Try a sample of the mutants of a module, and print survivors and the counts.
+
+    Returns whether enough of them were noticed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(module, Path(folder))
+        # It makes all mutants and times the tests before it looks for a name.
+        said = run(tree, "of no mutant")
+        if "nothing matches" not in said:
+            sys.exit(said)
+        nodes = functions(tree, module)
+        changes = {mutant: change(nodes, mutant) for mutant in results(tree, module)}
+        counted = sorted(mutant for mutant in changes if changes[mutant])
+        size = min(SAMPLE, len(counted))
+        sample = sorted(random.Random(SEED).sample(counted, size))
+        run(tree, *sample)
+        status = results(tree, module)
+    noticed = KILLED | OUT_OF_TIME
+    survived = [mutant for mutant in sample if status[mutant] not in noticed]
+    for mutant in survived:
+        print(f"{mutant}: {changes[mutant]}", flush=True)
+    killed = size - len(survived)
+    low, high = interval(killed, size)
+    share = f"{killed} of {size} | {killed / size:.0%} ({low:.0%} to {high:.0%})"
+    print(f"| {module} | {len(counted)} | {share} |", flush=True)
+    return killed / size >= LEAST
+
+
+if __name__ == "__main__":
+    enough = [judge(name) for name in sys.argv[1:] or MODULES]
+    sys.exit(not all(enough))
