@@ -9,6 +9,8 @@ from attnsel.influence import flipping_set as flipping_set
 from attnsel.influence import influence as influence
 from attnsel.influence import shapley as shapley
 from attnsel.model import AttentionClassifier as AttentionClassifier
+from attnsel.outside import Outside as Outside
+from attnsel.outside import outside as outside
 from attnsel.report.diagnosis import Diagnosis as Diagnosis
 from attnsel.report.diagnosis import diagnose as diagnose
 from attnsel.report.luck import beyond_luck as beyond_luck

@@ -1,9 +1,11 @@
 """The authors' tables, against sums taken from the rebuttals by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attnsel.book import authors, explanations
+from attnsel.book.data import outside_runs, seed_ranges
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,24 @@ def test_the_measures_of_explanations_are_whole_and_bounded_by_the_optimum():
         for way in ("attention", "influence", "signed Q b", "random"):
             assert (runs.loc[f"comprehensiveness, {way}, {part}"] <= most).all()
             assert (runs.loc[f"sufficiency, {way}, {part}"] >= least).all()
+
+
+def test_ranges_over_seeds_stand_as_text_in_the_order_of_the_rows():
+    runs = pd.DataFrame(
+        {"variant": ["b", "a", "b"], "x": [1.0, -0.001, 2.346], "y": [3, np.nan, 3.0]}
+    )
+    found = seed_ranges(runs, {"x": "an x", "y": "y"})
+    assert found.index.tolist() == ["b", "a"]
+    assert found["an x"].tolist() == ["1.00 to 2.35", "0.00"]
+    assert found["y"].tolist() == ["3.00", ""]
+    assert found["runs"].tolist() == [2, 1]
+
+
+def test_runs_seen_from_outside_are_there_once_and_in_their_ranges():
+    runs = outside_runs()
+    assert not runs.duplicated(["data", "variant", "passes", "seed"]).any()
+    controls = runs[(runs["data"] == "imdb") & (runs["variant"] == "uniform attention")]
+    assert len(controls) >= 5
+    assert controls["inner spread"].max() == 0
+    shares = runs[["accuracy", "beyond"]]
+    assert ((shares >= 0) & (shares <= 1)).all(axis=None)

@@ -1,6 +1,7 @@
 """Tables that several chapters show, each kept once, in a file of this folder."""
 
 import json
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -64,6 +65,44 @@ def explanations() -> pd.DataFrame:
         runs = pd.read_csv(file)
     runs["moment"] = runs["moment"].replace("best", "best step")
     return runs.pivot(index="measure", columns=["moment", "seed"], values="value")
+
+
+def outside_runs() -> pd.DataFrame:
+    """Return what was found of models asked from outside, one row a run.
+
+    `data`, `variant`, `passes` and `seed` make the run, benchmarks/outside.py the
+    table. `rise`, `vee` and `height` are of values and fitted log-weights along the
+    leans of the texts it learned from, `held ...` along those of test reviews;
+    "W, short" and "W, reviews" are shares of the variance that a surrogate W explains;
+    the rest is what `attnsel.outside` says, and `inner ...` of the model's own
+    attention.
+    """
+    folder = resources.files(__package__)
+    with folder.joinpath("outside.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
+def seed_ranges(
+    runs: pd.DataFrame, columns: Mapping[str, str], by: str = "variant"
+) -> pd.DataFrame:
+    """Return the ranges over seeds of some columns as text, one row a variant.
+
+    The variants, values of the column `by`, stand as they come; `columns` has the new
+    name of each column. The last column counts the runs.
+    """
+    groups = runs.groupby(by, sort=False)
+    table = groups[list(columns)].agg(_range).rename(columns=columns)
+    table["runs"] = groups.size()
+    return table.rename_axis(None).rename_axis(columns="model")
+
+
+def _range(values: pd.Series) -> str:
+    """Write the least and the greatest of some numbers, or one, or none."""
+    if values.isna().all():
+        return ""
+    ends = [round(end, 2) + 0.0 for end in (values.min(), values.max())]
+    told = [f"{end:.2f}" for end in ends]
+    return " to ".join(dict.fromkeys(told))
 
 
 def stored(name: str) -> Any:

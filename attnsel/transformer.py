@@ -1,0 +1,175 @@
+"""A small transformer that reads sequences of tokens, and parts of it that can be off.
+
+It stands for what people use where this book has one layer: heads, residuals,
+LayerNorm, a hidden layer after each attention. Nothing in it is computed in score
+space. It is asked only through its output in the chapter "A V seen from outside".
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import layer_norm
+
+from attnsel.checks import check_choice, check_number
+
+NORMS = ("post", "pre", "none")
+POOLS = ("mean", "cls", "query")
+
+
+class TransformerBlock(nn.Module):
+    """Attention and a hidden layer, each added to what comes in.
+
+    With x the states (n, T, d) of a sequence and N the LayerNorm where it is on,
+
+        x = N(x + A(x) x W_V W_O),   x = N(x + relu(x H_1) H_2),
+
+    where A is a softmax a head of `sharpness` times x W_Q (x W_K)^T / sqrt(d / heads),
+    or, if `uniform`, 1 / T everywhere. With `norm="pre"` it is x + A(N(x)) N(x) ...
+    """
+
+    def __init__(
+        self, dim: int, heads: int, norm: str, uniform: bool, sharpness: float
+    ) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = norm
+        self.uniform = uniform
+        self.scale = sharpness / math.sqrt(dim / heads)
+        self.read = nn.Linear(dim, 3 * dim)  # W_Q, W_K and W_V side by side
+        self.write = nn.Linear(dim, dim)
+        self.hidden = nn.Linear(dim, 2 * dim)
+        self.back = nn.Linear(2 * dim, dim)
+
+    def forward(self, x: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the new states (n, T, d) and the attention (n, heads, T, T)."""
+        gathered, attention = self._attend(self._before(x), is_token)
+        x = self._after(x + gathered)
+        hidden = torch.relu(self.hidden(self._before(x)))
+        return self._after(x + self.back(hidden)), attention
+
+    def _attend(self, x: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor]:
+        n, T, dim = x.shape
+        parts = self.read(x).view(n, T, 3, self.heads, dim // self.heads)
+        queries, keys, values = parts.permute(2, 0, 3, 1, 4)
+        scores = self.scale * queries @ keys.mT
+        if self.uniform:
+            scores = torch.zeros_like(scores)
+        hidden = ~is_token[:, None, None, :]
+        attention = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=3)
+        gathered = (attention @ values).transpose(1, 2).reshape(n, T, dim)
+        return self.write(gathered), attention
+
+    def _before(self, x: Tensor) -> Tensor:
+        return layer_norm(x, x.shape[-1:]) if self.norm == "pre" else x
+
+    def _after(self, x: Tensor) -> Tensor:
+        return layer_norm(x, x.shape[-1:]) if self.norm == "post" else x
+
+
+class Transformer(nn.Module):
+    """An encoder with one logit: embeddings, blocks, a pooled state, a linear output.
+
+    Args:
+        n_tokens, dim, layers, heads: V, d, how many blocks, and heads a block.
+        norm: where LayerNorm stands: "post" each sum, "pre" each part, or "none".
+        pool: what the output reads: the "mean" of the states, that of a "cls" token in
+            front, or the states weighed by one "query", softmax(x p)^T x.
+        positions: the greatest length, if each place has a vector of its own, or None.
+        uniform: whether all attention is 1 / T whatever the tokens are.
+        sharpness: what the scores of the attention are multiplied by.
+        seed: of the initial entries.
+
+    Attributes:
+        embeddings: parameter E (V, d), drawn from N(0, 1/d).
+        settings: the arguments, by name.
+    """
+
+    def __init__(
+        self,
+        n_tokens: int,
+        dim: int = 32,
+        *,
+        layers: int = 1,
+        heads: int = 4,
+        norm: str = "post",
+        pool: str = "mean",
+        positions: int | None = None,
+        uniform: bool = False,
+        sharpness: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.settings: dict[str, Any] = {
+            "n_tokens": n_tokens,
+            "dim": dim,
+            "layers": layers,
+            "heads": heads,
+            "norm": norm,
+            "pool": pool,
+            "positions": positions,
+            "uniform": uniform,
+            "sharpness": sharpness,
+        }
+        check_number("n_tokens", n_tokens, 1, integer=True)
+        check_number("positions", positions, 1, integer=True, optional=True)
+        check_choice("norm", norm, NORMS)
+        check_choice("pool", pool, POOLS)
+        if dim % heads:
+            raise ValueError(f"dim: expected a multiple of heads={heads}, got {dim}")
+        self.pool = pool
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.embeddings = nn.Parameter(torch.randn(n_tokens, dim) / dim**0.5)
+            self.cls = nn.Parameter(torch.randn(dim) / dim**0.5)
+            self.places = nn.Parameter(torch.randn(positions or 0, dim) / dim**0.5)
+            self.blocks = nn.ModuleList(
+                TransformerBlock(dim, heads, norm, uniform, sharpness)
+                for _ in range(layers)
+            )
+            self.output = nn.Linear(dim, 1)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the logits (n,) of sequences (n, T), int64, padded with -1."""
+        logits, _ = self.look(ids)
+        return logits
+
+    def pooling(self, ids: Tensor) -> Tensor:
+        """Return with what weights (n, T) the last states go into the pooled one."""
+        x, is_token, _ = self._states(ids)
+        return self._weights(x, is_token)
+
+    def look(self, ids: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Return the logits (n,) and the attention (n, heads, T, T) of each block.
+
+        With a "cls" token T is one more, and it comes first.
+        """
+        x, is_token, maps = self._states(ids)
+        pooled = torch.einsum("nt,ntd->nd", self._weights(x, is_token), x)
+        return self.output(pooled).squeeze(1), maps
+
+    def _states(self, ids: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Return the last states (n, T, d), where tokens are, and the attention."""
+        is_token = ids >= 0
+        x = self.embeddings[ids.clamp(min=0)]
+        if len(self.places):
+            x = x + self.places[: x.shape[1]]
+        if self.pool == "cls":
+            x = torch.cat([self.cls.expand(len(x), 1, -1), x], dim=1)
+            is_token = torch.cat([is_token.new_ones(len(x), 1), is_token], dim=1)
+        maps = []
+        for block in self.blocks:
+            x, attention = block(x, is_token)
+            maps.append(attention)
+        return x, is_token, maps
+
+    def _weights(self, x: Tensor, is_token: Tensor) -> Tensor:
+        """Return with what weights (n, T) the states go into the pooled one."""
+        if self.pool == "cls":
+            return torch.eye(1, x.shape[1]).to(x).expand(len(x), -1)
+        if self.pool == "query":
+            scores = (x @ self.cls).masked_fill(~is_token, -torch.inf)
+            return torch.softmax(scores, dim=1)
+        weights = is_token.to(x)
+        return weights / weights.sum(1, keepdim=True)
