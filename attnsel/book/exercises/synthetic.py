@@ -37,6 +37,9 @@ def difference_of(counts: Tensor) -> Tensor:
         "the sign is turned round: row 1 is the positive label": lambda *law: (
             -difference_of(law[0] + (law[2] - 1) * law[1])
         ),
+        "that is the law of the first token alone: later tokens count as well": (
+            lambda *law: difference_of(law[0])
+        ),
         "the first token is drawn once, the later ones length - 1 times": (
             lambda *law: difference_of(law[0] + law[1])
         ),

@@ -108,6 +108,8 @@ def shown(value: Any) -> str:
     numbers = as_numbers(value)
     if numbers is None:
         return _short(repr(value))
+    if numbers.ndim == 0:
+        return f"{float(numbers):.6g}"
     text = np.array2string(numbers, precision=4, separator=", ", threshold=30)
     return _short(text)
 
