@@ -12,9 +12,11 @@ from attnsel.book.drawing import draw_deletion as draw_deletion
 from attnsel.book.drawing import draw_flow as draw_flow
 from attnsel.book.drawing import draw_influence as draw_influence
 from attnsel.book.drawing import draw_map as draw_map
+from attnsel.book.drawing import draw_memory as draw_memory
 from attnsel.book.drawing import draw_prediction as draw_prediction
 from attnsel.book.drawing import draw_replacement as draw_replacement
 from attnsel.book.drawing import draw_selection as draw_selection
+from attnsel.book.drawing import draw_shares as draw_shares
 from attnsel.book.drawing import draw_training as draw_training
 from attnsel.book.drawing import draw_window as draw_window
 from attnsel.book.drawing import shaded_review as shaded_review
@@ -29,6 +31,7 @@ from attnsel.book.plots import bin_curve as bin_curve
 from attnsel.book.plots import token_figures as token_figures
 from attnsel.book.plots import two_panels as two_panels
 from attnsel.book.problems import OneStepProblem as OneStepProblem
+from attnsel.book.problems import leaning_corpus as leaning_corpus
 from attnsel.book.problems import one_step_problem as one_step_problem
 from attnsel.book.style import ACCENT as ACCENT
 from attnsel.book.style import NEGATIVE as NEGATIVE

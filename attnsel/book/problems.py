@@ -1,4 +1,4 @@
-"""What several chapters start from: a corpus, one step, and what it should select."""
+"""What chapters and benchmarks start from: drawn corpora, and one step on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +11,7 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import MaxMargin, max_margin, relevant_tokens
+from attnsel.tokens import Vocab
 from attnsel.train import one_step
 
 
@@ -55,3 +56,21 @@ def one_step_problem(
     if lr:
         model = one_step(model, corpus, lr=lr)
     return OneStepProblem(corpus, model)
+
+
+def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
+    """Draw 4,000 sequences of 40 tokens, of which token s leans by x_s from -1 to 1.
+
+    Given the label y, each of the 400 tokens has a probability in proportion to
+    1 + y x_s. So all are equally frequent; with `rare` = 1 they are the rarer the more
+    they lean, up to 20 times.
+    """
+    random = torch.Generator()
+    random.manual_seed(seed)
+    leans = torch.linspace(-1, 1, 400)
+    labels = torch.randperm(4000, generator=random) % 2
+    signs = 2 * labels[:, None] - 1
+    weights = (1 + signs * leans) * (1 - 0.95 * leans.abs()) ** rare
+    tokens = torch.multinomial(weights, 40, True, generator=random)
+    vocab = Vocab([f"token_{i}" for i in range(400)])
+    return Corpus.from_tokens(tokens.numpy(), labels, vocab)
