@@ -296,3 +296,21 @@ def test_what_does_not_fit_is_said():
         score_shapley(scores, corpus)
     with pytest.raises(ValueError, match="vocab= of the training one"):
         attnsel.shapley(AttentionClassifier(3, 2), corpus)
+
+
+@pytest.mark.parametrize(("width", "factor"), [(np.inf, 3.0), (25.0, 1.77)])
+def test_lime_is_about_a_multiple_of_the_gradient(width, factor):
+    # A heuristic for small attention, told in the chapter: no theorem, a tenth is off.
+    draw = np.random.default_rng(0)
+    T, n = 60, 20_000
+    Q, b = draw.dirichlet(5 * np.ones(T)), draw.normal(size=T)
+    size = draw.integers(1, T, n)  # words kept
+    z = draw.random((n, T)).argsort(1).argsort(1) < size[:, None]
+    f = z @ (Q * b) / (z @ Q)
+    distance = 100 * (1 - np.sqrt(size / T))
+    root = np.exp(-((distance / width) ** 2) / 4)[:, None]  # of LIME's kernel
+    X = np.column_stack([np.ones(n), z])
+    found = np.linalg.lstsq(root * X, root[:, 0] * f, rcond=None)[0][1:]
+    gradient = Q * (b - Q @ b)
+    assert np.corrcoef(found, gradient)[0, 1] > 0.98
+    assert found @ gradient / (gradient @ gradient) == pytest.approx(factor, rel=0.1)
