@@ -3,8 +3,8 @@
     python benchmarks/optimizers.py shares sizes epsilon rotations dims joint lost bend
 
 Each part named is run and kept in `attnsel/book/optimizers.json`, which the chapter
-reads; the other parts of the file stay. On one core of a shared machine `lost` takes
-about ten minutes, `shares` and `epsilon` about three each, the rest about a minute.
+reads; the other parts of the file stay. On one core `lost` takes about a
+minute a draw, `shares` about five minutes, the other parts a minute or less.
 
 An optimizer is followed on p alone. The gradient is computed as in
 `attnsel.log_domain`: differences to the token with the most attention, a common factor
@@ -481,7 +481,8 @@ def lost() -> list[dict[str, Any]]:
 
     Four optimizers are followed, on embeddings in float32, until no sequence has
     changed the token it attends to in the second half of the steps and each gives it
-    all but 1e-2 of its attention, for 1,000 steps at least and 20,000 at most.
+    all but 1e-2 of its attention, for 1,000 steps at least and 20,000 at most. The
+    stored table has draws 0, 2, 3 and 4, the first followed until all but 1e-4.
     """
     rules: dict[str, Rule] = {
         "sign .001": sign(0.001),
