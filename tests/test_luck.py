@@ -25,6 +25,7 @@ from attnsel.report.luck import (
     class_sizes,
     hypergeometric_p,
     luck_p,
+    shrunken_shares,
     texts_by_class,
 )
 from attnsel.texts.reviews import generate_reviews
@@ -105,6 +106,24 @@ def test_shrunken_leans_are_shares(seed, n_classes):
     torch.testing.assert_close(lean.sum(1), torch.zeros(len(lean)).double())
     assert lean.max() < 1
     assert lean.min() > -1 / (n_classes - 1)
+
+
+def test_what_was_never_seen_has_the_share_of_the_classes():
+    vocab = Vocab(["a", "b", "never"], ("x", "y", "none"))
+    sequences = [[0], [0, 1], [1], [0], [1]]
+    corpus = Corpus.from_tokens(sequences, ["x", "y", "x", "x", "y"], vocab)
+    assert class_sizes(corpus).tolist() == [3, 2, 0]
+    shares = shrunken_shares(texts_by_class(corpus), class_sizes(corpus))
+    # Half a text more of each class: none is impossible.
+    np.testing.assert_allclose(shares[2], np.array([3.5, 2.5, 0.5]) / 6.5)
+    assert (shares > 0).all()
+    assert label_z(corpus).shape == shrunken_lean(corpus).shape == (3, 3)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.5, float("nan")])
+def test_a_rate_that_is_none_is_named(rate):
+    with pytest.raises(ValueError, match="^rate: expected"):
+        beyond_luck(drawn(), rate=rate)
 
 
 def test_p_values_are_those_of_fishers_test():
