@@ -15,6 +15,7 @@ from attnsel.model import (
     bag_logits,
     logistic_loss,
     mean_loss,
+    score_change,
 )
 from attnsel.tokens import Vocab
 from attnsel.train import fit
@@ -117,6 +118,26 @@ def test_an_offset_common_to_all_scores_changes_nothing(spread):
     scores[:, 0] *= spread
     moved = scores + torch.tensor([1000.0, 0.0])  # exp(1000) is infinite
     torch.testing.assert_close(bag_logits(moved, corpus), bag_logits(scores, corpus))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_change_of_the_scores_is_that_of_a_gradient_step(K):
+    sequences, labels, corpus = ragged(3, n_classes=K)
+    model = AttentionClassifier(9, 6, n_classes=K, dtype=torch.float64)
+    E, p, v = (x.detach() for x in (model.embeddings, model.cls, model.output))
+    leaf = E.clone().requires_grad_()
+    loss = naive_loss(naive_logits(leaf, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, leaf)
+    moved = torch.cat([p[None], v.view(-1, 6)]) @ -gradient.T
+    found = score_change(model.scores(), p, v, corpus)
+    torch.testing.assert_close(found, moved.T)
+
+
+@pytest.mark.parametrize("name", ["n_tokens", "dim", "n_classes"])
+def test_a_size_that_is_none_is_named(name):
+    sizes = {"n_tokens": 3, "dim": 2, "n_classes": 2} | {name: 0}
+    with pytest.raises(ValueError, match=f"^{name}: expected"):
+        AttentionClassifier(**sizes)
 
 
 def test_gradcheck_of_the_scores():
