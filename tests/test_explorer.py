@@ -83,6 +83,10 @@ def test_thousands_of_tokens_stay_light():
         ({"log": ["side <x>"]}, "side <x>: .* above 0"),
         ({"columns": COLUMNS | {"count": [1, 2, 3, float("nan")]}}, "count: .* finite"),
         ({"columns": COLUMNS | {"z": [1, 2, 3, float("inf")]}}, "z: .* finite"),
+        (
+            {"columns": COLUMNS | {"count": [1e-9, 2, 3, 4]}},
+            "count: expected at most 1e[+]09 between the least and the greatest",
+        ),
         ({"tokens": [], "columns": {k: [] for k in COLUMNS}}, "tokens: .* got 0"),
     ],
 )

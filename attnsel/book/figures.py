@@ -20,6 +20,8 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.tokens import Vocab
 
+LOG_RANGE = 1e9  # greatest over least number of a logarithmic axis: halves hold no more
+
 
 def source(name: str) -> str:
     """Return the text of a script or style of this folder."""
@@ -150,7 +152,8 @@ def scatter_explorer(
         title: names the figure for screen readers.
         classes: labels of K columns; a point has the colour of the greatest of them.
             Without, it is blue where the first column is positive, else orange.
-        log: labels of the columns on a logarithmic scale, all positive.
+        log: labels of the columns on a logarithmic scale, all positive, the greatest
+            at most 10^9 times the least.
         slider: label, least and greatest size of a step. Axes stay fixed, and the
             correlation of what is on them is told.
     """
@@ -188,6 +191,11 @@ def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
         raise ValueError(f"columns: {label}: expected finite numbers above 0")
     if not bool(numbers.isfinite().all()):
         raise ValueError(f"columns: {label}: expected finite numbers")
+    if is_log and float(numbers.max() / numbers.min()) > LOG_RANGE:
+        raise ValueError(
+            f"columns: {label}: expected at most {LOG_RANGE:g} between the least and "
+            f"the greatest, got {float(numbers.min()):g} and {float(numbers.max()):g}"
+        )
 
 
 def text_box(
