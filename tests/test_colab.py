@@ -46,7 +46,7 @@ def without_formulas(text: str) -> str:
 # Chapters of the book
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made() -> dict[str, Any]:
     return colab.copies()
 

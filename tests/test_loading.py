@@ -423,6 +423,7 @@ def test_a_hub_that_refuses(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.weekly
 def test_offline_mode_is_honoured(tmp_path):
     done = run(REFUSING_HUB, tmp_path, HF_HUB_OFFLINE="1")
     assert done.stdout == "bundled\n"
@@ -656,6 +657,7 @@ def test_two_processes_at_once(tmp_path):
 
 
 @pytest.mark.skipif(not REAL, reason="ATTNSEL_DATA names no folder of real reviews")
+@pytest.mark.weekly  # the chapters load them at each push
 def test_real_reviews(monkeypatch):
     monkeypatch.setenv("ATTNSEL_DATA", str(REAL))
     train = load_corpus("imdb")

@@ -88,6 +88,7 @@ def test_torchrun_starts_them(tmp_path):
         agree(alone(), tmp_path / f"torchrun-{rank}.pt")
 
 
+@pytest.mark.weekly
 def test_settings_that_differ_are_refused(tmp_path):
     codes, said = start(tmp_path, 2, "differ")
     assert codes == [1, 1]
@@ -95,6 +96,7 @@ def test_settings_that_differ_are_refused(tmp_path):
         assert f"ValueError: lr: {own} here, but {other} in another process" in words
 
 
+@pytest.mark.weekly
 def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
     codes, said = start(tmp_path, 2, "die")
     assert codes == [1, -9]
