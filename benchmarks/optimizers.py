@@ -31,6 +31,7 @@ from scipy.special import expit
 import attnsel
 from attnsel import Corpus
 from attnsel.book import leaning_corpus, one_step_problem
+from attnsel.book.data import store
 from attnsel.book.problems import OneStepProblem
 from attnsel.model import logistic_loss, score_gradient
 from attnsel.statistics import shape
@@ -664,11 +665,7 @@ def main() -> None:
         rows = PARTS[name]()
         known = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
         known[name] = [{k: short(x) for k, x in row.items()} for row in rows]
-        lines = [
-            f'"{part}": [\n' + ",\n".join(map(json.dumps, known[part])) + "\n]"
-            for part in sorted(known)
-        ]
-        OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        store(OUT, dict(sorted(known.items())))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ core). The chapter runs the first seed again.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import warnings
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 
 from attnsel import AttentionClassifier, Corpus, certificate, fit, gradient_flow
 from attnsel.book import one_step_problem
+from attnsel.book.data import store
 from attnsel.flow import Flow, angle_gap
 from attnsel.theory import (
     highest_votes,
@@ -150,12 +150,8 @@ def main() -> None:
         "output": [with_output(seed) for seed in SEEDS],
         "large step": [large_step(dim, seed) for dim in (256, 4096) for seed in SEEDS],
     }
-    blocks = []
-    for name, rows in parts.items():
-        lines = ",\n".join(json.dumps(tidy(row)) for row in rows)
-        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
-    joined = ",\n".join(blocks)
-    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
+    tidied = {name: map(tidy, rows) for name, rows in parts.items()}
+    store(target, tidied)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from torch import Tensor
 
 from attnsel import AttentionClassifier, Corpus, Vocab, certificate, one_step
 from attnsel.book import one_step_problem
+from attnsel.book.data import store
 from attnsel.flow import Flow, gradient_flow
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import highest_votes, mean_count, relevant_tokens
@@ -156,12 +156,7 @@ def main() -> None:
         "trap": trap(),
         "several": several(),
     }
-    blocks = []
-    for name, rows in parts.items():
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
-    joined = ",\n".join(blocks)
-    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
+    store(target, parts)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ of each part again.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import torch
 
 from attnsel import AttentionClassifier, Corpus, fit, load_corpus
+from attnsel.book.data import store
 from attnsel.statistics import Shape, shape
 from attnsel.synthetic import equal_frequencies, synthetic_corpus
 from attnsel.theory import posterior_difference
@@ -203,12 +203,7 @@ def main() -> None:
         "noise": [row for n in SIZES for row in variance_shares(n)],
         "levels": levels(),
     }
-    blocks = []
-    for name, rows in parts.items():
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
-    joined = ",\n".join(blocks)
-    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
+    store(target, parts)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """The authors' tables, against sums taken from the rebuttals by hand."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from attnsel.book import authors, explanations
-from attnsel.book.data import outside_runs, seed_ranges
+from attnsel.book import authors, data, explanations
+from attnsel.book.data import outside_runs, seed_ranges, store, stored
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,10 @@ def test_runs_seen_from_outside_are_there_once_and_in_their_ranges():
     assert controls["inner spread"].max() == 0
     shares = runs[["accuracy", "beyond"]]
     assert ((shares >= 0) & (shares <= 1)).all(axis=None)
+
+
+@pytest.mark.parametrize("name", ["selection", "settings", "assumptions", "optimizers"])
+def test_what_is_stored_is_written_as_it_stands(tmp_path, name):
+    store(tmp_path / "again.json", stored(name))
+    again = (tmp_path / "again.json").read_bytes()
+    assert again == Path(data.__file__).with_name(f"{name}.json").read_bytes()

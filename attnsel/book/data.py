@@ -1,8 +1,9 @@
 """Tables that several chapters show, each kept once, in a file of this folder."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,16 @@ def _range(values: pd.Series) -> str:
     ends = [round(end, 2) + 0.0 for end in (values.min(), values.max())]
     told = [f"{end:.2f}" for end in ends]
     return " to ".join(dict.fromkeys(told))
+
+
+def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
+    """Write lists of rows for `stored`, a row a line: a difference shows what moved."""
+    blocks = []
+    for name, rows in parts.items():
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
+    joined = ",\n".join(blocks)
+    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
 
 
 def stored(name: str) -> Any:
