@@ -100,7 +100,7 @@ def outside(
 
     Raises:
         ValueError: if there are too few tokens, or `classify` does not return one
-            finite number a text, or says the same of all tokens.
+            finite number a text, or says the same of all tokens, or two things only.
     """
     check_number("samples", samples, 10, integer=True)
     if len(tokens) < 3 * STRONG:
@@ -110,8 +110,12 @@ def outside(
     values = asked([[s] for s in range(len(tokens))])
     if np.ptp(values) == 0:
         raise ValueError("classify: it says the same of all tokens")
-    scores = _scores(asked, values)
+    if len(np.unique(values)) == 2:
+        raise ValueError(
+            "classify: it has two numbers for all tokens, as classes are; return logits"
+        )
     order = values.argsort(kind="stable")
+    scores = _scores(asked, values)
     shares, strength = _diluted(asked, values, order)
     return Outside(
         tokens=tuple(tokens),
@@ -248,9 +252,8 @@ def _diluted(
         weight[share >= 1] = math.inf  # nothing is lost: as of an endless weight
         weight[share <= 0] = -math.inf
         shares.append(np.median(share))
-        weights.append(
-            np.sort(weight)[len(weight) // 2]
-        )  # a median, of infinities, too
+        # A median, of infinities, too.
+        weights.append(np.sort(weight)[len(weight) // 2])
     return np.array(shares), np.array(weights)
 
 

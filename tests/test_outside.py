@@ -174,6 +174,10 @@ def test_a_curve_that_bends_gives_a_v_without_attention():
         (lambda texts: [0.0], "classify: expected one finite number"),
         (lambda texts: [math.nan] * len(texts), "classify: expected one finite"),
         (lambda texts: [1.0] * len(texts), "the same of all tokens"),
+        (
+            lambda texts: [float(text > sorted(WORDS)[9]) for text in texts],
+            "as classes are",
+        ),
     ],
 )
 def test_what_is_no_classifier_is_named(classify, told):

@@ -190,6 +190,16 @@ def permuted(corpus: Corpus, tokens: np.ndarray, rows: np.ndarray) -> Corpus:
     return Corpus(moved, corpus.targets[rows], vocab)
 
 
+def renumbered(
+    model: attnsel.AttentionClassifier, tokens: np.ndarray
+) -> attnsel.AttentionClassifier:
+    """Return the model with the embedding of token s at tokens[s]."""
+    moved = copy.deepcopy(model)
+    with torch.no_grad():
+        moved.embeddings[tokens] = model.embeddings
+    return moved
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @given(seed=SEEDS)
 @settings(max_examples=8 * MORE)
@@ -202,9 +212,7 @@ def test_another_order_of_tokens_and_sequences_is_another_order_of_results(
     tokens, rows = rng.permutation(V), rng.permutation(len(corpus))
     other = permuted(corpus, tokens, rows)
     model = classifier(corpus, seed)
-    moved = copy.deepcopy(model)
-    with torch.no_grad():
-        moved.embeddings[tokens] = model.embeddings
+    moved = renumbered(model, tokens)
     stepped = attnsel.one_step(model, corpus, lr=3.0)
     again = attnsel.one_step(moved, other, lr=3.0)
     for statistic in (
@@ -242,9 +250,7 @@ def test_another_order_is_the_same_flow_and_the_same_proof(seed: int) -> None:
     tokens, rows = rng.permutation(len(corpus.vocab)), rng.permutation(len(corpus))
     other = permuted(corpus, tokens, rows)
     model = classifier(corpus, seed)
-    moved = copy.deepcopy(model)
-    with torch.no_grad():
-        moved.embeddings[tokens] = model.embeddings
+    moved = renumbered(model, tokens)
     flow = attnsel.gradient_flow(model, corpus, max_norm=5.0)
     again = attnsel.gradient_flow(moved, other, max_norm=5.0)
     torch.testing.assert_close(again.cls[-1], flow.cls[-1], rtol=1e-3, atol=1e-3)
