@@ -105,7 +105,7 @@ SIZES = {
     "none": [0, 0, 0],
     "about zero": [-3e6, 1, 2e6],
     "far from zero": [1e5, 1.001e5, 1.002e5],
-    "of all sizes": [1e-3, 5, 1e8],
+    "of all sizes": [1e-2, 5, 1e6],
 }
 LOGS = ["within a power of ten", "of all sizes", "tiny"]
 
