@@ -10,7 +10,7 @@ import torch
 from corpora import drawn, leaning
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, false_discovery_control, fisher_exact
+from scipy.stats import betabinom, binom, false_discovery_control, fisher_exact
 
 from attnsel import (
     Corpus,
@@ -215,13 +215,44 @@ def test_strong_leans_are_found_at_any_balance():
         assert found.sum() < 5
 
 
-def test_three_long_sequences_own_no_lean():
+def with_three_long(n_tokens, size, of_long):
+    """A thousand even sequences without any lean, and three that hold every token."""
     rng = np.random.default_rng(0)
-    short = [rng.integers(200, size=20) for _ in range(1000)]
-    long = [rng.integers(200, size=20_000) for _ in range(3)]
-    labels = np.append(np.arange(1000) % 2, [1, 1, 1])
-    vocab = Vocab([f"t{i}" for i in range(200)])
-    corpus = Corpus.from_tokens(short + long, labels, vocab)
+    short = [rng.integers(n_tokens, size=size) for _ in range(1000)]
+    long = [rng.integers(n_tokens, size=1000 * size) for _ in range(3)]
+    labels = np.append(np.arange(1000) % 2, of_long)
+    vocab = Vocab([f"t{i}" for i in range(n_tokens)])
+    return Corpus.from_tokens(short + long, labels, vocab)
+
+
+def test_three_long_sequences_own_no_lean():
+    corpus = with_three_long(200, 20, [1, 1, 1])
     assert posterior_difference(corpus).mean() > 0.7
     assert abs(shrunken_lean(corpus).mean()) < 0.05
     assert not beyond_luck(corpus).any()
+
+
+def test_of_a_dozen_texts_three_leave_what_the_posterior_leaves():
+    # Each token is held by thirteen texts, and three of them are the long ones.
+    corpus = with_three_long(1000, 10, [1, 1, 1])
+    found = texts_by_class(corpus)
+    held = found.sum(axis=1)
+    assert 12 < held.mean() < 14
+    strengths = np.geomspace(1, 1000, 100)
+    share = class_sizes(corpus)[1] / len(corpus)
+    surprise = [
+        -betabinom(held, c * share, c * (1 - share)).logpmf(found[:, 1]).sum()
+        for c in strengths
+    ]
+    c = strengths[np.argmin(surprise)]
+    by_hand = 2 * (found[:, 1] + c * share) / (held + c) - 1
+    lean = shrunken_lean(corpus).numpy()
+    np.testing.assert_allclose(lean, by_hand, atol=5e-3)
+    # In common they have what three of m texts add, a third of the luck of one token.
+    common = (3 / (held + c)).mean()
+    assert lean.mean() == pytest.approx(common, abs=0.02)
+    assert lean.mean() < (held**-0.5).mean() / 3
+    assert not beyond_luck(corpus).any()
+    # Labels of both classes among the three, and next to nothing is left.
+    mixed = with_three_long(1000, 10, [1, 1, 0])
+    assert abs(shrunken_lean(mixed).mean()) < 0.05

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -208,6 +211,40 @@ def test_pairs_are_those_that_stand_side_by_side():
     assert pairs_by_class(pairs, corpus).tolist() == [[6, 0]]
     again = neighbours(corpus[:4], pairs.ids)
     assert pairs_by_class(again, corpus[:4]).tolist() == list(expected.values())
+
+
+def test_pairs_are_counted_once_a_text_and_never_across_two():
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(list("abcde"), 6)) for _ in range(60)]
+    corpus = Corpus.from_texts(texts, [0, 1] * 30, max_tokens=4, min_count=1)
+    held = Counter()
+    for text in texts:
+        tokens = text.split()
+        of_text = {f"{left} {right}" for left, right in pairwise(tokens)}
+        held.update(of_text)
+    known = set(corpus.vocab)
+    wanted = {k: n for k, n in held.items() if n >= 5 and set(k.split()) <= known}
+    pairs = neighbours(corpus)
+    found = dict(zip(pairs.names(corpus.vocab), pairs.holds.sum(axis=0), strict=True))
+    assert found == wanted
+    assert set(pairs.holds.data) == {1}
+    assert (np.diff(pairs.ids @ [4, 1]) > 0).all()
+
+
+def test_pairs_are_of_the_tokens_that_the_vocabulary_splits_into():
+    texts = ["ab", "ba"] * 5
+    corpus = Corpus.from_texts(texts, [0, 1] * 5, min_count=1, tokenize=list)
+    names = neighbours(corpus).names(corpus.vocab)
+    assert sorted(names) == ["a b", "b a"]
+
+
+def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
+    texts = ["a b c"] * 6 + ["a b"] * 3 + ["b c d"] * 5
+    corpus = Corpus.from_texts(texts, [0, 1] * 7, min_count=1)
+    module = importlib.import_module("attnsel.report.pairs")
+    monkeypatch.setattr(module, "MOST_TESTS", 4)  # of two classes
+    pairs = neighbours(corpus)
+    assert sorted(pairs.names(corpus.vocab)) == ["a b", "b c"]
 
 
 def test_a_pair_is_no_find_because_of_its_token():

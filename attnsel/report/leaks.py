@@ -99,10 +99,8 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 
     The vocabulary stays as it is; texts are not carried along.
     """
-    kept = np.ones(len(corpus.vocab), dtype=np.float32)
-    kept[token] = 0
-    masked = corpus.counts.multiply(kept[None])
-    counts = csr_array(masked)
+    counts = corpus.counts.copy()
+    counts.data[counts.indices == token] = 0
     counts.eliminate_zeros()
     stored = np.diff(counts.indptr)
     rows = np.flatnonzero(stored)

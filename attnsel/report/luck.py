@@ -199,6 +199,11 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
     of the corpus. What is returned is the lean of the posterior mean, float64: (V,) in
     (-1, 1) for two classes; for more (V, K), a class's share less the mean share of the
     others.
+
+    Tokens are taken one by one. A few sequences that hold most tokens therefore give
+    all of them one lean in common: of two even classes, h of one class among m that
+    hold a token add h / (m + c), with c the strength of the prior. Whether such
+    sequences lean or were dealt their few labels by luck is not to be told from them.
     """
     found = texts_by_class(corpus)
     shares = shrunken_shares(found, class_sizes(corpus))

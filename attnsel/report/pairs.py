@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 from scipy.stats import false_discovery_control
 
@@ -18,7 +19,7 @@ from attnsel.report.luck import (
     sums_by_class,
     texts_by_class,
 )
-from attnsel.tokens import split
+from attnsel.tokens import split_with
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
 MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out
@@ -51,47 +52,76 @@ def neighbours(corpus: Corpus, pairs: np.ndarray | None = None) -> Pairs:
     """
     if corpus.texts is None:
         raise ValueError(f"the tokens of {corpus.name} are kept without their order")
-    V, n = len(corpus.vocab), len(corpus)
-    codes, sizes = _codes(corpus)
+    V = len(corpus.vocab)
+    rows, codes = _places(corpus)
     if pairs is None:
-        most = MOST_TESTS // max(corpus.n_classes, 1)
-        known = _frequent(codes, most)
+        often = _frequent(codes)
+        holds = _held(often, rows, codes, len(corpus))
+        kept = _most_held(holds, MOST_TESTS // max(corpus.n_classes, 1))
+        known, holds = often[kept], holds[:, kept]
     else:
         left, right = pairs.T
         known = np.unique(left * V + right)
-    kept = np.isin(codes, known)
-    rows = np.repeat(np.arange(n), sizes)[kept]
-    columns = np.searchsorted(known, codes[kept])
-    ones = np.ones(len(rows))
-    holds = csr_array((ones, (rows, columns)), (n, len(known)))
+        holds = _held(known, rows, codes, len(corpus))
     left, right = np.divmod(known, V)
     ids = np.stack([left, right], axis=1)
     return Pairs(ids, holds)
 
 
-def _codes(corpus: Corpus) -> tuple[np.ndarray, list[int]]:
-    """Return the distinct pairs of each text, as left V + right, and how many."""
-    V = len(corpus.vocab)
-    place = {token: i for i, token in enumerate(corpus.vocab)}
-    found = [np.empty(0, np.int64)]
+def _places(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
+    """Return where two known tokens stand side by side: the text, and the pair.
+
+    The texts are numbered from 0, a pair is left V + right, and both are of each place
+    in turn, int32 and int64.
+    """
+    ids, sizes = _token_ids(corpus)
+    left, right = ids[:-1], ids[1:]
+    both_known = (left >= 0) & (right >= 0)
+    texts = np.arange(len(sizes), dtype=np.int32)
+    rows = np.repeat(texts, sizes)[:-1]
+    codes = left[both_known].astype(np.int64) * len(corpus.vocab)
+    codes += right[both_known]
+    return rows[both_known], codes
+
+
+def _token_ids(corpus: Corpus) -> tuple[np.ndarray, list[int]]:
+    """Return the ids of all texts, one after the other, and how many each has.
+
+    An unknown token has the id -1, and so has the end of each text. int32
+    """
+    vocab = corpus.vocab
+    place = {token: i for i, token in enumerate(vocab)}
+    parts = []
     for text in progress(corpus.texts or (), "reading pairs"):
-        places = [place.get(token, -1) for token in split(text)]
-        ids = np.array(places, np.int64)
-        left, right = ids[:-1], ids[1:]
-        both_known = (left >= 0) & (right >= 0)
-        codes = left * V + right
-        found.append(np.unique(codes[both_known]))
-    sizes = [len(codes) for codes in found[1:]]
-    return np.concatenate(found), sizes
+        ids = [place.get(token, -1) for token in split_with(vocab.tokenize, text)]
+        ids.append(-1)
+        parts.append(np.array(ids, np.int32))
+    sizes = [len(ids) for ids in parts]
+    return np.concatenate(parts), sizes
 
 
-def _frequent(codes: np.ndarray, most: int) -> np.ndarray:
-    """Return the pairs that enough texts hold, sorted."""
-    known, texts = np.unique(codes, return_counts=True)
-    frequent = np.flatnonzero(texts >= LEAST_TEXTS)
-    order = np.argsort(-texts[frequent], kind="stable")
-    kept = frequent[order[:most]]
-    return known[np.sort(kept)]
+def _frequent(codes: np.ndarray) -> np.ndarray:
+    """Return the pairs that stand in so many places that enough texts may hold them."""
+    known, places = np.unique(codes, return_counts=True)
+    return known[places >= LEAST_TEXTS]
+
+
+def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr_array:
+    """Return which of n texts hold which of some pairs, csr_array (n, P) of ones."""
+    columns = pd.Index(known).get_indexer(codes)
+    wanted = columns >= 0
+    rows, columns = rows[wanted], columns[wanted]
+    times = csr_array((np.ones(len(rows)), (rows, columns)), (n, len(known)))
+    times.data[:] = 1  # however often a text holds it
+    return times
+
+
+def _most_held(holds: csr_array, most: int) -> np.ndarray:
+    """Return the columns that enough texts hold, the fullest ones, in their order."""
+    texts = holds.sum(axis=0)
+    enough = np.flatnonzero(texts >= LEAST_TEXTS)
+    order = np.argsort(-texts[enough], kind="stable")
+    return np.sort(enough[order[:most]])
 
 
 def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
