@@ -74,6 +74,33 @@ def test_from_tokens_takes_lists_arrays_and_tensors(make):
     assert corpus.labels.tolist() == [1, 0]
 
 
+def test_a_corpus_has_the_name_it_is_given_or_says_what_it_is_of():
+    counts = csr_array(np.eye(2))
+    assert Corpus(counts, None, Vocab(["a", "b"])).name == "corpus"
+    assert Corpus.from_texts(["a", "b"], min_count=1).name == "texts"
+    assert Corpus.from_texts(["a", "b"], min_count=1, name="mine").name == "mine"
+    corpus = Corpus.from_tokens([[0], [1]], [0, 1], list("ab"), name="mine")
+    assert corpus.name == corpus.most_frequent(2).name == "mine"
+    # A list of tokens is a vocabulary.
+    assert type(corpus.vocab) is Vocab
+    assert corpus.vocab == ("a", "b") and corpus.classes == (0, 1)
+
+
+def test_a_function_that_splits_is_kept_for_new_texts():
+    def bars(text):
+        return text.split("|")
+
+    corpus = Corpus.from_texts(["x y|z|z", "z"], [0, 1], tokenize=bars, min_count=1)
+    assert corpus.vocab == ("z", "x y") and corpus.vocab.tokenize is bars
+    assert dense(corpus).tolist() == [[2, 1], [1, 0]]
+    new = Corpus.from_texts(["x y|x y", "z"], [0, 1], vocab=corpus.vocab)
+    assert dense(new).tolist() == [[0, 2], [1, 0]]
+    assert new.vocab.tokenize is new.most_frequent(2).vocab.tokenize is bars
+    # What is given wins over what the vocabulary has.
+    other = Corpus.from_texts(["x y", "z"], vocab=corpus.vocab, tokenize=lambda t: [t])
+    assert dense(other).tolist() == [[0, 1], [1, 0]]
+
+
 def test_texts_are_split_into_words_contractions_and_single_signs():
     text = "I DON'T like it... a 10/10, \"well-made\" (O’Neil's) film_!<br />Café"
     corpus = Corpus.from_texts([text], min_count=1)
@@ -191,7 +218,6 @@ def test_rows_that_cannot_be_used_are_left_out_with_one_warning():
         "14 of 18 rows are left out: 8 without text (rows 1, 3, 6, 8, 10, ...), "
         "2 without known token (rows 2, 11), 4 without label (rows 4, 7, 13, 16)"
     )
-    assert warning.filename == __file__
     assert corpus.texts == ("good film", "bad") * 2
     assert corpus.labels.tolist() == [1, 0, 1, 0]
     assert corpus.left_out["text"] == [1, 3, 6, 8, 10, 12, 15, 17]
@@ -203,6 +229,19 @@ def test_rows_that_cannot_be_used_are_left_out_with_one_warning():
     # Rows without label do not count when a vocabulary is fitted.
     assert quiet.vocab == ("!", "?", "bad", "film", "good")
     assert quiet.counts.sum(axis=0).tolist() == [2, 2, 2, 2, 2]
+
+
+def test_a_warning_names_the_line_of_the_caller():
+    vocab = Vocab(["good", "bad"])
+    texts, labels = ["good", "?", "bad", "bad"], [1, 0, 0, 0]
+    with pytest.warns(UserWarning) as caught:
+        Corpus.from_texts(texts, labels, vocab=vocab)
+        Corpus.from_tokens([[0], [], [1]], [1, 0, 0], vocab)
+        Corpus.from_texts(texts[::2], [1, 0], vocab=vocab).most_frequent(1)
+        Corpus.from_texts(["a a a a a b"], None)
+        Corpus.from_texts(["好" * 9, "好片"], None, min_count=1)
+    assert len(caught) == 5
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_rows_of_a_series_go_by_its_index():
@@ -476,11 +515,13 @@ def test_balanced_draws_as_many_of_each_class():
     assert few.labels.bincount().tolist() == [3, 3, 3]
     assert same(few, corpus.balanced(3, seed=1))
     assert not same(few, corpus.balanced(3, seed=2))
-    for size in (0, 6):
+    for size in (0, 6, 2.5):
         with pytest.raises(
-            ValueError, match=f"per_class: expected .* 1 to 5, got {size}"
+            ValueError, match=f"^per_class: expected .* 1 to 5, got {size}"
         ):
             corpus.balanced(size)
+    assert corpus.balanced(1).labels.tolist() == [0, 1, 2]
+    assert corpus.balanced(5).labels.bincount().tolist() == [5, 5, 5]
 
 
 def test_most_frequent_keeps_the_first_tokens():
@@ -491,8 +532,11 @@ def test_most_frequent_keeps_the_first_tokens():
     assert dense(fewer).tolist() == [[3], [1]]
     assert fewer.texts == ("a a a b", "b a")
     assert same(corpus.most_frequent(3), corpus)
-    with pytest.raises(ValueError, match="size"):
-        corpus.most_frequent(0)
+    for size in (0, 1.5):
+        with pytest.raises(ValueError, match="^size: expected an integer from 1, got"):
+            corpus.most_frequent(size)
+    bare = Corpus.from_texts(["a b", "a"], min_count=1).most_frequent(1)
+    assert bare.labels is None and dense(bare).tolist() == [[1], [1]]
 
 
 # Vocab

@@ -457,13 +457,21 @@ def test_a_file_that_is_called_test_is_the_test_split(tmp_path):
 # Small corpora, and scripts without spaces
 
 
+def test_the_warning_of_a_small_corpus_names_the_line_of_the_caller(tmp_path):
+    texts = [f"{w} film w{i}" for i in range(10) for w in ("bad", "good")]
+    path = csv(tmp_path, [0, 1] * 10, texts)
+    with pytest.warns(UserWarning, match="min_count is 10 instead of 20") as caught:
+        load_corpus(path)  # read, then from the cache
+        load_corpus(path)
+    assert [w.filename for w in caught] == [__file__] * 2
+
+
 def test_a_small_corpus_lowers_min_count_and_says_so(tmp_path):
     texts = [f"{w} film w{i}" for i in range(10) for w in ("bad", "good")]
     path = csv(tmp_path, [0, 1] * 10, texts)
     for _ in range(2):  # read, then from the cache
-        with pytest.warns(UserWarning, match="min_count is 10 instead of 20") as caught:
+        with pytest.warns(UserWarning, match="min_count is 10 instead of 20"):
             corpus = load_corpus(path)
-        assert [w.filename for w in caught] == [__file__]
         assert corpus.vocab == ("film", "bad", "good")
     with pytest.warns(UserWarning, match="min_count is 10 instead of 20"):
         few = Corpus.from_texts(

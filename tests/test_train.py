@@ -15,6 +15,7 @@ import attnsel.model
 from attnsel import learners, train
 from attnsel import progress as progress_module
 from attnsel.corpus import Corpus
+from attnsel.deep import TwoLayerClassifier
 from attnsel.learners import BLOCK
 from attnsel.model import (
     AttentionClassifier,
@@ -353,6 +354,17 @@ def test_more_than_two_classes_are_refused():
         fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
 
 
+def test_processes_train_one_layer_in_full_batches(monkeypatch):
+    _, _, corpus = ragged(2)
+    monkeypatch.setattr(train, "n_processes", lambda: 2)
+    for model, batches in (
+        (AttentionClassifier(9, 4), {"batch_size": 10}),
+        (TwoLayerClassifier(9, 4), {}),
+    ):
+        with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
+            fit(model, corpus, steps=1, lr=0.1, **batches)
+
+
 # Interruption
 
 
@@ -445,4 +457,5 @@ def test_a_bar_goes_away_when_fit_ends_early(bars):
     fit(model, corpus, steps=200, lr=0.05, until_accuracy=1.0)
     (bar,) = bars
     assert "training:" in bar.fp.getvalue()
+    assert "/201 [" in bar.fp.getvalue()  # the first state, and one after each step
     assert not bar.fp.getvalue().split("\r")[-1].strip()

@@ -4,7 +4,8 @@ They are those that `tools/mutation.py` cannot make: a wrong split, a cache key,
 gradient cut off, code that is run, a script of a page. `python -m tools.mutants` runs
 for each fault the test files named beside it, in a copy of the tree and in a fork that
 has imported the heavy libraries; with words after it, only the faults whose description
-holds one of them. It prints what noticed, and fails if nothing did.
+holds one of them. It prints what noticed, and fails if nothing did. Before, the same
+tests have to pass without a fault: one that fails anyhow would notice everything.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ def planted(fault: Fault, folder: Path) -> Path:
     for name in ("attnsel", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
     shutil.copy(ROOT / "pyproject.toml", tree)
+    if not fault.module:
+        return tree
     module = tree / "attnsel" / fault.module
     text = module.read_text(encoding="utf-8")
     if text.count(fault.before) != 1:
@@ -106,6 +109,11 @@ def main(*words: str) -> int:
     for name in HEAVY.split():
         importlib.import_module(name)
     chosen = [f for f in faults() if not words or any(word in f.what for word in words)]
+    tests = {test for fault in chosen for test in fault.tests.split()}
+    failed = noticed(Fault("no fault", "", "", "", " ".join(sorted(tests))))
+    if failed:
+        print(f"{failed} fails without a fault")
+        return 1
     missed = 0
     for fault in chosen:
         test = noticed(fault)

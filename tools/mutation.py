@@ -3,13 +3,15 @@
 `mutmut` makes the changes and runs the tests that reach each of them, in a fork that
 has imported all before. This takes a sample of each module with a fixed seed and that
 module's own fast test files, so that a module takes minutes: `pip install mutmut`, then
-`python -m tools.mutation` for all modules, or with their names after it for some. It
-prints what survives and a row of the table in CONTRIBUTING. `mutmut` changes nothing
-in a function under a decorator; `tools/mutants.py` plants what it cannot.
+`python -m tools.mutation` for all modules, or with their names after it for some;
+`--seed` and `--sample` draw others. It prints what survives and a row of the table in
+CONTRIBUTING. `mutmut` changes nothing in a function under a decorator;
+`tools/mutants.py` plants what it cannot.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import math
@@ -22,8 +24,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SAMPLE = 40  # mutants a module
-SEED = 0
 # Modules and the tests of their own.
 MODULES = {
     "flow": ("flow",),
@@ -31,21 +31,24 @@ MODULES = {
     "certificate": ("certificate",),
     "theory": ("theory",),
     "model": ("model",),
-    "train": ("train",),
+    "train": ("train", "checkpoint"),
     "report/luck": ("luck",),
+    "report/evidence": ("evidence",),
     "statistics": ("statistics",),
     "corpus": ("corpus",),
-    "encoding": ("corpus", "inputs"),
+    "encoding": ("corpus", "encoding"),
 }
 KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
 OUT_OF_TIME = {36, -24, 24, 152, 255}  # noticed, too; all else is not
 LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
+# In the frames that `mutmut` adds, what counts them looks at another one.
+OF_FRAMES = "not line_of_the_caller and not interrupted"
 SETTINGS = """
 [tool.mutmut]
 source_paths = ["attnsel/"]
 only_mutate = ["attnsel/{module}.py"]
 also_copy = ["tools/"]
-pytest_add_cli_args = ["-p", "no:cacheprovider"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
 pytest_add_cli_args_test_selection = [{tests}]
 timeout_multiplier = 4.0
 timeout_constant = 5.0
@@ -60,7 +63,7 @@ def copied(module: str, folder: Path) -> Path:
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     tests = ", ".join(f'"tests/test_{name}.py"' for name in MODULES[module])
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    settings += SETTINGS.format(module=module, tests=tests)
+    settings += SETTINGS.format(module=module, tests=tests, frames=OF_FRAMES)
     (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
     return tree
 
@@ -134,7 +137,7 @@ def interval(killed: int, n: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def judge(module: str) -> bool:
+def judge(module: str, at_most: int, seed: int) -> bool:
     """Try a sample of the mutants of a module, and print survivors and the counts.
 
     Returns whether enough of them were noticed.
@@ -148,8 +151,8 @@ def judge(module: str) -> bool:
         nodes = functions(tree, module)
         changes = {mutant: change(nodes, mutant) for mutant in results(tree, module)}
         counted = sorted(mutant for mutant in changes if changes[mutant])
-        size = min(SAMPLE, len(counted))
-        sample = sorted(random.Random(SEED).sample(counted, size))
+        size = min(at_most, len(counted))
+        sample = sorted(random.Random(seed).sample(counted, size))
         run(tree, *sample)
         status = results(tree, module)
     noticed = KILLED | OUT_OF_TIME
@@ -163,6 +166,16 @@ def judge(module: str) -> bool:
     return killed / size >= LEAST
 
 
+def main() -> int:
+    """Judge the modules that are named, or all; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation")
+    parser.add_argument("modules", nargs="*", default=list(MODULES))
+    parser.add_argument("--sample", type=int, default=40, help="mutants a module")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    asked = parser.parse_args()
+    enough = [judge(name, asked.sample, asked.seed) for name in asked.modules]
+    return 0 if all(enough) else 1
+
+
 if __name__ == "__main__":
-    enough = [judge(name) for name in sys.argv[1:] or MODULES]
-    sys.exit(not all(enough))
+    sys.exit(main())

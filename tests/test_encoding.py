@@ -1,0 +1,140 @@
+"""How texts become counts: in blocks, on the disk, in a corpus that is small."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+
+import datasets
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnsel import encoding
+from attnsel.corpus import Corpus
+from attnsel.tokens import Vocab
+
+TEXTS = ["a b a", "b ?", "c", "", "a c c c", "?", "b"]
+LABELS = ["x", "y", "x", "y", None, "y", "x"]
+
+
+def brute(texts, vocab):
+    bags = [Counter(text.split()) for text in texts]
+    return [[bag[token] for token in vocab] for bag in bags]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
+    monkeypatch.setattr(encoding, "BLOCK_SIZE", size)
+    corpus = Corpus.from_texts(TEXTS, LABELS, min_count=1, on_bad_rows="ignore")
+    # What has no label does not count: else c would come first.
+    assert corpus.vocab == ("b", "?", "a", "c")
+    used = [text for text, label in zip(TEXTS, LABELS, strict=True) if text and label]
+    assert corpus.counts.toarray().tolist() == brute(used, corpus.vocab)
+    assert corpus.left_out == {"text": [3], "label": [4]}
+    assert corpus.counts.indices.dtype == corpus.counts.indptr.dtype == np.int32
+    assert corpus.counts.has_sorted_indices
+
+
+@pytest.mark.usefixtures("alone")
+def test_texts_on_the_disk_are_counted_as_those_in_memory(monkeypatch):
+    monkeypatch.setattr(encoding, "BLOCK_SIZE", 2)
+    column = datasets.Dataset.from_dict({"what": TEXTS})
+
+    def characters(text):
+        return list(text.upper())
+
+    for settings_ in ({}, {"tokenize": characters}, {"vocab": Vocab(["c", "a"])}):
+        given_ = {"on_bad_rows": "ignore"} | settings_
+        if "vocab" not in given_:
+            given_["min_count"] = 1
+        here = Corpus.from_texts(TEXTS, LABELS, **given_)
+        there = Corpus.from_texts(column, LABELS, num_proc=1, **given_)
+        assert there.texts is None and here.texts is not None
+        assert there.vocab == here.vocab and there.classes == here.classes
+        assert (there.counts != here.counts).nnz == 0
+        assert there.labels.equal(here.labels)
+        assert there.left_out == here.left_out
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=30))
+def test_a_small_corpus_keeps_two_thirds_of_what_is_written(times):
+    text = " ".join(f"w{i} " * n for i, n in enumerate(times))
+    total = sum(times)
+    shares = {m: sum(n for n in times if n >= m) / total for m in (20, 10, 5, 2, 1)}
+    expected = max(m for m, share in shares.items() if 3 * share >= 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus = Corpus.from_texts([text])
+    kept = [n for n in times if n >= expected]
+    assert len(corpus.vocab) == len(kept)
+    assert corpus.lengths.tolist() == [sum(kept)]
+    told = [str(warning.message) for warning in caught]
+    if expected == 20:
+        assert not told
+        return
+    assert told == [
+        f"the corpus is small, so min_count is {expected} instead of 20: {len(kept)} "
+        f"of {len(times)} tokens are kept; at 20 they would be {shares[20]:.0%} of "
+        "what is written"
+    ]
+
+
+def test_more_than_one_clause_in_twenty_tokens_is_told_of():
+    words, clauses = [f"w{i}" for i in range(19)], ["这部电影很好看", "演员也很好看"]
+    Corpus.from_texts([" ".join([*words, clauses[0]])], min_count=1)  # one in twenty
+    with pytest.warns(UserWarning, match=r"^2 of 21 tokens are clauses: the texts are"):
+        Corpus.from_texts([" ".join([*words, *clauses])], min_count=1)
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        (" 3 ", 3),
+        ("+3", 3),
+        ("-2.", -2),
+        ("2.00", 2),
+        ("10", 10),
+        ("True", True),
+        ("FALSE", False),
+        ("three", "three"),
+        ("3 stars", "3 stars"),
+        ("v1.5", "v1.5"),
+        ("1e3", "1e3"),
+        ("-", "-"),
+        (np.str_("b"), "b"),
+        (np.int8(3), 3),
+        (np.float32(3), 3),
+        (np.bool_(True), True),
+    ],
+)
+def test_a_label_is_read_as_the_name_of_a_class(word, name):
+    numbers, classes = encoding.number_labels([word, "zz", word], 3, None)
+    (read,) = set(classes) - {"zz"}
+    assert (read, type(read)) == (name, type(name))
+    assert [classes[k] for k in numbers] == [name, "zz", name]
+
+
+@pytest.mark.parametrize("word", ["0.5", ".5", "+.5", "-1.25", "10.01"])
+def test_a_number_that_is_not_whole_names_no_class(word):
+    with pytest.raises(ValueError, match=f"^labels: '{re.escape(word)}' names no "):
+        encoding.number_labels([word, "x"], 2, None)
+
+
+def test_classes_are_listed_up_to_ten():
+    classes = [f"k{i}" for i in range(11)]
+    with pytest.raises(ValueError, match=r"'w' in row 2 .* k0, k1, .*, k9, \.\.\.$"):
+        encoding.number_labels(["k0", "k1", "w", "w"], 4, classes)
+    with pytest.raises(ValueError, match=r"'w' in row 0 is none .* k0, .*, k8, k9$"):
+        encoding.number_labels(["w"], 1, classes[:10])
+
+
+def test_rows_left_out_are_named_up_to_five():
+    rows = ["?"] * 5 + ["a"] * 1000
+    with pytest.warns(UserWarning, match=r"^5 of 1,005 rows .* token \(rows .*, 4\)$"):
+        Corpus.from_texts(rows, vocab=Vocab(["a"]))
+    with pytest.warns(UserWarning, match=r"^6 of 1,006 rows .* 3, 4, \.\.\.\)$"):
+        Corpus.from_texts(["?", *rows], vocab=Vocab(["a"]))
