@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = report(**given)
         print(found.save(output))
     except (ValueError, KeyError, OSError) as error:
-        sys.exit(f"attnsel: {error.args[0] if len(error.args) == 1 else error}")
+        told = str(error.args[0] if len(error.args) == 1 else error)
+        sys.exit(f"attnsel: {told.replace('text= and label=', '--text and --label')}")
     print(found)
 
 

@@ -10,6 +10,8 @@ import torch
 from corpora import drawn, leaning
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import softmax
 from scipy.stats import betabinom, binom, false_discovery_control, fisher_exact
 
 from attnsel import (
@@ -22,6 +24,7 @@ from attnsel import (
     shrunken_lean,
 )
 from attnsel.report.luck import (
+    STRENGTHS,
     class_sizes,
     hypergeometric_p,
     luck_p,
@@ -232,27 +235,56 @@ def test_three_long_sequences_own_no_lean():
     assert not beyond_luck(corpus).any()
 
 
-def test_of_a_dozen_texts_three_leave_what_the_posterior_leaves():
+def test_three_of_a_dozen_texts_leave_a_lean_below_luck():
     # Each token is held by thirteen texts, and three of them are the long ones.
     corpus = with_three_long(1000, 10, [1, 1, 1])
-    found = texts_by_class(corpus)
-    held = found.sum(axis=1)
+    held = texts_by_class(corpus).sum(axis=1)
     assert 12 < held.mean() < 14
-    strengths = np.geomspace(1, 1000, 100)
-    share = class_sizes(corpus)[1] / len(corpus)
-    surprise = [
-        -betabinom(held, c * share, c * (1 - share)).logpmf(found[:, 1]).sum()
-        for c in strengths
-    ]
-    c = strengths[np.argmin(surprise)]
-    by_hand = 2 * (found[:, 1] + c * share) / (held + c) - 1
     lean = shrunken_lean(corpus).numpy()
-    np.testing.assert_allclose(lean, by_hand, atol=5e-3)
-    # In common they have what three of m texts add, a third of the luck of one token.
-    common = (3 / (held + c)).mean()
-    assert lean.mean() == pytest.approx(common, abs=0.02)
-    assert lean.mean() < (held**-0.5).mean() / 3
+    # Raw it is 3 / 13; a third of what luck does to one token is left.
+    assert 0 < lean.mean() < (held**-0.5).mean() / 3
     assert not beyond_luck(corpus).any()
     # Labels of both classes among the three, and next to nothing is left.
     mixed = with_three_long(1000, 10, [1, 1, 0])
     assert abs(shrunken_lean(mixed).mean()) < 0.05
+
+
+def leaks_and_luck(shares, n_tokens=600, seed=0):
+    """How many texts of each class hold a token: one in ten leaks, the rest is luck."""
+    rng = np.random.default_rng(seed)
+    per_class = np.array(shares) * 10
+    center = per_class / per_class.sum()
+    leaks = np.arange(n_tokens) < n_tokens / 10
+    own = np.full((n_tokens, len(shares)), 0.02 / (len(shares) - 1))
+    own[np.arange(n_tokens), rng.integers(len(shares), size=n_tokens)] = 0.98
+    chances = np.where(leaks[:, None], own, center)
+    held = rng.integers(5, 100, size=n_tokens)
+    return rng.multinomial(held, chances), per_class, leaks, chances
+
+
+@pytest.mark.parametrize("shares", [(50, 50), (90, 10), (90, 8, 2)])
+def test_a_leak_keeps_its_lean_where_all_else_is_luck(shares):
+    found, per_class, leaks, chances = leaks_and_luck(shares)
+    shrunk = shrunken_shares(found, per_class)
+    raw = found / found.sum(axis=1, keepdims=True)
+    assert np.abs(shrunk - chances)[leaks].mean() < 0.03
+    error, before = (((x - chances)[~leaks] ** 2).mean() for x in (shrunk, raw))
+    assert error < 0.05 * before
+
+
+def test_shrunken_shares_are_means_of_the_likeliest_mixture():
+    found, per_class, _, _ = leaks_and_luck((50, 50))
+    held = found.sum(axis=1)
+    a = STRENGTHS / 2
+    given = np.stack([betabinom(held, c, c).pmf(found[:, 1]) for c in a], axis=1)
+
+    def surprise(logits):
+        return -np.log(given @ softmax(logits)).mean()
+
+    likeliest = softmax(minimize(surprise, np.zeros(len(a))).x)
+    weights = given * likeliest
+    means = (found[:, [1]] + a) / (held[:, None] + 2 * a)
+    by_hand = (weights * means).sum(axis=1) / weights.sum(axis=1)
+    shrunk = shrunken_shares(found, per_class)
+    np.testing.assert_allclose(shrunk[:, 1], by_hand, atol=0.01)
+    np.testing.assert_allclose(shrunk.sum(axis=1), 1)

@@ -16,6 +16,7 @@ import attnsel
 from attnsel import Corpus, Vocab
 from attnsel.__main__ import main
 from attnsel.report.facts import data_facts
+from attnsel.report.figures import attention_figure
 from attnsel.report.leaks import find_example, without
 from attnsel.report.pairs import neighbours, pair_q, pairs_by_class
 from attnsel.report.quality import (
@@ -123,6 +124,14 @@ def test_numbers_of_the_page_are_those_of_the_model(told):
     token = told.train.vocab.index(first["token"])
     again = read_without(told.train, told.test, token, told.steps) == labels
     assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
+    # A table of a text right both times, right then wrong, and so on, half a text more.
+    cells = 0.5 + np.array(
+        [[(right == a) & (again == b) for a in (0, 1)] for b in (0, 1)]
+    ).sum(-1)
+    share = cells / cells.sum()
+    spread = share[0, 1] + share[1, 0] - (share[0, 1] - share[1, 0]) ** 2
+    width = 196 * (spread / cells.sum()) ** 0.5
+    assert first["plus or minus"] == pytest.approx(width)
 
 
 def logits_of(model, corpus):
@@ -317,8 +326,36 @@ def test_the_shell_writes_the_page(tmp_path, capsys):
     main([*given, "--output", str(page)])
     assert str(page) in capsys.readouterr().out
     assert page.read_text("utf-8").startswith("<!doctype html>")
-    with pytest.raises(SystemExit, match="expected one column 'nothing'"):
+    told = "expected one column 'nothing'.*name yours by --text and --label"
+    with pytest.raises(SystemExit, match=told):
         main(["report", str(path), "--text", "nothing"])
+
+
+def drawn_figure(classes):
+    """The figure of sequences in which token 0 leans to the last class."""
+    K = len(classes)
+    sequences = [[0] if i % K == K - 1 else [0, 1 + i % 3] for i in range(60)]
+    sequences += [[0, 1, 2, 3]] * 20
+    labels = [i % K for i in range(60)] + [0] * 20
+    vocab = Vocab([f"t{i}" for i in range(4)], classes)
+    corpus = Corpus.from_tokens(sequences, [classes[k] for k in labels], vocab)
+    score = torch.arange(4.0)
+    return attention_figure(corpus, score, score > 2, [(corpus, score)])
+
+
+def test_the_figure_names_the_class_as_it_is_written():
+    drawing = drawn_figure(["a", "$x^2_ & <b>"])
+    assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing
+    drawing = drawn_figure(["a", "b", "c"])
+    assert "above that of all texts" in drawing
+
+
+def test_the_page_says_when_classes_differ_in_size(told):
+    told_of_sizes = "The classes differ in size"
+    assert told_of_sizes in told.html()  # "No" is in one text
+    texts, labels = generate_reviews(60)
+    even = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert told_of_sizes not in even.html()
 
 
 def test_the_shell_says_its_options(capsys):

@@ -53,12 +53,14 @@ def _texts(train: Corpus, test: Corpus) -> Fact:
 def _classes(train: Corpus) -> Fact:
     sizes = class_sizes(train)
     order = np.argsort(-sizes, kind="stable")
-    shown = [f"{train.classes[k]} {sizes[k] / sizes.sum():.1%}" for k in order[:12]]
+    shares = sizes / sizes.sum()
+    shown = [f"“{train.classes[k]}” {sizes[k]:,} ({shares[k]:.1%})" for k in order[:12]]
     more = f" and {len(order) - 12} more" if len(order) > 12 else ""
     return Fact(
         "Classes",
         f"{train.n_classes}: {', '.join(shown)}{more}",
-        "The greatest share is the accuracy of who always says that class.",
+        "So many of the texts to learn from; the greatest share is the accuracy of who "
+        "always says that class.",
     )
 
 

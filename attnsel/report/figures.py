@@ -2,6 +2,7 @@
 
 import io
 import re
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from attnsel.corpus import Corpus
+from attnsel.report.luck import class_sizes, lean_of, texts_by_class
 from attnsel.statistics import binned
-from attnsel.theory import posterior_difference
 
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "#0072B2", "#8a8a8a", "#009E73"
@@ -43,26 +44,43 @@ def attention_figure(
         axes = figure.add_subplot()
         lean, score = _greatest_lean(corpus), attention.numpy()
         real = found.reshape(len(lean), -1).any(dim=1).numpy()
-        names = {LUCK: "token that luck explains", FOUND: "token beyond luck"}
-        for colour, chosen in ((LUCK, ~real), (FOUND, real)):
-            style: Any = {"s": 5, "lw": 0, "alpha": 0.5, "rasterized": True}
-            axes.scatter(
-                lean[chosen], score[chosen], color=colour, label=names[colour], **style
-            )
+        explained: Any = {"color": LUCK, "s": 5, "label": "token that luck explains"}
+        beyond: Any = {"color": FOUND, "s": 12, "label": "token beyond luck"}
+        for chosen, style in ((~real, explained), (real, beyond)):
+            x, y = lean[chosen], score[chosen]
+            axes.scatter(x, y, lw=0, alpha=0.5, rasterized=True, **style)
         _means(axes, lean, score, color="black", marker="o", label="mean by lean")
         for i, (dealt, by_chance) in enumerate(shuffled):
             label = "the same, labels shuffled" if i == 0 else None
             pair = _greatest_lean(dealt), by_chance.numpy()
             _means(axes, *pair, color=SHUFFLED, linestyle="--", label=label)
-        axes.set(xlabel="lean of the token to a class", ylabel="attention score")
+        axes.set_xlabel(_meaning(corpus), parse_math=False)
+        axes.set_ylabel("attention score")
         axes.legend(fontsize=8)
         return _svg(figure)
 
 
 def _greatest_lean(corpus: Corpus) -> np.ndarray:
-    """Return the lean of each token, of more than two classes the greatest."""
-    lean = posterior_difference(corpus).numpy()
-    return lean if lean.ndim == 1 else lean.max(axis=1)
+    """Return the lean of each token over the texts that hold it, (V,).
+
+    Of more than two classes it is how far the lean lies above that of all texts, to the
+    class of which this is most.
+    """
+    found = texts_by_class(corpus)
+    with np.errstate(invalid="ignore"):
+        lean = lean_of(found / found.sum(axis=1, keepdims=True)).numpy()
+    if lean.ndim == 1:
+        return lean
+    sizes = class_sizes(corpus)[None]
+    of_all = lean_of(sizes / sizes.sum()).numpy()
+    return (lean - of_all).max(axis=1)
+
+
+def _meaning(corpus: Corpus) -> str:
+    """Say what `_greatest_lean` is."""
+    if corpus.n_classes == 2:
+        return f"lean of the token to {shorten(str(corpus.classes[1]), 40)}"
+    return "lean of the token to the class it favours, above that of all texts"
 
 
 def _means(axes: Axes, lean: np.ndarray, score: np.ndarray, **style: Any) -> None:

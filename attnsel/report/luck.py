@@ -6,7 +6,6 @@ repeats counts once, and so does a text of a million tokens.
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 from scipy.stats import false_discovery_control
@@ -19,6 +18,9 @@ Numbers = np.ndarray | int
 
 # Probabilities that differ by less than this are one: what rounding makes of a tie.
 _TIE = 1 + 1e-7
+
+STRENGTHS = np.geomspace(0.1, 1e6, 15)  # of the prior of a lean, in sequences
+ROUNDS = 100  # of fitting how many tokens have which
 
 
 def label_z(corpus: Corpus) -> Tensor:
@@ -194,16 +196,18 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
     """Return P(1|s) - P(0|s) as it is to be expected on sequences not seen yet.
 
     P(k|s) is the share of class k among the sequences that hold token s, each of which
-    counts once, however long. These shares are drawn from a Dirichlet prior around the
-    shares of the classes (a beta prior for two); its strength maximizes the likelihood
-    of the corpus. What is returned is the lean of the posterior mean, float64: (V,) in
-    (-1, 1) for two classes; for more (V, K), a class's share less the mean share of the
-    others.
+    counts once, however long. These shares are drawn from a Dirichlet prior c pi around
+    the shares pi of the classes (a beta prior for two). Its strength c is one of
+    `STRENGTHS`, from hardly any to luck alone; how many tokens have which maximizes the
+    likelihood of the corpus. So a token that tells its label keeps its lean where most
+    others are luck. What is returned is the lean of the posterior mean, float64: (V,)
+    in (-1, 1) for two classes; for more (V, K), a class's share less the mean share of
+    the others.
 
     Tokens are taken one by one. A few sequences that hold most tokens therefore give
     all of them one lean in common: of two even classes, h of one class among m that
-    hold a token add h / (m + c), with c the strength of the prior. Whether such
-    sequences lean or were dealt their few labels by luck is not to be told from them.
+    hold a token add h / (m + c). Whether such sequences lean or were dealt their few
+    labels by luck is not to be told from them.
     """
     found = texts_by_class(corpus)
     shares = shrunken_shares(found, class_sizes(corpus))
@@ -212,22 +216,43 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
 
 def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
-    held = found.sum(axis=1)
+    held = found.sum(axis=1)[:, None]
     sizes = per_class + 0.5  # no class is impossible
     prior = sizes / sizes.sum()
+    likelihood = _likelihood_by_strength(found, prior)
+    weights = likelihood * _shares_of_strengths(likelihood)
+    weights /= weights.sum(axis=1, keepdims=True)
+    shares = np.zeros(found.shape)
+    for c, weight in zip(STRENGTHS, weights.T, strict=True):
+        posterior = (found + c * prior) / (held + c)
+        shares += weight[:, None] * posterior
+    return shares
 
-    def surprise(log_strength: float) -> float:
-        a = np.exp(log_strength) * prior
-        total = a.sum()
-        of_held = gammaln(total) - gammaln(held + total)
-        of_found = gammaln(found + a) - gammaln(a)
-        log_likelihood = of_held + of_found.sum(axis=1)
-        return -float(log_likelihood.sum())
 
-    best = minimize_scalar(surprise, bounds=(-5.0, 15.0), method="bounded")
-    a = np.exp(best.x) * prior
-    total = held + a.sum()
-    return (found + a) / total[:, None]
+def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return how likely the classes of each token's sequences are, (V, strengths).
+
+    Each row is relative to its greatest entry.
+    """
+    held = found.sum(axis=1)
+    columns = []
+    for c in STRENGTHS:
+        of_held = gammaln(c) - gammaln(held + c)
+        of_found = gammaln(found + c * prior) - gammaln(c * prior)
+        columns.append(of_held + of_found.sum(axis=1))
+    log_likelihood = np.stack(columns, axis=1)
+    top = log_likelihood.max(axis=1, keepdims=True)
+    return np.exp(log_likelihood - top)
+
+
+def _shares_of_strengths(likelihood: np.ndarray) -> np.ndarray:
+    """Return the share of the tokens that has each strength, by EM from equal ones."""
+    n_tokens, n_strengths = likelihood.shape
+    shares = np.full(n_strengths, 1 / n_strengths)
+    for _ in range(ROUNDS):
+        of_token = likelihood @ shares
+        shares *= (1 / of_token) @ likelihood / n_tokens
+    return shares
 
 
 def lean_of(shares: np.ndarray) -> Tensor:

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
+from attnsel.corpus import Corpus
 from attnsel.report.findings import Findings
 from attnsel.report.leaks import Example
-from attnsel.report.quality import Misread
+from attnsel.report.luck import class_sizes
+from attnsel.report.quality import STEPS, Misread
 
 TOP = 12  # rows of a class that are shown
 MOST_CLASSES = 12  # that are shown
@@ -71,8 +73,10 @@ def render(report: Findings) -> str:
         amiss=[fact for fact in report.facts if fact.amiss],
         tokens=_groups("token", tokens, report),
         tokens_left=_classes_left(tokens),
+        uneven=_is_uneven(report.train),
         pairs=_groups("pair", pairs, report),
         pairs_left=_classes_left(pairs),
+        most_steps=STEPS,
         masked=report.masked.to_dict("records"),
         misread=[_text(text) for text in report.misread],
         diagnosis=_diagnosis(report),
@@ -84,6 +88,12 @@ def _small(x: float) -> str:
     if x >= 0.001:
         return f"{x:.3f}"
     return f"{x:.0e}" if x > 1e-99 else "< 1e-99"
+
+
+def _is_uneven(train: Corpus) -> bool:
+    """Say whether the largest class has over twice the texts of the smallest."""
+    sizes = class_sizes(train)
+    return bool(sizes.max() > 2 * sizes.min())
 
 
 def _tiles(report: Findings) -> list[tuple[str, str]]:
