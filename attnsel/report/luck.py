@@ -216,17 +216,21 @@ def shrunken_lean(corpus: Corpus) -> Tensor:
 
 def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
-    held = found.sum(axis=1)[:, None]
     sizes = per_class + 0.5  # no class is impossible
     prior = sizes / sizes.sum()
+    # Most tokens are rare and found as others are: these are looked at once.
+    found, kinds, times = np.unique(
+        found, axis=0, return_inverse=True, return_counts=True
+    )
+    held = found.sum(axis=1)[:, None]
     likelihood = _likelihood_by_strength(found, prior)
-    weights = likelihood * _shares_of_strengths(likelihood)
+    weights = likelihood * _shares_of_strengths(likelihood, times)
     weights /= weights.sum(axis=1, keepdims=True)
     shares = np.zeros(found.shape)
     for c, weight in zip(STRENGTHS, weights.T, strict=True):
         posterior = (found + c * prior) / (held + c)
         shares += weight[:, None] * posterior
-    return shares
+    return shares[kinds.reshape(-1)]
 
 
 def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -245,13 +249,17 @@ def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return np.exp(log_likelihood - top)
 
 
-def _shares_of_strengths(likelihood: np.ndarray) -> np.ndarray:
-    """Return the share of the tokens that has each strength, by EM from equal ones."""
-    n_tokens, n_strengths = likelihood.shape
+def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the share of the tokens that has each strength, by EM from equal ones.
+
+    `times` says how many tokens each row speaks for.
+    """
+    n_strengths = likelihood.shape[1]
     shares = np.full(n_strengths, 1 / n_strengths)
+    share_of_row = times / times.sum()
     for _ in range(ROUNDS):
-        of_token = likelihood @ shares
-        shares *= (1 / of_token) @ likelihood / n_tokens
+        of_row = likelihood @ shares
+        shares *= (share_of_row / of_row) @ likelihood
     return shares
 
 
