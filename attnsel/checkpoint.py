@@ -18,7 +18,7 @@ from attnsel.files import read_whole, write_whole
 from attnsel.together import is_first
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
-PARTS = ("settings", "measured", "scores", "model", "optimizers", "random")
+PARTS = ("settings", "measured", "scores", "model", "memories", "random")
 
 
 class Checkpoint:

@@ -7,10 +7,11 @@ moves them; between the two `fit` records, and may stop.
 from collections.abc import Collection
 from itertools import chain
 from threading import local
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
 
 from attnsel.corpus import Corpus
 from attnsel.model import Classifier, bag_logits, mean_loss, score_gradient
@@ -24,8 +25,64 @@ BLOCK = 512
 PIECE = 2**18
 
 
+class Mover(Protocol):
+    """What moves one block of a parameter by its gradients, step after step."""
+
+    memory: dict[str, Tensor]
+
+    def step(self, gradient: Tensor) -> None:
+        """Move the block, in place."""
+
+
+class GradientDescent:
+    """The step of `torch.optim.SGD` for one block."""
+
+    def __init__(self, block: Tensor, lr: float) -> None:
+        self.block, self.lr = block, lr
+        self.memory: dict[str, Tensor] = {}
+
+    def step(self, gradient: Tensor) -> None:
+        """Move the block, in place."""
+        self.block.add_(gradient, alpha=-self.lr)
+
+
+class Adam:
+    """The step of `torch.optim.Adam` for one block.
+
+    The class of torch calls the same function, after an import of torch's compiler
+    that takes seconds and some bookkeeping that takes as long as a small block.
+    """
+
+    def __init__(self, block: Tensor, lr: float) -> None:
+        self.block, self.lr = block, lr
+        self.memory = {
+            "mean": torch.zeros_like(block),
+            "square": torch.zeros_like(block),
+            "steps": torch.zeros((), dtype=torch.float32, device=block.device),
+        }
+
+    def step(self, gradient: Tensor) -> None:
+        """Move the block, in place."""
+        adam(
+            [self.block],
+            [gradient],
+            [self.memory["mean"]],
+            [self.memory["square"]],
+            [],
+            [self.memory["steps"]],
+            lr=self.lr,
+            beta1=0.9,
+            beta2=0.999,
+            eps=1e-8,
+            weight_decay=0.0,
+            amsgrad=False,
+            maximize=False,
+            fused=True,
+        )
+
+
 class Learner:
-    """Steps by autograd through a whole model, with the optimizers of torch.
+    """Steps by autograd through a whole model.
 
     Args:
         model: the model, which is moved in place.
@@ -45,25 +102,20 @@ class Learner:
         self.is_adam = optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
         self.leaves = {name: p.detach() for name, p in model.named_parameters()}
-        self.optimizers = self._make_optimizers()
+        self.movers = self._make_movers()
         self.gradients: dict[str, Tensor] = {}
         self._scores: Tensor | None = None  # until the next step
 
-    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
-        leaves = {name: [self.leaves[name]] for name in self.trained}
-        return [self._optimizer(leaves)]
+    def _make_movers(self) -> dict[str, list[Mover]]:
+        """Return what moves each parameter to train: here one mover for all of it."""
+        return {name: [self._mover(name, self.leaves[name])] for name in self.trained}
 
-    def _optimizer(self, leaves: dict[str, list[Tensor]]) -> torch.optim.Optimizer:
-        """Return an optimizer of these parts of the parameters named."""
-        groups: list[dict[str, Any]] = []
-        for name, parts in leaves.items():
-            rate = self.lr
-            if self.is_adam and name in self.model.matrices:
-                rate = self.lr * len(self.model.cls) ** -0.5
-            groups.append({"params": parts, "lr": rate})
-        if self.is_adam:
-            return torch.optim.Adam(groups, fused=True)
-        return torch.optim.SGD(groups)
+    def _mover(self, name: str, block: Tensor) -> Mover:
+        if not self.is_adam:
+            return GradientDescent(block, self.lr)
+        if name in self.model.matrices:
+            return Adam(block, self.lr * len(self.model.cls) ** -0.5)
+        return Adam(block, self.lr)
 
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
@@ -89,20 +141,19 @@ class Learner:
     def step(self) -> None:
         """Move the parameters by the gradient taken."""
         for name, gradient in self.gradients.items():
-            self.leaves[name].grad = gradient
-        for optimizer in self.optimizers:
-            optimizer.step()
-            optimizer.zero_grad()
+            self.movers[name][0].step(gradient)
+        self.gradients = {}
         self._scores = None
 
-    def state(self) -> list[dict[str, Any]]:
-        """Return what the optimizers remember."""
-        return [optimizer.state_dict() for optimizer in self.optimizers]
+    def memories(self) -> list[dict[str, Tensor]]:
+        """Return what the optimizer remembers of each block."""
+        return [mover.memory for mover in chain.from_iterable(self.movers.values())]
 
-    def set_state(self, states: list[dict[str, Any]]) -> None:
-        """Go on from what optimizers remembered."""
-        for optimizer, state in zip(self.optimizers, states, strict=True):
-            optimizer.load_state_dict(state)
+    def set_memories(self, memories: list[dict[str, Tensor]]) -> None:
+        """Go on from what an optimizer remembered."""
+        movers = chain.from_iterable(self.movers.values())
+        for mover, memory in zip(movers, memories, strict=True):
+            mover.memory = memory
 
     def _logits_and_loss(self, corpus: Corpus) -> tuple[Tensor, Tensor]:
         logits = self.model(corpus)
@@ -133,15 +184,13 @@ class ScoreSpaceLearner(Learner):
         self.buffers = local()  # of each worker, for the gradient of a block of E
         super().__init__(model, train, lr, optimizer)
 
-    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
-        """Return one optimizer for each block of rows of the parameters to train."""
+    def _make_movers(self) -> dict[str, list[Mover]]:
+        """Return one mover for each block of rows of the parameters to train."""
         self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
-        self.block_optimizers: dict[str, list[torch.optim.Optimizer]] = {}
-        for name in self.trained:
-            blocks = self.blocks[name]
-            optimizers = [self._optimizer({name: [block]}) for block in blocks]
-            self.block_optimizers[name] = optimizers
-        return list(chain.from_iterable(self.block_optimizers.values()))
+        return {
+            name: [self._mover(name, block) for block in self.blocks[name]]
+            for name in self.trained
+        }
 
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
@@ -180,7 +229,7 @@ class ScoreSpaceLearner(Learner):
             if "embeddings" in self.trained:
                 gradient = self._buffer(i)
                 torch.mm(g[i], P, out=gradient)
-                self._move("embeddings", i, gradient)
+                self.movers["embeddings"][i].step(gradient)
 
         self.workers.run(move_tokens, len(E))
         # These move last: the gradients of all are taken where they stand.
@@ -194,14 +243,8 @@ class ScoreSpaceLearner(Learner):
 
     def _move_by_blocks(self, name: str, gradient: Tensor) -> None:
         parts = gradient.split(BLOCK)
-        self.workers.run(lambda i: self._move(name, i, parts[i]), len(parts))
-
-    def _move(self, name: str, i: int, gradient: Tensor) -> None:
-        """Move a block of a parameter by its gradient."""
-        block = self.blocks[name][i]
-        block.grad = gradient
-        self.block_optimizers[name][i].step()
-        block.grad = None
+        movers = self.movers[name]
+        self.workers.run(lambda i: movers[i].step(parts[i]), len(parts))
 
     def _buffer(self, i: int) -> Tensor:
         """Return room for the gradient of a block of E."""

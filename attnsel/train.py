@@ -229,7 +229,7 @@ class _Training:
             "measured": self.measured,
             "scores": self.scores,
             "model": self.model.state_dict(),
-            "optimizers": self.learner.state(),
+            "memories": self.learner.memories(),
             "random": self.random.get_state(),
         }
 
@@ -237,7 +237,7 @@ class _Training:
         """Go back to where a state was taken."""
         self.measured, self.scores = state["measured"], state["scores"]
         self.model.load_state_dict(state["model"])
-        self.learner.set_state(state["optimizers"])
+        self.learner.set_memories(state["memories"])
         self.random.set_state(state["random"])
 
     def measure(self, is_kept: bool, is_last: bool) -> None:
