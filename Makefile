@@ -105,7 +105,7 @@ pdf: $(READY)
 
 # Needs `make book colab pdf` before, and Chromium.
 test-site: $(READY)
-	$(BIN)/python -m pytest -m site -n $(WORKERS)
+	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup
 
 execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py

@@ -161,7 +161,7 @@ class View:
     def __init__(
         self, browser: Any, address: str, page: str, width: int, theme: str = "light"
     ) -> None:
-        self.page, self.width, self.address = page, width, address
+        self.page, self.address = page, address
         self.wrong: list[str] = []
         self.responses: list[Any] = []
         self.context = browser.new_context(
@@ -214,28 +214,33 @@ def visit(browser, address):
         view.context.close()
 
 
-VIEWS = [(page, width) for page in CHAPTERS for width in (1366, 390)]
-
-
-@pytest.fixture(scope="module", params=VIEWS, ids=lambda view: "{}-{}".format(*view))
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(p, marks=pytest.mark.xdist_group(p)) for p in CHAPTERS],
+)
 def view(request, browser, address) -> Iterator[View]:
-    """A page at a width, opened once for all tests that only look at it.
+    """A page on a phone, opened once for all tests that only look at it.
 
-    pytest runs these one after another for each page, since the fixture is the
-    module's; opening a page, with its formulas, is what takes time.
+    Opening a page, with its formulas, is what takes time: other widths and the dark
+    theme are those of a window that changes.
     """
-    opened = View(browser, address, *request.param)
+    opened = View(browser, address, request.param, 390)
     yield opened
     opened.context.close()
 
 
-def test_everything_fits(view):
+@pytest.mark.parametrize("width", [390, 1366])
+def test_everything_fits(view, width):
+    view.tab.set_viewport_size({"width": width, "height": 844})
     found = measure(view.tab)
     cut = {name: ids for name, ids in found.items() if name.startswith("cut")}
     assert cut == {"cutFigures": [], "cutTables": [], "cutFormulas": []}
     assert found["emptyStops"] == []
     assert found["hoverTitles"] == []
-    if view.width > 600:
+    assert view.tab.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    if width > 600:
         assert found["listTables"] == []  # there is room for tables
         assert found["height"] <= 18_000
         if (SITE.parent.parent / view.page).with_suffix(".ipynb").is_file():
@@ -259,9 +264,6 @@ def test_page_is_whole_and_light(view):
     assert tab.locator(".math mjx-container").count() == formulas
     assert tab.locator("mjx-container mjx-assistive-mml math").count() == formulas
     assert tab.locator("mjx-merror, merror").count() == 0
-    assert tab.evaluate(
-        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    )
     broken = tab.evaluate(
         "[...document.images].filter(i => i.complete && !i.naturalWidth)"
         ".map(i => i.src)"
@@ -285,11 +287,12 @@ def serious_violations(tab: Any) -> list[Any]:
     ]
 
 
-def test_axe_finds_no_serious_violation(view):
-    if view.width < 600:  # the light theme on a screen, the dark one on a phone
-        view.tab.emulate_media(color_scheme="dark")
-        dark = "document.documentElement.dataset.theme === 'dark'"
-        view.tab.wait_for_function(dark)
+@pytest.mark.parametrize(("width", "theme"), [(1366, "light"), (390, "dark")])
+def test_axe_finds_no_serious_violation(view, width, theme):
+    view.tab.set_viewport_size({"width": width, "height": 844})
+    view.tab.emulate_media(color_scheme=theme)
+    shown = f"document.documentElement.dataset.theme === '{theme}'"
+    view.tab.wait_for_function(shown)
     assert serious_violations(view.tab) == []
 
 

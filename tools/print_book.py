@@ -50,7 +50,10 @@ BOOK = r"""(leaves) => {
     const target = decodeURIComponent(link.hash.slice(1));
     if (!document.getElementById(target)) { link.removeAttribute("href"); }
   });
-  return MathJax.startup.promise.then(() => MathJax.typesetPromise()).then(() => null);
+  return MathJax.startup.promise.then(() => MathJax.typesetPromise()).then(() => {
+    // Not a letter of it is printed, and it takes half of the time.
+    document.querySelectorAll("mjx-assistive-mml").forEach((e) => e.remove());
+  });
 }"""
 
 
