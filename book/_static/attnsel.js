@@ -68,6 +68,13 @@ window.addEventListener("load", async () => {
   });
   await window.MathJax?.startup?.promise;
   fit();
-  window.addEventListener("resize", fit);
+  // The article goes on changing after its window did, while a sidebar moves in.
+  const article = document.querySelector("article, main");
+  let width = article.clientWidth;
+  new ResizeObserver(() => {
+    if (article.clientWidth === width) { return; }
+    width = article.clientWidth;
+    requestAnimationFrame(fit);
+  }).observe(article);
   document.addEventListener("toggle", fit, true);
 });

@@ -1,0 +1,90 @@
+"""A pytest plugin for nbval runs: kernels that have the imports behind them.
+
+Each chapter has a kernel of its own, and before its first cell a kernel imports torch,
+pandas and matplotlib, which takes longer than many a chapter. Here the kernels are
+forked from one process that imported all this once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from typing import Any
+
+import pytest
+from jupyter_client.provisioning import local_provisioner
+
+IMPORTS = ["attnsel.book", "matplotlib.pyplot", "scipy.stats", "ipykernel.kernelapp"]
+BACKEND = "matplotlib_inline.backend_inline"
+
+forks = multiprocessing.get_context("forkserver")
+
+
+class Kernel:
+    """A forked kernel, with what jupyter_client asks of a `subprocess.Popen`."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, process: ForkServerProcess) -> None:
+        self.process = process
+        self.pid = process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit status, None while the kernel runs."""
+        return self.process.exitcode
+
+    def wait(self) -> int | None:
+        """Wait for the end, and return the exit status."""
+        self.process.join()
+        return self.process.exitcode
+
+    def send_signal(self, signum: int) -> None:
+        """Send a signal, to the kernel alone."""
+        assert self.pid is not None
+        os.kill(self.pid, signum)
+
+    def terminate(self) -> None:
+        """Ask the kernel to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the kernel."""
+        self.send_signal(signal.SIGKILL)
+
+
+def launch(cmd: list[str], *, cwd: str, env: dict[str, str], **_: Any) -> Kernel:
+    """Start a kernel; the arguments are those of `jupyter_client.launch_kernel`."""
+    file = cmd[cmd.index("-f") + 1]
+    here, there = forks.Pipe()
+    process = forks.Process(target=serve, args=(file, cwd, env, there))
+    process.start()
+    here.recv()
+    return Kernel(process)
+
+
+def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
+    """Be the kernel of a connection file."""
+    import matplotlib
+    from ipykernel.kernelapp import IPKernelApp
+
+    os.setsid()  # signals to the kernel's group are not for the tests
+    ready.send(True)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    # As in any kernel, pyplot draws for the notebook; the backend ties itself to the
+    # shell when it is imported, and there was no shell yet.
+    sys.modules.pop(BACKEND, None)
+    matplotlib.rcParams["backend"] = f"module://{BACKEND}"
+    parent = f"--IPKernelApp.parent_handle={os.getppid()}"
+    IPKernelApp.launch_instance(argv=["-f", file, parent])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the kernels of this process be forked."""
+    forks.set_forkserver_preload(IMPORTS)
+    pytest.MonkeyPatch().setattr(local_provisioner, "launch_kernel", launch)
