@@ -124,14 +124,18 @@ def test_constants_by_brute_force(seed: int) -> None:
     for name, value in want.items():
         assert getattr(found, name) == pytest.approx(value, rel=1e-8, abs=1e-12), name
 
-    # The least h of the two: 1 or |b| ahead on relevant tokens, at least 1.
+    # The least h of the two, which is 1 on relevant tokens, or |b| on those of a class.
+    # Rivals are of one value, so they vote alike.
+    kept = sorted({s for x in problem.sequences for s in x})
+    rows = list(zip(problem.labels, problem.sequences, strict=True))
+    classes = {s: {y for y, x in rows if s in x} for s in kept}
+    sizes = {s: abs(b[s]) if len(classes[s]) == 1 else 0.0 for s in kept}
     norms = []
-    for ahead in ([1, 1, 1, 1], [1, 2.5, 1.5, 0.8]):
-        target = torch.tensor([*ahead, 0, 0, 0, 0, 0], dtype=torch.float64)
-        kept = sorted({s for x in problem.sequences for s in x})
-        h = torch.linalg.pinv(E[kept]) @ target[kept]
-        held = [float(target[r]) for _, r, _, _ in bags]
-        norms.append(float(h.norm()) / min(held))
+    for ahead in ({s: float(s < 4) for s in kept}, sizes):
+        target = torch.tensor([ahead[s] for s in kept], dtype=torch.float64)
+        h = torch.linalg.pinv(E[kept]) @ target
+        lead = min(ahead[r] - ahead[s] for _, r, others, _ in bags for s in others)
+        norms.append(float(h.norm()) / lead)
     assert found.h_norm == pytest.approx(min(norms), rel=1e-8)
 
 
@@ -313,6 +317,36 @@ def test_no_separation_for_dependent_embeddings() -> None:
         model.cls.copy_(torch.tensor([40.0, 0.0]))
     far = certificate(model, corpus, [0])
     assert far.level == "direction"  # needs the gap and the margin only
+
+
+@pytest.mark.parametrize("value", [-2.0, 0.5])
+def test_no_separation_where_a_rival_that_votes_less_is_ahead(value: float) -> None:
+    # Token 1 is selected in one sequence and a rival in the other, so only the size of
+    # the values can separate; token 2 has a greater one than 1 if it votes against.
+    corpus = Corpus.from_tokens(
+        [[0, 1, 2], [1, 3]], [1, 1], Vocab(list("abcd"), [0, 1])
+    )
+    model = AttentionClassifier(4, 8, dtype=torch.float64)
+    E = model.embeddings.detach()
+    values = torch.tensor([3.0, 1.0, value, 0.0], dtype=torch.float64)
+    with torch.no_grad():
+        model.output.copy_(torch.linalg.pinv(E) @ values)
+    h_norm = certificate(model, corpus, [0, 1]).h_norm
+    if value > 0:  # by how much 0 is ahead of 1, and 1 of 3
+        expected = float((torch.linalg.pinv(E) @ values).norm()) / 1.0
+        assert h_norm == pytest.approx(expected)
+    else:
+        assert h_norm == math.inf
+    levels = set()
+    u = max_margin(E, corpus, [0, 1]).direction
+    for size in np.geomspace(1, 60, 40):
+        with torch.no_grad():
+            model.cls.copy_(size * u)
+        found = certificate(model, corpus, [0, 1])
+        excess = math.exp(found.log_excess)
+        if found.direction_level < excess < found.selection_level:
+            levels.add(found.level)
+    assert levels == {"selection" if value > 0 else "none"}
 
 
 def test_the_highest_of_several_relevant_tokens() -> None:
