@@ -321,28 +321,30 @@ def test_no_separation_for_dependent_embeddings() -> None:
 
 @pytest.mark.parametrize("value", [-2.0, 0.5])
 def test_no_separation_where_a_rival_that_votes_less_is_ahead(value: float) -> None:
-    # Token 1 is selected in one sequence and a rival in the other, so only the size of
+    # Token 1 is selected in one sequence and a rival in another, so only the size of
     # the values can separate; token 2 has a greater one than 1 if it votes against.
-    corpus = Corpus.from_tokens(
-        [[0, 1, 2], [1, 3]], [1, 1], Vocab(list("abcd"), [0, 1])
-    )
-    model = AttentionClassifier(4, 8, dtype=torch.float64)
+    # Token 3 is in texts of both classes, where its size has to count as 0.
+    sequences, selected = [[0, 1, 2], [1, 3], [4, 3]], [0, 1, 4]
+    vocab = Vocab(list("abcde"), [0, 1])
+    corpus = Corpus.from_tokens(sequences, [1, 1, 0], vocab)
+    model = AttentionClassifier(5, 8, dtype=torch.float64)
     E = model.embeddings.detach()
-    values = torch.tensor([3.0, 1.0, value, 0.0], dtype=torch.float64)
+    values = torch.tensor([3.0, 1.0, value, 0.3, -1.0], dtype=torch.float64)
+    inverse = torch.linalg.pinv(E)
     with torch.no_grad():
-        model.output.copy_(torch.linalg.pinv(E) @ values)
-    h_norm = certificate(model, corpus, [0, 1]).h_norm
-    if value > 0:  # by how much 0 is ahead of 1, and 1 of 3
-        expected = float((torch.linalg.pinv(E) @ values).norm()) / 1.0
-        assert h_norm == pytest.approx(expected)
+        model.output.copy_(inverse @ values)
+    h_norm = certificate(model, corpus, selected).h_norm
+    if value > 0:  # 0 is ahead of 2 by 2.5 and of 1 by 2, 1 and 4 of 3 by 1
+        sizes = torch.tensor([3.0, 1.0, value, 0.0, 1.0], dtype=torch.float64)
+        assert h_norm == pytest.approx(float((inverse @ sizes).norm()))
     else:
         assert h_norm == math.inf
     levels = set()
-    u = max_margin(E, corpus, [0, 1]).direction
+    u = max_margin(E, corpus, selected).direction
     for size in np.geomspace(1, 60, 40):
         with torch.no_grad():
             model.cls.copy_(size * u)
-        found = certificate(model, corpus, [0, 1])
+        found = certificate(model, corpus, selected)
         excess = math.exp(found.log_excess)
         if found.direction_level < excess < found.selection_level:
             levels.add(found.level)

@@ -157,6 +157,29 @@ def test_shape_leaves_out_unknown_tokens_and_small_bins():
     assert found.values < 1
 
 
+def test_shape_counts_bins_of_five_tokens_and_a_token_at_zero():
+    # Five tokens in each bin but the last but one, which has four that are wild.
+    places = torch.arange(-0.95, 1, 0.1, dtype=torch.float64).repeat(5)
+    x = torch.cat(
+        [places + 0.01 * torch.arange(5).repeat_interleave(20), torch.zeros(1)]
+    )
+    bins = torch.arange(20).repeat(5)
+    kept = ~((bins == 18) & (torch.arange(100) >= 80))
+    x, bins = x[torch.cat([kept, torch.ones(1).bool()])], bins[kept]
+    value = x.sin()
+    value[:-1][bins == 18] = torch.tensor([9.0, -9.0, 9.0, -9.0]).double()
+    found = shape(x, torch.stack([x.abs(), value], dim=1))
+    # The token at 0 is in the bin above it, and in neither arm.
+    members = [value[:-1][bins == k] for k in range(20)]
+    members[10] = torch.cat([members[10], value[-1:]])
+    members.pop(18)
+    means = np.array([float(part.mean()) for part in members])
+    within = np.mean([float(part.std(correction=0)) for part in members])
+    assert found.value_spread == pytest.approx(within / np.ptp(means))
+    assert found.end == 1
+    assert (found.left, found.right) == pytest.approx((-1, 1))
+
+
 def test_interval_of_runs_is_that_of_scipy():
     values = [0.3, 0.5, 0.1, 0.9]
     mean, low, high = mean_interval(values)

@@ -195,6 +195,11 @@ def test_relevant_tokens() -> None:
     assert relevant_tokens(corpus).tolist() == [0, 2, 3, 2]
 
 
+def test_a_lean_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="^irrelevant: expected one of .*'beta'"):
+        relevant_tokens(tiny([0], [1], labels=[1, 0]), irrelevant="gamma")  # type: ignore[arg-type]
+
+
 def test_relevant_tokens_tolerates_no_lean() -> None:
     # 'c' occurs 51 times with one label and 49 times with the other.
     sequences, labels = [[0, 2]] * 51 + [[1, 2]] * 49, [1] * 51 + [0] * 49
