@@ -25,7 +25,7 @@ BLOCK = 512
 PIECE = 2**18
 
 
-class Mover(Protocol):
+class _Mover(Protocol):
     """What moves one block of a parameter by its gradients, step after step."""
 
     memory: dict[str, Tensor]
@@ -34,7 +34,7 @@ class Mover(Protocol):
         """Move the block, in place."""
 
 
-class GradientDescent:
+class _GradientDescent:
     """The step of `torch.optim.SGD` for one block."""
 
     def __init__(self, block: Tensor, lr: float) -> None:
@@ -46,7 +46,7 @@ class GradientDescent:
         self.block.add_(gradient, alpha=-self.lr)
 
 
-class Adam:
+class _Adam:
     """The step of `torch.optim.Adam` for one block.
 
     The class of torch calls the same function, after an import of torch's compiler
@@ -106,16 +106,16 @@ class Learner:
         self.gradients: dict[str, Tensor] = {}
         self._scores: Tensor | None = None  # until the next step
 
-    def _make_movers(self) -> dict[str, list[Mover]]:
+    def _make_movers(self) -> dict[str, list[_Mover]]:
         """Return what moves each parameter to train: here one mover for all of it."""
         return {name: [self._mover(name, self.leaves[name])] for name in self.trained}
 
-    def _mover(self, name: str, block: Tensor) -> Mover:
+    def _mover(self, name: str, block: Tensor) -> _Mover:
         if not self.is_adam:
-            return GradientDescent(block, self.lr)
+            return _GradientDescent(block, self.lr)
         if name in self.model.matrices:
-            return Adam(block, self.lr * len(self.model.cls) ** -0.5)
-        return Adam(block, self.lr)
+            return _Adam(block, self.lr * len(self.model.cls) ** -0.5)
+        return _Adam(block, self.lr)
 
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
@@ -184,7 +184,7 @@ class ScoreSpaceLearner(Learner):
         self.buffers = local()  # of each worker, for the gradient of a block of E
         super().__init__(model, train, lr, optimizer)
 
-    def _make_movers(self) -> dict[str, list[Mover]]:
+    def _make_movers(self) -> dict[str, list[_Mover]]:
         """Return one mover for each block of rows of the parameters to train."""
         self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
         return {
