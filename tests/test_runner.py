@@ -99,14 +99,16 @@ class Journey:
 
     def check_outputs(self) -> None:
         """Check that a runner sees all that the book shows, and only live widgets."""
-        state = self.notebook.metadata.widgets[STATE].state
+        # Without a wait there is no bar, and no widget in the notebook.
+        widgets = self.notebook.metadata.get("widgets", {STATE: {"state": {}}})
+        state = widgets[STATE]["state"]
         for cell, stored in zip(code(self.notebook), code(self.stored), strict=True):
             assert kinds(stored) - {WIDGET} <= kinds(cell), cell.source
             for output in cell.outputs:
                 if WIDGET in output.get("data", {}):
                     assert output.data[WIDGET]["model_id"] in state, cell.source
         # A bar that ends in red looks like a failure.
-        styles = [model.state.get("bar_style") for model in state.values()]
+        styles = [model["state"].get("bar_style") for model in state.values()]
         assert "danger" not in styles
 
     def row(self, data: str) -> str:
