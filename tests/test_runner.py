@@ -175,9 +175,9 @@ def test_chapter_runs_alone_without_data(path, tmp_path, mirror, record_property
     record_property("journey", f"{path.stem:<12}" + journey.row("no Hub"))
     warned = [BUNDLED.search(text) for text in journey.said]
     assert all(warned), journey.said
-    files = [match[2] for match in warned if match]
-    assert len(files) == len(set(files))
-    assert bool(files) == bool(execute.download_mb(journey.notebook))
+    # A line of a chapter says it once; two lines may load the same reviews.
+    assert len(journey.said) == len(set(journey.said))
+    assert bool(warned) == bool(execute.download_mb(journey.notebook))
 
 
 class Notebook:
