@@ -107,7 +107,7 @@ SIZES = {
     "none": [0, 0, 0],
     "about zero": [-3e6, 1, 2e6],
     "far from zero": [1e5, 1.001e5, 1.002e5],
-    "of all sizes": [1e-2, 5, 1e6],
+    "of all sizes": [1e-1, 5, 1e8],
 }
 LOGS = ["within a power of ten", "of all sizes", "tiny"]
 

@@ -294,8 +294,8 @@ def serious_violations(tab: Any) -> list[Any]:
 
 
 def test_axe_finds_no_serious_violation_once_formulas_are_gone(view):
-    # They are MathJax's, alike on all pages, and take axe most of its time; that each
-    # can be read aloud is tested above. This is the last look at the page.
+    # They are MathJax's, alike on all pages, and take axe most of its time; one page is
+    # looked at with them, below. This is the last look at the page.
     view.tab.evaluate(
         "document.querySelectorAll('mjx-container').forEach(e => e.remove())"
     )
@@ -308,8 +308,11 @@ def test_axe_finds_no_serious_violation_once_formulas_are_gone(view):
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_axe_finds_no_serious_violation_in_the_search(visit, width, theme):
-    assert serious_violations(visit("search.html", width, theme)[0]) == []
+@pytest.mark.parametrize("page", ["search.html", "book/notation.html"])
+def test_axe_finds_no_serious_violation_in_the_search_nor_in_formulas(
+    visit, page, width, theme
+):
+    assert serious_violations(visit(page, width, theme)[0]) == []
 
 
 def test_theme_switch_and_preference(visit):

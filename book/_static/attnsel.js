@@ -69,7 +69,7 @@ window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   fit();
   // The article goes on changing after its window did, while a sidebar moves in.
-  const article = document.querySelector("article, main");
+  const article = document.querySelector("article") ?? document.querySelector("main");
   let width = article.clientWidth;
   new ResizeObserver(() => {
     if (article.clientWidth === width) { return; }
