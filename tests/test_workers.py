@@ -10,7 +10,7 @@ from reference import ragged
 from attnsel import learners
 from attnsel.model import AttentionClassifier
 from attnsel.train import fit
-from attnsel.workers import Workers
+from attnsel.workers import Workers, side_by_side
 
 CPU = torch.device("cpu")
 
@@ -81,3 +81,49 @@ def test_a_training_has_the_same_bits_with_any_number_of_threads(
         torch.set_num_threads(1)
     for others in results[1:]:
         assert all(map(torch.equal, results[0], others))
+
+
+def test_side_by_side_answers_in_turn_and_all_ends_as_it_began(threads):
+    before = threading.enumerate()
+
+    def work(i):
+        time.sleep(0.002 * (5 - i))  # the last ones are done first
+        return i, torch.get_num_threads()
+
+    assert list(side_by_side(work, range(5))) == [(i, 1) for i in range(5)]
+    assert torch.get_num_threads() == threads
+    assert threading.enumerate() == before
+
+
+def test_side_by_side_two_work_at_a_time(threads):
+    at_work = threading.Barrier(threads, timeout=20)
+    list(side_by_side(lambda _: at_work.wait(), range(threads)))
+
+
+def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        time.sleep(0.001)
+        if i == 7:
+            raise KeyError("seven")
+
+    with pytest.raises(KeyError, match="seven"):
+        list(side_by_side(work, range(500)))
+    assert len(begun) < 100
+    assert torch.get_num_threads() == threads
+
+
+def test_trainings_side_by_side_have_the_bits_of_one_alone(threads):
+    _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
+
+    def parameters(seed):
+        model = AttentionClassifier(3000, 24, n_classes=2, seed=seed)
+        fit(model, corpus, steps=4, lr=0.05)
+        return list(model.parameters())
+
+    alone = [parameters(seed) for seed in range(4)]
+    together = side_by_side(parameters, range(4))
+    for one, other in zip(alone, together, strict=True):
+        assert all(map(torch.equal, one, other))

@@ -18,6 +18,7 @@ from attnsel.model import AttentionClassifier
 from attnsel.progress import progress
 from attnsel.report.leaks import opening, without
 from attnsel.train import fit
+from attnsel.workers import side_by_side
 
 DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
 MASKED = 10  # tokens that are masked, one after the other
@@ -163,12 +164,16 @@ def masked_table(
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps
     affordable = int(PATIENCE // max(cost, 1))
-    first = tokens["id"].head(min(MASKED, affordable))
+    first = tokens["id"].head(min(MASKED, affordable)).tolist()
     labels = test.targets.numpy()
     right = read(model, test) == labels
+
+    def read_again(token: int) -> np.ndarray:
+        return read_without(train, test, token, steps) == labels
+
     rows = []
-    for token in progress(first.tolist(), "masking"):
-        again = read_without(train, test, token, steps) == labels
+    answers = side_by_side(read_again, first)
+    for token, again in zip(progress(first, "masking"), answers, strict=True):
         lost = 100.0 * (right.astype(float) - again)
         holds = test.counts[:, [token]].toarray()[:, 0] > 0
         name = {"token": train.vocab[token]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from attnsel.report.quality import (
     trained,
 )
 from attnsel.report.splits import train_and_test
+from attnsel.workers import side_by_side
 
 SHUFFLES = 2  # models that see shuffled labels
 
@@ -132,7 +134,8 @@ def _examined(train: Corpus, test: Corpus, facts: list[Fact], rate: float) -> Re
         seen = neighbours(train)
         pairs = pair_table(train, test, seen, neighbours(test, seen.ids), rate)
         places |= _pair_examples(train, pairs[pairs["q"] <= rate], seen)
-    by_luck = [shuffled(train, steps, seed) for seed in range(1, SHUFFLES + 1)]
+    shuffle = partial(shuffled, train, steps)
+    by_luck = list(side_by_side(shuffle, range(1, SHUFFLES + 1)))
     found = beyond_luck(train, rate=rate)
     return Report(
         name=train.name,
