@@ -236,7 +236,9 @@ class ScoreSpaceLearner(Learner):
         others = [name for name in self.trained if name != "embeddings"]
         if others:
             values = [self.model.get_parameter(name) for name in others]
-            gradients = torch.autograd.grad(directions, values, pulled.sum(0))
+            # Of a number: with a matrix to start from, torch would import sympy.
+            product = (directions * pulled.sum(0)).sum()
+            gradients = torch.autograd.grad(product, values)
             for name, gradient in zip(others, gradients, strict=True):
                 self._move_by_blocks(name, gradient)
         self._scores = None

@@ -4,6 +4,9 @@ Our own statistics, for any labelled texts. A text is the unit of evidence: what
 repeats counts once, and so does a text of a million tokens.
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 import torch
 from scipy.sparse import csr_array
@@ -18,6 +21,8 @@ Numbers = np.ndarray | int
 
 # Probabilities that differ by less than this are one: what rounding makes of a tie.
 _TIE = 1 + 1e-7
+
+CELLS = 1_000_000  # probabilities that are in memory at a time, or one token's
 
 STRENGTHS = np.geomspace(0.1, 1e6, 15)  # of the prior of a lean, in sequences
 ROUNDS = 100  # of fitting how many tokens have which
@@ -135,61 +140,57 @@ def hypergeometric_p(
     test). Whole numbers of one shape after broadcasting, float64 of that shape.
     """
     found, held, of_class, total = np.broadcast_arrays(found, held, of_class, total)
-    p = np.ones(found.size)
     if not found.size:
-        return p.reshape(found.shape)
+        return np.ones(found.shape)
+    # Tokens of the same numbers have one p, and those that as many sequences hold are
+    # computed together.
+    columns = [held.ravel(), found.ravel(), of_class.ravel(), total.ravel()]
+    cases, place = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
     factors = np.arange(1.0, total.max() + 2)
     log_factorial = gammaln(factors)
-    # Tokens that as many sequences hold have one law: it is computed once.
-    for same in _equal_laws(held, of_class, total):
-        first = same[0]
-        m = int(held.flat[first])
-        g = int(of_class.flat[first])
-        n = int(total.flat[first])
-        law = _hypergeometric(log_factorial, m, g, n)
-        least = max(0, m + g - n)
-        p[same] = _no_likelier(law, found.flat[same] - least)
-    return np.minimum(p, 1).reshape(found.shape)
+    p = np.ones(len(cases))
+    for rows in _of_one_number(cases[:, 0]):
+        m = int(cases[rows.start, 0])
+        p[rows] = _two_sided(log_factorial, m, *cases[rows, 1:].T)
+    return np.minimum(p, 1)[place.ravel()].reshape(found.shape)
 
 
-def _equal_laws(
-    held: np.ndarray, of_class: np.ndarray, total: np.ndarray
-) -> list[np.ndarray]:
-    """Return the flat places of each triple of numbers that occurs."""
-    base = int(total.max()) + 1
-    laws = held.astype(np.int64) * base + of_class
-    laws = laws * base + total
-    order = np.argsort(laws, axis=None, kind="stable")
-    steps = np.diff(laws.flat[order], prepend=-1)
-    starts = np.flatnonzero(steps)
-    return np.split(order, starts[1:])
+def _of_one_number(held: np.ndarray) -> Iterator[slice]:
+    """Yield slices of sorted numbers in which all are the same, and not too many."""
+    steps = np.flatnonzero(np.diff(held)) + 1
+    bounds = [0, *steps.tolist(), len(held)]
+    for start, end in pairwise(bounds):
+        size = max(1, CELLS // (int(held[start]) + 1))
+        for i in range(start, end, size):
+            yield slice(i, min(i + size, end))
 
 
-def _hypergeometric(
-    log_factorial: np.ndarray, m: int, of_class: int, total: int
+def _two_sided(
+    log_factorial: np.ndarray,
+    m: int,
+    found: np.ndarray,
+    of_class: np.ndarray,
+    total: np.ndarray,
 ) -> np.ndarray:
-    """Return the probability of each number of a class among m drawn of a total."""
+    """Return the probability of all that is no likelier than each number found.
 
-    def log_choose(n: int, k: Numbers) -> np.ndarray:
+    Of m drawn out of a total; all arrays but the first are of one shape (L,).
+    """
+
+    def log_choose(n: np.ndarray, k: np.ndarray | int) -> np.ndarray:
         return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
 
-    rest = total - of_class
-    least = max(0, m - rest)
-    most = min(m, of_class)
-    drawn = np.arange(least, most + 1)
-    of_these = log_choose(of_class, drawn)
-    of_others = log_choose(rest, m - drawn)
-    of_all = log_choose(total, m)
-    return np.exp(of_these + of_others - of_all)
-
-
-def _no_likelier(law: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the probability of all that is no likelier than what is at each place."""
-    rising = np.sort(law)
-    up_to = np.cumsum(rising)
-    likelihood = law[places] * _TIE
-    ends = np.searchsorted(rising, likelihood, side="right")
-    return up_to[ends - 1]
+    g = of_class[:, None]
+    rest = (total - of_class)[:, None]
+    drawn = np.arange(m + 1)
+    possible = (drawn <= g) & (m - drawn <= rest)
+    of_these = log_choose(g, np.minimum(drawn, g))
+    of_others = log_choose(rest, np.minimum(m - drawn, rest))
+    of_all = log_choose(total, m)[:, None]
+    log_law = of_these + of_others - of_all
+    law = np.exp(np.where(possible, log_law, -np.inf))
+    likelihood = np.take_along_axis(law, found[:, None], axis=1)
+    return np.where(law <= likelihood * _TIE, law, 0).sum(axis=1)
 
 
 def shrunken_lean(corpus: Corpus) -> Tensor:
