@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import torch
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from attnsel.checks import check_number
@@ -36,6 +34,10 @@ def baseline(
     C = strength, positive; it decides the accuracy, so compare several on sequences set
     aside. A ValueError tells of corpora in different vocabularies or classes.
     """
+    # A part of a second of each import of the package, for this function alone.
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+
     check_number("strength", strength, above=0)
     if (train.vocab, train.classes) != (test.vocab, test.classes):
         told = "its vocabulary or classes are not those of the training corpus"

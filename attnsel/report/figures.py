@@ -1,20 +1,23 @@
 """The figure of a report: attention beside evidence, and the V of luck."""
 
+from __future__ import annotations
+
 import io
 import re
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from attnsel.corpus import Corpus
 from attnsel.report.luck import class_sizes, lean_of, texts_by_class
 from attnsel.statistics import binned
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "#0072B2", "#8a8a8a", "#009E73"
@@ -39,6 +42,10 @@ def attention_figure(
     `found` says which tokens are beyond luck, bool (V,) or (V, K); `shuffled` has the
     corpus and the scores of models trained on shuffled labels.
     """
+    # Half a second of each import of the package, for this figure alone.
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     with rc_context(LOOK):
         figure = Figure(figsize=(7.2, 3.8), layout="constrained")
         axes = figure.add_subplot()
