@@ -85,6 +85,8 @@ def check_rows(table, holds, again, q, train, test):
         if found.sum():
             assert row["share"] == pytest.approx(found[own] / found.sum())
             assert row["lean"] == pytest.approx(lean_to(found, own))
+        else:
+            assert np.isnan([row["share"], row["lean"]]).all()
         if new.sum():
             assert row["held-out"] == pytest.approx(lean_to(new, own))
         else:

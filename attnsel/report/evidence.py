@@ -66,19 +66,20 @@ def _table(
         than luck, of more the one among these with the least q.
     texts: how many training texts hold it; share: how many of these are of the class.
     lean, shrunken: of texts, to this class; held-out: the lean in held-out texts.
+        nan where no text holds it, but for the shrunken one, which is then of luck.
     held-out texts: how many of them hold it.
     q: the least rate of false finds at which it is beyond luck.
     """
     names = np.array([str(name) for name in train.classes])
     per_class = class_sizes(train)
     held = found.sum(axis=1)
-    share = found / np.maximum(held, 1)[:, None]
+    held_again = again.sum(axis=1)
+    with np.errstate(invalid="ignore"):  # what no text holds has no share: nan
+        share = found / held[:, None]
+        new = again / held_again[:, None]
     excess = share > per_class / per_class.sum()
     own = np.where(excess, q, 2.0).argmin(axis=1)  # q is at most 1
     shrunken = shrunken_shares(found, per_class)
-    held_again = again.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        new = again / held_again[:, None]
     columns = {
         "class": names[own],
         "class number": own,
