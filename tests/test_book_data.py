@@ -1,13 +1,14 @@
-"""The authors' tables, against sums taken from the rebuttals by hand."""
+"""Tables and problems of the book; the authors' against sums taken by hand."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
-from attnsel.book import authors, data, explanations
-from attnsel.book.data import outside_runs, seed_ranges, store, stored
+from attnsel.book import authors, data, explanations, leaning_corpus, step_sweep
+from attnsel.book.data import outside_runs, seed_ranges, selection_runs, store, stored
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,49 @@ def test_the_measures_of_explanations_are_whole_and_bounded_by_the_optimum():
         for way in ("attention", "influence", "signed Q b", "random"):
             assert (runs.loc[f"comprehensiveness, {way}, {part}"] <= most).all()
             assert (runs.loc[f"sufficiency, {way}, {part}"] >= least).all()
+
+
+def test_a_run_is_lost_if_one_class_is_missed_and_right_if_none_is():
+    runs = step_sweep()
+    assert set(runs["problem"]) == {"T31", "T8", "T6"}
+    for _, run in runs.iterrows():
+        both = {run["positive"], run["negative"]}
+        assert run["lost"] == (both == {0.0, 1.0})
+        assert run["all"] == (both == {1.0})
+    assert runs["lost"].any() and runs["all"].any()
+
+
+@pytest.mark.parametrize("part", stored("selection"))
+def test_runs_of_selection_are_judged_where_they_have_two_classes(part):
+    runs = selection_runs(part)
+    assert len(runs) == len(stored("selection")[part])
+    judged = {"lost", "all"} <= set(runs)
+    assert judged == ({"positive", "negative"} <= set(runs))
+    if judged:
+        assert (runs["all"] == (runs["positive"] + runs["negative"] == 2)).all()
+        assert not (runs["all"] & runs["lost"]).any()
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_tokens_of_a_drawn_corpus_lean_as_they_are_said_to(rare):
+    corpus = leaning_corpus(3, rare=rare)
+    assert len(corpus) == 4000 and set(corpus.lengths.tolist()) == {40}
+    assert corpus.labels.sum() == 2000
+    counts = corpus.counts.toarray()
+    held = counts.sum(axis=0)
+    positive = counts[corpus.labels.numpy() == 1].sum(axis=0)
+    leans = np.linspace(-1, 1, 400)
+    chances = [
+        binomtest(int(k), int(n), (1 + x) / 2).pvalue
+        for k, n, x in zip(positive, held, leans, strict=True)
+    ]
+    assert min(chances) > 1e-5  # of 400 tokens
+    # Equally frequent, or 20 times rarer at the ends than in the middle.
+    ends, middle = held[[0, 1, -2, -1]].mean(), held[198:202].mean()
+    assert ends / middle == pytest.approx(0.05 if rare else 1, rel=0.2)
+    again = leaning_corpus(3, rare=rare)
+    assert (again.counts != corpus.counts).nnz == 0
+    assert (leaning_corpus(4, rare=rare).counts != corpus.counts).nnz > 0
 
 
 def test_ranges_over_seeds_stand_as_text_in_the_order_of_the_rows():

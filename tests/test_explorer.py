@@ -27,6 +27,7 @@ def explorer(**changes):
 
 def test_the_data_come_back_and_no_token_ends_them_early():
     data = stored(explorer())
+    assert data["title"] == 'A "map"'
     assert data["tokens"] == TOKENS
     assert [label for label, _ in data["columns"]] == list(COLUMNS)
     for label, (column,) in data["columns"]:

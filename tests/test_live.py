@@ -11,7 +11,14 @@ import torch
 from node import call, stored
 
 import attnsel
-from attnsel.book import NEGATIVE, NEUTRAL, POSITIVE, flow_plane, text_box
+from attnsel.book import (
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    flow_plane,
+    steer_box,
+    text_box,
+)
 from attnsel.influence import score_flips, score_influence, score_shapley
 from attnsel.texts.reviews import generate_reviews
 from attnsel.tokens import Vocab
@@ -276,7 +283,45 @@ def test_the_plane_holds_its_problem():
     assert [0, 4] in data["pairs"]
     assert all(r != s for r, s in data["pairs"])
     assert data["words"] == WORDS
+    assert data["output"] == [1, 0] and data["start"] == [2, -3]
+    assert data["lost"] == [-10, 0]
+    assert data["signs"] == [1, 1, 1, -1, -1, -1]
+    assert data["selected"] == selected.tolist()
+    beside = {(r, s) for r, x in zip(selected.tolist(), SEQUENCES, strict=True)
+              for s in x if s != r}  # fmt: skip
+    assert data["pairs"] == sorted(map(list, beside))
     assert data["colours"] == [NEUTRAL, POSITIVE, NEGATIVE]
+
+
+def test_what_is_steered_is_the_review_and_its_model():
+    model, _, _ = plane(start=(2, -3), output=(1, 0.5))
+    corpus = attnsel.Corpus.from_tokens(
+        [[3, 0, 5]], ["good"], Vocab(WORDS, ("bad", "good"))
+    )
+    data = stored(steer_box(model, corpus, wanted=3).data)
+    assert [data["words"][i] for i in range(3)] == ["good", "awful", "film"]
+    for word, place, value in zip(
+        data["words"], data["places"], data["values"], strict=True
+    ):
+        s = WORDS.index(word)
+        assert place == PLACES[s].tolist()
+        assert value == pytest.approx(float(PLACES[s, 0] + PLACES[s, 1] / 2))
+    assert data["words"][data["wanted"]] == "awful"
+    assert (data["start"], data["label"]) == ([2, -3], "good")
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_full_colour_of_the_box_is_a_large_value_of_the_last_step(explained):
+    vocab = Vocab([f"w{i}" for i in range(201)])
+    values = torch.arange(-100.0, 101)
+    scores = {
+        7: torch.stack([torch.zeros(201), values], 1),
+        2: torch.stack([torch.zeros(201), 9 * values], 1),
+    }
+    data = stored(text_box(vocab, scores, examples={}, explained=explained).data)
+    assert data["scale"] == 99.0  # two of 201 are larger
+    assert data["open"] is explained
+    assert data["classes"] == ["negative", "positive"]
 
 
 def test_live_figures_say_what_does_not_fit():

@@ -53,7 +53,11 @@ def never_read(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("read again instead of from the cache")
 
-    return lambda: monkeypatch.setattr(loading, "read_file", refuse)
+    def begin():
+        monkeypatch.setattr(loading, "read_file", refuse)
+        monkeypatch.setattr(loading, "read_texts", refuse)
+
+    return begin
 
 
 # Own files
@@ -395,7 +399,7 @@ def run(script, tmp_path, **environment):
     path = tmp_path / "script.py"
     path.write_text(textwrap.dedent(script))
     inherited = {k: v for k, v in os.environ.items() if k != "HF_HUB_OFFLINE"}
-    root = str(Path(loading.__file__).parents[1])
+    root = str(Path(loading.__file__).parents[2])
     return subprocess.run(
         [sys.executable, str(path)],
         env=inherited | {"HF_HOME": str(tmp_path), "PYTHONPATH": root} | environment,
@@ -484,6 +488,29 @@ def test_second_load_comes_from_the_cache(tmp_path, never_read):
     copy = tmp_path / "copy.parquet"
     copy.write_bytes(path.read_bytes())
     assert load_corpus(copy, min_count=1).name == "copy"  # content is what counts
+
+
+@pytest.mark.parametrize("kind", ["parts", "texts"])
+def test_a_folder_comes_from_the_cache_until_one_of_its_files_changes(
+    tmp_path, kind, never_read
+):
+    folder = tmp_path / "mine"
+    if kind == "parts":
+        for number in (1, 2):
+            (folder / "train").mkdir(parents=True, exist_ok=True)
+            write(folder / "train" / f"part-{number}.csv", text=TEXTS, label=LABELS)
+        last = folder / "train" / "part-2.csv"
+    else:
+        for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True)):
+            last = folder / str(label) / f"{i}.txt"
+            last.parent.mkdir(parents=True, exist_ok=True)
+            last.write_text(text)
+    first = load_corpus(folder, min_count=1)
+    never_read()
+    assert same(first, load_corpus(folder, min_count=1))
+    last.write_bytes(last.read_bytes() + b"!")
+    with pytest.raises(AssertionError, match="read again"):
+        load_corpus(folder, min_count=1)
 
 
 def test_each_setting_and_each_content_has_its_own_entry(tmp_path):

@@ -2,12 +2,14 @@ import html.parser
 import re
 
 import matplotlib
+import numpy as np
 import pytest
 import torch
 from matplotlib import pyplot
+from matplotlib.colors import to_rgb
 
 from attnsel.book import coloured_text, frames, show_text, token_scatter
-from attnsel.book.style import CLASSES, figure_html, use_style
+from attnsel.book.style import CLASSES, NEGATIVE, POSITIVE, figure_html, use_style
 from attnsel.statistics import binned
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
@@ -141,6 +143,18 @@ def test_token_scatter_draws_tokens_means_and_deviations():
     assert torch.equal(torch.tensor(line.get_xydata())[kept], middle)
     segments = [piece for piece in whiskers.get_segments() if len(piece)]
     assert segments[0][:, 1].tolist() == [1.0, 3.0]  # 2 - 1 and 2 + 1
+
+
+def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
+    _, axes = pyplot.subplots()
+    token_scatter(axes, torch.tensor([0.0, 0.5, 0.6, 1.0]), torch.zeros(4))
+    scatter = axes.collections[0]
+    shades = [scatter.to_rgba(x)[:3] for x in (-1, 0, 1)]
+    expected = [to_rgb(colour) for colour in (NEGATIVE, "#e8e8e8", POSITIVE)]
+    assert np.allclose(shades, expected, atol=0.01)
+    assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 1.0])
+    assert "P(1|s) - P(0|s)" in axes.get_xlabel()
+    pyplot.close()
 
 
 def test_token_scatter_takes_groups():

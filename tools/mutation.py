@@ -24,29 +24,32 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# Modules and the tests of their own.
+# Modules, or packages whole, and the tests of their own.
 MODULES = {
-    "flow": ("flow",),
-    "log_domain": ("flow",),
-    "certificate": ("certificate",),
-    "theory": ("theory",),
-    "model": ("model",),
-    "train": ("train", "checkpoint"),
-    "report/luck": ("luck",),
-    "report/evidence": ("evidence",),
-    "statistics": ("statistics",),
-    "corpus": ("corpus",),
-    "encoding": ("corpus", "encoding"),
+    "flow": "flow",
+    "log_domain": "flow",
+    "certificate": "certificate",
+    "theory": "theory",
+    "model": "model",
+    "train": "train checkpoint",
+    "report/luck": "luck",
+    "report/evidence": "evidence",
+    "statistics": "statistics",
+    "corpus": "corpus",
+    "encoding": "corpus encoding",
+    "texts": "loading inputs reviews",
+    "book": "book book_data plots drawing widgets explorer live outside",
 }
 KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
 OUT_OF_TIME = {36, -24, 24, 152, 255}  # noticed, too; all else is not
 LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
-# In the frames that `mutmut` adds, what counts them looks at another one.
-OF_FRAMES = "not line_of_the_caller and not interrupted"
+# In the frames that `mutmut` adds, what counts them looks at another one, and a process
+# of its own does not know which mutant to be.
+OF_FRAMES = ("of_the_caller", "interrupted", "of_each_time", "hub_that", "without_net")
 SETTINGS = """
 [tool.mutmut]
 source_paths = ["attnsel/"]
-only_mutate = ["attnsel/{module}.py"]
+only_mutate = ["attnsel/{files}"]
 also_copy = ["tools/"]
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
 pytest_add_cli_args_test_selection = [{tests}]
@@ -55,15 +58,23 @@ timeout_constant = 5.0
 """
 
 
+def files_of(module: str) -> str:
+    """Return the pattern of the files of a module or of a package."""
+    is_package = (ROOT / "attnsel" / module).is_dir()
+    return f"{module}/*.py" if is_package else f"{module}.py"
+
+
 def copied(module: str, folder: Path) -> Path:
     """Copy what the tests of a module need, with settings for `mutmut`."""
     tree = folder / "tree"
     for name in ("attnsel", "tests", "tools"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
-    tests = ", ".join(f'"tests/test_{name}.py"' for name in MODULES[module])
+    tests = ", ".join(f'"tests/test_{name}.py"' for name in MODULES[module].split())
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    settings += SETTINGS.format(module=module, tests=tests, frames=OF_FRAMES)
+    files = files_of(module)
+    frames = " and ".join(f"not {word}" for word in OF_FRAMES)
+    settings += SETTINGS.format(files=files, tests=tests, frames=frames)
     (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
     return tree
 
@@ -86,9 +97,10 @@ def run(tree: Path, *names: str) -> str:
 
 def results(tree: Path, module: str) -> dict[str, int | None]:
     """Return the exit status of each mutant, None of one that was not tried."""
-    path = tree / "mutants" / "attnsel" / f"{module}.py.meta"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    found: dict[str, int | None] = content["exit_code_by_key"]
+    found: dict[str, int | None] = {}
+    for path in (tree / "mutants" / "attnsel").glob(f"{files_of(module)}.meta"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found |= content["exit_code_by_key"]
     return found
 
 
@@ -102,10 +114,15 @@ class _WithoutWords(ast.NodeTransformer):
 
 
 def functions(tree: Path, module: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of the changed module, each with its mutants, by name."""
-    path = tree / "mutants" / "attnsel" / f"{module}.py"
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    """Return the functions of changed files and their mutants, by their full names."""
+    found = {}
+    mutants = tree / "mutants"
+    for path in (mutants / "attnsel").glob(files_of(module)):
+        place = ".".join(path.relative_to(mutants).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                found[f"{place}.{node.name}"] = node
+    return found
 
 
 def lines_of(node: ast.FunctionDef) -> list[str]:
@@ -118,9 +135,8 @@ def lines_of(node: ast.FunctionDef) -> list[str]:
 
 def change(nodes: dict[str, ast.FunctionDef], mutant: str) -> str:
     """Return what a mutant changes, or nothing if that is the words of a message."""
-    name = mutant.split(".")[-1]
-    before = lines_of(nodes[name.split("__mutmut_")[0] + "__mutmut_orig"])
-    after = lines_of(nodes[name])
+    before = lines_of(nodes[mutant.split("__mutmut_")[0] + "__mutmut_orig"])
+    after = lines_of(nodes[mutant])
     lost = [line.strip() for line in before if line not in after]
     new = [line.strip() for line in after if line not in before]
     if before == after:
@@ -160,6 +176,9 @@ def judge(module: str, at_most: int, seed: int) -> bool:
     for mutant in survived:
         print(f"{mutant}: {changes[mutant]}", flush=True)
     killed = size - len(survived)
+    late = sum(status[mutant] in OUT_OF_TIME for mutant in sample)
+    if late:
+        print(f"{module}: {late} of {killed} were noticed by their time", flush=True)
     low, high = interval(killed, size)
     share = f"{killed} of {size} | {killed / size:.0%} ({low:.0%} to {high:.0%})"
     print(f"| {module} | {len(counted)} | {share} |", flush=True)

@@ -84,7 +84,7 @@ def _draw_word(
     colour = POSITIVE if b > 0 else NEGATIVE
     look: Any = {"cmap": "Greys", "vmin": -0.12, "vmax": 0.12, "aspect": "auto"}
     axes.text(middle, 5.8, word, **MIDDLE)
-    axes.imshow(entries[None], extent=strip, **look)
+    axes.imshow(entries[None].numpy(), extent=strip, **look)
     axes.text(middle, 3.3, f"{a:.1f}", **MIDDLE)
     axes.bar(middle, q, 0.6, 1.25, color=ACCENT)
     axes.text(middle, 1.47 + q, f"{q:.0%}", **MIDDLE)
