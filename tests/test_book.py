@@ -88,6 +88,15 @@ def test_a_false_claim_raises(value, bound, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_only_an_interval_holds_its_ends():
+    for end in (0.5, 2.0):
+        data, _ = shown("a", end, between=(0.5, 2.0))
+        assert data["text/plain"].startswith("✓")
+        for bound in ("above", "below"):
+            with pytest.raises(AssertionError, match="fails"):
+                claim("a", end, **{bound: end})
+
+
 def test_a_claim_that_is_not_asked_may_fail():
     data, _ = shown("a", 1.0, below=0, asked=False)
     assert data["text/plain"] == "– a: 1, below 0 (this book)"

@@ -204,6 +204,42 @@ def test_limit_takes_a_balanced_seeded_sample(tmp_path):
         load_corpus(path, limit=41)
 
 
+def test_a_sample_of_texts_without_labels_has_none(tmp_path):
+    path = write(tmp_path / "mine.csv")
+    sample = load_corpus(path, label=None, limit=7, min_count=1)
+    assert sample.labels is None
+    assert len(sample) == 7 and set(sample.texts) <= set(TEXTS)
+
+
+@pytest.mark.parametrize("limit", [None, 9])
+def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path, limit):
+    texts = [f"film {i} {'good' * (i % 3)}" for i in range(24)]
+    labels = [f"class {i % 2}" for i in range(24)]
+    for i in (3, 15, 20):
+        texts[i] = None
+    whole = write(tmp_path / "whole.parquet", texts, labels)
+    for number in range(12):  # part 10 follows part 9
+        rows = slice(2 * number, 2 * number + 2)
+        path = tmp_path / "parts" / f"train-{number}.parquet"
+        write(path, texts[rows], labels[rows])
+    settings = {"min_count": 1, "limit": limit, "on_bad_rows": "ignore"}
+    expected = load_corpus(whole, **settings)
+    found = load_corpus(tmp_path / "parts", **settings)
+    assert same(found, expected)
+    assert found.texts == expected.texts
+    assert found.left_out == expected.left_out
+
+
+def test_tables_that_are_not_parts_of_one_are_not_put_together(tmp_path):
+    write(tmp_path / "endings" / "train.csv")
+    write(tmp_path / "endings" / "train.parquet")
+    write(tmp_path / "names" / "good.csv")
+    write(tmp_path / "names" / "bad.csv")
+    for folder in ("endings", "names"):
+        with pytest.raises(ValueError, match="expected one train.csv or the like"):
+            load_corpus(tmp_path / folder)
+
+
 def test_vocabulary_is_fitted_to_the_sample_only(tmp_path):
     path = write(tmp_path / "mine.csv", [f"film w{i}" for i in range(30)])
     sample = load_corpus(path, limit=4, min_count=1)
