@@ -147,12 +147,12 @@ def test_token_scatter_draws_tokens_means_and_deviations():
 
 def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
     _, axes = pyplot.subplots()
-    token_scatter(axes, torch.tensor([0.0, 0.5, 0.6, 1.0]), torch.zeros(4))
+    token_scatter(axes, torch.tensor([0.0, 0.5, 0.6, 0.9]), torch.zeros(4))
     scatter = axes.collections[0]
     shades = [scatter.to_rgba(x)[:3] for x in (-1, 0, 1)]
     expected = [to_rgb(colour) for colour in (NEGATIVE, "#e8e8e8", POSITIVE)]
     assert np.allclose(shades, expected, atol=0.01)
-    assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 1.0])
+    assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 0.9])
     assert "P(1|s) - P(0|s)" in axes.get_xlabel()
     pyplot.close()
 
