@@ -3,9 +3,13 @@
 const SCROLLING = "div.math mjx-container, mjx-container.wide, .cell_output .output,"
   + ".pst-scrollable-table-container";
 
-function mark(box) {
+function more(box) {
   const hidden = box.scrollWidth - box.clientWidth;
-  box.classList.toggle("more", hidden > 1 && box.scrollLeft < hidden - 1);
+  return hidden > 1 && box.scrollLeft < hidden - 1;
+}
+
+function mark({target}) {
+  target.classList.toggle("more", more(target));
 }
 
 // Names each cell after its column, for the list that a wide table becomes.
@@ -31,34 +35,51 @@ function nameCells(table) {
   });
 }
 
+// Everything is measured before anything changes: a change in between would have the
+// whole page laid out again for each table and formula.
 function fit() {
-  document.querySelectorAll(".bd-article table").forEach((table) => {
+  const tables = [...document.querySelectorAll(".bd-article table")];
+  const cut = (table) => {
     const room = table.closest(".output, .pst-scrollable-table-container, article");
-    const wide = () => table.getBoundingClientRect().width > room.clientWidth + 1;
-    table.classList.remove("tight", "rows");
-    if (wide()) { table.classList.add("tight"); }
-    if (wide()) {
-      if (!table.hasAttribute("role")) { nameCells(table); }
-      table.classList.add("rows");
-    }
+    return table.getBoundingClientRect().width > room.clientWidth + 1;
+  };
+  tables.forEach((table) => { table.classList.remove("tight", "rows"); });
+  const wide = tables.filter(cut);
+  wide.forEach((table) => { table.classList.add("tight"); });
+  wide.filter(cut).forEach((table) => {
+    if (!table.hasAttribute("role")) { nameCells(table); }
+    table.classList.add("rows");
   });
-  document.querySelectorAll("span.math mjx-container").forEach((formula) => {
+  const formulas = [...document.querySelectorAll("span.math mjx-container")];
+  formulas.forEach((formula) => {
     formula.classList.remove("wide", "more");
     formula.removeAttribute("tabindex");
-    const room = formula.closest("p, li, dd, td, th, figcaption, article");
-    const {width} = formula.getBoundingClientRect();
-    formula.classList.toggle("wide", width > room.clientWidth);
   });
-  document.querySelectorAll(SCROLLING).forEach((box) => {
-    mark(box);
-    if (box.scrollWidth > box.clientWidth + 1 && box.checkVisibility()
-        && !/visible/.test(getComputedStyle(box).overflowX)) {
+  const beyond = formulas.filter((formula) => {
+    const room = formula.closest("p, li, dd, td, th, figcaption, article");
+    return formula.getBoundingClientRect().width > room.clientWidth;
+  });
+  beyond.forEach((formula) => { formula.classList.add("wide"); });
+  const boxes = [...document.querySelectorAll(SCROLLING)];
+  const scrolling = new Set(boxes.filter((box) => box.scrollWidth > box.clientWidth + 1
+    && box.checkVisibility() && !/visible/.test(getComputedStyle(box).overflowX)));
+  const marks = boxes.map(more);
+  boxes.forEach((box, i) => {
+    box.classList.toggle("more", marks[i]);
+    if (scrolling.has(box)) {
       box.tabIndex = 0;
-      box.addEventListener("scroll", () => mark(box), {passive: true});
+      box.addEventListener("scroll", mark, {passive: true});
     } else {
       box.removeAttribute("tabindex");
     }
   });
+}
+
+// Many boxes may open at once, as for print: the page is fitted once for all.
+let asked;
+function fitSoon() {
+  cancelAnimationFrame(asked);
+  asked = requestAnimationFrame(fit);
 }
 
 window.addEventListener("load", async () => {
@@ -74,7 +95,7 @@ window.addEventListener("load", async () => {
   new ResizeObserver(() => {
     if (article.clientWidth === width) { return; }
     width = article.clientWidth;
-    requestAnimationFrame(fit);
+    fitSoon();
   }).observe(article);
-  document.addEventListener("toggle", fit, true);
+  document.addEventListener("toggle", fitSoon, true);
 });
