@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +23,7 @@ from attnsel.book import (
 )
 from attnsel.influence import score_influence, score_shapley
 from attnsel.tokens import Vocab
+from tools.measure_pages import start_chromium
 
 pytestmark = pytest.mark.site
 
@@ -40,9 +40,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        instance = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        instance = start_chromium(playwright)
         yield instance
         instance.close()
 

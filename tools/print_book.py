@@ -6,14 +6,13 @@ PDF, proofs and solutions are open, and code that is folded on the site is left 
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tools.measure_pages import ROOT, serving
+from tools.measure_pages import ROOT, serving, start_chromium
 
 PAGE = r"""([page, pages]) => {
   const article = document.querySelector("article");
@@ -50,11 +49,14 @@ BOOK = r"""(leaves) => {
     const target = decodeURIComponent(link.hash.slice(1));
     if (!document.getElementById(target)) { link.removeAttribute("href"); }
   });
-  return MathJax.startup.promise.then(() => MathJax.typesetPromise()).then(() => {
-    // Not a letter of it is printed, and it takes half of the time.
-    document.querySelectorAll("mjx-assistive-mml").forEach((e) => e.remove());
+  // Not a letter of what MathJax writes for screen readers is printed.
+  return MathJax.startup.promise.then(() => {
+    MathJax.startup.document.options.enableAssistiveMml = false;
+    return MathJax.typesetPromise();
   });
 }"""
+# Neither formulas nor pictures are needed before all pages are one.
+LATER = "**/{mathjax,_images}/**"
 
 
 def pages() -> list[str]:
@@ -69,12 +71,12 @@ def print_book(browser: Any, address: str, target: Path) -> None:
     """Write the PDF of the site served at an address."""
     leaves, names = [], pages()
     tab = browser.new_page(color_scheme="light")
-    tab.route("**/mathjax/**", lambda route: route.abort())
+    tab.route(LATER, lambda route: route.abort())
     for name in names:
         tab.goto(f"{address}/book/{name}.html")
         tab.wait_for_load_state("networkidle")
         leaves.append(tab.evaluate(PAGE, [name, names]))
-    tab.unroute("**/mathjax/**")
+    tab.unroute(LATER)
     tab.goto(f"{address}/book/{names[0]}.html")
     tab.evaluate(BOOK, leaves)
     tab.wait_for_load_state("networkidle")
@@ -114,9 +116,7 @@ def main(folder: str = "_build/html") -> None:
     from playwright.sync_api import sync_playwright
 
     with serving(folder) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        chromium = start_chromium(playwright)
         target = Path(folder, "book.pdf")
         print_book(chromium, address, target)
         picture(chromium, address, Path(folder, "_static", "preview.png"))
