@@ -7,7 +7,6 @@ import gzip
 import html
 import http.server
 import re
-import shutil
 import zipfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -20,7 +19,7 @@ import yaml
 from serving import serving
 
 from tools import pages
-from tools.measure_pages import measure
+from tools.measure_pages import measure, start_chromium
 
 pytestmark = pytest.mark.site
 
@@ -146,11 +145,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # The system's Chromium if there is one, else the one playwright installed.
-        instance = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
+        instance = start_chromium(playwright)
         yield instance
         instance.close()
 
@@ -281,10 +276,38 @@ def test_page_is_whole_and_light(view):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
 
 
+# Axe takes four fifths of its time for the contrast of each word of code and each link.
+# Texts that look alike, on grounds that do, are looked at once a page: the same colour,
+# size and weight, and the same backgrounds, opacities and places all the way up.
+ALIKE = """(() => {
+  const numbers = new Map();
+  const number = (look) => {
+    if (!numbers.has(look)) { numbers.set(look, numbers.size); }
+    return numbers.get(look);
+  };
+  const below = new Map([[null, 0]]);
+  const seen = new Set();
+  for (const e of document.querySelectorAll("*")) {
+    const s = getComputedStyle(e);
+    const ground = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter,
+      s.mixBlendMode, s.position, s.clip, s.clipPath, s.zIndex, s.transform];
+    below.set(e, number([below.get(e.parentElement), ...ground].join()));
+    const written = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!written || !e.checkVisibility()) { continue; }
+    const text = number([below.get(e), s.color, s.fontSize, s.fontWeight,
+      s.textShadow, s.visibility, s.webkitTextStroke].join());
+    e.toggleAttribute("data-alike", seen.has(text));
+    seen.add(text);
+  }
+})();
+axe.configure({rules: [{id: "color-contrast", selector: "*:not([data-alike])"}]});
+"""
+
+
 def serious_violations(tab: Any) -> list[Any]:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(tab).response
+    found = Axe(f"{Axe().axe_script};{ALIKE}").run(tab).response
     assert len(found["passes"]) > 20  # it has looked
     return [
         (violation["id"], [node["target"] for node in violation["nodes"]])
