@@ -39,6 +39,7 @@ BLOCK = re.compile(
     r"(?P<options>(?::[\w-]+:.*\n)*)(?P<body>(?:.*\n)*?)(?P=fence)[ ]*$",
     re.MULTILINE,
 )
+AUTOMODULE = re.compile(r"^\.\. automodule:: .*$", re.MULTILINE)
 SPLIT = re.compile(  # the parts of an exercise or a solution that holds code cells
     r"^:{3,}\{(exercise|solution)-(start|end)\}[ ]*(.*)\n(?::label:[ ]*(\S+)\n)?"
     r"(?::class:.*\n)?:{3,}[ ]*$",
@@ -73,7 +74,12 @@ def resolve(roles: list[str], root: Path) -> dict[str, Reference]:
         source = Path(folder, "source")
         (source / "book").mkdir(parents=True)
         for path in [root / "_config.yml", *(root / "book").iterdir()]:
-            (source / path.relative_to(root)).symlink_to(path.resolve())
+            copy = source / path.relative_to(root)
+            if path.match("package_*.md"):  # no chapter mentions what docstrings name
+                text = AUTOMODULE.sub("", path.read_text(encoding="utf-8"))
+                copy.write_text(text, encoding="utf-8")
+            else:
+                copy.symlink_to(path.resolve())
         (source / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
         page = source / "book" / "roles.md"
         page.write_text("\n\n".join(["# Roles", *roles]) + "\n", encoding="utf-8")
