@@ -54,7 +54,7 @@ also_copy = ["tools/"]
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
 pytest_add_cli_args_test_selection = [{tests}]
 timeout_multiplier = 4.0
-timeout_constant = 5.0
+timeout_constant = 30.0
 """
 
 
