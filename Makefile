@@ -109,7 +109,8 @@ pdf: $(READY)
 
 # Needs `make book colab pdf` before, and Chromium.
 test-site: $(READY)
-	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
+		$(shell grep -l 'mark\.site' tests/test_*.py)
 
 execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
