@@ -230,6 +230,23 @@ def view(request, browser, address) -> Iterator[View]:
     opened.context.close()
 
 
+# Boxes with tables or formulas, opened or closed, and the frame after that.
+SWITCH = """(open) => {
+  document.querySelectorAll("article details:has(table, mjx-container)")
+    .forEach((box) => { box.open = open; });
+  return new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100));
+}"""
+
+
+def test_what_opens_on_a_phone_fits(view):
+    view.resize(390)
+    view.tab.evaluate(SWITCH, True)
+    found = measure(view.tab)
+    cut = [found[name] for name in ("cutTables", "cutFormulas", "emptyStops")]
+    view.tab.evaluate(SWITCH, False)
+    assert cut == [[], [], []]
+
+
 @pytest.mark.parametrize("width", [390, 1366])
 def test_everything_fits(view, width):
     view.resize(width)
