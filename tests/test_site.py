@@ -230,10 +230,15 @@ def view(request, browser, address) -> Iterator[View]:
     opened.context.close()
 
 
-# Boxes with tables or formulas, opened or closed, and the frame after that.
+# Closed boxes with tables or formulas are opened, or closed again, for a frame. What is
+# open on the page stays open.
 SWITCH = """(open) => {
-  document.querySelectorAll("article details:has(table, mjx-container)")
-    .forEach((box) => { box.open = open; });
+  const boxes = open ? "article details:not([open]):has(table, mjx-container)"
+    : "details.opened";
+  document.querySelectorAll(boxes).forEach((box) => {
+    box.open = open;
+    box.classList.toggle("opened", open);
+  });
   return new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100));
 }"""
 

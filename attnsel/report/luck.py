@@ -177,7 +177,7 @@ def _two_sided(
     Of m drawn out of a total; all arrays but the first are of one shape (L,).
     """
 
-    def log_choose(n: np.ndarray, k: np.ndarray | int) -> np.ndarray:
+    def log_choose(n: np.ndarray, k: Numbers) -> np.ndarray:
         return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
 
     g = of_class[:, None]
