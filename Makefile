@@ -28,7 +28,8 @@ INSTALL_TORCH = -m pip install --quiet --no-deps --retries 1 \
 
 NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm_kernels \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
-	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile $(NOTEBOOKS)
+	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+	$(NOTEBOOKS)
 
 .PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.spatial.distance import pdist
+import scipy
 from scipy.special import expit
 from torch import Tensor
 
@@ -186,7 +186,7 @@ def _widest_bag(problem: ClsProblem) -> float:
     """Return the greatest distance between two embeddings of a sequence."""
     widest = 0.0
     for bag in np.split(problem.token, problem.indptr[1:-1]):
-        distances = pdist(problem.points[bag])
+        distances = scipy.spatial.distance.pdist(problem.points[bag])
         widest = max(widest, float(distances.max(initial=0)))
     return widest
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import torch
-from scipy.integrate import solve_ivp
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
@@ -158,7 +158,7 @@ def _follow(
     records = [_NormReached(problem, norm) for norm in norms]
     # The differences of BDF start in memory that was never set.
     with np.errstate(invalid="ignore", over="ignore"):
-        answer = solve_ivp(
+        answer = scipy.integrate.solve_ivp(
             velocity,
             (0.0, math.inf),
             problem.start,

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 import qpsolvers
+import scipy
 import torch
-from scipy.optimize import linprog
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -120,8 +120,8 @@ def relevant_tokens(
     posterior = posterior_difference(corpus).numpy()
     complete = np.abs(posterior) == 1
     relevant = []
-    for i in range(len(corpus)):
-        tokens = corpus.counts[[i]].indices
+    rows = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
+    for i, tokens in enumerate(rows):
         candidates = tokens[complete[tokens]]
         partly = tokens[~complete[tokens] & leaning[tokens]]
         broken = f"corpus: sequence {i} breaks Assumption 1"
@@ -268,9 +268,10 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     if len(choices) != n:
         raise ValueError(f"selected: {len(choices)} for {n} sequences")
     pairs: set[tuple[int, int]] = set()
-    for i, choice in enumerate(choices):
+    rows = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
+    for i, (choice, ids) in enumerate(zip(choices, rows, strict=True)):
         chosen = _token_ids(choice)
-        tokens = set(corpus.counts[[i]].indices.tolist())
+        tokens = set(ids.tolist())
         if not chosen:
             raise ValueError(f"selected: sequence {i} has no selected token")
         if not chosen <= tokens:
@@ -304,7 +305,7 @@ def _explain_failure(
     sum to one give differences' weights = 0; a vertex of that set involves few pairs.
     """
     n_pairs, r = differences.shape
-    proof = linprog(
+    proof = scipy.optimize.linprog(
         np.zeros(n_pairs),
         A_eq=np.vstack([differences.T, np.ones(n_pairs)]),
         b_eq=np.append(np.zeros(r), 1.0),

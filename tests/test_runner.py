@@ -24,6 +24,7 @@ from runner import COLAB, Session, packages, snapshot
 from attnsel.texts.reviews import generate_reviews
 from tools import execute
 from tools.colab import ROOT
+from tools.notebook_times import seconds_told
 
 # A kernel that this process starts leaves sockets to the garbage collector.
 pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
@@ -31,12 +32,6 @@ pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 BUNDLED = re.compile(r"BundledCorpusWarning: '([\w-]+)' is .* (\w+/\w+)\.parquet, and")
-
-
-def seconds_told(path: Path) -> int:
-    """Return how long a chapter says that it takes."""
-    (told,) = re.findall(r"about (\d+) s on", path.read_text())
-    return int(told)
 
 
 def some(chapters: list[Path]) -> list[Path]:

@@ -18,7 +18,15 @@ from typing import Any
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-IMPORTS = ["attnsel.book", "matplotlib.pyplot", "scipy.stats", "ipykernel.kernelapp"]
+IMPORTS = [
+    "tools.warm_kernels",  # and with it pytest, to which `serve` belongs
+    "attnsel.book",
+    "matplotlib.pyplot",
+    "scipy.stats",
+    "ipykernel.kernelapp",
+    "debugpy.server.api",  # these two are what a kernel imports as it starts
+    "sqlite3",
+]
 BACKEND = "matplotlib_inline.backend_inline"
 
 forks = multiprocessing.get_context("forkserver")

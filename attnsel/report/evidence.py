@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
+import scipy
 from torch import Tensor
 
 from attnsel.corpus import Corpus
@@ -36,7 +36,7 @@ def token_table(train: Corpus, test: Corpus, scores: Tensor) -> pd.DataFrame:
     table["z"] = _own(z, own)
     attention = scores[:, 0].detach().double().cpu().numpy()
     table["attention"] = attention
-    lower = rankdata(attention) - 1
+    lower = scipy.stats.rankdata(attention) - 1
     table["attention rank"] = lower / max(V - 1, 1)
     return _sorted(table)
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+import scipy
 import torch
 from scipy.sparse import csr_array
 from scipy.special import gammaln
-from scipy.stats import false_discovery_control
 from torch import Tensor
 
 from attnsel.checks import check_number
@@ -86,7 +86,7 @@ def q_values(corpus: Corpus) -> Tensor:
     found = texts_by_class(corpus)
     per_class = class_sizes(corpus)
     p = luck_p(found, per_class)
-    q = false_discovery_control(p, axis=None)
+    q = scipy.stats.false_discovery_control(p, axis=None)
     return _of_classes(q.reshape(p.shape))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy.sparse import csr_array
-from scipy.stats import false_discovery_control
 
 from attnsel.corpus import Corpus
 from attnsel.progress import progress
@@ -156,5 +156,5 @@ def pair_q(pairs: Pairs, corpus: Corpus, *, rate: float) -> np.ndarray:
         given = hypergeometric_p(together, held, of_class, among)
         greatest = np.maximum(greatest, given)
     p[which, column] = greatest
-    q = false_discovery_control(p, axis=None)
+    q = scipy.stats.false_discovery_control(p, axis=None)
     return q.reshape(p.shape)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 import torch
-from scipy.stats import binomtest
 from torch import Tensor
 
 from attnsel.baseline import baseline
@@ -69,7 +69,7 @@ class Misread:
 def share_of(right: np.ndarray) -> Share:
     """Return the share of cases that are right, bool (n,), with its interval."""
     count = int(right.sum())
-    test = binomtest(count, len(right))
+    test = scipy.stats.binomtest(count, len(right))
     interval = test.proportion_ci(method="wilson")
     return Share(
         value=count / len(right),
