@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 
-import hypothesis
 import pytest
-import torch
-
-from attnsel.texts import cache, hub
 
 # One thread a worker: tests are small, and workers run beside one another.
-torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ATTNSEL_PROGRESS"] = "0"
 
-# Examples that failed are printed, not stored, and time is not judged: a shared
-# machine is slow at times.
-hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
-hypothesis.settings.load_profile("attnsel")
+# What takes long to import is imported below, by the processes that collect tests; the
+# one that hands them out to workers does not.
+
+
+def pytest_collectstart(collector):
+    """Print examples that failed, do not store them, and do not judge their time.
+
+    A shared machine is slow at times.
+    """
+    if isinstance(collector, pytest.Directory):
+        import hypothesis
+
+        hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
+        hypothesis.settings.load_profile("attnsel")
 
 
 @pytest.hookimpl(trylast=True)
@@ -37,6 +43,8 @@ def alone(monkeypatch, tmp_path):
     """A cache of its own, no data folder, no network, no bars, for a test."""
     import datasets
     import huggingface_hub
+
+    from attnsel.texts import cache, hub
 
     monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")

@@ -15,6 +15,7 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
+import forks
 import numpy as np
 import pyarrow
 import pyarrow.parquet
@@ -216,10 +217,19 @@ def test_execute_on_a_full_disk_leaves_notebook_and_figure(tmp_path, disk):
 
 fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
+
+def forked(tmp_path, script):
+    """Run a Python script that forks; return what it printed."""
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    (done,) = forks.run(path, [])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 COLD_START = """
 import hashlib, os, time, warnings
 from pathlib import Path
-import pandas  # once, not in each of the four
 from attnsel.texts.loading import load_corpus
 
 warnings.simplefilter("error", UserWarning)
@@ -242,11 +252,12 @@ for _ in range(4):
 
 
 @fork
+@forks.in_forks
 def test_four_processes_that_load_the_same_corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parquet(tmp_path / "reviews.parquet", REVIEWS, SENTIMENTS)
     (tmp_path / "few.csv").write_text(labelled(*[0, 1] * 100))
-    digests = run([], tmp_path, COLD_START).splitlines()
+    digests = forked(tmp_path, COLD_START).splitlines()
     assert len(digests) == 4 and len(set(digests)) == 1
     assert [entry.suffix for entry in cached(tmp_path)] == [".corpus"] * 4
     assert load_corpus("reviews.parquet").texts == tuple(REVIEWS)
@@ -283,9 +294,10 @@ print("done")
 
 
 @fork
+@forks.in_forks
 def test_a_writer_that_is_killed_leaves_a_whole_file_or_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run([], tmp_path, KILLED) == "done\n"
+    assert forked(tmp_path, KILLED) == "done\n"
 
 
 # Tables in CSV

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
+import forks
 from hub import hub, repository
 
-import attnsel
 from attnsel.texts.reviews import generate_reviews
 
 LOAD = """
+import warnings
 import attnsel
 from attnsel.texts.hub import SOURCES
+warnings.simplefilter("error", UserWarning)
 for name in ("imdb", "yelp"):
     SOURCES[name]["per_class"] = {"train": 30, "test": 20}
     train = attnsel.load_corpus(name, min_count=2)
@@ -27,8 +26,10 @@ print(train.classes, len(train), len(test))
 SAID = "imdb 60 40 30 30\nyelp 60 40 30 30\n('neg', 'pos') 60 40\n"
 
 
+@forks.in_forks
 def test_each_file_is_fetched_from_the_hub_once(tmp_path):
-    # Some seconds: two new processes, each with its own imports.
+    script = tmp_path / "script.py"
+    script.write_text(LOAD)
     splits = {
         split: tuple(map(list, generate_reviews(size, classes=2, stream=size)))
         for split, size in (("train", 60), ("test", 40))
@@ -41,15 +42,9 @@ def test_each_file_is_fetched_from_the_hub_once(tmp_path):
             "ATTNSEL_CACHE": str(tmp_path / "attnsel"),
             "HF_ENDPOINT": running.address,
             "HF_HOME": str(tmp_path / "hub"),
-            "PYTHONPATH": str(Path(attnsel.__file__).parents[1]),
         }
         for fetched in (True, False):
-            done = subprocess.run(
-                [sys.executable, "-W", "error::UserWarning", "-c", LOAD],
-                env=env,
-                capture_output=True,
-                text=True,
-            )
+            (done,) = forks.run(script, [], environment=env)
             assert done.stdout == SAID, done.stderr
             files = [f for f in running.downloads if f.endswith(".parquet")]
             assert len(files) == len(set(files)) == (6 if fetched else 0)

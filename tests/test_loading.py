@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import datasets
+import forks
 import huggingface_hub
 import numpy as np
 import pyarrow as pa
@@ -435,17 +436,14 @@ def run(script, tmp_path, **environment):
     path = tmp_path / "script.py"
     path.write_text(textwrap.dedent(script))
     inherited = {k: v for k, v in os.environ.items() if k != "HF_HUB_OFFLINE"}
-    root = str(Path(loading.__file__).parents[2])
-    return subprocess.run(
-        [sys.executable, str(path)],
-        env=inherited | {"HF_HOME": str(tmp_path), "PYTHONPATH": root} | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
+    (done,) = forks.run(
+        path, [], environment=inherited | {"HF_HOME": str(tmp_path)} | environment
     )
+    assert done.returncode == 0, done.stderr
+    return done
 
 
+@forks.in_forks
 def test_a_hub_that_accepts_and_never_answers(tmp_path):
     done = run(SILENT_HUB, tmp_path)
     assert done.stdout.startswith(
@@ -456,6 +454,7 @@ def test_a_hub_that_accepts_and_never_answers(tmp_path):
     assert not done.stderr
 
 
+@forks.in_forks
 def test_a_hub_that_refuses(tmp_path):
     done = run(REFUSING_HUB, tmp_path)
     assert done.stdout == "bundled\n"
@@ -463,6 +462,7 @@ def test_a_hub_that_refuses(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@forks.in_forks
 @pytest.mark.weekly
 def test_offline_mode_is_honoured(tmp_path):
     done = run(REFUSING_HUB, tmp_path, HF_HUB_OFFLINE="1")

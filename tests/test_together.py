@@ -5,35 +5,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forks
 import pytest
 import torch
 from together import SETTINGS, together
 
 from attnsel.train import fit
 
-SCRIPT = str(Path(__file__).with_name("together.py"))
+SCRIPT = Path(__file__).with_name("together.py")
+pytestmark = forks.in_forks
 MEASURED = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
 
 
 def start(folder, world, mode):
-    """Start processes that train together; none of them outlives the test."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, SCRIPT, str(folder), str(rank), str(world), mode],
-            stderr=subprocess.PIPE,
-            text=True,
-            env=ENVIRONMENT,
-        )
-        for rank in range(world)
-    ]
-    try:
-        said = [process.communicate(timeout=300)[1] for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
-    return [process.returncode for process in running], said
+    """Start processes that train together."""
+    calls = [[str(folder), str(rank), str(world), mode] for rank in range(world)]
+    done = forks.run(SCRIPT, *calls, environment=ENVIRONMENT)
+    return [each.returncode for each in done], [each.stderr for each in done]
 
 
 def alone(n_classes=2, **settings):
@@ -69,10 +58,14 @@ def test_processes_that_share_a_corpus_give_one_history(tmp_path, world, mode):
 
 @pytest.mark.weekly
 def test_torchrun_starts_them(tmp_path):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc-per-node", "2", SCRIPT, str(tmp_path), "-1", "0", "torchrun"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    call = [str(SCRIPT), str(tmp_path), "-1", "0", "torchrun"]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=ENVIRONMENT, timeout=300
+        [*torchrun, "--nproc-per-node", "2", *call],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     for rank in (0, 1):

@@ -1,0 +1,80 @@
+"""Scripts in processes of their own that have the slow imports behind them.
+
+A process that imports torch and pandas takes seconds before its first line. These are
+forked from one that has done so, and `huggingface_hub`, which reads the environment as
+it is imported, is left to the scripts.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+if sys.platform == "linux":
+    processes = multiprocessing.get_context("forkserver")
+else:  # on macOS it is not safe to fork once libraries have started threads
+    processes = multiprocessing.get_context("spawn")
+processes.set_forkserver_preload(["attnsel"])
+
+# All of these tests are for one worker, where the imports are made once.
+in_forks = pytest.mark.xdist_group("forks")
+
+
+class Done(NamedTuple):
+    """How a script ended, and what it wrote."""
+
+    returncode: int | None
+    stdout: str
+    stderr: str
+
+
+def run(
+    script: Path,
+    *calls: Sequence[str],
+    environment: Mapping[str, str] = os.environ,
+    timeout: int = 300,
+) -> list[Done]:
+    """Run a script for each list of arguments, side by side; none outlives the call."""
+    with tempfile.TemporaryDirectory() as folder:
+        ends = [Path(folder, str(i)) for i in range(len(calls))]
+        running = [
+            processes.Process(
+                target=be,
+                args=(str(script), call, dict(environment), os.getcwd(), str(end)),
+            )
+            for call, end in zip(calls, ends, strict=True)
+        ]
+        for process in running:
+            process.start()
+        try:
+            for process in running:
+                process.join(timeout)
+        finally:
+            for process in running:
+                process.kill()
+                process.join()
+        return [
+            Done(process.exitcode, *(Path(f"{end}.{n}").read_text() for n in (1, 2)))
+            for process, end in zip(running, ends, strict=True)
+        ]
+
+
+def be(
+    script: str, call: Sequence[str], environment: dict[str, str], cwd: str, end: str
+) -> None:
+    """Be the process of a script that writes to two files."""
+    for stream in (1, 2):
+        os.dup2(os.open(f"{end}.{stream}", os.O_WRONLY | os.O_CREAT), stream)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [script, *call]
+    runpy.run_path(script, run_name="__main__")
