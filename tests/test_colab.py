@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import re
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -268,6 +269,7 @@ And that.
 Goodbye.
 """,
 )
+NOWHERE = "{ref}`sec-nowhere`"
 SECOND = r"""
 :::{prf:definition} Thing
 :label: def-second-thing
@@ -292,7 +294,10 @@ def shown(text: str) -> Any:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """Write a book of two chapters; return the function that makes its copies."""
+    """Write a book of two chapters; return the function that makes its copies.
+
+    Sphinx takes seconds to start, so it resolves the roles of all tests at once.
+    """
     tmp_path = tmp_path_factory.mktemp("book")
     new = nbformat.v4
     for name in ("_config.yml", "pyproject.toml"):
@@ -333,7 +338,19 @@ def book(tmp_path_factory):
             nbformat.write(new.new_notebook(cells=content), path)
         return colab.copies(tmp_path)
 
-    return functools.cache(make)
+    references: dict[str, colab.Reference] = {}
+    resolve = colab.resolve
+
+    def resolve_once(roles: list[str], root: Path) -> dict[str, colab.Reference]:
+        if not references:
+            references.update(resolve([*roles, NOWHERE], root))
+        return references
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(colab, "resolve", resolve_once)
+        made = functools.cache(make)
+        made()
+        yield made
 
 
 def test_every_feature_becomes_plain_markdown(book):
@@ -478,7 +495,7 @@ def test_code_cells_are_folded_as_on_the_site(book):
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ("See {ref}`sec-nowhere`.", "first.ipynb: {ref}`sec-nowhere` leads nowhere"),
+        (f"See {NOWHERE}.", f"first.ipynb: {NOWHERE} leads nowhere"),
         (":::{figure} a.png\n:::", "no form for Colab of the directive {figure}"),
         (":::{prf:lemma}\nText.\n:::", "theorem, exercise or table has no label"),
         ("{glue:text}`nothing`", "no output stores 'nothing'"),

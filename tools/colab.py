@@ -21,8 +21,6 @@ from xml.etree import ElementTree
 import nbformat
 import yaml
 
-import attnsel
-
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 ADDRESS = SETTINGS["repository"]["url"].removeprefix("https://github.com/")
@@ -39,7 +37,7 @@ BLOCK = re.compile(
     r"(?P<options>(?::[\w-]+:.*\n)*)(?P<body>(?:.*\n)*?)(?P=fence)[ ]*$",
     re.MULTILINE,
 )
-AUTOMODULE = re.compile(r"^\.\. automodule:: .*$", re.MULTILINE)
+DOCSTRINGS = re.compile(r"^\.\. automodule:: .*$|\{attnsel-names\}", re.MULTILINE)
 SPLIT = re.compile(  # the parts of an exercise or a solution that holds code cells
     r"^:{3,}\{(exercise|solution)-(start|end)\}[ ]*(.*)\n(?::label:[ ]*(\S+)\n)?"
     r"(?::class:.*\n)?:{3,}[ ]*$",
@@ -75,8 +73,8 @@ def resolve(roles: list[str], root: Path) -> dict[str, Reference]:
         (source / "book").mkdir(parents=True)
         for path in [root / "_config.yml", *(root / "book").iterdir()]:
             copy = source / path.relative_to(root)
-            if path.match("package_*.md"):  # no chapter mentions what docstrings name
-                text = AUTOMODULE.sub("", path.read_text(encoding="utf-8"))
+            if path.match("package*.md"):  # no chapter mentions what docstrings name
+                text = DOCSTRINGS.sub("", path.read_text(encoding="utf-8"))
                 copy.write_text(text, encoding="utf-8")
             else:
                 copy.symlink_to(path.resolve())
@@ -390,6 +388,8 @@ def pin(notebook: Any, reference: str) -> None:
 
 def main(folder: str = "_build/colab", reference: str = "") -> None:
     """Write the copies at the paths that the launch buttons name."""
+    import attnsel  # not where Sphinx needs no more than the names of this module
+
     made = copies()
     target = Path(folder, "book")
     target.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,6 @@ from typing import Any
 import nbformat
 import yaml
 
-import attnsel
-
 ROOT = Path(__file__).resolve().parent.parent
 AUTOMODULE = re.compile(r"^\.\. automodule:: ([\w.]+)$", re.MULTILINE)
 MOST = 4  # chapters named with one function
@@ -77,6 +75,8 @@ def used_in(name: str) -> list[str]:
 
 def notes(full_name: str) -> list[str]:
     """Return the lines that stand below the docstring of a function or class."""
+    import attnsel
+
     name = full_name.rpartition(".")[2]
     parts = []
     if hasattr(attnsel, name) and full_name != f"attnsel.{name}":
@@ -94,10 +94,12 @@ def notes(full_name: str) -> list[str]:
     return ["", ".. container:: attnsel-used", "", f"   {text}."]
 
 
-def names(_: Any, page: str, text: list[str]) -> None:
+def names(_: Any, _page: str, text: list[str]) -> None:
     """Write the list of what stands in `attnsel` itself into its page."""
-    if page != "book/package":
+    if "{attnsel-names}" not in text[0]:
         return
+    import attnsel  # takes seconds, and pages without docstrings can do without
+
     lines = []
     for name in sorted(dir(attnsel), key=str.lower):
         thing = getattr(attnsel, name)
