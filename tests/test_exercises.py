@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+
 by_name = pytest.mark.parametrize("name", NAMES)
 
 
+@functools.cache
 def cells(path: Path) -> list[Any]:
     return nbformat.read(path, as_version=4).cells
 
