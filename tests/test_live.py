@@ -1,8 +1,8 @@
 """Figures that compute in the page, against the package."""
 
+import functools
 import os
 import random
-import sys
 import unicodedata
 
 import numpy as np
@@ -38,21 +38,27 @@ def same_pieces(texts, vocab):
     return len(found)
 
 
-# What this Python knows; newer characters are no letters to it.
-CHARACTERS = [
-    chr(code)
-    for code in range(sys.maxunicode + 1)
-    if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")
-]
+@functools.cache
+def characters():
+    """What this Python knows; newer characters are no letters to it.
+
+    Planes 4 to 13 are empty, 15 and 16 are for private use.
+    """
+    every = map(chr, [*range(0x40000), *range(0xE0000, 0xF0000)])
+    return [c for c in every if unicodedata.category(c) not in ("Cn", "Cs", "Co")]
 
 
-def test_the_page_cuts_every_character_as_the_package_does():
-    # Some seconds: all 145,000 characters, each in several places.
+# Nine of ten are letters without case or symbols, most of them in long rows of a kind.
+@pytest.mark.parametrize("step", [50, pytest.param(1, marks=pytest.mark.weekly)])
+def test_the_page_cuts_every_character_as_the_package_does(step):
+    in_rows = [c for c in characters() if unicodedata.category(c) in ("Lo", "So")]
+    chosen = sorted({*characters()} - {*in_rows} | {*in_rows[::step]})
     texts = [
-        "the " + "".join(f"a{c}b{c}{c} '{c}'x " for c in CHARACTERS[i : i + 50])
-        for i in range(0, len(CHARACTERS), 50)
+        "the " + "".join(f"a{c}b{c}{c} '{c}'x " for c in chosen[i : i + 50])
+        for i in range(0, len(chosen), 50)
     ]
-    assert same_pieces(texts, Vocab(["the", "'", "a", "éb", "б", "中", "b"])) > 1000
+    words = ["the", "'", "a", "éb", "б", "中", "b"]
+    assert same_pieces(texts, Vocab(words)) > 0.3 * len(texts)
 
 
 def test_the_page_cuts_odd_texts_as_the_package_does():
@@ -60,7 +66,7 @@ def test_the_page_cuts_odd_texts_as_the_package_does():
     texts = []
     for _ in range(5000):
         odd = draw.choices(ODD, k=draw.randrange(12))
-        any_kind = draw.choices(CHARACTERS, k=3)
+        any_kind = draw.choices(characters(), k=3)
         texts.append("the " + "".join([*odd, *any_kind, *draw.choices(ODD, k=3)]))
     words = ["the", "a", "ab", "'", "ς", "σ", "i", "1", "_", ".", "é", "中", "b's"]
     assert same_pieces(texts, Vocab(words)) > 4000

@@ -187,7 +187,15 @@ def test_q_values_are_of_all_tokens_and_classes_and_choose_the_finds():
 
 
 @pytest.mark.parametrize("balance", BALANCES)
-@pytest.mark.parametrize(("size", "least", "draws"), [(150, 2, 60), (1000, 5, 20)])
+@pytest.mark.parametrize(
+    ("size", "least", "draws"),
+    [
+        (150, 2, 20),
+        (500, 3, 15),
+        pytest.param(150, 2, 60, marks=pytest.mark.weekly),
+        pytest.param(1000, 5, 20, marks=pytest.mark.weekly),
+    ],
+)
 def test_shuffled_labels_give_a_find_as_rarely_as_promised(balance, size, least, draws):
     texts, _ = generate_reviews(size)
     parts = np.array(BALANCES[balance])

@@ -176,7 +176,13 @@ def test_misread_texts_say_which_words_pushed(K):
 
 
 @pytest.mark.parametrize(
-    ("n", "shares"), [(50, (1, 1)), (150, (90, 8, 2)), (1200, (1,) * 200)]
+    ("n", "shares"),
+    [
+        (50, (1, 1)),
+        (150, (90, 8, 2)),
+        (360, (1,) * 60),
+        pytest.param(1200, (1,) * 200, marks=pytest.mark.weekly),
+    ],
 )
 def test_any_size_and_balance_has_a_report(n, shares):
     texts, _ = generate_reviews(n)
