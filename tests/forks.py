@@ -39,16 +39,17 @@ class Done(NamedTuple):
 def run(
     script: Path,
     *calls: Sequence[str],
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] | None = None,
     timeout: int = 300,
 ) -> list[Done]:
     """Run a script for each list of arguments, side by side; none outlives the call."""
+    variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory() as folder:
         ends = [Path(folder, str(i)) for i in range(len(calls))]
         running = [
             processes.Process(
                 target=be,
-                args=(str(script), call, dict(environment), os.getcwd(), str(end)),
+                args=(str(script), call, variables, os.getcwd(), str(end)),
             )
             for call, end in zip(calls, ends, strict=True)
         ]
