@@ -150,11 +150,25 @@ def browser() -> Iterator[Any]:
         instance.close()
 
 
+FRAMES = """async () => {
+  for (let i = 0; i < 3; i += 1) { await new Promise(requestAnimationFrame); }
+}"""
+# In a closed box nothing changes its colour before it opens.
+MOVING = """document.getAnimations().some((change) =>
+  change.playState === "running" && change.effect.target.checkVisibility())"""
+
+
 class View:
     """A page opened in the browser, with the complaints and responses it gathered."""
 
     def __init__(
-        self, browser: Any, address: str, page: str, width: int, theme: str = "light"
+        self,
+        browser: Any,
+        address: str,
+        page: str,
+        width: int,
+        theme: str = "light",
+        formulas: bool = True,
     ) -> None:
         self.page, self.address = page, address
         self.wrong: list[str] = []
@@ -164,31 +178,49 @@ class View:
             color_scheme=theme,
             has_touch=width < 600,
         )
-        self.context.route("**/*", self.guard)
+        self.context.on("request", self.asked)
+        if not formulas:
+            self.context.route("**/mathjax/**", lambda route: route.fulfill(body=""))
         self.tab = tab = self.context.new_page()
         tab.on("response", self.answered)
         tab.on("console", self.said)
         tab.on("pageerror", lambda error: self.wrong.append(str(error)))
         tab.on("requestfailed", lambda asked: self.wrong.append(f"lost {asked.url}"))
-        tab.goto(f"{address}/{page}")
-        if tab.evaluate("'MathJax' in window"):
-            tab.evaluate("MathJax.startup.promise")
-        tab.evaluate("document.fonts.ready.then(() => null)")
-        tab.wait_for_load_state("networkidle")
+        self.go(page)
+
+    def go(self, page: str) -> None:
+        """Open a page, and wait until all of it is there."""
+        self.wrong.clear()
+        self.responses.clear()
+        self.tab.goto(f"{self.address}/{page}")
+        self.tab.evaluate("window.MathJax?.startup?.promise.then(() => null)")
+        self.tab.evaluate("document.fonts.ready.then(() => null)")
+        self.tab.wait_for_load_state("networkidle")
+
+    @property
+    def width(self) -> int:
+        return int(self.tab.viewport_size["width"])
+
+    def widths(self) -> list[int]:
+        """Return that of a desk and of a phone, first the one that the window has."""
+        return sorted([1366, 390], key=lambda width: width != self.width)
 
     def resize(self, width: int) -> None:
         """Make the window as wide, as who turns a phone; sidebars take a moment."""
-        if self.tab.viewport_size["width"] != width:
+        if self.width != width:
             self.tab.set_viewport_size({"width": width, "height": 844})
-            self.tab.wait_for_timeout(600)
+            self.settle()
 
-    def guard(self, route: Any) -> None:
-        """Let nothing through that leads to another host."""
-        if route.request.url.startswith(self.address):
-            route.continue_()
-        else:
-            self.wrong.append(f"asked for {route.request.url}")
-            route.abort()
+    def settle(self) -> None:
+        """Wait until what moves in or changes its colour has, and what follows."""
+        self.tab.evaluate(FRAMES)
+        self.tab.wait_for_function(f"!{MOVING}")
+        self.tab.evaluate(FRAMES)
+
+    def asked(self, request: Any) -> None:
+        """Complain of what leads to another host; the browser reaches none."""
+        if not request.url.startswith(self.address):
+            self.wrong.append(f"asked for {request.url}")
 
     def answered(self, response: Any) -> None:
         self.responses.append(response)
@@ -205,8 +237,8 @@ def visit(browser, address):
     """Open pages; return each with the complaints and the responses it gathered."""
     views = []
 
-    def open_page(page: str, width: int = 1280, theme: str = "light"):
-        view = View(browser, address, page, width, theme)
+    def open_page(page: str, width: int = 1280, theme: str = "light", **more: bool):
+        view = View(browser, address, page, width, theme, **more)
         views.append(view)
         return view.tab, view.wrong, view.responses
 
@@ -215,10 +247,12 @@ def visit(browser, address):
         view.context.close()
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(p, marks=pytest.mark.xdist_group(p)) for p in CHAPTERS],
-)
+def grouped(names: list[str]) -> list[Any]:
+    """Return pages as parameters: all tests of one run in one process."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
+
+
+@pytest.fixture(scope="module", params=grouped(CHAPTERS))
 def view(request, browser, address) -> Iterator[View]:
     """A page on a phone, opened once for all tests that only look at it.
 
@@ -298,6 +332,127 @@ def test_page_is_whole_and_light(view):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
 
 
+def moving(kind: str) -> list[str]:
+    """Return the pages that hold a figure of a kind."""
+    mark = re.compile(f'class="(?:attnsel )?attnsel-{kind}"')
+    return [p for p in CHAPTERS if mark.search((SITE / p).read_text("utf-8"))]
+
+
+def test_figures_that_move_are_there():
+    assert len(moving("frames")) >= 2
+    assert moving("map")
+
+
+def figures_used(view: View, kind: str) -> Iterator[Any]:
+    """Give the figures of a kind, wide and as on a phone, without network.
+
+    Closed boxes around them are open for as long.
+    """
+    closed = f"document.querySelectorAll('details:not([open]):has(.attnsel-{kind})')"
+    view.context.set_offline(True)
+    view.tab.evaluate(f"(window.boxes = [...{closed}]).forEach(d => d.open = true)")
+    try:
+        for width in view.widths():
+            view.resize(width)
+            figures = view.tab.locator(f".attnsel-{kind}")
+            assert figures.count()
+            yield figures
+    finally:
+        view.tab.evaluate("window.boxes.forEach(d => d.open = false)")
+        view.context.set_offline(False)
+    assert view.wrong == []
+
+
+@pytest.mark.parametrize("view", grouped(moving("frames")), indirect=True)
+def test_sliders_move_their_figures(view):
+    tab = view.tab
+    tab.clock.install(time=0)
+    for hour, figures in enumerate(figures_used(view, "frames"), 1):
+        # The machine's own time, slow or not, does not count.
+        tab.clock.pause_at(3600 * hour)
+        try:
+            for figure in figures.all():
+                check_slider(tab, figure)
+        finally:
+            tab.clock.resume()
+
+
+def check_slider(tab: Any, figure: Any) -> None:
+    slider, output = figure.locator("input"), figure.locator("output")
+    frames = figure.locator(".frame")
+    labels = frames.evaluate_all("all => all.map(f => f.dataset.label)")
+    last = len(labels) - 1
+    assert last > 0
+    kinds = frames.evaluate_all("all => new Set(all.map(f => f.innerHTML)).size")
+    assert kinds == len(labels)
+
+    def shown() -> int:
+        (visible,) = frames.evaluate_all(
+            "all => all.flatMap((f, i) => f.checkVisibility() ? [i] : [])"
+        )
+        return visible
+
+    slider.press("Home")
+    for at, label in enumerate(labels):
+        assert slider.input_value() == str(at)
+        assert shown() == at
+        assert output.inner_text() == label
+        slider.press("ArrowRight")
+
+    # From the end it starts over; touching the slider stops it.
+    figure.locator("button").click()
+    assert shown() == 0
+    tab.clock.run_for(701)
+    assert shown() == int(slider.input_value()) == 1
+    going = "Pause" if last > 1 else "Play"
+    assert figure.locator("button").inner_text() == going
+    slider.press("Home")
+    assert figure.locator("button").inner_text() == "Play"
+    assert shown() == 0
+
+
+@pytest.mark.parametrize("view", grouped(moving("map")), indirect=True)
+def test_explorers_name_and_place_their_points(view):
+    for figures in figures_used(view, "map"):
+        check_explorer(view, figures.first)
+
+
+def check_explorer(view: View, figure: Any) -> None:
+    tab = view.tab
+    canvas, output = figure.locator("canvas"), figure.locator("canvas + output")
+    search, select = figure.locator("[type=search]"), figure.locator("select").first
+    drawn = "canvas => canvas.toDataURL()"
+    seen = {canvas.evaluate(drawn)}
+
+    search.fill("awful")
+    assert output.inner_text().startswith("awful: ")
+    seen.add(canvas.evaluate(drawn))
+    search.fill("no such token")
+    assert "No token" in output.inner_text()
+
+    names = select.locator("option")
+    for i in range(names.count()):
+        select.select_option(str(i))
+        seen.add(canvas.evaluate(drawn))
+    assert len(seen) == 1 + names.count()  # the axis at first, and with a mark on it
+
+    select.select_option("0")
+    canvas.scroll_into_view_if_needed()
+    canvas.focus()
+    named = set()
+    for _ in range(3):
+        canvas.press("ArrowRight")
+        named.add(output.inner_text())
+    assert len(named) == 3
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.touchscreen.tap(x, y) if view.width < 600 else tab.mouse.move(x, y)
+    assert output.inner_text() not in named
+    assert ": " in output.inner_text()
+    tab.mouse.move(0, 0)
+    search.fill("")  # nothing is marked any more, at the other width
+
+
 # Axe takes four fifths of its time for the contrast of each word of code and each link.
 # Texts that look alike, on grounds that do, are looked at once a page: the same colour,
 # size and weight, and the same backgrounds, opacities and places all the way up.
@@ -329,7 +484,11 @@ axe.configure({rules: [{id: "color-contrast", selector: "*:not([data-alike])"}]}
 def serious_violations(tab: Any) -> list[Any]:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe(f"{Axe().axe_script};{ALIKE}").run(tab).response
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(Axe().axe_script)
+    tab.evaluate(ALIKE)
+    # Of rules that hold one element is told, of those that do not, each.
+    found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
     assert len(found["passes"]) > 20  # it has looked
     return [
         (violation["id"], [node["target"] for node in violation["nodes"]])
@@ -338,26 +497,27 @@ def serious_violations(tab: Any) -> list[Any]:
     ]
 
 
-def test_axe_finds_no_serious_violation_once_formulas_are_gone(view):
-    # They are MathJax's, alike on all pages, and take axe most of its time; one page is
-    # looked at with them, below. This is the last look at the page.
-    view.tab.evaluate(
-        "document.querySelectorAll('mjx-container').forEach(e => e.remove())"
-    )
-    for width, theme in ((1366, "light"), (390, "dark")):
+def check_with_axe(view: View) -> None:
+    """Look at a page wide and light, and as on a phone at night."""
+    view.tab.mouse.move(0, 0)  # on no link: what is pointed at has another colour
+    for width in view.widths():
+        theme = "dark" if width < 600 else "light"
         view.resize(width)
         view.tab.emulate_media(color_scheme=theme)
         shown = f"document.documentElement.dataset.theme === '{theme}'"
         view.tab.wait_for_function(shown)
+        view.settle()
         assert serious_violations(view.tab) == [], theme
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-@pytest.mark.parametrize("page", ["search.html", "book/notation.html"])
-def test_axe_finds_no_serious_violation_in_the_search_nor_in_formulas(
-    visit, page, width, theme
-):
-    assert serious_violations(visit(page, width, theme)[0]) == []
+def test_axe_finds_no_serious_violation(view):
+    # Formulas are MathJax's, alike on all pages, and take axe most of its time: one
+    # page is looked at with them. This is the last look at the page.
+    if view.page != "book/notation.html":
+        view.tab.evaluate(
+            "document.querySelectorAll('mjx-container').forEach(e => e.remove())"
+        )
+    check_with_axe(view)
 
 
 def test_theme_switch_and_preference(visit):
@@ -373,27 +533,42 @@ def test_theme_switch_and_preference(visit):
     assert wrong == []
 
 
-@pytest.mark.parametrize("word", ["embedding", "awful"])
-def test_search_finds_a_word(visit, word):
-    tab, wrong, _ = visit(f"search.html?q={word}")
-    found = tab.locator("#search-results li a").first
+@pytest.fixture(scope="module")
+def searching(browser, address) -> Iterator[View]:
+    """One tab for all that is searched; what is found is read without its formulas."""
+    view = View(browser, address, "search.html", 1366, formulas=False)
+    yield view
+    view.context.close()
+
+
+def follow_first_result(view: View, words: str) -> None:
+    view.go(f"search.html?q={words.replace(' ', '+')}")
+    found = view.tab.locator("#search-results li a").first
     found.wait_for(timeout=10_000)
     found.click()
-    tab.wait_for_load_state("networkidle")
-    assert word in tab.locator("article").inner_text().lower()
-    assert wrong == []
+    view.tab.wait_for_url(f"{view.address}/book/*")
+    view.tab.wait_for_load_state("networkidle")
+
+
+def test_axe_finds_no_serious_violation_in_the_search(searching):
+    searching.go("search.html?q=awful")
+    searching.tab.locator("#search-results li a").first.wait_for(timeout=10_000)
+    check_with_axe(searching)
+
+
+@pytest.mark.parametrize("word", ["embedding", "awful"])
+def test_search_finds_a_word(searching, word):
+    follow_first_result(searching, word)
+    assert word in searching.tab.locator("article").inner_text().lower()
+    assert searching.wrong == []
 
 
 @pytest.mark.parametrize("name", ["Lemma 4.1", "Theorem 4.3", "Lemma 4.5"])
-def test_search_finds_a_result_by_its_name(visit, name):
-    tab, wrong, _ = visit(f"search.html?q={name.replace(' ', '+')}")
-    found = tab.locator("#search-results li a").first
-    found.wait_for(timeout=10_000)
-    found.click()
-    tab.wait_for_load_state("networkidle")
-    title = tab.locator(".proof:target > .admonition-title")
+def test_search_finds_a_result_by_its_name(searching, name):
+    follow_first_result(searching, name)
+    title = searching.tab.locator(".proof:target > .admonition-title")
     assert title.inner_text().startswith(name)
-    assert wrong == []
+    assert searching.wrong == []
 
 
 def test_all_claims_are_listed_with_what_was_measured():
@@ -418,97 +593,3 @@ def test_results_are_mentioned_by_their_names():
     assert mentions
     for target, words in mentions:
         assert "thm-" not in re.sub("<[^>]*>", "", words), target
-
-
-def moving(kind: str) -> list[str]:
-    """Return the pages that hold a figure of a kind."""
-    mark = re.compile(f'class="(?:attnsel )?attnsel-{kind}"')
-    return [p for p in CHAPTERS if mark.search((SITE / p).read_text("utf-8"))]
-
-
-def test_figures_that_move_are_there():
-    assert len(moving("frames")) >= 2
-    assert moving("map")
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("page", moving("frames"))
-def test_sliders_move_their_figures(visit, page, width):
-    tab, wrong, _ = visit(page, width)
-    tab.context.set_offline(True)
-    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    tab.clock.install(time=0)
-    tab.clock.pause_at(3600)  # the machine's own time, slow or not, does not count
-    figures = tab.locator(".attnsel-frames")
-    for figure in (figures.nth(i) for i in range(figures.count())):
-        slider, output = figure.locator("input"), figure.locator("output")
-        frames = figure.locator(".frame")
-        labels = frames.evaluate_all("all => all.map(f => f.dataset.label)")
-        last = len(labels) - 1
-        assert last > 0
-        kinds = frames.evaluate_all("all => new Set(all.map(f => f.innerHTML)).size")
-        assert kinds == len(labels)
-
-        def shown(frames: Any = frames) -> int:
-            (visible,) = frames.evaluate_all(
-                "all => all.flatMap((f, i) => f.checkVisibility() ? [i] : [])"
-            )
-            return visible
-
-        slider.press("Home")
-        for at, label in enumerate(labels):
-            assert slider.input_value() == str(at)
-            assert shown() == at
-            assert output.inner_text() == label
-            slider.press("ArrowRight")
-
-        # From the end it starts over; touching the slider stops it.
-        figure.locator("button").click()
-        assert shown() == 0
-        tab.clock.run_for(701)
-        assert shown() == int(slider.input_value()) == 1
-        going = "Pause" if last > 1 else "Play"
-        assert figure.locator("button").inner_text() == going
-        slider.press("Home")
-        assert figure.locator("button").inner_text() == "Play"
-        assert shown() == 0
-    assert wrong == []
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("page", moving("map"))
-def test_explorers_name_and_place_their_points(visit, page, width):
-    tab, wrong, _ = visit(page, width)
-    tab.context.set_offline(True)
-    figure = tab.locator(".attnsel-map").first
-    canvas, output = figure.locator("canvas"), figure.locator("canvas + output")
-    search, select = figure.locator("[type=search]"), figure.locator("select").first
-    drawn = "canvas => canvas.toDataURL()"
-    seen = {canvas.evaluate(drawn)}
-
-    search.fill("awful")
-    assert output.inner_text().startswith("awful: ")
-    seen.add(canvas.evaluate(drawn))
-    search.fill("no such token")
-    assert "No token" in output.inner_text()
-
-    names = select.locator("option")
-    for i in range(names.count()):
-        select.select_option(str(i))
-        seen.add(canvas.evaluate(drawn))
-    assert len(seen) == 1 + names.count()  # the axis at first, and with a mark on it
-
-    select.select_option("0")
-    canvas.scroll_into_view_if_needed()
-    canvas.focus()
-    named = set()
-    for _ in range(3):
-        canvas.press("ArrowRight")
-        named.add(output.inner_text())
-    assert len(named) == 3
-    box = canvas.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    tab.touchscreen.tap(x, y) if width < 600 else tab.mouse.move(x, y)
-    assert output.inner_text() not in named
-    assert ": " in output.inner_text()
-    assert wrong == []

@@ -36,9 +36,12 @@ function nameCells(table) {
 }
 
 // Everything is measured before anything changes: a change in between would have the
-// whole page laid out again for each table and formula.
+// whole page laid out again for each table and formula. So would a look into a closed
+// box: what is in there is fitted when the box opens.
+const seen = (what) => [...document.querySelectorAll(what)].filter((e) => e.checkVisibility());
+
 function fit() {
-  const tables = [...document.querySelectorAll(".bd-article table")];
+  const tables = seen(".bd-article table");
   const cut = (table) => {
     const room = table.closest(".output, .pst-scrollable-table-container, article");
     return table.getBoundingClientRect().width > room.clientWidth + 1;
@@ -50,7 +53,7 @@ function fit() {
     if (!table.hasAttribute("role")) { nameCells(table); }
     table.classList.add("rows");
   });
-  const formulas = [...document.querySelectorAll("span.math mjx-container")];
+  const formulas = seen("span.math mjx-container");
   formulas.forEach((formula) => {
     formula.classList.remove("wide", "more");
     formula.removeAttribute("tabindex");
@@ -60,9 +63,9 @@ function fit() {
     return formula.getBoundingClientRect().width > room.clientWidth;
   });
   beyond.forEach((formula) => { formula.classList.add("wide"); });
-  const boxes = [...document.querySelectorAll(SCROLLING)];
+  const boxes = seen(SCROLLING);
   const scrolling = new Set(boxes.filter((box) => box.scrollWidth > box.clientWidth + 1
-    && box.checkVisibility() && !/visible/.test(getComputedStyle(box).overflowX)));
+    && !/visible/.test(getComputedStyle(box).overflowX)));
   const marks = boxes.map(more);
   boxes.forEach((box, i) => {
     box.classList.toggle("more", marks[i]);
