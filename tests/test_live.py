@@ -23,6 +23,8 @@ from attnsel.influence import score_flips, score_influence, score_shapley
 from attnsel.texts.reviews import generate_reviews
 from attnsel.tokens import Vocab
 
+# The model and the list of characters are made once, in one process.
+pytestmark = pytest.mark.xdist_group("live")
 ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff", "\u2028", "中"]
 
 

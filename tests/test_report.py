@@ -29,6 +29,8 @@ from attnsel.report.quality import (
 from attnsel.report.splits import hold_out
 from attnsel.texts.reviews import generate_reviews
 
+# The report that most tests look at is made once, in one process.
+pytestmark = pytest.mark.xdist_group("report")
 EVIL = "<script>alert('x')</script> & \"quoted\""
 
 

@@ -13,6 +13,9 @@ from attnsel.corpus import Corpus
 from attnsel.texts import reviews
 from attnsel.texts.reviews import expected_counts, generate_reviews
 
+# Its corpora are made once, in one process.
+pytestmark = pytest.mark.xdist_group("reviews")
+
 
 @cache
 def bundled(classes=2, stream=0):
