@@ -1,6 +1,6 @@
 """Disks that fill, homes that cannot be written, runs cut short, files gone bad.
 
-Tests with processes of their own take some seconds: each imports torch and pandas.
+Tests with a disk of their own take some seconds: each imports torch and pandas.
 """
 
 from __future__ import annotations
