@@ -26,18 +26,6 @@ def pytest_collectstart(collector):
         hypothesis.settings.load_profile("attnsel")
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """Name the tests of an `xdist_group` as xdist wants them named.
-
-    xdist 3.8 writes the name where pytest 9.2 does not read it any more, and then the
-    tests of a group, which share what is dear to make, run in all processes.
-    """
-    for item in items:
-        if "@" in vars(item).get("_nodeid", "") and hasattr(item, "_id"):
-            item._id = type(item._id).parse(item._nodeid)
-
-
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
     """A cache of its own, no data folder, no network, no bars, for a test."""
