@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from pathlib import Path
@@ -154,6 +155,7 @@ def chapters(root: Path) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
+@functools.cache  # a page asks once for each claim that it mentions
 def claims(path: Path) -> list[dict[str, str]]:
     """Return the claims that a notebook's outputs hold."""
     notebook = nbformat.read(path, as_version=4)
