@@ -21,8 +21,10 @@ endif
 export ATTNSEL_DATA
 export ATTNSEL_PROGRESS := 0
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
+# What is imported is compiled once, whatever the caller's settings: uv compiles nothing.
+export PYTHONDONTWRITEBYTECODE :=
 
-INSTALL_TORCH = -m pip install --quiet --no-deps --retries 1 \
+INSTALL_TORCH = -m pip install --quiet --no-deps --no-compile --retries 1 \
 	--extra-index-url https://download.pytorch.org/whl/cpu \
 	"$$(grep '^torch==' requirements.txt)"
 
@@ -85,7 +87,7 @@ colab-environment: $(COLAB)/.ready
 $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 	rm -rf $(COLAB)
 	$(BIN)/python -m venv $(COLAB)
-	$(COLAB)/bin/python $(INSTALL_TORCH) --no-compile
+	$(COLAB)/bin/python $(INSTALL_TORCH)
 	$(BIN)/python -m uv pip install --quiet --python $(COLAB)/bin/python --no-deps \
 		-r tests/colab-requirements.txt || $(COLAB)/bin/python -m pip install \
 		--quiet --no-deps --no-compile -r tests/colab-requirements.txt

@@ -481,15 +481,21 @@ axe.configure({rules: [{id: "color-contrast", selector: "*:not([data-alike])"}]}
 """
 
 
+# What a rule finds is as grave as the rule says: those that find nothing serious rest.
+GRAVE = """axe.configure({rules: axe._audit.rules
+  .filter((rule) => ["minor", "moderate"].includes(rule.impact))
+  .map(({id}) => ({id, enabled: false}))});"""
+
+
 def serious_violations(tab: Any) -> list[Any]:
     from axe_playwright_python.sync_playwright import Axe
 
     if not tab.evaluate("'axe' in window"):
-        tab.evaluate(Axe().axe_script)
+        tab.evaluate(f"{Axe().axe_script};{GRAVE}")
     tab.evaluate(ALIKE)
     # Of rules that hold one element is told, of those that do not, each.
     found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    assert len(found["passes"]) > 20  # it has looked
+    assert len(found["passes"]) > 15  # it has looked
     return [
         (violation["id"], [node["target"] for node in violation["nodes"]])
         for violation in found["violations"]
@@ -518,6 +524,21 @@ def test_axe_finds_no_serious_violation(view):
             "document.querySelectorAll('mjx-container').forEach(e => e.remove())"
         )
     check_with_axe(view)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_link_that_is_pointed_at_can_be_read(searching, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    searching.go("book/cite.html")
+    searching.tab.emulate_media(color_scheme=theme)
+    searching.tab.locator("article p a").first.hover()
+    searching.settle()
+    searching.tab.evaluate(Axe().axe_script)
+    options = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+    found = searching.tab.evaluate("how => axe.run('article p a:hover', how)", options)
+    assert len(found["passes"]) + len(found["violations"]) == 1
+    assert found["violations"] == []
 
 
 def test_theme_switch_and_preference(visit):
