@@ -75,7 +75,7 @@ test-bundled: $(READY)
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
-# Chapters alone, as in Colab: three of them, or RUNNER=all; two processes, and torch is
+# Chapters alone, as in Colab: three, one of them with the Hub, or RUNNER=all; two processes, and torch is
 # there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready

@@ -59,7 +59,9 @@ def test_the_page_cuts_every_character_as_the_package_does(step):
         "the " + "".join(f"a{c}b{c}{c} '{c}'x " for c in chosen[i : i + 50])
         for i in range(0, len(chosen), 50)
     ]
-    words = ["the", "'", "a", "éb", "б", "中", "b"]
+    # A capital letter is known by its small one.
+    small = {f"a{c}b{c}{c}".lower() for c in chosen if c.isupper()}
+    words = ["the", "'", "a", "éb", "б", "中", "b", *sorted(small)]
     assert same_pieces(texts, Vocab(words)) > 0.3 * len(texts)
 
 
