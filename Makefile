@@ -75,8 +75,8 @@ test-bundled: $(READY)
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
-# Chapters alone, as in Colab: three, one of them with the Hub, or RUNNER=all; two processes, and torch is
-# there only once.
+# Chapters alone, as in Colab: three, one of them with the Hub, or RUNNER=all; two
+# processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
