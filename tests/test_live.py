@@ -62,7 +62,7 @@ def test_the_page_cuts_every_character_as_the_package_does(step):
     # A capital letter is known by its small one.
     small = {f"a{c}b{c}{c}".lower() for c in chosen if c.isupper()}
     words = ["the", "'", "a", "éb", "б", "中", "b", *sorted(small)]
-    assert same_pieces(texts, Vocab(words)) > 0.3 * len(texts)
+    assert same_pieces(texts, Vocab(words)) > 0.35 * len(texts)
 
 
 def test_the_page_cuts_odd_texts_as_the_package_does():

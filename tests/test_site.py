@@ -232,21 +232,6 @@ class View:
             self.wrong.append(message.text)
 
 
-@pytest.fixture
-def visit(browser, address):
-    """Open pages; return each with the complaints and the responses it gathered."""
-    views = []
-
-    def open_page(page: str, width: int = 1280, theme: str = "light", **more: bool):
-        view = View(browser, address, page, width, theme, **more)
-        views.append(view)
-        return view.tab, view.wrong, view.responses
-
-    yield open_page
-    for view in views:
-        view.context.close()
-
-
 def grouped(names: list[str]) -> list[Any]:
     """Return pages as parameters: all tests of one run in one process."""
     return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
@@ -541,9 +526,9 @@ def test_a_link_that_is_pointed_at_can_be_read(searching, theme):
     assert found["violations"] == []
 
 
-def test_theme_switch_and_preference(visit):
-    tab, wrong, _ = visit("book/intro.html", theme="dark")
-    theme = "document.documentElement.dataset.theme"
+def test_theme_switch_and_preference(browser, address):
+    view = View(browser, address, "book/intro.html", 1280, theme="dark")
+    tab, theme = view.tab, "document.documentElement.dataset.theme"
     assert tab.evaluate(theme) == "dark"
     button = tab.locator("button.theme-switch-button").first
     seen = set()
@@ -551,7 +536,8 @@ def test_theme_switch_and_preference(visit):
         button.click()
         seen.add(tab.evaluate("document.documentElement.dataset.mode"))
     assert seen == {"auto", "dark", "light"}
-    assert wrong == []
+    assert view.wrong == []
+    view.context.close()
 
 
 @pytest.fixture(scope="module")

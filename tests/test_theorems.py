@@ -80,7 +80,12 @@ def lemma_bound(eps: float, v2: float) -> float:
 
 @pytest.mark.parametrize(
     ("d", "lr", "positive"),
-    [(2048, 100.0, False), (2048, 1000.0, True), (4096, 100.0, True)],
+    [
+        (2048, 100.0, False),
+        (2048, 1000.0, True),
+        (4096, 100.0, True),
+        pytest.param(16384, 100.0, True, marks=pytest.mark.weekly),
+    ],
 )
 def test_value_gap_is_above_its_bound(d: int, lr: float, positive: bool) -> None:
     corpus = separable_corpus(n=400, n_tokens=500, length=8)

@@ -35,11 +35,11 @@ function nameCells(table) {
   });
 }
 
+const seen = (what) => [...document.querySelectorAll(what)].filter((e) => e.checkVisibility());
+
 // Everything is measured before anything changes: a change in between would have the
 // whole page laid out again for each table and formula. So would a look into a closed
 // box: what is in there is fitted when the box opens.
-const seen = (what) => [...document.querySelectorAll(what)].filter((e) => e.checkVisibility());
-
 function fit() {
   const tables = seen(".bd-article table");
   const cut = (table) => {
