@@ -126,6 +126,8 @@ def test_the_text_box_follows_what_one_types(visit, width):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_text_box_says_what_each_word_does(visit, width):
+    from playwright.sync_api import expect
+
     tab = visit(text_box(WORDS, SCORES, examples=EXAMPLES), width)
     box, rows = tab.locator("[type=text]"), tab.locator(".attnsel-text")
     box.fill("A good, not bad film. Good!")
@@ -133,6 +135,8 @@ def test_the_text_box_says_what_each_word_does(visit, width):
     assert rows.nth(2).is_hidden()
     summary = tab.locator("summary")
     summary.tap() if width < 600 else summary.press("Enter")
+    # The page hears of an opened fold only after it is open.
+    expect(tab.locator("details p")).not_to_be_empty()
     corpus = attnsel.Corpus.from_texts([box.input_value()], vocab=WORDS)
     lost = score_influence(SCORES[40], corpus).toarray()[0]
     values = score_shapley(SCORES[40], corpus).toarray()[0]
