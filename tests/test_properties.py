@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import torch
 from caching import same
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import attnsel
@@ -122,6 +122,7 @@ def test_a_certificate_is_silent_where_its_conditions_fail(seed: int) -> None:
 
 
 @given(seed=SEEDS)
+@example(seed=390)  # two votes of one sequence that differ by rounding
 @settings(max_examples=25 * MORE)
 def test_h_is_ahead_where_theorem_a_wants_it(seed: int) -> None:
     model, corpus, selected, found = certified(seed)
@@ -150,7 +151,10 @@ def test_h_is_ahead_where_theorem_a_wants_it(seed: int) -> None:
             )
         if reached and rises and min(leads) > 0:
             norms.append(float(h.norm()) / min(leads))
-    assert found.h_norm == pytest.approx(min(norms), rel=1e-6)
+    # A lead below 1e-9 of the target's size is rounding: no digit of the norm is known
+    # then, only that it is at least this, with which nothing is proved.
+    useless = 1e9 / float(E[occurring].norm(dim=1).max())
+    assert min(found.h_norm, useless) == pytest.approx(min(*norms, useless), rel=1e-6)
 
 
 @given(seed=SEEDS)
