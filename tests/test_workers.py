@@ -13,6 +13,9 @@ from attnsel.train import fit
 from attnsel.workers import Workers, side_by_side
 
 CPU = torch.device("cpu")
+# Seconds of a piece after one that failed. A hundred of them take five threads two
+# seconds: so long may the one that failed be held up before it stops the others.
+LONG = 0.1
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -35,18 +38,23 @@ def test_each_piece_is_done_once_and_all_ends_as_it_began(threads):
 
 
 def test_one_that_is_held_up_holds_up_one_piece():
-    torch.set_num_threads(2)
-    done = []
+    done, others_done = [], threading.Event()
 
     def work(i):
-        time.sleep(0.2 if i == 0 else 0.0)
-        done.append((threading.get_ident(), i))
+        if i == 0:
+            assert others_done.wait(timeout=60)
+        done.append(i)
+        if len(done) == 49:
+            others_done.set()
 
-    with Workers(CPU) as workers:
-        workers.run(work, 50)
-    torch.set_num_threads(1)
-    held_up = {thread for thread, i in done if i == 0}
-    assert sum(thread in held_up for thread, _ in done) == 1
+    torch.set_num_threads(2)
+    try:
+        with Workers(CPU) as workers:
+            workers.run(work, 50)
+    finally:
+        torch.set_num_threads(1)
+    assert sorted(done) == list(range(50))
+    assert done[-1] == 0
 
 
 def test_an_error_ends_the_others_and_is_told(threads):
@@ -55,11 +63,11 @@ def test_an_error_ends_the_others_and_is_told(threads):
     def work(i):
         if i == 7:
             raise KeyError("seven")
-        time.sleep(0.001)
+        time.sleep(LONG if i > 7 else 0)
         done.append(i)
 
     with pytest.raises(KeyError, match="seven"), Workers(CPU) as workers:
-        workers.run(work, 500)
+        workers.run(work, 150)
     assert len(done) < 100
     assert torch.get_num_threads() == threads
 
@@ -85,9 +93,13 @@ def test_a_training_has_the_same_bits_with_any_number_of_threads(
 
 def test_side_by_side_answers_in_turn_and_all_ends_as_it_began(threads):
     before = threading.enumerate()
+    second_done = threading.Event()
 
     def work(i):
-        time.sleep(0.002 * (5 - i))  # the last ones are done first
+        if i == 0 and threads > 1:
+            assert second_done.wait(timeout=60)
+        if i == 1:
+            second_done.set()
         return i, torch.get_num_threads()
 
     assert list(side_by_side(work, range(5))) == [(i, 1) for i in range(5)]
@@ -105,12 +117,12 @@ def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
 
     def work(i):
         begun.append(i)
-        time.sleep(0.001)
         if i == 7:
             raise KeyError("seven")
+        time.sleep(LONG if i > 7 else 0)
 
     with pytest.raises(KeyError, match="seven"):
-        list(side_by_side(work, range(500)))
+        list(side_by_side(work, range(150)))
     assert len(begun) < 100
     assert torch.get_num_threads() == threads
 
