@@ -1,7 +1,10 @@
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
@@ -9,7 +12,8 @@ from IPython.utils.capture import capture_output
 from matplotlib import pyplot
 from nbval.plugin import get_sanitize_patterns
 
-from attnsel.book import claim, glue, name_tokens
+from attnsel.book import claim, glue, knobs, name_tokens
+from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
 
 BOUNDS = [
@@ -48,7 +52,7 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
     """The patterns of nbval hide the measured value of an inexact claim only."""
     text = (Path(__file__).parent / "nbval.cfg").read_text(encoding="utf-8")
     patterns = get_sanitize_patterns(text)
-    assert len(patterns) == 4
+    assert len(patterns) == 6
 
     def compared(value, statement="From: 1, above 0", **settings):
         text = shown(statement, value, **settings)[0][kind]
@@ -67,6 +71,9 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
         assert compared(1, **bound) != compared(1, "Of: 1, above 0", **bound)
         assert compared(1, **bound) != compared(1, paper=True, **bound)
     assert compared(3, equals=3) != compared(4, equals=4)
+    # On generated reviews, where a claim is an observation.
+    for bound in ({"between": (0, 9)}, {"above": 2}, {"equals": 3}):
+        assert compared(3, asked=False, **bound) == compared(3, **bound)
 
 
 @pytest.mark.parametrize(
@@ -97,13 +104,101 @@ def test_only_an_interval_holds_its_ends():
                 claim("a", end, **{bound: end})
 
 
-def test_a_claim_that_is_not_asked_may_fail():
-    data, _ = shown("a", 1.0, below=0, asked=False)
-    assert data["text/plain"] == "– a: 1, below 0 (this book)"
-    held, _ = shown("a", -1.0, below=0, asked=False)
-    assert held["text/plain"].startswith("✓ a: -1")
-    with pytest.raises(AssertionError, match="fails"):
-        shown("a", math.nan, below=0, asked=False)
+@pytest.fixture
+def chapter():
+    """The names of a chapter whose knob is as in the book, and no chapter after it."""
+    names = {"SEED": 0}
+    shown_by(lambda: knobs(names, {"SEED": 0}))
+    yield names
+    shown_by(lambda: knobs({}, {}))
+
+
+def shown_by(call):
+    """Return the texts that a call displays."""
+    InteractiveShell.instance()
+    with capture_output() as captured:
+        call()
+    return [output.data["text/plain"] for output in captured.outputs]
+
+
+ODD = [math.nan, math.inf, torch.zeros(0), torch.zeros(2), None, "nan", [], np.zeros(0)]
+
+
+@pytest.mark.parametrize("value", ODD, ids=str)
+def test_what_is_no_number_fails_in_the_book_and_is_shown_elsewhere(chapter, value):
+    with pytest.raises(AssertionError, match="a fails: "):
+        claim("a", value, below=9)
+    chapter["SEED"] = 1
+    (changed, seen) = shown_by(lambda: claim("a", value, below=9))
+    assert changed.startswith("Changed: SEED = 1 (in the book 0). The text of")
+    assert re.match(r"– a: here (nan|inf), in the book below 9 \(this", seen)
+
+
+def test_a_claim_is_an_observation_once_a_knob_is_turned(chapter):
+    assert shown_by(lambda: claim("a", 1, equals=1)) == [
+        "✓ a: 1, exactly 1 (this book)"
+    ]
+    chapter["SEED"] = 7
+    changed, holds = shown_by(lambda: claim("a", 1, equals=1))
+    assert "SEED = 7 (in the book 0)" in changed
+    assert holds == "✓ a: here 1, in the book exactly 1 (this book)"
+    (fails,) = shown_by(lambda: claim("a", 0.3, between=(1, 2)))  # it was said once
+    assert fails == "– a: here 0.3, in the book between 1 and 2 (this book)"
+    chapter["SEED"] = 0
+    with pytest.raises(AssertionError, match="a fails: 0.3"):
+        claim("a", 0.3, between=(1, 2))
+
+
+@pytest.mark.parametrize("where", ["corpus", "dict", "list"])
+def test_generated_reviews_make_observations_of_claims(chapter, where):
+    corpus = Corpus.from_tokens([[0], [1]], [0, 1], Vocab(["a", "b"]), name="bundled")
+    chapter["corpus"] = {"corpus": corpus, "dict": {"a": corpus}, "list": [0, corpus]}[
+        where
+    ]
+    (seen,) = shown_by(lambda: claim("a", 0.3, between=(1, 2)))
+    assert seen.startswith("– a: here 0.3")
+    chapter["corpus"] = replace(corpus, name="mine")
+    with pytest.raises(AssertionError, match="a fails"):
+        claim("a", 0.3, between=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("value", "now", "words"),
+    [
+        (1.0, 1, None),
+        (range(2), range(0, 2), None),
+        ([1, 2], [1, 2, 3], "K = [1, 2, 3] (in the book [1, 2])"),
+        (None, 40, "K = 40 (in the book None)"),
+        ("imdb", pd.DataFrame({"text": ["a"]}), "K = a DataFrame (in the book 'imdb')"),
+        ({"n": 1}, {"n": 2}, "K = {'n': 2} (in the book {'n': 1})"),
+        ((1, 2), np.arange(9), "K = array([0, 1, 2, 3, 4, 5, 6, 7, 8]) (in the book"),
+    ],
+)
+def test_knobs_say_what_was_changed(chapter, value, now, words):
+    said = shown_by(lambda: knobs({"K": now}, {"K": value}))
+    assert len(said) == (words is not None)
+    assert not said or said[0].startswith(f"Changed: {words}")
+
+
+def test_a_setting_outside_the_range_is_a_sentence(chapter):
+    words = "DIM is at least 8, or two rows may agree"
+    assert shown_by(lambda: knobs({"DIM": 9}, {"DIM": 9}, {words: True})) == []
+    outside, changed = shown_by(lambda: knobs({"DIM": 4}, {"DIM": 9}, {words: False}))
+    assert outside == f"Outside the range of this chapter: {words}."
+    assert changed.startswith("Changed: DIM = 4 (in the book 9).")
+
+
+def test_numbers_of_the_prose_are_visible_in_another_run(chapter):
+    InteractiveShell.instance()
+    chapter["SEED"] = 1
+    with capture_output() as captured:
+        glue(n_steps=58)
+    changed, stored = captured.outputs
+    assert changed.data["text/plain"].startswith("Changed: ")
+    assert stored.data == {
+        "application/papermill.record/text/plain": "'58'",
+        "text/plain": "n steps: 58",
+    }
 
 
 def test_a_claim_needs_exactly_one_bound():

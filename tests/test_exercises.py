@@ -22,6 +22,7 @@ from attnsel.corpus import Corpus
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 NAMES = sorted(exercises())
+CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
 TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+ min)\)")
 
 by_name = pytest.mark.parametrize("name", NAMES)
@@ -38,7 +39,7 @@ def used() -> dict[str, list[tuple[Path, int]]]:
     for path in sorted(BOOK.glob("*.ipynb")):
         for i, cell in enumerate(cells(path)):
             if cell.cell_type == "code":
-                for name in re.findall(r'^check\(\s*"([\w-]+)"', cell.source, re.M):
+                for name in re.findall(CHECK, cell.source, re.M):
                     found.setdefault(name, []).append((path, i))
     return found
 
@@ -142,6 +143,28 @@ def test_a_check_displays_the_verdict_and_help_that_is_folded():
     assert page.count("<details") == 3
     assert "corpus.counts.T @ corpus.signs" in page
     assert output.metadata == {"check": {"name": "one-step-alpha", "state": "open"}}
+
+
+def test_a_check_returns_the_function_to_go_on_with():
+    solution = exercises()["one-step-alpha"].solution
+
+    def mine(corpus):
+        return solution(corpus)
+
+    InteractiveShell.instance()
+    with capture_output() as said:
+        assert check("one-step-alpha", mine) is mine
+        assert check("one-step-alpha", lambda corpus: -mine(corpus)) is solution
+        assert check("one-step-alpha", lambda corpus: ...) is solution
+        assert check("one-step-alpha", solution) is solution
+    lines = [output.data["text/plain"] for output in said.outputs]
+    assert lines[0] == (
+        "✓ one-step-alpha: right on 10 examples. From here on it is used."
+    )
+    assert [line[0] for line in lines] == list("✓✗○○")
+    for line in lines[1:]:
+        assert line.endswith("Until then the package's is used.")
+    assert "this is the package's function; write your own" in lines[3]
 
 
 def test_an_unknown_name_is_told():

@@ -239,7 +239,9 @@ def lesson_faults(path: Path) -> list[str]:
     prose = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
     if ":class: guess" not in prose:
         found.append("no question to guess")
-    checks = [c for c in shown(path) if re.search(r"^check\(", c.source, re.MULTILINE)]
+    checks = [
+        c for c in shown(path) if re.search(r"^\w+ = check\(", c.source, re.MULTILINE)
+    ]
     if len(checks) < (3 if path.stem in CORE else 1):
         found.append(f"{len(checks)} exercises with a check")
     return found

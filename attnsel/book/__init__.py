@@ -2,6 +2,7 @@
 
 from attnsel.book.claims import claim as claim
 from attnsel.book.claims import glue as glue
+from attnsel.book.claims import knobs as knobs
 from attnsel.book.data import authors as authors
 from attnsel.book.data import explanations as explanations
 from attnsel.book.data import step_sweep as step_sweep
