@@ -5,7 +5,7 @@ has imported all before. This takes a sample of each module with a fixed seed an
 module's own fast test files, so that a module takes minutes: `pip install mutmut`, then
 `python -m tools.mutation` for all modules, or with their names after it for some;
 `--seed` and `--sample` draw others. It prints what survives and a row of the table in
-CONTRIBUTING. `mutmut` changes nothing in a function under a decorator;
+`mutants.md`. `mutmut` changes nothing in a function under a decorator;
 `tools/mutants.py` plants what it cannot.
 """
 
