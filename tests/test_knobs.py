@@ -1,0 +1,246 @@
+"""Each chapter runs to its end at settings that are not the book's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+from forks import processes
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+KNOBS = "# knobs"
+AT_EACH_PUSH = 3  # settings of a chapter; the others run every week
+LEAST = 6  # settings of a chapter
+SECONDS = 300  # within which a chapter ends at any of these settings
+
+# Chapters whose knobs do not turn yet.
+NOT_YET = {
+    "broken_assumptions",
+    "classes",
+    "convergence",
+    "deeper",
+    "deviations",
+    "explanation",
+    "first_step_on_p",
+    "floating_point",
+    "frozen",
+    "interactions",
+    "margins",
+    "max_margin",
+    "memorized",
+    "model",
+    "one_step",
+    "outside",
+    "own_texts",
+    "reviews",
+    "selection",
+    "settings",
+    "synthetic",
+}
+
+# A file of one's own, in the folder in which a chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+# By chapter, settings far from the book's; those that run at each push come first.
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "broken_assumptions": [],
+    "classes": [],
+    "convergence": [
+        {"SEED": 1},
+        {"MAX_NORM": 2000.0},
+        {"MAX_NORM": 100.0},
+        {"DIM": 256},
+    ],
+    "deeper": [],
+    "deviations": [],
+    "explanation": [{"TRAIN": 200, "DIM": 8}],
+    "first_step_on_p": [],
+    "floating_point": [],
+    "frozen": [],
+    "interactions": [],
+    "margins": [{"DIM": 32}, {"STEP": 10.0}],
+    "max_margin": [
+        {"DIM": 64, "N": 40, "N_TOKENS": 40},
+        {"SEED": 1},
+        {"MAX_NORM": 500.0},
+        {"STEP": 1000.0, "DIM": 512},
+    ],
+    "memorized": [],
+    "model": [
+        {"LIMIT": 200, "DIM": 64},
+        {"LIMIT": 2000, "DIM": 64, "SEED": 1},
+        {"DATA": "yelp", "LIMIT": 500},
+    ],
+    "one_step": [{"DIM": 64}],
+    "outside": [{"COPIES": 10}, {"SCALE": 0.9}],
+    "own_texts": [MINE, {"LIMIT": 50}, {"DATA": "yelp", "LIMIT": 100}],
+    "reviews": [{"STEPS": 10}, {"PAPER_YELP": 500}],
+    "selection": [{"SEEDS": range(3)}],
+    "settings": [],
+    "synthetic": [],
+}
+READY = sorted(set(SETTINGS) - NOT_YET)
+ready = pytest.mark.parametrize("chapter", READY)
+
+
+def code(chapter: str) -> list[str]:
+    """Return the sources of the code cells of a chapter."""
+    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def knob_cells(chapter: str) -> tuple[str, str]:
+    """Return the cell of the knobs and the one after it."""
+    cells = code(chapter)
+    (i,) = [i for i, source in enumerate(cells) if source.startswith(KNOBS)]
+    return cells[i], cells[i + 1]
+
+
+def as_in_the_book(chapter: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the knobs as the chapter sets them, and as `knobs` has them."""
+    source, following = knob_cells(chapter)
+    names: dict[str, Any] = {"torch": torch}
+    exec(source, names)
+    knobs = {name: value for name, value in names.items() if name.isupper()}
+    noted = {}
+
+    def knobs_of(_: Any, book: dict[str, Any], ranges: Any = None) -> None:
+        noted.update(book)
+        assert all((ranges or {}).values()), "the book is outside its own range"
+
+    calls = [
+        node
+        for node in ast.walk(ast.parse(following))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "knobs"
+    ]
+    (call,) = calls
+    exec(ast.unparse(call), names | {"knobs": knobs_of})
+    return knobs, noted
+
+
+class Turn(ast.NodeTransformer):
+    """Put other values in place of those that are assigned to some names."""
+
+    def __init__(self, setting: Mapping[str, Any]) -> None:
+        self.setting = setting
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        (target,) = node.targets
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        if len(names) != len(values):
+            names, values = [target], [node.value]
+        for i, name in enumerate(map(ast.unparse, names)):
+            if name in self.setting:
+                values[i] = ast.parse(repr(self.setting[name]), mode="eval").body
+        if isinstance(target, ast.Tuple) and len(names) > 1:
+            node.value = ast.Tuple(values, ast.Load())
+        else:
+            (node.value,) = values
+        return node
+
+
+def turned(source: str, setting: Mapping[str, Any]) -> str:
+    """Return a cell of knobs in which some have other values."""
+    return ast.unparse(Turn(setting).visit(ast.parse(source)))
+
+
+def play(sources: list[str], folder: str) -> None:
+    """Run cells in a shell of their own, and write what they displayed, or why not."""
+    import matplotlib
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    os.chdir(folder)
+    matplotlib.use("module://matplotlib_inline.backend_inline")
+    shell = InteractiveShell.instance()
+    displayed = []
+    for source in sources:
+        with capture_output() as said:
+            result = shell.run_cell(source)
+        error = result.error_before_exec or result.error_in_exec
+        if error:
+            lines = traceback.format_exception(error)
+            Path("failed").write_text(f"{source}\n\n{''.join(lines[-4:])}")
+            return
+        displayed += [output.data.get("text/plain", "") for output in said.outputs]
+    Path("displayed").write_text(json.dumps(displayed))
+
+
+def runs() -> Iterator[Any]:
+    """Yield a chapter and a setting; all of a chapter are for one worker."""
+    for chapter in READY:
+        for i, setting in enumerate(SETTINGS[chapter]):
+            marks = [pytest.mark.xdist_group(f"knobs-{chapter}")]
+            if i >= AT_EACH_PUSH:
+                marks.append(pytest.mark.weekly)
+            named = "-".join(f"{name}={value}" for name, value in setting.items())
+            name = f"{chapter}-{named}"
+            yield pytest.param(chapter, setting, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("chapter", "setting"), list(runs()))
+def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path):
+    rows = [f"a {'good' if i % 2 else 'bad'} film {i % 7},{i % 2}" for i in range(60)]
+    (tmp_path / "mine.csv").write_text("\n".join(["body,verdict", *rows]))
+    sources = [
+        turned(source, setting) if source.startswith(KNOBS) else source
+        for source in code(chapter)
+    ]
+    process = processes.Process(target=play, args=(sources, str(tmp_path)))
+    process.start()
+    process.join(SECONDS)
+    process.kill()
+    failed = tmp_path / "failed"
+    assert not failed.exists(), failed.read_text()
+    displayed = json.loads((tmp_path / "displayed").read_text())
+    changed = [text for text in displayed if "The text of this page describes" in text]
+    assert len(changed) == 1
+    for name, value in setting.items():
+        assert f"{name} = {value!r} (in the book" in changed[0]
+
+
+def test_every_chapter_with_knobs_has_its_table():
+    with_knobs = {
+        path.stem
+        for path in BOOK.glob("*.ipynb")
+        if any(source.startswith(KNOBS) for source in code(path.stem))
+    }
+    assert with_knobs == set(SETTINGS)
+    assert set(SETTINGS) >= NOT_YET
+
+
+@ready
+def test_a_table_has_settings_far_from_the_books(chapter):
+    book, _ = as_in_the_book(chapter)
+    assert len(SETTINGS[chapter]) >= LEAST
+    for setting in SETTINGS[chapter]:
+        assert setting
+        assert all(book[name] != value for name, value in setting.items())
+
+
+@ready
+def test_the_books_values_are_those_of_the_notebook(chapter):
+    knobs, noted = as_in_the_book(chapter)
+    assert noted == knobs
+
+
+@pytest.mark.parametrize(
+    ("source", "setting", "expected"),
+    [
+        ("A = 1", {"A": 2}, "A = 2"),
+        ("A, B = 1, 2  # why", {"B": "x"}, "A, B = (1, 'x')"),
+        ("A = (1, 2)", {"A": range(3)}, "A = range(0, 3)"),
+        ("A = 1\nB = 2 * A", {"A": 5}, "A = 5\nB = 2 * A"),
+        ("A = [1]", {}, "A = [1]"),
+    ],
+)
+def test_a_knob_is_turned_where_it_stands(source, setting, expected):
+    assert turned(source, setting) == expected
