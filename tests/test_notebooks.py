@@ -16,6 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
+from test_knobs import KNOBS, NOT_YET
 
 from attnsel import BundledCorpusWarning
 from tools import execute
@@ -155,26 +156,51 @@ CORE = {
     "reviews",
 }
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-KNOBS = "# knobs"
+HEAD = re.compile(r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
 IN_SHORT = re.compile(
-    r"^\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n(?:[^\n]+\n)*\n"
-    r"(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"
+    r"^(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"
     r"(?P<text>.*?)\n(?P=fence)$",
-    re.DOTALL,
+    re.DOTALL | re.MULTILINE,
 )
+GUESS = ":class: guess"
+GUESS_THEN_RUN = re.compile(r"guess\b[^.]*\bthen run", re.IGNORECASE)
+
+
+def prose_of(cells: list[Any]) -> str:
+    """Return what stands in the cells of text."""
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
 
 
 def opening_faults(cells: list[Any]) -> list[str]:
     """Return what is not as it should be in the first cells of a chapter."""
     found = []
-    box = IN_SHORT.search(cells[0].source)
+    if not HEAD.match(cells[0].source):
+        found.append("the first cell begins with a label, the title and one sentence")
+    box = IN_SHORT.search(prose_of(cells[:10]))
     if box is None:
-        found.append('the first cell is title, one sentence, box "In short"')
+        found.append('no box "In short" in the first cells')
     elif words(box["text"]) > 60:
         found.append(f"In short has {words(box['text'])} words; 60 are enough")
     for i, what in ((2, "the installation"), (3, "imports and sizes")):
         if cells[i].cell_type != "code" or "hide-input" not in tags(cells[i]):
             found.append(f"cell {i} is {what}, tagged hide-input")
+    return found
+
+
+def guess_faults(cells: list[Any]) -> list[str]:
+    """Return which answers stand before their question, or open beneath it."""
+    found = []
+    prose = prose_of(cells)
+    box = IN_SHORT.search(prose)
+    if box and box.start() < prose.find(GUESS) and "?" not in box["text"]:
+        found.append("In short stands before the guess and answers it")
+    for i, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and GUESS_THEN_RUN.search(cell.source):
+            for following in cells[i + 1 :]:
+                if following.cell_type == "markdown":
+                    break
+                if following.outputs and "hide-output" not in tags(following):
+                    found.append(f"cell {following.id}: fold what is to be guessed")
     return found
 
 
@@ -225,8 +251,6 @@ def lesson_faults(path: Path) -> list[str]:
     found = []
     lines, seen = sum(map(size, code(path))), sum(map(size, shown(path)))
     least = 0.6 if path.stem in CORE else 0.3
-    if lines > 250:
-        found.append(f"{lines} lines of code; at most 250")
     if seen < least * lines:
         found.append(f"{seen / lines:.0%} of the code is shown; at least {least:.0%}")
     for cell in shown(path):
@@ -236,9 +260,10 @@ def lesson_faults(path: Path) -> list[str]:
             found.append(f"cell {cell.id}: a shown line is over 80 letters wide")
     if not any(cell.source.startswith(KNOBS) for cell in shown(path)):
         found.append(f"no cell of numbers to change, shown, begins with {KNOBS!r}")
-    prose = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
-    if ":class: guess" not in prose:
+    if GUESS not in prose_of(read(path).cells):
         found.append("no question to guess")
+    if path.stem not in NOT_YET:
+        found += guess_faults(read(path).cells)
     checks = [
         c for c in shown(path) if re.search(r"^\w+ = check\(", c.source, re.MULTILINE)
     ]
@@ -253,12 +278,9 @@ def faults(path: Path) -> list[str]:
     found = opening_faults(cells)
     for cell in code(path):
         found += [f"cell {cell.id}: {fault}" for fault in cell_faults(cell)]
-    kept = [cell for cell in cells if "lab" not in tags(cell)]
-    if len(kept) > 40:
-        found.append(f"{len(kept)} cells; at most 40")
-    prose = "\n".join(c.source for c in cells if c.cell_type == "markdown")
-    if words(prose) > 3000:
-        found.append(f"{words(prose)} words; at most 3,000")
+    count = words(prose_of(cells))
+    if count > 3000:
+        found.append(f"{count} words; at most 3,000")
     if path.stem != "intro":
         found += lesson_faults(path)
     return found
@@ -267,6 +289,44 @@ def faults(path: Path) -> list[str]:
 @chapters
 def test_chapter_has_the_form_of_the_book(path):
     assert faults(path) == []
+
+
+@chapters
+def test_what_is_stored_is_the_books_run(path):
+    stored = [o for o in outputs(path) if "claim" in o.get("metadata", {})]
+    assert all(o.data["text/plain"].startswith("✓") for o in stored)
+    assert "attnsel-knobs" not in json.dumps(outputs(path))
+
+
+ASKS = "```{admonition} In short\n:class: in-short\nIs it so?\n```"
+SAYS = ASKS.replace("?", ".")
+QUESTION = ":::{admonition} Guess first\n:class: guess\nYes or no?\n:::"
+
+
+@pytest.mark.parametrize(
+    ("texts", "faults"),
+    [
+        ([SAYS, QUESTION], 1),
+        ([QUESTION, SAYS], 0),
+        ([ASKS, QUESTION], 0),
+        ([f"{QUESTION}\n\n{SAYS}"], 0),
+    ],
+)
+def test_an_answer_before_its_question_is_noticed(texts, faults):
+    cells = [nbformat.v4.new_markdown_cell(text) for text in texts]
+    assert len(guess_faults(cells)) == faults
+
+
+@pytest.mark.parametrize(("kept", "faults"), [([], 1), (["hide-output"], 0)])
+def test_an_open_answer_to_an_exercise_is_noticed(kept, faults):
+    said = nbformat.v4.new_output("stream", text="1")
+    cells = [
+        nbformat.v4.new_markdown_cell("Guess how many, then run the cell."),
+        nbformat.v4.new_code_cell("1", outputs=[said], metadata={"tags": kept}),
+        nbformat.v4.new_markdown_cell("On."),
+        nbformat.v4.new_code_cell("2", outputs=[said]),
+    ]
+    assert len(guess_faults(cells)) == faults
 
 
 def test_no_name_of_a_result_means_two_things():
