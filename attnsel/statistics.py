@@ -144,12 +144,14 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of scores E p and E v, (V, 2), along x (V,).
 
     The axis x is such as `posterior_difference`; nan in it leaves a token out. Of its
-    20 equal bins those count that hold `least` tokens or more.
+    20 equal bins those count that hold `least` tokens or more; a ValueError tells of
+    fewer than two of them.
     """
     check_shape("scores", scores, (len(x), 2))
     score, value = scores.T
     score_bins, value_bins = binned(x, score), binned(x, value)
     full = value_bins.count >= least
+    check_number(f"bins of {least} tokens", int(full.sum()), 2)
     value_means = value_bins.mean[full]
     left_end = value_means[0] / value_means.min()
     right_end = value_means[-1] / value_means.max()
