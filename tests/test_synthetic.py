@@ -212,7 +212,11 @@ def test_equal_frequencies_are_equal(delta: float) -> None:
 
 def test_equal_frequencies_stay_in_range() -> None:
     assert equal_frequencies(4, 2, 0.75) == 2
+    assert equal_frequencies(4, 8, 0.75) == 2  # of 1/2
     assert equal_frequencies(6, 20, 0.0) == 4
+    assert equal_frequencies(6, 1, 0.0) == 4  # of 6
+    # k = 1/2, so 5.5 of 10 tokens: the even number next to it.
+    assert equal_frequencies(10, 10, 0.4) == 6
 
 
 def test_synthetic_is_set_by_its_seed() -> None:
@@ -244,3 +248,24 @@ def test_synthetic_is_set_by_its_seed() -> None:
 def test_synthetic_refuses(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         synthetic_corpus(**arguments)
+
+
+@pytest.mark.parametrize("n_relevant", [2, 8, None])
+def test_synthetic_tokens_are_named_by_what_they_are(n_relevant: int | None) -> None:
+    kinds = 5 if n_relevant is None else n_relevant // 2
+    corpus = synthetic_corpus(400, 20, 6, n_relevant=n_relevant)
+    names = [f"{sign}_{i}" for sign in ("pos", "neg") for i in range(kinds)]
+    names += [f"irr_{i}" for i in range(20 - 2 * kinds)]
+    assert list(corpus.vocab) == names
+    posterior = posterior_difference(corpus)
+    assert bool((posterior[:kinds] > 0.3).all())
+    assert bool((posterior[kinds : 2 * kinds] < -0.3).all())
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_the_first_token_carries_the_signal_and_a_second_one_may(length: int) -> None:
+    corpus = synthetic_corpus(400, 20, length)
+    assert corpus.lengths.tolist() == [length] * 400
+    relevant = corpus.counts[:, :10].sum(axis=1)
+    assert relevant.min() == 1
+    assert relevant.max() == length

@@ -429,3 +429,24 @@ def test_a_step_leaves_the_embeddings_alone_off_the_plane_of_p_and_v():
     )
     torch.testing.assert_close(before, after, rtol=0, atol=1e-9)
     assert torch.linalg.svdvals(after)[-1] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("size", "end"), [(5, ""), (6, "; and 1 more"), (8, "; and 3 more")]
+)
+def test_five_contradictory_pairs_are_named_and_others_are_counted(
+    size: int, end: str
+) -> None:
+    pairs = [(i, (i + 1) % size) for i in range(size)]  # each token over the next
+    corpus = tiny(*(list(pair) for pair in pairs))
+    letters = "abcdefgha"
+    names = sorted(f"'{letters[i]}' over '{letters[(i + 1) % size]}'" for i in range(5))
+    with pytest.raises(ValueError, match=r"contradict each other") as raised:
+        max_margin(gaussian(size, 9), corpus, [chosen for chosen, _ in pairs])
+    assert str(raised.value).endswith(f" is 0): {'; '.join(names)}{end}")
+
+
+def test_five_relevant_tokens_of_a_sequence_are_named() -> None:
+    corpus = tiny([0, 1, 2, 3, 4, 5], [6], labels=[1, 0])
+    with pytest.raises(ValueError, match=r"holds 6 relevant tokens: \['a', .*'e'\]$"):
+        relevant_tokens(corpus)

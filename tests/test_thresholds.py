@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from contextlib import nullcontext
 
 import pytest
@@ -189,3 +190,27 @@ def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():
     first = int((whole.accuracy == best).nonzero()[0])
     assert len(history(until_accuracy=best).loss) == first + 1
     assert len(history(until_accuracy=best + 1e-9).loss) == 10
+
+
+# What holds where nothing is given: as the public functions have always had it.
+DEFAULTS = {
+    AttentionClassifier: {"n_classes": 2, "key_query": False, "dtype": torch.float32},
+    attnsel.load_corpus: {"split": "train", "text": "text", "label": "label"},
+    Corpus.from_texts: {"min_count": None, "max_tokens": None, "on_bad_rows": "warn"},
+    separable_corpus: {"n": 400, "n_tokens": 500, "length": 8, "n_relevant": 20},
+    synthetic_corpus: {"n": 2000, "n_tokens": 200, "length": 20, "delta": 0.5},
+    fit: {"train": None, "snapshots": (), "optimizer": "adam", "batch_size": None},
+    attnsel.gradient_flow: {"max_norm": 3000, "record": (), "tol": 1e-6},
+    attnsel.beyond_luck: {"rate": 0.05},
+    attnsel.report: {"text": "text", "label": "label", "limit": None, "rate": 0.05},
+}
+SEEDED = AttentionClassifier, attnsel.load_corpus, separable_corpus, synthetic_corpus
+
+
+@pytest.mark.parametrize("function", DEFAULTS)
+def test_what_is_not_given_has_its_usual_value(function):
+    arguments = inspect.signature(function).parameters
+    for name, value in DEFAULTS[function].items():
+        assert arguments[name].default == value
+    if function in SEEDED:
+        assert arguments["seed"].default == 0
