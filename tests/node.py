@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from typing import Any
 
-import pytest
-
 from attnsel.book.figures import source
+from tools.node import node
 
 
 def stored(page: str) -> Any:
@@ -21,9 +19,6 @@ def stored(page: str) -> Any:
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:
     """Return the value of an expression on `data` after these scripts, as JSON."""
-    program = shutil.which("node")
-    if program is None:
-        pytest.skip("node is not installed")
     code = (
         '"use strict";\n'
         + "".join(map(source, scripts))
@@ -31,7 +26,7 @@ def call(scripts: list[str], expression: str, data: Any = None) -> Any:
         + f"console.log(JSON.stringify({expression}));"
     )
     done = subprocess.run(
-        [program, "-e", code],
+        [node(), "-e", code],
         input=json.dumps(data),
         capture_output=True,
         text=True,

@@ -168,7 +168,6 @@ class View:
         page: str,
         width: int,
         theme: str = "light",
-        formulas: bool = True,
     ) -> None:
         self.page, self.address = page, address
         self.wrong: list[str] = []
@@ -179,8 +178,6 @@ class View:
             has_touch=width < 600,
         )
         self.context.on("request", self.asked)
-        if not formulas:
-            self.context.route("**/mathjax/**", lambda route: route.fulfill(body=""))
         self.tab = tab = self.context.new_page()
         tab.on("response", self.answered)
         tab.on("console", self.said)
@@ -193,7 +190,6 @@ class View:
         self.wrong.clear()
         self.responses.clear()
         self.tab.goto(f"{self.address}/{page}")
-        self.tab.evaluate("window.MathJax?.startup?.promise.then(() => null)")
         self.tab.evaluate("document.fonts.ready.then(() => null)")
         self.tab.wait_for_load_state("networkidle")
 
@@ -241,8 +237,8 @@ def grouped(names: list[str]) -> list[Any]:
 def view(request, browser, address) -> Iterator[View]:
     """A page on a phone, opened once for all tests that only look at it.
 
-    Opening a page, with its formulas, is what takes time: other widths and the dark
-    theme are those of a window that changes.
+    Opening a page is what takes time: other widths and the dark theme are those of a
+    window that changes.
     """
     opened = View(browser, address, request.param, 390)
     yield opened
@@ -252,7 +248,7 @@ def view(request, browser, address) -> Iterator[View]:
 # Closed boxes with tables or formulas are opened, or closed again, for a frame. What is
 # open on the page stays open.
 SWITCH = """(open) => {
-  const boxes = open ? "article details:not([open]):has(table, mjx-container)"
+  const boxes = open ? "article details:not([open]):has(table, math)"
     : "details.opened";
   document.querySelectorAll(boxes).forEach((box) => {
     box.open = open;
@@ -283,10 +279,19 @@ def test_everything_fits(view, width):
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
     if width > 600:
-        assert found["listTables"] == []  # there is room for tables
+        assert found["wideTables"] == []  # there is room for tables
         assert found["height"] <= 18_000
         if (SITE.parent.parent / view.page).with_suffix(".ipynb").is_file():
             assert found["first"] <= 1500
+
+
+CODE = re.compile(r"<(pre|code|script|style)\b.*?</\1>", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_no_formula_is_left_to_a_script(page):
+    text = CODE.sub("", (SITE / page).read_text(encoding="utf-8"))
+    assert re.findall(r"\\[()\[\]].{20}|\$\$", text) == []
 
 
 @functools.cache
@@ -302,10 +307,8 @@ def test_page_is_whole_and_light(view):
     paths = [unquote(urlsplit(response.url).path) for response in view.responses]
     weight = sum(sent(SITE / path.lstrip("/")) for path in paths)
     assert weight < (1.5e6 if view.page == "book/intro.html" else 6e6)
-    formulas = tab.locator(".math").count()
-    assert tab.locator(".math mjx-container").count() == formulas
-    assert tab.locator("mjx-container mjx-assistive-mml math").count() == formulas
-    assert tab.locator("mjx-merror, merror").count() == 0
+    assert tab.locator("div.math > math").count() == tab.locator("div.math").count()
+    assert tab.locator("merror").count() == 0
     broken = tab.evaluate(
         "[...document.images].filter(i => i.complete && !i.naturalWidth)"
         ".map(i => i.src)"
@@ -502,12 +505,6 @@ def check_with_axe(view: View) -> None:
 
 
 def test_axe_finds_no_serious_violation(view):
-    # Formulas are MathJax's, alike on all pages, and take axe most of its time: one
-    # page is looked at with them. This is the last look at the page.
-    if view.page != "book/notation.html":
-        view.tab.evaluate(
-            "document.querySelectorAll('mjx-container').forEach(e => e.remove())"
-        )
     check_with_axe(view)
 
 
@@ -542,8 +539,8 @@ def test_theme_switch_and_preference(browser, address):
 
 @pytest.fixture(scope="module")
 def searching(browser, address) -> Iterator[View]:
-    """One tab for all that is searched; what is found is read without its formulas."""
-    view = View(browser, address, "search.html", 1366, formulas=False)
+    """One tab for all that is searched."""
+    view = View(browser, address, "search.html", 1366)
     yield view
     view.context.close()
 

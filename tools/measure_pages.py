@@ -40,13 +40,16 @@ MEASURE = r"""() => {
   const code = all("div.cell_input, div.highlight").filter((e) => seen(e)
     && !e.closest(".cell_output") && !e.parentElement.closest("div.cell_input"));
   const figures = all(".cell_output :is(img, svg, canvas), figure :is(img, svg)")
-    .filter((e) => seen(e) && !e.closest(".panel, mjx-container"))
+    .filter((e) => seen(e) && !e.closest(".panel"))
     .concat(all(".panel").filter(seen));
   const live = all("[class^=attnsel-]:not(.attnsel-claim), figure iframe").filter(seen);
   const tops = [...figures, ...live].map((e) => box(e).top + scrollY);
   const tables = all("table").filter(seen);
-  const formulas = all("mjx-container").filter((e) => seen(e) && wide(e)
-    && getComputedStyle(e).overflowX !== "visible");
+  const formulas = all("math").filter((e) => seen(e) && wide(e));
+  // What is wide may scroll if one sees it and the keyboard gets there.
+  const scrolls = (e) => e.matches(".more[tabindex='0']");
+  const stays = (e) => [...e.rows].every((row) => !row.cells[0]
+    || getComputedStyle(row.cells[0]).position === "sticky");
   return {
     height: Math.round(height),
     code: code.reduce((sum, e) => sum + box(e).height, 0) / height,
@@ -54,12 +57,12 @@ MEASURE = r"""() => {
     figures: figures.length,
     cutFigures: figures.filter(cut).map(name),
     tables: tables.length,
-    cutTables: tables.filter(cut).map(name),
-    listTables: tables.filter((e) => e.matches(".rows")).map(name),
-    // A formula may scroll if one sees it and the keyboard gets there.
+    wideTables: tables.filter(cut).map(name),
+    cutTables: tables.filter((e) => cut(e) && !(scrolls(room(e)) && stays(e)))
+      .map(name),
     formulas: all("div.math").filter(seen).length,
     wideFormulas: formulas.length,
-    cutFormulas: formulas.filter((e) => !e.matches(".more[tabindex='0']")).map(name),
+    cutFormulas: formulas.filter((e) => !scrolls(e)).map(name),
     hoverTitles: all("[title]").filter((e) => !e.closest("a, button, iframe"))
       .map(name),
     emptyStops: all("[tabindex='0']").filter((e) => seen(e) && !wide(e)
@@ -94,8 +97,6 @@ def words(text: str) -> int:
 
 def measure(tab: Any) -> dict[str, Any]:
     """Return what was measured on an open page, when all of it is there."""
-    if tab.evaluate("'MathJax' in window"):
-        tab.evaluate("MathJax.startup.promise")
     tab.evaluate("document.fonts.ready.then(() => null)")
     tab.wait_for_load_state("networkidle")
     found: dict[str, Any] = tab.evaluate(MEASURE)

@@ -49,14 +49,9 @@ BOOK = r"""(leaves) => {
     const target = decodeURIComponent(link.hash.slice(1));
     if (!document.getElementById(target)) { link.removeAttribute("href"); }
   });
-  // Not a letter of what MathJax writes for screen readers is printed.
-  return MathJax.startup.promise.then(() => {
-    MathJax.startup.document.options.enableAssistiveMml = false;
-    return MathJax.typesetPromise();
-  });
 }"""
-# Neither formulas nor pictures are needed before all pages are one.
-LATER = "**/{mathjax,_images}/**"
+# Pictures are not needed before all pages are one.
+LATER = "**/_images/**"
 
 
 def pages() -> list[str]:

@@ -1,0 +1,127 @@
+"""Formulas as MathML, set when the book is built: an extension of our own for Sphinx.
+
+Temml sets them, in one process of node that stays for the whole build. What it cannot
+set is a warning, which ends the build, as is a character that the font of the site
+does not have.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import html
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+from tools.math_font import CHARACTERS
+from tools.node import node as node_program
+
+FOLDER = Path(__file__).resolve().parent
+# In HTML that a cell shows, as Jupyter has it.
+MARKED = re.compile(r"\\\((.+?)\\\)|\$([^$<>]+)\$", re.DOTALL)
+CELL = re.compile(r"(<t[hd]\b[^>]*>)(.*?)(?=</t[hd]>)", re.DOTALL)
+
+
+@functools.cache
+def engine(_process: int) -> subprocess.Popen[str]:
+    """Return the process that sets the formulas of one of ours; it ends with it."""
+    process = subprocess.Popen(
+        [node_program(), str(FOLDER / "formulas.js")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+@functools.cache
+def formula(tex: str, *, display: bool = False) -> str:
+    """Return a formula in LaTeX as MathML.
+
+    Raises:
+        ValueError: for what cannot be set, or holds a character the font lacks.
+    """
+    process = engine(os.getpid())
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps({"tex": tex, "display": display}) + "\n")
+    process.stdin.flush()
+    found = json.loads(process.stdout.readline())
+    if "error" in found:
+        raise ValueError(f"formula {tex!r}: {found['error']}")
+    text = html.unescape(re.sub(r"<[^>]*>", "", found["math"]))
+    missing = sorted({letter for letter in text if ord(letter) not in CHARACTERS})
+    if missing:
+        raise ValueError(f"formula {tex!r}: the font lacks {', '.join(missing)}")
+    return str(found["math"])
+
+
+def lines(tex: str) -> str:
+    """Return a displayed formula whose lines, if it has several, are set apart."""
+    broken = r"\\" in tex and r"\begin" not in tex
+    return rf"\begin{{split}}{tex}\end{{split}}" if broken else tex
+
+
+def set_or_warn(tex: str, where: Any, *, display: bool = False) -> str:
+    """Return a formula as MathML, or warn and return what stands in its place."""
+    try:
+        return formula(tex, display=display)
+    except ValueError as error:
+        logging.getLogger(__name__).warning("%s", error, location=where)
+        return html.escape(tex)
+
+
+def inline(writer: Any, node: nodes.math) -> None:
+    """Write a formula in a sentence."""
+    writer.body.append(set_or_warn(node.astext(), node))
+    raise nodes.SkipNode
+
+
+def block(writer: Any, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own, with its number if it has one."""
+    writer.body.append(writer.starttag(node, "div", CLASS="math"))
+    if node["number"]:
+        number = get_node_equation_number(writer, node)
+        writer.body.append(f'<span class="eqno">({number})')
+        writer.add_permalink_ref(node, "Link to this equation")
+        writer.body.append("</span>")
+    writer.body.append(set_or_warn(lines(node.astext()), node, display=True))
+    writer.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def in_tables(page: str, where: Any) -> str:
+    """Return HTML with the formulas in the cells of its tables set."""
+
+    def cell(m: re.Match[str]) -> str:
+        return m[1] + MARKED.sub(lambda f: set_or_warn(f[1] or f[2], where), m[2])
+
+    return CELL.sub(cell, page)
+
+
+class TablesOfCells(SphinxTransform):
+    """Formulas in the tables that cells show."""
+
+    default_priority = 500
+
+    def apply(self, **_: Any) -> None:
+        """Set the formulas of a page."""
+        for node in self.document.findall(nodes.raw):
+            if "<table" in node.astext():
+                node.children = [nodes.Text(in_tables(node.astext(), node))]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx, as the math renderer `temml`."""
+    app.add_html_math_renderer("temml", (inline, None), (block, None))
+    app.add_transform(TablesOfCells)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

