@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 import os
 import pickle
 import random
@@ -768,3 +769,55 @@ def test_a_file_that_is_no_table_is_named(tmp_path, name, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=f"{name} cannot be read as a table"):
         load_corpus(path, min_count=1)
+
+
+@pytest.mark.parametrize("split", ["test", "validation"])
+def test_a_split_of_json_comes_from_an_entry_of_its_own(tmp_path, split):
+    parts = {"train": ["good film", "bad film"], split: ["good end", "bad end"]}
+    tables = {
+        name: [{"text": text, "label": text[:3]} for text in texts]
+        for name, texts in parts.items()
+    }
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(tables), "utf-8")
+    for name in (*parts, *parts):  # the second time from the cache
+        corpus = load_corpus(path, name, min_count=1)
+        assert list(corpus.texts) == parts[name]
+    assert len(cached(tmp_path)) == 2
+
+
+def test_the_names_of_files_are_read_and_so_in_the_key(tmp_path):
+    for folder, classes in (("one", ("neg", "pos")), ("two", ("a", "b"))):
+        for name, text in zip(classes, ("bad film", "good film"), strict=True):
+            path = tmp_path / folder / name / "1.txt"
+            path.parent.mkdir(parents=True)
+            path.write_text(text, "utf-8")
+        corpus = load_corpus(tmp_path / folder, min_count=1)
+        assert corpus.classes == classes
+    assert len(cached(tmp_path)) == 2
+
+
+def test_a_table_is_read_by_its_ending_which_is_in_the_key(tmp_path):
+    rows = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
+    texts = {".tsv": ("good", "bad"), ".csv": ("poor", "fine")}
+    for ending in (*texts, *texts):
+        path = tmp_path / f"mine{ending}"
+        path.write_text(rows, "utf-8")
+        assert load_corpus(path, min_count=1).texts == texts[ending]
+
+
+def test_a_vocabulary_of_other_classes_has_its_own_entry(tmp_path):
+    path = write(tmp_path / "mine.csv", text=["a good one", "a bad one"], label=[1, 2])
+    for classes in ((0, 1, 2), (2, 1)):
+        corpus = load_corpus(path, vocab=Vocab(["good", "bad"], classes))
+        assert corpus.classes == classes
+        assert [corpus.classes[k] for k in corpus.targets] == [1, 2]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 30])
+def test_a_sample_has_as_many_rows_as_asked_for(tmp_path, limit):
+    path = write(tmp_path / "mine.csv")
+    assert len(load_corpus(path, limit=limit, vocab=Vocab(["film"], (0, 1)))) == limit
+    for wrong in (0, 31):
+        with pytest.raises(ValueError, match=f"^limit: .* from 1 to 30, got {wrong}$"):
+            load_corpus(path, limit=wrong)

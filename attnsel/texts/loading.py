@@ -129,7 +129,7 @@ def load_corpus(
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
     if found.files and not own_tokens:
         named = source if _is_named(source) else None
-        settings = named, text, label, fit, limit, seed
+        settings = named, split, text, label, fit, limit, seed
         corpus, notes = cached(found.files, settings, lambda: _with_notes(make))
     else:
         corpus, notes = _with_notes(make)
