@@ -84,7 +84,7 @@ test-bundled: $(READY)
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
-		-n 2 --dist loadgroup tests/test_runner.py
+		-n 2 --dist loadgroup tests/site/test_runner.py
 
 colab-environment: $(COLAB)/.ready
 
@@ -117,7 +117,7 @@ pdf: $(READY)
 # Needs `make book colab pdf` before, and Chromium.
 test-site: $(READY)
 	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
-		$(shell grep -l 'mark\.site' tests/test_*.py)
+		$(shell grep -rl --include='test_*.py' 'mark\.site' tests)
 
 execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py

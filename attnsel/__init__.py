@@ -1,24 +1,13 @@
 """Attention with trained embeddings selects important tokens, as running code."""
 
-from attnsel.certificate import Certificate as Certificate
-from attnsel.certificate import certificate as certificate
+from attnsel.beyond.theorem_a import Certificate as Certificate
+from attnsel.beyond.theorem_a import certificate as certificate
 from attnsel.corpus import Corpus as Corpus
 from attnsel.flow import Flow as Flow
 from attnsel.flow import gradient_flow as gradient_flow
-from attnsel.influence import flipping_set as flipping_set
-from attnsel.influence import influence as influence
-from attnsel.influence import shapley as shapley
 from attnsel.model import AttentionClassifier as AttentionClassifier
-from attnsel.outside import Outside as Outside
-from attnsel.outside import outside as outside
-from attnsel.report.diagnosis import Diagnosis as Diagnosis
-from attnsel.report.diagnosis import diagnose as diagnose
-from attnsel.report.luck import beyond_luck as beyond_luck
-from attnsel.report.luck import label_z as label_z
-from attnsel.report.luck import q_values as q_values
-from attnsel.report.luck import shrunken_lean as shrunken_lean
-from attnsel.report.report import Report as Report
-from attnsel.report.report import report as report
+from attnsel.reporting.report import Report as Report
+from attnsel.reporting.report import report as report
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
 from attnsel.texts.hub import BundledCorpusWarning as BundledCorpusWarning

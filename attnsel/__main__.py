@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attnsel.report.report import report
+from attnsel.reporting.report import report
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

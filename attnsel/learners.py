@@ -15,8 +15,8 @@ from torch.optim.adam import adam
 
 from attnsel.corpus import Corpus
 from attnsel.model import Classifier, bag_logits, mean_loss, score_gradient
-from attnsel.together import summed
-from attnsel.workers import Workers
+from attnsel.scale.distributed import summed
+from attnsel.scale.threads import Workers
 
 # Rows of E taken at a time: a block of 512 x 2048 floats stays in the cache of one
 # core while several operations read it, so that memory sees E once.

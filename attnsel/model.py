@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy, one_hot, softplus
 
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.files import read_whole, write_whole
+from attnsel.scale.files import read_whole, write_whole
 from attnsel.tokens import Vocab, split
 
 M = TypeVar("M", bound="Classifier")

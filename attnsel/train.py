@@ -15,12 +15,6 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attnsel.checkpoint import (
-    Checkpoint,
-    label_digest,
-    tensor_digest,
-    text_digest,
-)
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
 from attnsel.learners import Learner, ScoreSpaceLearner
@@ -32,15 +26,21 @@ from attnsel.model import (
     score_gradient,
 )
 from attnsel.progress import progress
-from attnsel.together import (
+from attnsel.scale.checkpoint import (
+    Checkpoint,
+    label_digest,
+    tensor_digest,
+    text_digest,
+)
+from attnsel.scale.distributed import (
     check_processes_agree,
     gathered,
     n_processes,
     share_parameters,
     summed,
 )
+from attnsel.scale.threads import Workers
 from attnsel.tokens import Vocab
-from attnsel.workers import Workers
 
 
 @dataclass

@@ -20,7 +20,7 @@ import torch.distributed as dist
 from scipy.sparse import csr_array
 
 import attnsel
-from attnsel.together import summed
+from attnsel.scale.distributed import summed
 
 
 def generated(n: int, n_tokens: int, seed: int) -> attnsel.Corpus:

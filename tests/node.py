@@ -7,7 +7,7 @@ import re
 import subprocess
 from typing import Any
 
-from attnsel.book.figures import source
+from attnsel_book.figures import source
 from tools.node import node
 
 

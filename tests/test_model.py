@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
 
 from attnsel import model as model_module
+from attnsel.beyond.deep import MLPClassifier, TwoLayerClassifier
 from attnsel.corpus import Corpus
-from attnsel.deep import MLPClassifier, TwoLayerClassifier
 from attnsel.model import (
     SAFE_SPREAD,
     AttentionClassifier,

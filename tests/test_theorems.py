@@ -22,9 +22,9 @@ from attnsel import (
     one_step,
     separable_corpus,
 )
-from attnsel.book import one_step_problem, seed_range
 from attnsel.flow import angle_gap
 from attnsel.theory import highest_votes, mean_count, relevant_tokens
+from attnsel_book import one_step_problem, seed_range
 
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 

@@ -14,8 +14,8 @@ from reference import naive_logits, naive_loss, ragged
 import attnsel.model
 from attnsel import learners, train
 from attnsel import progress as progress_module
+from attnsel.beyond.deep import TwoLayerClassifier
 from attnsel.corpus import Corpus
-from attnsel.deep import TwoLayerClassifier
 from attnsel.learners import BLOCK
 from attnsel.model import (
     AttentionClassifier,

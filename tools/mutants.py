@@ -29,7 +29,7 @@ HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"
 
 
 class Fault(NamedTuple):
-    """A text of a module of `attnsel`, the wrong one, and the tests that should see."""
+    """A text of a file, the wrong one, and the tests that should see."""
 
     what: str
     module: str
@@ -49,12 +49,12 @@ def faults() -> list[Fault]:
 def planted(fault: Fault, folder: Path) -> Path:
     """Copy package and tests with the fault in it; return the copy."""
     tree = folder / "tree"
-    for name in ("attnsel", "tests", "tools"):
+    for name in ("attnsel", "book/attnsel_book", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
     shutil.copy(ROOT / "pyproject.toml", tree)
     if not fault.module:
         return tree
-    module = tree / "attnsel" / fault.module
+    module = tree / fault.module
     text = module.read_text(encoding="utf-8")
     if text.count(fault.before) != 1:
         raise ValueError(
@@ -89,10 +89,11 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
         os.dup2(out, 1)
         os.dup2(out, 2)
         os.chdir(tree)
-        sys.path.insert(0, str(tree))
-        os.environ |= {"PYTHONPATH": str(tree), "ATTNSEL_DATA": ""}
+        sys.path[:0] = [str(tree), str(tree / "book")]
+        path = os.pathsep.join(sys.path[:2])
+        os.environ |= {"PYTHONPATH": path, "ATTNSEL_DATA": ""}
         os.environ |= {"ATTNSEL_CACHE": f"{tree}/cache"}
-        files = [f"tests/test_{name}.py" for name in tests]
+        files = [str(next(Path("tests").rglob(f"test_{name}.py"))) for name in tests]
         options = ["-x", "-q", "--tb=no", "-rfE", "--assert=plain"]
         options += ["-p", "no:cacheprovider", "-m", "not weekly"]
         status = int(pytest.main([*options, *files]))

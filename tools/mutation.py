@@ -28,12 +28,12 @@ ROOT = Path(__file__).parents[1]
 MODULES = {
     "flow": "flow",
     "log_domain": "flow",
-    "certificate": "certificate",
+    "beyond/theorem_a": "theorem_a",
     "theory": "theory",
     "model": "model",
     "train": "train checkpoint",
-    "report/luck": "luck",
-    "report/evidence": "evidence",
+    "evidence": "beyond_luck",
+    "reporting/evidence": "evidence",
     "statistics": "statistics",
     "corpus": "corpus",
     "encoding": "corpus encoding",
@@ -48,8 +48,8 @@ LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
 OF_FRAMES = ("of_the_caller", "interrupted", "of_each_time", "hub_that", "without_net")
 SETTINGS = """
 [tool.mutmut]
-source_paths = ["attnsel/"]
-only_mutate = ["attnsel/{files}"]
+source_paths = ["attnsel/", "attnsel_book/"]
+only_mutate = ["{files}"]
 also_copy = ["tools/"]
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
 pytest_add_cli_args_test_selection = [{tests}]
@@ -60,17 +60,20 @@ timeout_constant = 30.0
 
 def files_of(module: str) -> str:
     """Return the pattern of the files of a module or of a package."""
+    if module == "book":
+        return "attnsel_book/*.py"
     is_package = (ROOT / "attnsel" / module).is_dir()
-    return f"{module}/*.py" if is_package else f"{module}.py"
+    return f"attnsel/{module}/*.py" if is_package else f"attnsel/{module}.py"
 
 
 def copied(module: str, folder: Path) -> Path:
     """Copy what the tests of a module need, with settings for `mutmut`."""
     tree = folder / "tree"
-    for name in ("attnsel", "tests", "tools"):
+    for name in ("attnsel", "book/attnsel_book", "tests", "tools"):
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
-    tests = ", ".join(f'"tests/test_{name}.py"' for name in MODULES[module].split())
+        shutil.copytree(ROOT / name, tree / Path(name).name, ignore=ignored)
+    found = (ROOT.glob(f"tests/**/test_{name}.py") for name in MODULES[module].split())
+    tests = ", ".join(f'"{next(path).relative_to(ROOT)}"' for path in found)
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     files = files_of(module)
     frames = " and ".join(f"not {word}" for word in OF_FRAMES)
@@ -98,7 +101,7 @@ def run(tree: Path, *names: str) -> str:
 def results(tree: Path, module: str) -> dict[str, int | None]:
     """Return the exit status of each mutant, None of one that was not tried."""
     found: dict[str, int | None] = {}
-    for path in (tree / "mutants" / "attnsel").glob(f"{files_of(module)}.meta"):
+    for path in (tree / "mutants").glob(f"{files_of(module)}.meta"):
         content = json.loads(path.read_text(encoding="utf-8"))
         found |= content["exit_code_by_key"]
     return found
@@ -117,7 +120,7 @@ def functions(tree: Path, module: str) -> dict[str, ast.FunctionDef]:
     """Return the functions of changed files and their mutants, by their full names."""
     found = {}
     mutants = tree / "mutants"
-    for path in (mutants / "attnsel").glob(files_of(module)):
+    for path in mutants.glob(files_of(module)):
         place = ".".join(path.relative_to(mutants).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):

@@ -20,7 +20,7 @@ from jupyter_client.provisioning import local_provisioner
 
 IMPORTS = [
     "tools.warm_kernels",  # and with it pytest, to which `serve` belongs
-    "attnsel.book",
+    "attnsel_book",
     "matplotlib.pyplot",
     "scipy.stats",
     "ipykernel.kernelapp",

@@ -1,0 +1,1 @@
+"""What stands beyond the paper: the certificate, deletion, deeper models."""

@@ -1,0 +1,84 @@
+"""What a model made of its texts.
+
+From the paper comes the conjecture that a model works if E v and E p follow what tokens
+tell; these are its numbers.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnsel.checks import check_shape
+from attnsel.corpus import Corpus
+from attnsel.evidence import beyond_luck, label_z
+from attnsel.model import accuracy, bag_logits
+from attnsel.statistics import spearman
+from attnsel.theory import posterior_difference
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` finds; correlations are Spearman's, over the corpus's tokens.
+
+    Attributes:
+        values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
+        attention: of E p with the size of the lean, the greatest over classes.
+        values_z, attention_z: the same with `label_z` in place of the lean.
+        beyond_luck: share of the attention that is on tokens of `beyond_luck`.
+        accuracy: share of the sequences read rightly.
+    """
+
+    values: float
+    attention: float
+    values_z: float
+    attention_z: float
+    beyond_luck: float
+    accuracy: float
+
+
+def diagnose(
+    corpus: Corpus, embeddings: Tensor, cls: Tensor, output: Tensor
+) -> Diagnosis:
+    """Say how far the values and the attention of a model follow the labels.
+
+    Any model is given by embeddings E (V, d), a query p (d,) and an output v (d,), or
+    (K, d) for K > 2 classes; the corpus was seen in training or held out.
+    """
+    V, d = len(corpus.vocab), embeddings.shape[-1]
+    K = corpus.n_classes
+    outputs = (d,) if K == 2 else (K, d)
+    check_shape("embeddings", embeddings, (V, d))
+    check_shape("cls", cls, (d,))
+    check_shape("output", output, outputs)
+    vectors = torch.vstack((cls, output))
+    scores = (embeddings @ vectors.T).detach().cpu()
+    logits = bag_logits(scores, corpus)
+    seen = torch.from_numpy(corpus.counts.sum(axis=0)) > 0
+    attention = scores[seen, 0]
+    values = scores[seen, 1:].squeeze(1)
+    z = label_z(corpus)[seen].nan_to_num()
+    lean = posterior_difference(corpus)[seen]
+    return Diagnosis(
+        values=spearman(values, lean),
+        attention=spearman(attention, _greatest_size(lean)),
+        values_z=spearman(values, z),
+        attention_z=spearman(attention, _greatest_size(z)),
+        beyond_luck=_attention_beyond_luck(scores[:, 0], corpus),
+        accuracy=accuracy(logits, corpus),
+    )
+
+
+def _greatest_size(lean: Tensor) -> Tensor:
+    """Return the size of each row's lean, of several classes the greatest, (V,)."""
+    by_class = lean.reshape(len(lean), -1)
+    return by_class.abs().amax(dim=1)
+
+
+def _attention_beyond_luck(attention: Tensor, corpus: Corpus) -> float:
+    """Return the mean share of the attention that is on tokens beyond luck."""
+    by_class = beyond_luck(corpus).reshape(len(attention), -1)
+    found = by_class.any(dim=1).to(attention)
+    # It is the logit of a model that gives these tokens the value 1, all others 0.
+    caught = bag_logits(torch.column_stack((attention, found)), corpus)
+    return float(caught.mean())

@@ -1,0 +1,170 @@
+"""The page of a report: one file that needs nothing else."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any, NamedTuple
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader
+
+from attnsel.corpus import Corpus
+from attnsel.evidence import class_sizes
+from attnsel.reporting.findings import Findings
+from attnsel.reporting.leaks import Example
+from attnsel.reporting.quality import STEPS, Misread
+
+TOP = 12  # rows of a class that are shown
+MOST_CLASSES = 12  # that are shown
+TOLD = {
+    "values": "values E v with the lean of tokens",
+    "values_z": "values E v with z, the lean in deviations of luck",
+    "attention": "attention scores E p with the size of the lean",
+    "attention_z": "attention scores E p with the size of z",
+    "beyond_luck": "share of the attention on tokens beyond luck",
+    "accuracy": "share of the texts read rightly",
+}
+
+
+class Row(NamedTuple):
+    """A token or pair on the page."""
+
+    token: str
+    texts: int
+    share: float
+    lean: float
+    shrunken: float
+    held_out: float
+    q: float
+    places: list[Example]
+
+
+class Group(NamedTuple):
+    """What goes with one class: its name, its share, rows shown and rows left."""
+
+    kind: str
+    name: str
+    base: float
+    rows: list[Row]
+    more: int
+
+
+def shown(finds: pd.DataFrame) -> pd.DataFrame:
+    """Return the finds that have room on the page."""
+    classes = finds["class"].value_counts(sort=False).index[:MOST_CLASSES]
+    return finds[finds["class"].isin(classes)].groupby("class", sort=False).head(TOP)
+
+
+def render(report: Findings) -> str:
+    """Return the page of a report; whatever stands in the texts is escaped."""
+    pages = Environment(
+        loader=PackageLoader("attnsel.report", "page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters["small"] = _small
+    tokens, pairs = (report.found(table) for table in (report.tokens, report.pairs))
+    style = resources.files("attnsel.report").joinpath("page", "style.css")
+    return pages.get_template("report.html").render(
+        report=report,
+        css=style.read_text("utf-8"),
+        tiles=_tiles(report),
+        amiss=[fact for fact in report.facts if fact.amiss],
+        tokens=_groups("token", tokens, report),
+        tokens_left=_classes_left(tokens),
+        uneven=_is_uneven(report.train),
+        pairs=_groups("pair", pairs, report),
+        pairs_left=_classes_left(pairs),
+        most_steps=STEPS,
+        masked=report.masked.to_dict("records"),
+        misread=[_text(text) for text in report.misread],
+        diagnosis=_diagnosis(report),
+    )
+
+
+def _small(x: float) -> str:
+    """Write a probability: short, and never as zero."""
+    if x >= 0.001:
+        return f"{x:.3f}"
+    return f"{x:.0e}" if x > 1e-99 else "< 1e-99"
+
+
+def _is_uneven(train: Corpus) -> bool:
+    """Say whether the largest class has over twice the texts of the smallest."""
+    sizes = class_sizes(train)
+    return bool(sizes.max() > 2 * sizes.min())
+
+
+def _tiles(report: Findings) -> list[tuple[str, str]]:
+    tiles = [
+        (f"{len(report.train) + len(report.test):,}", "texts"),
+        (f"{report.train.n_classes:,}", "classes"),
+    ]
+    if report.model is not None:
+        finds = len(report.found(report.tokens))
+        share = report.accuracy["attention"].value
+        tiles.append((f"{finds:,}", f"of {len(report.tokens):,} tokens beyond luck"))
+        tiles.append((f"{len(report.found(report.pairs)):,}", "pairs beyond luck"))
+        tiles.append((f"{share:.1%}", "of the held-out texts read rightly"))
+    return tiles
+
+
+def _groups(kind: str, finds: pd.DataFrame, report: Findings) -> list[Group]:
+    """Return the finds by class, those of most evidence first."""
+    if not len(finds):
+        return []
+    sizes = report.train.targets.bincount(minlength=report.train.n_classes)
+    groups = []
+    for (number, name), part in shown(finds).groupby(
+        ["class number", "class"], sort=False
+    ):
+        total = int((finds["class number"] == number).sum())
+        rows = [_row(row, report) for row in part.to_dict("records")]
+        base = float(sizes[number]) / len(report.train)
+        groups.append(Group(kind, str(name), base, rows, total - len(rows)))
+    return groups
+
+
+def _row(row: dict[Any, Any], report: Findings) -> Row:
+    return Row(
+        token=row["token"],
+        texts=row["texts"],
+        share=row["share"],
+        lean=row["lean"],
+        shrunken=row["shrunken"],
+        held_out=row["held-out"],
+        q=row["q"],
+        places=report.examples.get(row["token"], []),
+    )
+
+
+def _classes_left(finds: pd.DataFrame) -> int:
+    """Return how many classes with finds have no room."""
+    if not len(finds):
+        return 0
+    return max(0, finds["class"].nunique() - MOST_CLASSES)
+
+
+def _text(text: Misread) -> dict[str, Any]:
+    """Return a misread text with a side and a shade, 0 to 0.55, for each piece."""
+    top = max(float(text.pushes.abs().max()), 1e-12)
+    pieces = []
+    for (piece, _), push in zip(text.words, text.pushes.tolist(), strict=True):
+        side = "towards" if push > 0 else "against"
+        pieces.append((piece, side, round(0.55 * abs(push) / top, 2)))
+    return {
+        "label": text.label,
+        "read": text.read,
+        "probability": text.probability,
+        "pieces": pieces,
+        "strongest": text.strongest,
+        "enough": text.enough,
+    }
+
+
+def _diagnosis(report: Findings) -> list[tuple[str, str]]:
+    if report.diagnosis is None:
+        return []
+    told = vars(report.diagnosis)
+    return [(sentence, f"{told[name]:.2f}") for name, sentence in TOLD.items()]

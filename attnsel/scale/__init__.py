@@ -1,0 +1,1 @@
+"""What outgrows one process: checkpoints, files, threads, several machines."""

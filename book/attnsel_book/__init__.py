@@ -1,0 +1,31 @@
+"""What a chapter says to the page: claims, numbers for the prose, figures that move."""
+
+from attnsel_book.claims import claim as claim
+from attnsel_book.claims import glue as glue
+from attnsel_book.claims import knobs as knobs
+from attnsel_book.data import authors as authors
+from attnsel_book.data import step_sweep as step_sweep
+from attnsel_book.data import stored as stored
+from attnsel_book.figures import coloured_text as coloured_text
+from attnsel_book.figures import flow_plane as flow_plane
+from attnsel_book.figures import frames as frames
+from attnsel_book.figures import scatter_explorer as scatter_explorer
+from attnsel_book.figures import show_text as show_text
+from attnsel_book.figures import steer_box as steer_box
+from attnsel_book.figures import text_box as text_box
+from attnsel_book.plots import bin_curve as bin_curve
+from attnsel_book.plots import draw_training as draw_training
+from attnsel_book.plots import token_figures as token_figures
+from attnsel_book.plots import two_panels as two_panels
+from attnsel_book.problems import OneStepProblem as OneStepProblem
+from attnsel_book.problems import leaning_corpus as leaning_corpus
+from attnsel_book.problems import one_step_problem as one_step_problem
+from attnsel_book.style import ACCENT as ACCENT
+from attnsel_book.style import NEGATIVE as NEGATIVE
+from attnsel_book.style import NEUTRAL as NEUTRAL
+from attnsel_book.style import POSITIVE as POSITIVE
+from attnsel_book.style import figure_html as figure_html
+from attnsel_book.style import name_tokens as name_tokens
+from attnsel_book.style import seed_range as seed_range
+from attnsel_book.style import token_scatter as token_scatter
+from attnsel_book.style import use_style as use_style

@@ -1,0 +1,1 @@
+"""What the chapter *Breaking the assumptions* alone needs."""

@@ -1,0 +1,1 @@
+"""What the chapter *More than two classes* alone needs."""

@@ -1,0 +1,76 @@
+"""Exercises of the chapter on more than two classes."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from attnsel.corpus import Corpus
+from attnsel.theory import signed_frequency
+from attnsel.tokens import Vocab
+from attnsel_book.checks.checking import exercise
+
+
+def of_three() -> Iterator[tuple[Corpus]]:
+    """Yield corpora of three classes, some tokens twice in a sequence."""
+    vocab = Vocab(list("ab"))
+    yield (Corpus.from_tokens([[0, 0, 1], [1], [1]], [0, 1, 2], vocab),)
+    random = torch.Generator().manual_seed(0)
+    for i in range(8):
+        n = 3 + i % 4
+        rows = [
+            torch.randint(5, (1 + j % 4 + i % 3,), generator=random) for j in range(n)
+        ]
+        labels = [j % 3 for j in range(n)]
+        yield (Corpus.from_tokens(rows, labels, Vocab(list("abcde"))),)
+
+
+def seen(corpus: Corpus) -> Corpus:
+    """Return the corpus with each token counted once a sequence."""
+    return Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
+
+
+def by_package(corpus: Corpus) -> Tensor:
+    """Return the importance, counted once a review."""
+    return signed_frequency(seen(corpus))
+
+
+def shares(corpus: Corpus) -> Tensor:
+    """Return the share of all sequences that hold a token and are of a class."""
+    share = torch.from_numpy(seen(corpus).counts.sum(0)).double() / len(corpus)
+    return by_package(corpus) + share[:, None] / corpus.n_classes
+
+
+@exercise(
+    "classes-once",
+    expected=by_package,
+    cases=of_three,
+    mistakes={
+        "count a token once a sequence, however often it occurs": signed_frequency,
+        "the other classes push back: 1/K is missing": shares,
+        "that is the sum over the sequences; take their mean": lambda corpus: (
+            by_package(corpus) * len(corpus)
+        ),
+        "the sign is turned round": lambda corpus: -by_package(corpus),
+        "rows are tokens and columns classes: transpose": lambda corpus: (
+            by_package(corpus).T
+        ),
+    },
+    hints=(
+        "(corpus.counts > 0) says which sequences hold which token, (n, V).",
+        "With Y = one_hot(corpus.targets, K).double() - 1 / K, of shape (n, K), it is "
+        "a product of two matrices over n.",
+    ),
+    dots=1,
+    minutes=5,
+)
+def importance(corpus):
+    """Return E[(1{y = k} - 1/K) 1{s in X}], (V, K), of a corpus of K classes.
+
+    corpus.counts is (n, V), corpus.targets holds the classes 0..K-1.
+    """
+    K = corpus.n_classes
+    Y = one_hot(corpus.targets, K).double() - 1 / K
+    holds = torch.from_numpy((corpus.counts > 0).toarray()).double()
+    return holds.T @ Y / len(corpus)

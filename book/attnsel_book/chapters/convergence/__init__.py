@@ -1,0 +1,1 @@
+"""What the chapter *Convergence, proved and with a rate* alone needs."""

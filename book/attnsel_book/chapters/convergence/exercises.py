@@ -1,0 +1,200 @@
+"""Exercises of the chapter on convergence with a rate."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnsel.beyond.theorem_a import certificate
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.theory import max_margin
+from attnsel_book.chapters.selection.exercises import votes
+from attnsel_book.checks.checking import exercise
+from attnsel_book.problems import one_step_problem
+
+
+def moderate_votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield those of `votes` that are no test of overflow."""
+    return (case for case in votes() if case[0].min() > -100)
+
+
+def constant(votes: np.ndarray, others: np.ndarray) -> float:
+    """Return A of Theorem A."""
+    return float((len(votes) * (1 + np.exp(votes)) / (votes - others)).max())
+
+
+@exercise(
+    "convergence-constant",
+    expected=constant,
+    cases=moderate_votes,
+    mistakes={
+        "n is missing: the loss is a mean, so one sequence is 1/n of it": (
+            lambda votes, others: constant(votes, others) / len(votes)
+        ),
+        "take the greatest over the sequences: the worst of them decides": (
+            lambda votes, others: (
+                len(votes) * ((1 + np.exp(votes)) / (votes - others)).min()
+            )
+        ),
+        "g = 1 / (1 + exp(y gamma)): the sign in the exponent is turned round": (
+            lambda votes, others: (
+                len(votes) * (1 + np.exp(-votes)) / (votes - others)
+            ).max()
+        ),
+        "g is missing": (lambda votes, others: (len(votes) / (votes - others)).max()),
+        "n / (g gap) of each sequence first, then the greatest; not g and gap apart": (
+            lambda votes, others: (
+                len(votes) * (1 + np.exp(votes)).max() / (votes - others).min()
+            )
+        ),
+    },
+    hints=(
+        "g of a sequence is 1 / (1 + exp(vote)), its gap is vote minus other.",
+        "One array of n numbers, n / (g * gap); its greatest is A.",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_constant(votes, others):
+    """Return A from votes (n,) and the strongest against them, (n,)."""
+    g = 1 / (1 + np.exp(votes))
+    return (len(votes) / (g * (votes - others))).max()
+
+
+def levels() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+    """Yield votes with an excess loss below the level of selection."""
+    for held, others in moderate_votes():
+        costs = np.logaddexp(0, -others) - np.logaddexp(0, -held)
+        for share in (0.1, 0.6):
+            yield held, others, share * float(costs.min()) / len(held)
+
+
+def _vote_of(loss: np.ndarray) -> np.ndarray:
+    return -np.log(np.expm1(loss))
+
+
+def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
+    """Return theta of Theorem A."""
+    loss = np.logaddexp(0, -votes) + len(votes) * excess
+    return float(((_vote_of(loss) - others) / (votes - others)).min())
+
+
+@exercise(
+    "convergence-theta",
+    expected=least_attention,
+    cases=levels,
+    mistakes={
+        "one sequence may carry the whole excess: that is n times the excess": (
+            lambda votes, others, excess: least_attention(
+                votes, others, excess / len(votes)
+            )
+        ),
+        "take the least over the sequences: the attention is at least theta in each": (
+            lambda votes, others, excess: float(
+                np.max(
+                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / (votes - others)
+                )
+            )
+        ),
+        "the sign of the inverse: a vote with the loss u is minus log(e^u - 1)": (
+            lambda votes, others, excess: float(
+                np.min(
+                    (-_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / (votes - others)
+                )
+            )
+        ),
+        "divide by the gap, not by the vote": (
+            lambda votes, others, excess: float(
+                np.min(
+                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / votes
+                )
+            )
+        ),
+    },
+    hints=(
+        "The worst case: all of the excess is in one sequence, so that its loss is"
+        " log(1 + exp(-vote)) + n excess. Which vote y f has this loss?",
+        "y f = -log(exp(loss) - 1), and y f is at most Q vote + (1 - Q) other: solve"
+        " for Q, and take the least over the sequences.",
+    ),
+    dots=2,
+    minutes=15,
+)
+def my_theta(votes, others, excess):
+    """Return theta from votes, the strongest against them, and excess loss."""
+    loss = np.log1p(np.exp(-votes)) + len(votes) * excess
+    worst = -np.log(np.expm1(loss))  # the y f that has this loss
+    return ((worst - others) / (votes - others)).min()
+
+
+GREATEST = 25.0
+ROUNDING = 1e-6
+
+
+def starts() -> Iterator[tuple[Tensor, Tensor, Corpus, Tensor]]:
+    """Yield embeddings, v, corpus and relevant tokens after one step."""
+    for seed in range(3):
+        problem = one_step_problem(
+            256, seed=seed, n=80, n_tokens=40, length=6, n_relevant=8
+        )
+        model = problem.model
+        embeddings, output = model.embeddings.detach(), model.output.detach()
+        fresh = problem.corpus[:]  # without the sparse tensors of the step
+        yield embeddings.double(), output.double(), fresh, problem.relevant
+
+
+def start_fault(
+    p: Any, E: Tensor, v: Tensor, corpus: Corpus, relevant: Tensor
+) -> str | None:
+    """Return why from p not all is certain, or None."""
+    p = torch.as_tensor(p, dtype=torch.float64)
+    if p.shape != v.shape:
+        return f"expected a vector of shape {tuple(v.shape)}, got {tuple(p.shape)}"
+    size = float(p.norm())
+    if not size <= GREATEST + ROUNDING:
+        return f"the norm is to be at most {GREATEST:g}: it is {size:.4g}"
+    model = AttentionClassifier(len(E), E.shape[1], dtype=torch.float64)
+    with torch.no_grad():
+        for name, value in (("embeddings", E), ("cls", p), ("output", v)):
+            getattr(model, name).copy_(value)
+    found = certificate(model, corpus, relevant)
+    if found.level == "direction":
+        return None
+    excess = math.exp(found.log_excess) / found.direction_level
+    told = "the direction is not certain from there: the excess loss is"
+    return f"{told} {excess:.3g} times the level E_dir"
+
+
+@exercise(
+    "convergence-start",
+    fault=start_fault,
+    cases=starts,
+    mistakes={
+        "the direction is not certain from there": lambda E, v, corpus, relevant: (
+            max_margin(E, corpus, relevant).direction
+        ),
+        "the norm is to be at most 25": lambda E, v, corpus, relevant: (
+            1000 * max_margin(E, corpus, relevant).direction
+        ),
+        "expected a vector of shape": lambda E, v, corpus, relevant: E @ v,
+        "the excess loss is": lambda E, v, corpus, relevant: -25 * v / v.norm(),
+    },
+    hints=(
+        "A p that is ahead on all relevant tokens has a small loss; which direction is"
+        " ahead of all competitors by the most?",
+        "max_margin(E, corpus, relevant).direction is that direction. How long must it"
+        " be? certificate says.",
+    ),
+    dots=3,
+    minutes=20,
+)
+def my_start(E, v, corpus, relevant):
+    """Return a p (d,) of norm at most 25 from which all is certain."""
+    return 25 * max_margin(E, corpus, relevant).direction

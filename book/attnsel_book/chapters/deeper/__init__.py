@@ -1,0 +1,1 @@
+"""What the chapter *Deeper models* alone needs."""

@@ -1,0 +1,83 @@
+"""Exercises of the chapter on deeper models."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from attnsel_book.checks.checking import exercise
+
+Case = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int]
+
+
+def bags() -> Iterator[Case]:
+    """Yield distinct embeddings, counts, a matrix, a query, an output and r."""
+    random = torch.Generator().manual_seed(0)
+    for i in range(8):
+        m, d = 2 + i % 3, 3
+        shapes = ((m, d), (d, d), (d,), (d,))
+        X, W1, k, v = (torch.randn(*s, generator=random).double() for s in shapes)
+        counts = torch.randint(1, 4, (m,), generator=random)
+        counts[0] = 3
+        yield X, counts, W1, k, v, i % 2
+
+
+def repeated(
+    X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
+) -> Tensor:
+    """Return f of the sequence with each embedding as often as it counts."""
+    return of_logs(X.repeat_interleave(counts, dim=0), W1, k, v, r)
+
+
+def of_logs(
+    X: Tensor,
+    W1: Tensor,
+    k: Tensor,
+    v: Tensor,
+    r: int,
+    first: Tensor | float = 0.0,
+    second: Tensor | float = 0.0,
+) -> Tensor:
+    """Return f with numbers added to the scores of the two softmaxes."""
+    H = torch.softmax(X @ W1 @ X.T + first, dim=1) @ X + r * X
+    return torch.softmax(H @ k + second, dim=0) @ H @ v
+
+
+@exercise(
+    "deeper-bag",
+    expected=repeated,
+    cases=bags,
+    mistakes={
+        "the counts are not used at all": lambda X, counts, W1, k, v, r: of_logs(
+            X, W1, k, v, r
+        ),
+        "the first softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
+            of_logs(X, W1, k, v, r, second=counts.log())
+        ),
+        "the second softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
+            of_logs(X, W1, k, v, r, first=counts.log())
+        ),
+        "add the logarithms of the counts": lambda X, counts, W1, k, v, r: of_logs(
+            X, W1, k, v, r, first=counts, second=counts
+        ),
+        "the residual is missing: r X": lambda X, counts, W1, k, v, r: of_logs(
+            X, W1, k, v, 0, first=counts.log(), second=counts.log()
+        ),
+    },
+    hints=(
+        "A token that occurs c times has c equal terms in the sum of the softmax: "
+        "c e^a = e^(a + log c).",
+        "Add counts.log() to X @ W1 @ X.T, where it runs along the rows, and to H @ k.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def two_layers_of_bag(X, counts, W1, k, v, r):
+    """Return f of a bag: distinct embeddings X (m, d) and their counts (m,).
+
+    W1 is (d, d), k and v are (d,), and r is 0 or 1.
+    """
+    A = torch.softmax(X @ W1 @ X.T + counts.log(), dim=1)
+    H = A @ X + r * X
+    q = torch.softmax(H @ k + counts.log(), dim=0)
+    return q @ H @ v

@@ -1,0 +1,1 @@
+"""What the chapter *Which tokens deviate* alone needs."""

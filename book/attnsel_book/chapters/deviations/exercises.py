@@ -1,0 +1,79 @@
+"""Exercises of the chapter on deviations from Lemma 4.1."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from attnsel.corpus import Corpus
+from attnsel_book.checks.cases import models
+from attnsel_book.checks.checking import exercise
+
+
+def valued() -> Iterator[tuple[Any, ...]]:
+    """Yield a corpus, the values of its tokens, and the squared norm of v."""
+    for model, corpus in models():
+        v = model.output.detach().numpy()
+        yield corpus, model.embeddings.detach().numpy() @ v, float(v @ v)
+
+
+def background(
+    corpus: Corpus, values: np.ndarray, v2: float, weigh: Callable[..., Any]
+) -> np.ndarray:
+    """Return -‖v‖²/4 times the mean over sequences of what `weigh` makes of each.
+
+    It gets the counts of a sequence, its length, sign and mean value.
+    """
+    rows = []
+    for i in range(len(corpus)):
+        c = corpus.counts[[i]].toarray()[0].astype(float)
+        T, y = c.sum(), float(corpus.signs[i])
+        rows.append(weigh(c, T, y, c @ values / T))
+    return -v2 / 4 * np.mean(rows, axis=0)
+
+
+def weighed(weigh: Callable[..., Any], factor: float = 1.0) -> Callable[..., Any]:
+    """Return a solution that weighs like this."""
+    return lambda corpus, gamma, v2: factor * background(corpus, gamma, v2, weigh)
+
+
+def of_means(corpus: Corpus, gamma: np.ndarray, v2: float) -> np.ndarray:
+    """Make the mistake to take the mean value out of the mean."""
+    shares = corpus.counts.toarray() / corpus.lengths.numpy()[:, None]
+    phi = shares.mean(axis=0)
+    return -v2 / 4 * phi * (phi @ gamma)
+
+
+@exercise(
+    "deviations-background",
+    expected=weighed(lambda c, T, y, mean: c / T * mean),
+    cases=valued,
+    mistakes={
+        "the background pushes against the lean: turn the sign round": weighed(
+            lambda c, T, y, mean: c / T * mean, factor=-1.0
+        ),
+        "the background has lost the label: y squared is one": weighed(
+            lambda c, T, y, mean: y * c / T * mean
+        ),
+        "take the mean of the product: a product of means keeps the common part only": (
+            of_means
+        ),
+        "a share is a count over the length": weighed(
+            lambda c, T, y, mean: c * mean,
+        ),
+        "the factor is 1/4, the slope of the logistic function": weighed(
+            lambda c, T, y, mean: c / T * mean, factor=2.0
+        ),
+    },
+    hints=(
+        "The mean value of each sequence is C @ gamma / T; it weighs the shares c_s/T.",
+        "mean = C @ gamma / T, then C.T @ (mean / T) / n, times a factor.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_background(corpus, gamma, v2):
+    """Return the background of each token, (V,); v2 is ‖v‖²."""
+    C, T = corpus.counts, corpus.lengths.numpy()
+    mean = C @ gamma / T
+    return -v2 / 4 * (C.T @ (mean / T)) / len(T)

@@ -1,0 +1,1 @@
+"""What the chapter *Is attention an explanation* alone needs."""

@@ -1,0 +1,173 @@
+"""Exercises of the chapter on attention as an explanation."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers
+
+Text = tuple[np.ndarray, np.ndarray]  # attention Q (T,) and values b (T,) of a text
+
+
+def drawn(sizes: tuple[int, ...]) -> Iterator[Text]:
+    """Yield texts of these numbers of tokens; both signs occur among the values."""
+    random = np.random.default_rng(0)
+    for T in sizes:
+        Q = random.dirichlet(np.ones(T))
+        b = random.normal(size=T)
+        b[0] = -b[1]
+        yield Q, b
+
+
+def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return what f loses without each token, deleted one after the other."""
+    f = Q @ b
+    kept = [np.arange(len(Q)) != s for s in range(len(Q))]
+    return np.array([f - Q[left] @ b[left] / Q[left].sum() for left in kept])
+
+
+@exercise(
+    "explanation-influence",
+    expected=by_deletion,
+    cases=lambda: drawn((2, 3, 5, 8)),
+    mistakes={
+        "that is the gradient Q (b - f): f itself still holds the token": (
+            lambda Q, b: Q * (b - Q @ b)
+        ),
+        "attention times value forgets what the rest would say": lambda Q, b: Q * b,
+        "that is what f would be without the token; how far is it from f?": (
+            lambda Q, b: Q @ b - by_deletion(Q, b)
+        ),
+    },
+    hints=(
+        "Without s the other attentions grow by the factor 1 / (1 - Q_s).",
+        "f_-s = (f - Q_s b_s) / (1 - Q_s), and the influence is Q_s (b_s - f_-s).",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_influence(Q, b):
+    """What f loses without each token, (T,), from its attention and value."""
+    f = Q @ b
+    without = (f - Q * b) / (1 - Q)
+    return Q * (b - without)
+
+
+def fewest(Q: np.ndarray, b: np.ndarray) -> int:
+    """Return the size of the smallest set of tokens without which f changes sign."""
+    terms = Q * b * np.sign(Q @ b)
+    for size in range(1, len(Q)):
+        sets = combinations(range(len(Q)), size)
+        if any(terms[list(S)].sum() > terms.sum() for S in sets):
+            return size
+    raise ValueError("no deletion flips this text")
+
+
+def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
+    """Say what is wrong with a smallest flipping set."""
+    numbers = as_numbers(result)
+    wanted = "expected different positions, whole numbers from 0 to T - 1"
+    if numbers is None or numbers.ndim != 1:
+        return wanted
+    S = numbers.astype(int)
+    if len(set(S)) < len(S) or (numbers != S).any() or not set(S) <= set(range(len(Q))):
+        return wanted
+    left = np.setdiff1d(np.arange(len(Q)), S)
+    if not len(left):
+        return "some token has to be left to speak for the other side"
+    if np.sign(Q[left] @ b[left]) * np.sign(Q @ b) >= 0:
+        return "without these tokens f keeps its sign"
+    least = fewest(Q, b)
+    if len(S) > least:
+        return f"f changes its sign, but fewer tokens are enough: {least}"
+    return None
+
+
+def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
+    """Return the first tokens in the order of their merit without which f flips."""
+    order = np.argsort(-merit)
+    gone = np.cumsum((Q * b * np.sign(Q @ b))[order])
+    flips = gone > abs(Q @ b) + 1e-12
+    return order[: flips.argmax() + 1]
+
+
+@exercise(
+    "explanation-flip",
+    fault=flip_fault,
+    cases=lambda: drawn((3, 5, 8, 10, 12)),
+    mistakes={
+        "fewer tokens are enough": lambda Q, b: greedy(Q, b, Q),
+        "without these tokens f keeps its sign": lambda Q, b: np.argsort(-Q)[:1],
+        "some token has to be left": lambda Q, b: np.arange(len(Q)),
+        "expected different positions": lambda Q, b: Q * b * np.sign(Q @ b),
+    },
+    hints=(
+        "f is the sum of Q b. What is left of it without the tokens of S, and when has "
+        "that the other sign?",
+        "Each token of S takes Q b sgn f from |f|: take the greatest of these numbers "
+        "until more than |f| is gone.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_flip(Q, b):
+    """Positions of the fewest tokens without which f = Q @ b changes sign."""
+    f = Q @ b
+    pull = Q * b * np.sign(f)
+    order = np.argsort(-pull)
+    gone = np.cumsum(pull[order])
+    size = np.argmax(gone > abs(f)) + 1  # the first that is enough
+    return order[:size]
+
+
+def reversed_fault(result: Any) -> str | None:
+    """Say where the order of attention is not the reverse of that of influence."""
+    numbers = as_numbers(result)
+    if numbers is None or numbers.shape != (2, 5):
+        return "expected two lists of five numbers, Q and b"
+    Q, b = numbers
+    if not (Q > 0).all() or abs(Q.sum() - 1) > 1e-6:
+        return "attention is positive and sums to one"
+    order = np.argsort(-Q)
+    if np.diff(Q[order]).max() > -1e-9:
+        return "two tokens have the same attention"
+    size = np.abs(by_deletion(Q, b))[order]
+    for i in range(4):
+        if size[i + 1] <= size[i] + 1e-9:
+            more, less = order[i : i + 2].tolist()
+            return (
+                f"token {more} has more attention than token {less}, no less influence"
+            )
+    return None
+
+
+@exercise(
+    "explanation-reversed",
+    fault=reversed_fault,
+    mistakes={
+        "attention is positive and sums to one": lambda: (
+            [5, 4, 3, 2, 1],
+            [1, 2, 3, 4, 5],
+        ),
+        "two tokens have the same attention": lambda: ([0.2] * 5, [1, 2, 3, 4, -10]),
+        "has more attention than": (
+            lambda: ([0.3, 0.25, 0.2, 0.15, 0.1], [1, -1, 1, -1, 1])
+        ),
+        "expected two lists of five numbers": lambda: [0.3, 0.25, 0.2, 0.15, 0.1],
+    },
+    hints=(
+        "Let the attentions be nearly equal. Then the influence of a token is about "
+        "Q_s (b_s - f) / (1 - 1/5), and only these terms matter.",
+        "The terms Q_s (b_s - f) sum to 0 and are free otherwise: 1, 2, 3, 4, -10.",
+    ),
+    dots=3,
+    minutes=15,
+)
+def my_reversed():
+    """Q and b of five tokens: more attention, less influence in size."""
+    Q = np.array([0.204, 0.202, 0.2, 0.198, 0.196])
+    terms = np.array([1, 2, 3, 4, -10])
+    return Q, terms / Q

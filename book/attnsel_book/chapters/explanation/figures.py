@@ -1,0 +1,98 @@
+"""Figures of the chapter on attention as an explanation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
+
+from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, seed_range
+
+PARTS = [0.01, 0.02, 0.05, 0.1, 0.2]  # of the words of a review that are deleted
+PRICES = [10, 100, 1000]  # of a changed prediction
+
+
+def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> None:
+    """Draw the words of a text by attention and contrast, with lines of equal product.
+
+    For k words: their attention and the distance of their value from that of the rest,
+    both positive, and `pull`, positive for words that speak for the verdict, (k,). The
+    words of most attention and of most influence are named.
+    """
+    share, gap, pull = (np.asarray(x, dtype=float) for x in (share, gap, pull))
+    sizes = np.sort(share * gap)[::-1]
+    _, axes = pyplot.subplots(figsize=(5.2, 4.2))
+    across = np.geomspace(share.min() / 2, 3 * share.max())
+    for level in sizes[[0, 3, 9, 27]]:
+        axes.plot(across, level / across, color=NEUTRAL, lw=0.8)
+    sides = {"for the verdict": (1, POSITIVE), "against it": (-1, NEGATIVE)}
+    for label, (sign, colour) in sides.items():
+        here = pull * sign > 0
+        axes.plot(share[here], gap[here], "o", ms=5, color=colour, label=label)
+    named: list[int] = []
+    for i in np.argsort(-share * gap)[:12]:
+        aside = np.abs(np.log(share[named] / share[i]))
+        above = np.abs(np.log(gap[named] / gap[i]))
+        if not ((aside < 1.3) & (above < 0.12)).any():  # else names stand on names
+            named.append(i)
+            point = share[i] * 1.08, gap[i] * 1.05
+            axes.annotate(f"“{names[i]}”", point, fontsize=10)
+    axes.set(xscale="log", xlabel="attention $Q_s$", xlim=(across[0], across[-1]))
+    axes.set(yscale="log", ylabel="contrast $|b_s - f_{-s}|$")
+    axes.set_ylim(np.quantile(gap, 0.1), 3 * gap.max())
+    _plain_numbers(axes)
+    axes.legend(loc="upper left")
+
+
+def _plain_numbers(axes: Axes) -> None:
+    """Write numbers of logarithmic axes without powers, whose letters are small."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
+
+
+def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
+    """Draw what deletion in several orders takes from a verdict, from `explanations`.
+
+    There is a panel for each moment; bars go from the least to the greatest seed.
+    """
+    ways = {"optimum": "-", "signed Q b": "--", "attention": "-"}
+    ways |= {"size of influence": "-", "random": ":"}
+    _, panels = pyplot.subplots(1, len(moments), figsize=(8.4, 3.6), sharey=True)
+    for axes, moment in zip(panels, moments, strict=True):
+        for i, (way, line) in enumerate(ways.items()):
+            names = [f"comprehensiveness, {way}, {part}" for part in PARTS]
+            style: Any = {"color": f"C{i}", "label": way, "linestyle": line}
+            seed_range(axes, PARTS, runs.loc[names, moment], **style)
+        axes.set(xscale="log", title=moment, xlabel="part of the words deleted")
+        axes.set_xticks(PARTS, [f"{part:.0%}" for part in PARTS])
+        axes.minorticks_off()
+        axes.tick_params(labelleft=True)
+        axes.set_ylabel("comprehensiveness")
+    panels[0].legend()
+
+
+def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
+    """Draw how far another attention lies and what it changes, from `explanations`.
+
+    There is a panel for each moment; `farthest` has the mean divergence of an attention
+    that is made for each review.
+    """
+    _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
+    for axes, (moment, height) in zip(panels, farthest.items(), strict=True):
+        for name, colour in (("training", POSITIVE), ("test", NEGATIVE)):
+            at = [f"shared p, {price}, {name}" for price in PRICES]
+            x = runs.loc[[f"{row} change" for row in at], moment].to_numpy()
+            y = runs.loc[[f"{row} divergence" for row in at], moment].to_numpy()
+            axes.plot(x, y, "o", ms=4, color=colour)
+            label = f"one p, {name} reviews"
+            axes.plot(x.mean(1), y.mean(1), color=colour, label=label)
+        axes.axhline(height, color=NEUTRAL, ls="--", label="one a review")
+        axes.set(xscale="log", yscale="log", title=moment)
+        axes.set(xlabel="mean change of the probability", ylabel="mean divergence")
+        _plain_numbers(axes)
+        axes.tick_params(labelleft=True)
+    panels[-1].legend(loc="lower right")

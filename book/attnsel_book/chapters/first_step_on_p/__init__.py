@@ -1,0 +1,1 @@
+"""What the chapter *The first step on p* alone needs."""

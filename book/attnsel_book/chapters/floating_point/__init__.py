@@ -1,0 +1,1 @@
+"""What the chapter *Following the flow in floating point* alone needs."""

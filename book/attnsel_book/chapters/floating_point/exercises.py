@@ -1,0 +1,57 @@
+"""The exercise of the chapter on following the flow in floating point."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from attnsel_book.checks.checking import exercise
+
+
+def leads() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield scores and values of a sequence whose first token leads in both."""
+    yield np.array([2.0, 0.0]), np.array([1.0, 0.5])
+    random = np.random.default_rng(0)
+    for lead in (1.0, 20.0, 45.0, 300.0, 900.0):
+        scores = np.append(lead, random.uniform(-1, 0, 4))
+        yield scores, np.append(1.0, random.uniform(-0.5, 0.5, 4))
+
+
+def log_lead(a: np.ndarray, b: np.ndarray) -> float:
+    """Return log(b_top - f)."""
+    return float(logsumexp(a[1:], b=b[0] - b[1:]) - logsumexp(a))
+
+
+@exercise(
+    "floating-lead",
+    expected=log_lead,
+    cases=leads,
+    mistakes={
+        "b_top and f agree in all digits from a lead of about 36 on: add up the"
+        " differences b_top - b_i instead": lambda a, b: np.log(b[0] - softmax(a) @ b),
+        "from a lead of about 745 on every weight is rounded to zero: keep the largest"
+        " one as a logarithm": lambda a, b: np.log(softmax(a) @ (b[0] - b)),
+        "divide by the sum of all weights: the attention adds up to one": (
+            lambda a, b: float(logsumexp(a[1:], b=b[0] - b[1:]))
+        ),
+        "that is the difference itself; its logarithm is asked": (
+            lambda a, b: float(np.exp(log_lead(a, b)))
+        ),
+    },
+    hints=(
+        "b_top - f = sum of q_i (b_top - b_i) over the other tokens, and nothing nearly"
+        " equal is subtracted. Which factor can be taken out of all q_i?",
+        "The logarithm of a sum of exponentials: take out the largest, exp(top), so"
+        " that the rest is at least one: top + log(sum(exp(a - top) * ...)).",
+    ),
+    dots=2,
+    minutes=15,
+)
+def my_log_lead(a, b):
+    """Return log(b_top - f), f = sum of q_i b_i, q = softmax(a), a and b (T,).
+
+    Token 0 has the greatest score a and the greatest value b.
+    """
+    top = a[1:].max()
+    rest = np.exp(a[1:] - top) @ (b[0] - b[1:])
+    return top + np.log(rest) - a[0] - np.log1p(np.exp(a[1:] - a[0]).sum())

@@ -1,0 +1,84 @@
+"""Exercises of the chapter on one step and frozen embeddings."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier, score_gradient
+from attnsel.train import one_step
+from attnsel_book.checks.cases import models
+from attnsel_book.checks.checking import exercise
+
+Case = tuple[AttentionClassifier, Corpus, float, Tensor]
+
+
+def steps() -> Iterator[Case]:
+    """Yield a start, its corpus, the size of a step and some other output vector."""
+    for i, (start, corpus) in enumerate(models()):
+        random = torch.Generator().manual_seed(i)
+        yield start, corpus, 1.0 + i, torch.randn(4, generator=random).double()
+
+
+def stepped(
+    start: AttentionClassifier, corpus: Corpus, eta_0: float, v: Tensor
+) -> Tensor:
+    """Return the values with the embeddings formed."""
+    return one_step(start, corpus, lr=eta_0).embeddings.detach() @ v
+
+
+def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
+    """Return a wrong answer made of the parts of the right one."""
+
+    def answer(
+        start: AttentionClassifier, corpus: Corpus, eta_0: float, v: Tensor
+    ) -> Tensor:
+        g = score_gradient(start.scores(), corpus)[1]
+        E, p, own = (part.detach() for part in start.parameters())
+        return terms(E @ v, eta_0 * g[:, 0], eta_0 * g[:, 1], p @ v, own @ v, v @ v)
+
+    return answer
+
+
+@exercise(
+    "frozen-value",
+    expected=stepped,
+    cases=steps,
+    mistakes={
+        "a gradient step goes down: subtract it": mistaken(
+            lambda random, ga, gb, pv, vv, _: random + ga * pv + gb * vv
+        ),
+        "the part along p is missing": mistaken(
+            lambda random, ga, gb, pv, vv, _: random - gb * vv
+        ),
+        "the part along the old output, start.output, is missing": mistaken(
+            lambda random, ga, gb, pv, vv, _: random - ga * pv
+        ),
+        "the random start is missing: E0 v stays": mistaken(
+            lambda random, ga, gb, pv, vv, _: -ga * pv - gb * vv
+        ),
+        "g_a goes along p, and g_b along the output": mistaken(
+            lambda random, ga, gb, pv, vv, _: random - ga * vv - gb * pv
+        ),
+        "the step went along the old output, start.output, not along v": mistaken(
+            lambda random, ga, gb, pv, vv, new: random - ga * pv - gb * new
+        ),
+    },
+    hints=(
+        "The step added -eta_0 (g_a p + g_b v0) to each embedding; multiply by v.",
+        "_, g = score_gradient(start.scores(), corpus); then start.embeddings @ v, "
+        "start.cls @ v and start.output @ v are all you need.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def value_after(start, corpus, eta_0, v):
+    """Return E1 v, (V,), after one step eta_0 on E, from scores alone.
+
+    start is an AttentionClassifier of two classes, v a tensor (d,).
+    """
+    _, g = score_gradient(start.scores(), corpus)
+    random = start.embeddings @ v
+    return random - eta_0 * (g[:, 0] * (start.cls @ v) + g[:, 1] * (start.output @ v))

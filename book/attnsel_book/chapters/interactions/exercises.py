@@ -1,0 +1,78 @@
+"""Exercises of the chapter on interactions and order."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnsel_book.checks.checking import exercise
+
+
+def margins() -> list[tuple[float]]:
+    """Return the margins to try."""
+    return [(1.0,), (5.0,), (50.0,)]
+
+
+def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> float:
+    """Return f of one layer on some of the three tokens, once each."""
+    top = max(a[s] for s in tokens)
+    weights = [math.exp(a[s] - top) for s in tokens]
+    votes = [w * b[s] for w, s in zip(weights, tokens, strict=True)]
+    return math.fsum(votes) / math.fsum(weights)
+
+
+def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
+    """Return which of the four kinds is not as it should be."""
+    try:
+        a, b = ([float(x) for x in numbers] for numbers in result)
+    except (TypeError, ValueError):
+        a, b = [], []
+    if (len(a), len(b)) != (3, 3):
+        return "return two lists of three numbers: for good, bad and not"
+    for kind, token, wanted in (("good", 0, B), ("bad", 1, -B)):
+        f = logit([token], a, b)
+        if not math.isclose(f, wanted, rel_tol=1e-6):
+            return f'alone, "{kind}" has f = {f:.3g}, not {wanted:g}'
+    if abs(b[2]) > 0.01:
+        return f'"not" cannot turn an opinion round: its value is {b[2]:.3g}, not 0'
+    for kind, token in (("good not", 0), ("bad not", 1)):
+        f = logit([token, 2], a, b)
+        if abs(f) > 0.01:
+            attention = logit([token, 2], a, [0, 0, 1])
+            told = f'on "{kind}" f = {f:.3g} at B = {B:g}: "not" has {attention:.3g} of'
+            return f"{told} the attention, which is not enough for this B"
+    return None
+
+
+@exercise(
+    "interactions-gate",
+    fault=gate_fault,
+    cases=margins,
+    mistakes={
+        '"not" cannot turn an opinion round': lambda B: ([0, 0, 1], [B, -B, -B]),
+        "0.5 of the attention, which is not enough for this B": lambda B: (
+            [0, 0, 0],
+            [B, -B, 0],
+        ),
+        "0.998 of the attention, which is not enough for this B": lambda B: (
+            [0, 0, 6],
+            [B, -B, 0],
+        ),
+        'alone, "good" has f =': lambda B: ([0, 0, 9], [B / 2, -B / 2, 0]),
+    },
+    hints=(
+        'With the value 0 for "not", f on "good not" is B times the attention on '
+        '"good".',
+        "If good and bad have the score 0 and not the score k, that attention is "
+        "1 / (1 + e^k); it has to be at most 0.01 / B.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def gate_scores(B):
+    """Return a and b, lists of three numbers for good, bad and not.
+
+    B is positive: f must be B on "good", -B on "bad", and within 0.01 of 0
+    where a "not" stands beside them.
+    """
+    return [0.0, 0.0, float(np.log(100 * B))], [B, -B, 0.0]

@@ -1,0 +1,1 @@
+"""What the chapter *Which margin does your optimizer find* alone needs."""

@@ -1,0 +1,1 @@
+"""What the chapter *The max-margin direction* alone needs."""

@@ -1,0 +1,66 @@
+"""Figures of the chapter on the max-margin direction."""
+
+from collections.abc import Sequence
+
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attnsel.flow import Flow
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
+
+
+def draw_selection(
+    values: Tensor,
+    scores: Tensor,
+    kinds: Sequence[str],
+    attention: Tensor,
+    title: str,
+) -> Figure:
+    """Draw the tokens in the plane of value and score, and what attention they have.
+
+    Each of the V tokens is of the kind "pos", "neg" or "irr"; the attention, (n,), is
+    that on the relevant token of each sequence. Scores are in units of the margin.
+    """
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(7.2, 3.3), width_ratios=[1.6, 1]
+    )
+    colour = {"pos": POSITIVE, "neg": NEGATIVE, "irr": NEUTRAL}
+    colours = [colour[kind] for kind in kinds]
+    left.scatter(values, scores, s=10, c=colours, lw=0)
+    left.set(ylim=(-0.9, 2.3), title=title, xlabel="value $E_s^\\top v$")
+    left.set_ylabel("$E_s^\\top p\\;/\\;(m\\|p\\|)$")
+    right.plot(attention.sort().values, color=POSITIVE)
+    right.set(xlabel="sequence, sorted", ylim=(-0.03, 1.03))
+    right.set_title("attention on relevant token")
+    return figure
+
+
+def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
+    """Draw a flow by the norm of p: attention, loss, angle and time.
+
+    The gap (k,) is 1 - cos to the max-margin direction at its k points; the attention
+    is that on the token selected in each sequence.
+    """
+    _, panels = pyplot.subplots(2, 2, figsize=(8, 5.6))
+    first, second, third, fourth = panels.flat
+    norms = flow.norms
+    low, high = flow.attention.aminmax(dim=1)
+    first.fill_between(norms, low, high, alpha=0.2, lw=0, label="least to greatest")
+    first.plot(norms, flow.attention.mean(1), label="mean")
+    first.set_ylabel("attention on relevant token")
+    first.legend(loc="lower right")
+    second.plot(norms, flow.loss)
+    second.set_ylabel("logistic loss $L$")
+    square = float(gap[-1]) * (norms[-1] / norms) ** 2
+    third.plot(norms, gap, label="$1 - \\cos$")
+    third.plot(norms, square, "--", color=ACCENT, label="slope $-2$")
+    third.set(ylabel="$1 - \\cos(p, u_\\star)$", ylim=(1e-7, 3), yscale="log")
+    third.legend()
+    time = flow.log_time[1:].clamp(min=1)
+    fourth.plot(norms[1:], time, color=POSITIVE, label="flow")
+    fourth.plot(norms, margin * norms, "--", color=ACCENT, label="$m\\,\\|p\\|$")
+    fourth.set(ylabel="log of time", ylim=(1, None), yscale="log")
+    fourth.legend()
+    for axes in (first, second, third, fourth):
+        axes.set(xscale="log", xlabel="$\\|p\\|$")

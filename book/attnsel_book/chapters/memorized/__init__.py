@@ -1,0 +1,1 @@
+"""What the chapter *What is selected, and what is memorized* alone needs."""

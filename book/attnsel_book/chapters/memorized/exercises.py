@@ -1,0 +1,40 @@
+"""Exercise of the chapter on what is selected and what is memorized."""
+
+from scipy.stats import binom
+
+from attnsel_book.checks.checking import exercise
+
+
+def beyond(n: int, more: int) -> float:
+    """Return the chance of at most `more` occurrences on either side."""
+    return float(2 * binom.cdf(more, n, 0.5))
+
+
+@exercise(
+    "memorized-chance",
+    expected=lambda n: beyond(n, (n - 1) // 10),
+    cases=lambda: [(1,), (5,), (10,), (20,), (33,)],
+    mistakes={
+        "that is one end of the axis; there are two": (
+            lambda n: beyond(n, (n - 1) // 10) / 2
+        ),
+        "strictly beyond: a lean of 0.8 itself does not count": (
+            lambda n: beyond(n, n // 10)
+        ),
+        "that is the chance to be completely one-sided": lambda n: beyond(n, 0),
+        "the lean is 2 k / n - 1: 0.8 stands for nine tenths, not eight": (
+            lambda n: beyond(n, (n - 1) // 5)
+        ),
+    },
+    hints=(
+        "With k of n occurrences in positive texts the lean is 2 k / n - 1. For which "
+        "k is that beyond 0.8?",
+        "For k < n / 10, and by symmetry for k > 9 n / 10: twice binom.cdf(k, n, 0.5) "
+        "at the greatest such k.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_chance(n):
+    """Probability of |lean| > 0.8 after n fair and independent coin flips."""
+    return 2 * binom.cdf((n - 1) // 10, n, 0.5)

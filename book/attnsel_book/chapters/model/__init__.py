@@ -1,0 +1,1 @@
+"""What the chapter *The model* alone needs."""

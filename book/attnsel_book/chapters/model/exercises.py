@@ -1,0 +1,176 @@
+"""Exercises of the chapter on the model."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+import attnsel
+from attnsel.corpus import Corpus
+from attnsel.synthetic import separable_corpus
+from attnsel_book.checks.cases import models
+from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers
+
+MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise
+
+
+def sequences() -> Iterator[tuple[Any, ...]]:
+    """Yield token ids of a sequence, scores and values; last a score beyond exp."""
+    for model, corpus in models():
+        a, b = model.scores().detach().numpy().T
+        yield np.array([s for _, s in corpus.words(0) if s >= 0]), a, b
+    yield np.array([0, 1]), np.array([1000.0, 0.0]), np.array([1.0, -1.0])
+
+
+def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
+    """Make the mistake of no shift."""
+    w = np.exp(a[ids])
+    return w @ b[ids] / w.sum()
+
+
+@exercise(
+    "model-logit",
+    expected=lambda ids, a, b: softmax(a[ids]) @ b[ids],
+    cases=sequences,
+    mistakes={
+        "the softmax runs over the sequence, not over the whole vocabulary": (
+            lambda ids, a, b: softmax(a)[ids] @ b[ids]
+        ),
+        "that is the plain mean of the values; weigh them by the attention": (
+            lambda ids, a, b: b[ids].mean()
+        ),
+        "the weights have to sum to one: divide by their sum": (
+            lambda ids, a, b: np.exp(a[ids] - a[ids].max()) @ b[ids]
+        ),
+        "a token that occurs twice has two weights": (
+            lambda ids, a, b: softmax(a[np.unique(ids)]) @ b[np.unique(ids)]
+        ),
+        "scores and values are exchanged": lambda ids, a, b: softmax(b[ids]) @ a[ids],
+        "e to the 1000 is infinite: subtract the greatest score first": plain_weights,
+    },
+    hints=(
+        "a[ids] are the scores at the positions of the sequence, b[ids] the values.",
+        "w = np.exp(a[ids] - a[ids].max()); the weights are w / w.sum().",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_logit(ids, a, b):
+    """Return f(X) of the tokens `ids`, from all scores a and values b, (V,)."""
+    w = np.exp(a[ids] - a[ids].max())
+    return w @ b[ids] / w.sum()
+
+
+def parameters() -> Iterator[tuple[Any, ...]]:
+    """Yield E, p, v and a constant."""
+    for i, (model, _) in enumerate(models()):
+        yield *(part.detach().numpy() for part in model.parameters()), 1.0 + i
+
+
+def shift_fault(
+    result: Any, E: np.ndarray, p: np.ndarray, v: np.ndarray, c: float
+) -> str | None:
+    """Return what keeps all logits from growing by c."""
+    moved = as_numbers(result)
+    if moved is None or moved.shape != E.shape:
+        return f"expected the new E, of shape {E.shape}"
+    grown, turned = (moved - E) @ v, (moved - E) @ p
+    if not np.allclose(grown, c):
+        return f"the values grow by {grown.min():.4g} to {grown.max():.4g}, not by {c}"
+    if not np.allclose(turned, turned[0]):
+        return "the scores change by different amounts, so the attention changes"
+    return None
+
+
+@exercise(
+    "model-constant",
+    fault=shift_fault,
+    cases=parameters,
+    mistakes={
+        "each value grows by c ‖v‖²; divide by it": lambda E, p, v, c: E + c * v,
+        "each value grows by c ‖v‖; divide by it once more": lambda E, p, v, c: (
+            E + c * v / np.linalg.norm(v)
+        ),
+        "c in every entry adds c times the sum of v": lambda E, p, v, c: E + c,
+        "a factor is no constant: it moves large values further": lambda E, p, v, c: (
+            E * (1 + c)
+        ),
+        "that moves the rows along p, which v hardly sees": lambda E, p, v, c: (
+            E + c * p / (p @ p)
+        ),
+    },
+    hints=(
+        "Add the same vector to every row: which one has the product c with v?",
+        "The product of v with itself is ‖v‖², so v / ‖v‖² has the product one.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_shift(E, p, v, c):
+    """Return a new E (V, d) with which every logit is larger by just c."""
+    return E + c * v / (v @ v)
+
+
+def labelled() -> Iterator[tuple[Corpus]]:
+    """Yield corpora in which each sequence holds one telling token."""
+    for n, n_tokens, length, seed in ((20, 24, 4, 0), (60, 60, 8, 1), (100, 90, 8, 2)):
+        yield (separable_corpus(n, n_tokens, length, n_relevant=8, seed=seed),)
+
+
+def numbers_fault(result: Any, corpus: Corpus) -> str | None:
+    """Return why two numbers a token do not read a corpus well enough."""
+    pair, V = as_numbers(result), len(corpus.vocab)
+    if pair is None or pair.shape != (2, V) or not np.isfinite(pair).all():
+        return f"expected two arrays of {V} numbers, the scores and the values"
+    a, b = pair
+    if np.abs(b).max() > MOST_VALUE:
+        return f"a value of {np.abs(b).max():.4g}: only -3 to 3 are allowed"
+    logits = np.zeros(len(corpus))
+    for i in range(len(corpus)):
+        ids = np.array([s for _, s in corpus.words(i) if s >= 0])
+        logits[i] = softmax(a[ids]) @ b[ids]
+    loss = np.logaddexp(0, -corpus.signs.numpy() * logits).mean()
+    if loss > ENOUGH:
+        return f"the loss is {loss:.3f}; bring it below {ENOUGH}"
+    return None
+
+
+def leans(corpus: Corpus) -> np.ndarray:
+    """Return P(1|s) - P(0|s)."""
+    return attnsel.posterior_difference(corpus).numpy()
+
+
+@exercise(
+    "model-two-numbers",
+    fault=numbers_fault,
+    cases=labelled,
+    mistakes={
+        "equal scores give equal attention, and seven empty words dilute the one": (
+            lambda corpus: (0 * leans(corpus), MOST_VALUE * leans(corpus))
+        ),
+        "a token that tells “negative” needs a large score, too": (
+            lambda corpus: (20 * leans(corpus), MOST_VALUE * leans(corpus))
+        ),
+        "the values have the wrong sign": (
+            lambda corpus: (20 * abs(leans(corpus)), -MOST_VALUE * leans(corpus))
+        ),
+        "the attention is on the frequent tokens, which tell nothing": (
+            lambda corpus: (
+                corpus.counts.sum(axis=0).astype(float),
+                MOST_VALUE * leans(corpus),
+            )
+        ),
+    },
+    hints=(
+        "The value says which label a token speaks for; the score, whether it speaks.",
+        "Both follow from attnsel.posterior_difference(corpus); the score has no sign.",
+    ),
+    dots=3,
+    minutes=15,
+)
+def my_two_numbers(corpus):
+    """Return scores a and values b, (V,) each, that read a corpus."""
+    lean = attnsel.posterior_difference(corpus).numpy()
+    return 20 * abs(lean), 3 * lean

@@ -1,0 +1,1 @@
+"""What the chapter *One gradient step finds the important tokens* alone needs."""

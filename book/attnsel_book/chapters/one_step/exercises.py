@@ -1,0 +1,158 @@
+"""Exercises of the chapter on one gradient step."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnsel import signed_frequency
+from attnsel.corpus import Corpus
+from attnsel.evidence import label_z
+from attnsel_book.checks.cases import corpora
+from attnsel_book.checks.checking import exercise
+
+
+def small_corpora() -> Iterator[tuple[Corpus]]:
+    """Yield one corpus a case."""
+    return ((corpus,) for corpus in corpora())
+
+
+@exercise(
+    "one-step-alpha",
+    expected=signed_frequency,
+    cases=small_corpora,
+    mistakes={
+        "the sign is turned round": lambda corpus: -signed_frequency(corpus),
+        "the labels are 0 and 1; y is in corpus.signs": lambda corpus: (
+            corpus.counts.T @ corpus.labels.numpy() / len(corpus)
+        ),
+        "divide by the number of sequences, not of tokens": lambda corpus: (
+            signed_frequency(corpus) * len(corpus) / corpus.lengths.sum()
+        ),
+        "that is the sum over the sequences; alpha is their mean": lambda corpus: (
+            signed_frequency(corpus) * len(corpus)
+        ),
+        "count every occurrence, not only whether the token is there": lambda corpus: (
+            torch.from_numpy((corpus.counts.T > 0) @ corpus.signs.double().numpy())
+            / len(corpus)
+        ),
+    },
+    hints=(
+        "Each sequence adds its counts, with the sign of its label.",
+        "corpus.counts.T @ corpus.signs.numpy() adds them up; n = len(corpus).",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_alpha(corpus):
+    """Return alpha, (V,), from corpus.counts (n, V) and corpus.signs (n,)."""
+    return corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+
+
+def z_with(
+    center: Callable[[np.ndarray, np.ndarray], Any],
+    spread: Callable[[np.ndarray, np.ndarray], Any],
+) -> Callable[[Corpus], np.ndarray]:
+    """Return z from counts c (n, V) and labels y (n, 1), less a centre, by a spread."""
+
+    def z(corpus: Corpus) -> np.ndarray:
+        c, y = corpus.counts.toarray(), corpus.signs.double().numpy()[:, None]
+        return ((y * c).mean(0) - center(c, y)) / spread(c, y) ** 0.5
+
+    return z
+
+
+def centered(c: np.ndarray, y: np.ndarray) -> Any:
+    """Return the mean of alpha under shuffled labels."""
+    return y.mean() * c.mean(0)
+
+
+def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
+    """Return the variance of alpha under shuffled labels."""
+    return (1 - y.mean() ** 2) * c.var(0) / (len(y) - 1)
+
+
+@exercise(
+    "one-step-z",
+    expected=label_z,
+    cases=small_corpora,
+    mistakes={
+        "alpha alone is not centred: take off the mean label times the mean count": (
+            z_with(lambda c, y: 0, shuffled)
+        ),
+        "divide by n - 1, not by n: labels are shuffled, not drawn": (
+            z_with(centered, lambda c, y: (1 - y.mean() ** 2) * c.var(0) / len(y))
+        ),
+        "the variance of the labels, 1 - the square of their mean, is missing": (
+            z_with(centered, lambda c, y: c.var(0) / (len(y) - 1))
+        ),
+        "divide by the standard deviation, the root of the variance": (
+            z_with(centered, lambda c, y: shuffled(c, y) ** 2)
+        ),
+    },
+    hints=(
+        "Write the formula over the columns of corpus.counts.toarray(), one a token.",
+        "Var(c_s) is the mean square less the squared mean: .var(0) of the columns.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_z(corpus):
+    """Return z of each token, (V,); nan where all hold it equally often."""
+    c, y = corpus.counts.toarray(), corpus.signs.double().numpy()
+    alpha, mean, n = y @ c / len(y), y.mean(), len(y)
+    return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
+
+
+def lengths_fault(result: Any) -> str | None:
+    """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
+    try:
+        sequences, labels = result
+        rows = [[int(s) for s in sequence] for sequence in sequences]
+        signs = [{0: -1, 1: 1}[int(label)] for label in labels]
+    except (TypeError, ValueError, KeyError):
+        return "expected a list of lists of token ids, and a list of labels 0 and 1"
+    if len(rows) != len(signs) or not all(rows):
+        return "expected a label for each sequence, and no sequence without tokens"
+    alpha = sum(y * row.count(0) for y, row in zip(signs, rows, strict=True))
+    beta = sum(y * row.count(0) / len(row) for y, row in zip(signs, rows, strict=True))
+    if len(set(map(len, rows))) == 1:
+        return "all lengths are equal, and then beta is alpha over the length"
+    if alpha <= 0:
+        return "token 0 does not occur more often in positive sequences: alpha <= 0"
+    if beta >= 0:
+        return "beta is not negative: the positive sequences have to be the long ones"
+    return None
+
+
+@exercise(
+    "one-step-lengths",
+    fault=lengths_fault,
+    mistakes={
+        "all lengths are equal, and then beta is alpha over the length": lambda: (
+            [[0, 0, 1], [0, 1, 1]],
+            [1, 0],
+        ),
+        "beta is not negative: the positive sequences have to be the long ones": (
+            lambda: ([[0, 0], [0, 1, 1, 1]], [1, 0])
+        ),
+        "token 0 does not occur more often in positive sequences: alpha <= 0": lambda: (
+            [[0, 1, 1, 1], [0]],
+            [1, 0],
+        ),
+        "expected a list of lists of token ids, and a list of labels 0 and 1": lambda: (
+            [[0, 0, 1, 1, 1, 1], [0]],
+            ["positive", "negative"],
+        ),
+    },
+    hints=(
+        "An occurrence weighs 1 in alpha, and one over the length in beta.",
+        "Two occurrences in one long positive sequence, one in a short negative one.",
+    ),
+    dots=3,
+    minutes=10,
+)
+def my_sequences():
+    """Return sequences of token ids, and labels, with alpha_0 > 0 > beta_0."""
+    return [[0, 0, 1, 1, 1, 1, 1, 1], [0]], [1, 0]

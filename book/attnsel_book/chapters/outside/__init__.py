@@ -1,0 +1,1 @@
+"""What the chapter *A V seen from outside* alone needs."""

@@ -1,0 +1,172 @@
+"""Exercises of the chapter on what a classifier looks like from outside."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnsel_book.checks.checking import exercise
+
+
+def two_tokens() -> Iterator[tuple[float, float, float]]:
+    """Yield f of a pair that is a mean with weights, and the values of its tokens."""
+    yield 1.5, 2.0, 0.0
+    random = np.random.default_rng(0)
+    for _ in range(8):
+        b_s, b_t = random.normal(0, 2, 2).tolist()
+        q = float(random.uniform(0.05, 0.95))
+        yield q * b_s + (1 - q) * b_t, b_s, b_t
+
+
+def by_search(f: float, b_s: float, b_t: float) -> float:
+    """Return the difference of scores with which a softmax gives f, by bisection."""
+    low, high = -20.0, 20.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        q = 1 / (1 + np.exp(-middle))
+        mean = q * b_s + (1 - q) * b_t
+        if (mean < f) == (b_s > b_t):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@exercise(
+    "outside-pair",
+    expected=by_search,
+    cases=two_tokens,
+    mistakes={
+        "the sign is turned round: this is a_t - a_s": lambda f, b_s, b_t: np.log(
+            (f - b_s) / (b_t - f)
+        ),
+        "this is the ratio of the weights; take its logarithm": lambda f, b_s, b_t: (
+            (b_t - f) / (f - b_s)
+        ),
+        "the weight of s is the share of the way from b_t to f, not from b_s": (
+            lambda f, b_s, b_t: np.log((f - b_s) / (b_t - b_s))
+        ),
+    },
+    hints=(
+        "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
+        "q / (1 - q) = e^(a_s - a_t), and it is (b_t - f) / (f - b_s).",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_log_ratio(f, b_s, b_t):
+    """Return a_s - a_t from f of the pair s, t and the values b_s and b_t."""
+    return np.log((b_t - f) / (f - b_s))
+
+
+def sums() -> Iterator[tuple[np.ndarray, float]]:
+    """Yield the numbers of a sum, and what it says of an empty text."""
+    yield np.array([1.0, 2.0, -1.0]), 0.5
+    random = np.random.default_rng(0)
+    for V in (3, 4, 5, 6):
+        yield random.normal(0, 1, V), float(random.normal())
+
+
+def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
+    """Return which pairs of different tokens say more than either token, or less."""
+    V = len(zeta)
+    beyond = np.zeros((V, V), bool)
+    for s in range(V):
+        for t in range(V):
+            one, other = start + zeta[s], start + zeta[t]
+            both = start + zeta[s] + zeta[t]
+            low, high = sorted((one, other))
+            beyond[s, t] = s != t and not low <= both <= high
+    return beyond
+
+
+def same_sign(zeta: np.ndarray) -> np.ndarray:
+    """Return where two numbers have one sign, the pairs of a token with itself, too."""
+    return np.outer(zeta, zeta) > 0
+
+
+@exercise(
+    "outside-betrayed",
+    expected=asked_in_pairs,
+    cases=sums,
+    mistakes={
+        "these are the pairs that look like attention: turn it round": (
+            lambda zeta, start: ~same_sign(zeta)
+        ),
+        "a token makes no pair with itself: the diagonal is False": (
+            lambda zeta, start: same_sign(zeta)
+        ),
+        "what counts is the sign of zeta, not of the value start + zeta": (
+            lambda zeta, start: same_sign(zeta + start) & ~np.eye(len(zeta), dtype=bool)
+        ),
+        "that is beyond the higher value only; below the lower one betrays, too": (
+            lambda zeta, start: (
+                (np.minimum.outer(zeta, zeta) > 0) & ~np.eye(len(zeta), dtype=bool)
+            )
+        ),
+    },
+    hints=(
+        "The values are start + zeta_s and start + zeta_t, and f is "
+        "start + zeta_s + zeta_t. When is it greater than both? When less?",
+        "Just where zeta_s zeta_t > 0, and s is not t.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_betrayers(zeta, start):
+    """Return which pairs of different tokens betray a sum, bool (V, V).
+
+    The sum says start + zeta_s of one token and start + zeta_s + zeta_t of
+    two. A pair betrays it if that is not between what it says of each.
+    """
+    different = ~np.eye(len(zeta), dtype=bool)
+    return (np.outer(zeta, zeta) > 0) & different
+
+
+def diluted() -> Iterator[tuple[float, int]]:
+    """Yield a word's number and how many neutral ones stand beside it."""
+    yield 1.0, 1
+    for c in (0.3, 2.0, 3.0):
+        for k in (1, 2, 5, 20):
+            yield c, k
+
+
+def seeming(c: float, k: int) -> float:
+    """Return the weight with which an attention would say the same of k + 1 words."""
+    numbers = np.array([c] + [0.0] * k)
+    f, b = np.tanh(numbers.mean()), np.tanh(c)
+    share = f / b  # of the attention, on the strong word: its value is b, theirs 0
+    return share / ((1 - share) / k)
+
+
+@exercise(
+    "outside-tanh",
+    expected=seeming,
+    cases=diluted,
+    mistakes={
+        "cosh c is right for one neutral word; more of them see another weight": (
+            lambda c, k: np.cosh(c)
+        ),
+        "that is the weight against all k neutral words together; multiply by k": (
+            lambda c, k: np.tanh(c / (k + 1)) / (np.tanh(c) - np.tanh(c / (k + 1)))
+        ),
+        "the mean is over k + 1 words, not k": lambda c, k: (
+            k * np.tanh(c / k) / (np.tanh(c) - np.tanh(c / k))
+        ),
+        "take the weight, not its logarithm": lambda c, k: np.log(seeming(c, k)),
+    },
+    hints=(
+        "An attention with the weight w says w b / (w + k), with b = tanh c. The curve "
+        "says f = tanh(c / (k + 1)). Set them equal.",
+        "w = k f / (b - f).",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_seeming_weight(c, k):
+    """Return the weight w of a word with number c that k neutral words see.
+
+    The model is f = tanh(mean of the numbers), and a neutral word has 0.
+    An attention with the weights w and 1 would say the same.
+    """
+    b, f = np.tanh(c), np.tanh(c / (k + 1))
+    return k * f / (b - f)

@@ -1,0 +1,131 @@
+"""Small trained models that a chapter asks, stored with a checksum."""
+
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from attnsel.beyond.transformer import Transformer
+from attnsel.tokens import Vocab
+
+HALF = np.float16  # what parameters are stored in
+Classify = Callable[[list[list[str]]], Tensor]
+
+
+def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
+    """Return the models that `run_outside.py` trained on "imdb" or on "yelp".
+
+    First comes their vocabulary. By name, each is a `Transformer`, or the numbers of
+    what needs no more: "one layer" its scores E p and E v, (V, 2), "mean of values" the
+    same, "sum" a number for each token and one for all texts, (V + 1,). A ValueError
+    tells of a file that has changed.
+    """
+    folder = resources.files(__package__)
+    text = folder.joinpath("models.json").read_text(encoding="utf-8")
+    content = folder.joinpath("models.npz").read_bytes()
+    return unpacked(json.loads(text), content, source)
+
+
+def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
+    """Return the stored models of IMDB as functions from texts to logits, by name.
+
+    A text is a list of words of the vocabulary, which comes first; the logits of n
+    texts are (n,).
+    """
+    vocab, models = stored_models()
+    readers = {
+        "one layer": one_layer(models["one layer"]),
+        "mean of values": one_layer(models["mean of values"]),
+        "sum": sum_of(models["sum"]),
+    }
+    return vocab, {name: asking(f, vocab) for name, f in (models | readers).items()}
+
+
+def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
+    """Return softmax(a) b of sequences (n, T), padded with -1, from a and b, (V, 2)."""
+    a, b = numbers.T
+
+    def f(ids: Tensor) -> Tensor:
+        scores = a[ids].masked_fill(ids < 0, -torch.inf)
+        return (torch.softmax(scores, dim=1) * b[ids]).sum(1)
+
+    return f
+
+
+def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
+    """Return the last of the numbers (V + 1,) and those of all tokens, added up."""
+
+    def f(ids: Tensor) -> Tensor:
+        return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)
+
+    return f
+
+
+def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
+    """Return what a model of sequences of ids says of texts, lists of words."""
+
+    def classify(texts: list[list[str]]) -> Tensor:
+        rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]
+        return model(pad_sequence(rows, batch_first=True, padding_value=-1))
+
+    return classify
+
+
+def unpacked(
+    told: dict[str, Any], content: bytes, source: str
+) -> tuple[Vocab, dict[str, Any]]:
+    """Return vocabulary and models of a source from the bytes of the file."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != told["sha256"]:
+        raise ValueError(f"models.npz: its checksum is {found}, not {told['sha256']}")
+    arrays = np.load(io.BytesIO(content))
+    models: dict[str, Any] = {}
+    for name, settings in told["models"][source].items():
+        prefix = f"{source}/{name}/"
+        parts = {
+            key.removeprefix(prefix): torch.from_numpy(arrays[key].astype(np.float32))
+            for key in arrays.files
+            if key.startswith(prefix)
+        }
+        models[name] = _model(settings, parts)
+    return Vocab(told["vocabs"][source]), models
+
+
+def _model(settings: dict[str, Any] | None, parts: dict[str, Tensor]) -> Any:
+    """Return a transformer, or the numbers alone where there are no settings."""
+    if settings is None:
+        return parts["numbers"]
+    model = Transformer(**settings)
+    model.load_state_dict(parts)
+    return model.requires_grad_(False)
+
+
+def packed(
+    vocabs: dict[str, Vocab], models: dict[str, dict[str, Any]]
+) -> tuple[dict[str, Any], bytes]:
+    """Return the settings and the bytes that `unpacked` reads, by source."""
+    arrays: dict[str, Any] = {}
+    settings: dict[str, dict[str, Any]] = {source: {} for source in models}
+    for source, group in models.items():
+        for name, model in group.items():
+            is_transformer = isinstance(model, Transformer)
+            settings[source][name] = model.settings if is_transformer else None
+            parts = model.state_dict() if is_transformer else {"numbers": model}
+            for key, part in parts.items():
+                arrays[f"{source}/{name}/{key}"] = part.numpy().astype(HALF)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    content = file.getvalue()
+    told = {
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "vocabs": {source: list(vocab) for source, vocab in vocabs.items()},
+        "models": settings,
+    }
+    return told, content

@@ -1,0 +1,72 @@
+"""Exercises of the chapter on one's own texts."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import binom, hypergeom
+
+from attnsel.evidence import hypergeometric_p
+from attnsel_book.checks.checking import exercise
+
+
+def small_deals() -> Iterator[tuple[int, int, int, int]]:
+    """Yield numbers x, m, n_1 and n of a token, smallest first."""
+    yield 2, 2, 2, 4
+    random = np.random.default_rng(0)
+    for n in (6, 9, 14, 30, 60, 200):
+        n_1, m = random.integers(1, n, size=2)
+        x = random.hypergeometric(n_1, n - n_1, m)
+        yield int(x), int(m), int(n_1), int(n)
+
+
+def exact_p(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the p-value that the package computes."""
+    return float(hypergeometric_p(np.array(x), np.array(m), np.array(n_1), n))
+
+
+def above(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the probability of x or more."""
+    return float(hypergeom(n, n_1, m).sf(x - 1))
+
+
+def alone(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the probability of x."""
+    return float(hypergeom(n, n_1, m).pmf(x))
+
+
+def replaced(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the p-value of labels that are drawn anew for each text."""
+    law = binom(m, n_1 / n).pmf(np.arange(m + 1))
+    return float(law[law <= law[x] * (1 + 1e-7)].sum())
+
+
+def strictly_rarer(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the probability of all numbers less likely than x."""
+    law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
+    return float(law[law < law[x] * (1 - 1e-7)].sum())
+
+
+@exercise(
+    "own-texts-p",
+    expected=exact_p,
+    cases=small_deals,
+    mistakes={
+        "that is one tail only: numbers far on the other side count, too": above,
+        "that is the probability of x alone; add all that are no likelier": alone,
+        "draw without replacement: a text is dealt its label once": replaced,
+        "numbers as likely as x count, too": strictly_rarer,
+    },
+    hints=(
+        "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability of k of class 1.",
+        "Add pmf(k) for all k of 0 to m with pmf(k) <= pmf(x), up to rounding.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_p(x, m, n_1, n):
+    """Return the two-sided p-value of x of m texts being of class 1 by luck.
+
+    n texts were dealt their labels, n_1 of them the label 1.
+    """
+    law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
+    return law[law <= law[x] * (1 + 1e-7)].sum()

@@ -1,0 +1,1 @@
+"""What the chapter *IMDB and Yelp* alone needs."""

@@ -1,0 +1,1 @@
+"""What the chapter *Which step selects* alone needs."""

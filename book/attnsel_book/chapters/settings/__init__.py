@@ -1,0 +1,1 @@
+"""What the chapter *Settings and trajectories* alone needs."""

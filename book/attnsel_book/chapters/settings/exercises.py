@@ -1,0 +1,67 @@
+"""Exercise of the chapter on settings and trajectories."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnsel.statistics import binned, shape
+from attnsel_book.checks.checking import exercise
+
+
+def scatters() -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield an axis x and rising heights y; one bin holds fewer than five tokens."""
+    random = torch.Generator().manual_seed(0)
+    for tokens, noise in ((30, 0.2), (60, 0.5), (100, 1.0)):
+        x = torch.rand(tokens, generator=random).mul(0.4).double()
+        x = torch.cat([x, x[:8] - 0.5, torch.tensor([0.95]).double()])
+        drawn = torch.randn(len(x), generator=random).double()
+        yield x, 3 * x + noise * drawn + 7 * (x > 0.9)
+
+
+def full(x: Tensor, y: Tensor, least: int = 5) -> tuple[Tensor, Tensor, Tensor]:
+    """Return deviation, mean and count of the bins that hold enough tokens."""
+    bins = binned(x, y)
+    enough = bins.count >= least
+    return bins.deviation[enough], bins.mean[enough], bins.count[enough]
+
+
+def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
+    """Return the mean deviation over the range of the means."""
+    return float(deviation.mean() / np.ptp(mean.numpy()))
+
+
+@exercise(
+    "settings-spread",
+    expected=lambda x, y: shape(x, torch.stack([x, y], dim=1)).value_spread,
+    cases=scatters,
+    mistakes={
+        "that is the deviation itself; divide by the range of the bin means": (
+            lambda x, y: float(full(x, y)[0].mean())
+        ),
+        "leave out bins with fewer than five tokens": (
+            lambda x, y: spread_of(*full(x, y, 1))
+        ),
+        "divide by the range of the bin means, not of all heights": (
+            lambda x, y: float(full(x, y)[0].mean() / np.ptp(y.numpy()))
+        ),
+        "each bin counts once, however many tokens it holds": lambda x, y: float(
+            (full(x, y)[0] * full(x, y)[2]).sum()
+            / full(x, y)[2].sum()
+            / np.ptp(full(x, y)[1].numpy())
+        ),
+    },
+    hints=(
+        "bins = binned(x, y); which of its 20 bins count, and what is averaged there?",
+        "With full = bins.count >= 5: the mean of bins.deviation[full] over "
+        "np.ptp(bins.mean[full]).",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_spread(x, y):
+    """Spread within bins over the range of their means, a number."""
+    bins = binned(x, y)
+    full = bins.count >= 5
+    return float(bins.deviation[full].mean() / np.ptp(bins.mean[full].numpy()))

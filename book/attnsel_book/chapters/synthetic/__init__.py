@@ -1,0 +1,1 @@
+"""What the chapter *Synthetic data* alone needs."""

@@ -1,0 +1,68 @@
+"""Stored results: tables of several chapters, and how a chapter reads its own."""
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def authors(table: str) -> dict[str, np.ndarray]:
+    """Return a table of the authors' rebuttals as arrays by the name of the column.
+
+    "two layers" and "MLP" have the columns "x", the middles of 20 bins of
+    P(1|s) - P(0|s), "attention" and "value", the means of E_s p (or of p W E_s) and of
+    E_s v; "class 2" and "class 4" have "x", the importance for the class, and "value".
+    """
+    columns = _read("authors.json")[table]
+    return {name: np.array(x) for name, x in columns.items() if name != "what"}
+
+
+def step_sweep() -> pd.DataFrame:
+    """Return what became of flows after steps of many sizes, one row a run.
+
+    The `problem` is "T31", "T8" or "T6", by the length of its sequences; with `d`,
+    `step` and `seed` it makes the run. Then shares of the `positive` and `negative`
+    class that select rightly at norm 3,000, the `least` attention on a winner there,
+    the value `gap`, the norm from which Theorem A makes it `certain`, if it does, and
+    the `cos` of p at norms 1,000 and 3,000. A run is `lost` if one class is missed
+    altogether, and `all` right if none is in part. `run_steps.py` of
+    the chapter on selection makes it.
+    """
+    folder = resources.files("attnsel_book.chapters.selection")
+    with folder.joinpath("steps.csv").open(encoding="utf-8") as file:
+        runs = pd.read_csv(file)
+    return judged(runs)
+
+
+def judged(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return runs and whether they lose one class altogether, or select everywhere."""
+    shares = runs[["positive", "negative"]]
+    fewer = shares.min(axis=1)
+    more = shares.max(axis=1)
+    lost = (fewer == 0) & (more == 1)
+    return runs.assign(lost=lost, all=fewer == 1)
+
+
+def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
+    """Write lists of rows for `stored`, a row a line: a difference shows what moved."""
+    blocks = []
+    for name, rows in parts.items():
+        lines = ",\n".join(json.dumps(row) for row in rows)
+        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
+    joined = ",\n".join(blocks)
+    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
+
+
+def stored(name: str) -> Any:
+    """Return what a JSON file of a chapter holds, such as "frozen/frozen"."""
+    return _read(f"chapters/{name}.json")
+
+
+def _read(path: str) -> Any:
+    """Return what a JSON file of the book's package holds."""
+    file = resources.files("attnsel_book").joinpath(path)
+    return json.loads(file.read_text(encoding="utf-8"))

@@ -1,0 +1,79 @@
+"""Plots that several chapters draw: the paper's two figures, and curves by bin."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from attnsel.statistics import binned
+from attnsel.train import History
+from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, token_scatter
+
+HEIGHTS = r"value $E_s^\top v$", r"attention score $E_s^\top p$"
+COLUMNS = 1, 0  # of the scores: E v on the left, E p on the right
+
+
+def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
+    """Return the axes for values and for attention scores, side by side."""
+    _, axes = pyplot.subplots(1, 2, figsize=(width, height))
+    for ax, name in zip(axes, HEIGHTS, strict=True):
+        ax.set(ylabel=name, xlabel="$P(1|s) - P(0|s)$")
+    return axes
+
+
+def token_figures(
+    x: Tensor,
+    scores: Tensor,
+    *,
+    groups: Mapping[str, tuple[Tensor, str]] | None = None,
+    size: float = 4.0,
+) -> Sequence[Axes]:
+    """Draw the paper's two figures: each token's value and attention score against x.
+
+    Scores are (V, 2), E p and E v; `groups` and `size` as in `token_scatter`.
+    """
+    axes = two_panels(height=3.8)
+    for ax, column, name in zip(axes, COLUMNS, HEIGHTS, strict=True):
+        token_scatter(ax, x, scores[:, column], groups=groups, size=size)
+        ax.set_ylabel(name)
+    return axes
+
+
+def bin_curve(
+    ax: Axes,
+    x: Tensor,
+    y: Tensor,
+    *,
+    least: int = 5,
+    **style: Any,
+) -> None:
+    """Draw the means of y over 20 bins of x that hold at least `least` tokens."""
+    bins = binned(x, y.detach().cpu())
+    enough = bins.count >= least
+    look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
+    ax.plot(bins.centers[enough], bins.mean[enough], **look)
+
+
+def draw_training(history: History) -> None:
+    """Draw loss and accuracy by step, on the training and on the test corpus.
+
+    A dotted line marks the best test accuracy.
+    """
+    _, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3.4))
+    steps = history.step
+    percent = 100 * history.accuracy
+    test_percent = 100 * history.test_accuracy
+    left.plot(steps, history.loss, color=POSITIVE, label="training")
+    left.plot(steps, history.test_loss, "--", color=NEGATIVE, label="test")
+    right.plot(steps, percent, color=POSITIVE, label="training")
+    right.plot(steps, test_percent, "--", color=NEGATIVE, label="test")
+    best = int(history.test_accuracy.argmax())
+    best_step = int(steps[best])
+    for axes in (left, right):
+        axes.axvline(best_step, color=NEUTRAL, ls=":", lw=1.2)
+        axes.set_xlabel("step")
+    left.set_ylabel("logistic loss")
+    right.set_ylabel("accuracy (%)")
+    left.legend()

@@ -1,0 +1,103 @@
+"""The look of the book's figures: one palette, set once."""
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from cycler import cycler
+from IPython import get_ipython
+from IPython.core.pylabtools import print_figure
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib_inline.backend_inline import set_matplotlib_formats
+from torch import Tensor
+
+from attnsel.statistics import binned
+from attnsel.tokens import Vocab
+
+# Okabe and Ito's palette, told apart with any colour vision and in print.
+POSITIVE = "#0072B2"
+NEGATIVE = "#D55E00"
+NEUTRAL = "#8a8a8a"
+ACCENT = "#009E73"
+CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
+
+
+def use_style() -> None:
+    """Set the book's figure style; in a notebook, draw figures as SVG.
+
+    The SVG holds no date, so a figure whose data did not change is the same file.
+    """
+    pyplot.style.use("attnsel_book.figures")
+    pyplot.rcParams["axes.prop_cycle"] = cycler(color=CLASSES)
+    if get_ipython() is not None:
+        set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def token_scatter(
+    axes: Axes,
+    x: Tensor,
+    y: Tensor,
+    *,
+    groups: Mapping[str, tuple[Tensor, str]] | None = None,
+    size: float = 4.0,
+) -> None:
+    """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
+
+    Tensors x and y (V,) have how well each token tells the label, in [-1, 1] or nan,
+    and its value or attention score. Groups are, by label, which tokens, bool tensor
+    (V,), and their colour; without them it goes from orange to blue with x.
+    """
+    style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
+    y = y.detach().cpu()
+    if groups is None:
+        axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-1, vmax=1, **style)
+    for name, (chosen, colour) in (groups or {}).items():
+        axes.scatter(x[chosen], y[chosen], color=colour, label=name, **style)
+    bins = binned(x, y)
+    means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
+    axes.errorbar(bins.centers, bins.mean, bins.deviation, label="mean by bin", **means)
+    axes.set_xlabel("$P(1|s) - P(0|s)$")
+
+
+def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
+    """Draw the mean over seeds against x, with a bar from the least to the greatest.
+
+    `runs` is an array-like (k, seeds) for the k places x. No interval is computed: what
+    is drawn is what the seeds gave. The style goes to `errorbar`.
+    """
+    values = np.asarray(runs, dtype=float)
+    mean = values.mean(axis=1)
+    below = mean - values.min(axis=1)
+    above = values.max(axis=1) - mean
+    look: Any = {"marker": "o", "ms": 4, "capsize": 3} | style
+    axes.errorbar(x, mean, [below, above], **look)
+
+
+def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
+    """Ring the points (x[s], y[s]) of tokens s; name them on alternate sides."""
+    for i, s in enumerate(ids):
+        point = (float(x[s]), float(y[s]))
+        axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
+        side: Any = {"xytext": (8, -9)}
+        if i % 2:
+            side = {"xytext": (-8, 5), "ha": "right"}
+        side |= {"textcoords": "offset points", "fontsize": 9}
+        name = vocab[int(s)]
+        axes.annotate(f"“{name}”", point, **side)
+
+
+def figure_html(figure: Figure, alt: str) -> str:
+    """Close a figure and return it as an `<img>` with its data inside, for `frames`."""
+    kind: Any = {"fmt": "webp", "dpi": 144, "pil_kwargs": {"lossless": True}}
+    data = print_figure(figure, bbox_inches=None, base64=True, **kind)
+    pyplot.close(figure)
+    return (
+        f'<img alt="{html.escape(alt)}" style="width:100%;height:auto;'
+        f'max-width:{figure.get_figwidth() * 96:.0f}px" '
+        f'src="data:image/webp;base64,{data}">'
+    )

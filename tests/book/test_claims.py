@@ -1,0 +1,232 @@
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from matplotlib import pyplot
+from nbval.plugin import get_sanitize_patterns
+
+from attnsel.corpus import Corpus
+from attnsel.tokens import Vocab
+from attnsel_book import claim, glue, knobs, name_tokens
+
+BOUNDS = [
+    (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),
+    (torch.tensor(0.25), {"above": 0.2}, "0.25", "above 0.2"),
+    (-1, {"below": 1e-5}, "-1", "below 1e-05"),
+    (3, {"equals": 3}, "3", "exactly 3"),
+]
+
+
+def shown(statement, value, **settings):
+    """Return what a claim displays: its data by kind, and the metadata."""
+    InteractiveShell.instance()
+    with capture_output() as captured:
+        claim(statement, value, **settings)
+    (output,) = captured.outputs
+    return output.data, output.metadata
+
+
+@pytest.mark.parametrize("paper", [True, False])
+@pytest.mark.parametrize(("value", "bound", "measured", "words"), BOUNDS)
+def test_a_true_claim_is_one_line(value, bound, measured, words, paper):
+    data, metadata = shown("Is a < b?", value, paper=paper, **bound)
+    by = "the paper" if paper else "this book"
+    assert data["text/plain"] == f"✓ Is a < b?: {measured}, {words} ({by})"
+    texts = re.findall(r">([^<>]+)<", data["text/html"])
+    assert texts == ["✓ Is a &lt; b?", measured, words, by]
+    noted = metadata["claim"]
+    assert f'id="{noted.pop("id")}"' in data["text/html"]
+    assert list(noted.values()) == ["Is a < b?", measured, words, by]
+    assert list(noted) == ["statement", "measured", "bound", "by"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/html"])
+def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
+    """The patterns of nbval hide the measured value of an inexact claim only."""
+    text = (Path(__file__).parents[1] / "nbval.cfg").read_text(encoding="utf-8")
+    patterns = get_sanitize_patterns(text)
+    assert len(patterns) == 6
+
+    def compared(value, statement="From: 1, above 0", **settings):
+        text = shown(statement, value, **settings)[0][kind]
+        for pattern, replacement in patterns:
+            text = re.sub(pattern, replacement, text)
+        assert "style" not in text
+        return text
+
+    for bound, other in (
+        ({"between": (0, 9)}, {"between": (0, 8)}),
+        ({"above": -2}, {"above": -3}),
+        ({"below": 9}, {"below": 8}),
+    ):
+        assert compared(0.125, **bound) == compared(1e-7, **bound)
+        assert compared(0.125, **bound) != compared(0.125, **other)
+        assert compared(1, **bound) != compared(1, "Of: 1, above 0", **bound)
+        assert compared(1, **bound) != compared(1, paper=True, **bound)
+    assert compared(3, equals=3) != compared(4, equals=4)
+    # On generated reviews, where a claim is an observation.
+    for bound in ({"between": (0, 9)}, {"above": 2}, {"equals": 3}):
+        assert compared(3, asked=False, **bound) == compared(3, **bound)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"),
+    [
+        (0.94, {"between": (0.95, 1.05)}),
+        (1.06, {"between": (0.95, 1.05)}),
+        (0.2, {"above": 0.2}),
+        (0.2, {"below": 0.2}),
+        (2, {"equals": 3}),
+        (math.nan, {"above": 0.2}),
+        (math.inf, {"above": 0.2}),
+        (math.nan, {"between": (0, 1)}),
+    ],
+)
+def test_a_false_claim_raises(value, bound, capsys):
+    with pytest.raises(AssertionError, match="Lemma fails"):
+        claim("Lemma", value, **bound)
+    assert capsys.readouterr().out == ""
+
+
+def test_only_an_interval_holds_its_ends():
+    for end in (0.5, 2.0):
+        data, _ = shown("a", end, between=(0.5, 2.0))
+        assert data["text/plain"].startswith("✓")
+        for bound in ("above", "below"):
+            with pytest.raises(AssertionError, match="fails"):
+                claim("a", end, **{bound: end})
+
+
+@pytest.fixture
+def chapter():
+    """The names of a chapter whose knob is as in the book, and no chapter after it."""
+    names = {"SEED": 0}
+    shown_by(lambda: knobs(names, {"SEED": 0}))
+    yield names
+    shown_by(lambda: knobs({}, {}))
+
+
+def shown_by(call):
+    """Return the texts that a call displays."""
+    InteractiveShell.instance()
+    with capture_output() as captured:
+        call()
+    return [output.data["text/plain"] for output in captured.outputs]
+
+
+ODD = [math.nan, math.inf, torch.zeros(0), torch.zeros(2), None, "nan", [], np.zeros(0)]
+
+
+@pytest.mark.parametrize("value", ODD, ids=str)
+def test_what_is_no_number_fails_in_the_book_and_is_shown_elsewhere(chapter, value):
+    with pytest.raises(AssertionError, match="a fails: "):
+        claim("a", value, below=9)
+    chapter["SEED"] = 1
+    (changed, seen) = shown_by(lambda: claim("a", value, below=9))
+    assert changed.startswith("Changed: SEED = 1 (in the book 0). The text of")
+    assert re.match(r"– a: here (nan|inf), in the book below 9 \(this", seen)
+
+
+def test_a_claim_is_an_observation_once_a_knob_is_turned(chapter):
+    assert shown_by(lambda: claim("a", 1, equals=1)) == [
+        "✓ a: 1, exactly 1 (this book)"
+    ]
+    chapter["SEED"] = 7
+    changed, holds = shown_by(lambda: claim("a", 1, equals=1))
+    assert "SEED = 7 (in the book 0)" in changed
+    assert holds == "✓ a: here 1, in the book exactly 1 (this book)"
+    (fails,) = shown_by(lambda: claim("a", 0.3, between=(1, 2)))  # it was said once
+    assert fails == "– a: here 0.3, in the book between 1 and 2 (this book)"
+    chapter["SEED"] = 0
+    with pytest.raises(AssertionError, match="a fails: 0.3"):
+        claim("a", 0.3, between=(1, 2))
+
+
+@pytest.mark.parametrize("where", ["corpus", "dict", "list"])
+def test_generated_reviews_make_observations_of_claims(chapter, where):
+    corpus = Corpus.from_tokens([[0], [1]], [0, 1], Vocab(["a", "b"]), name="bundled")
+    chapter["corpus"] = {"corpus": corpus, "dict": {"a": corpus}, "list": [0, corpus]}[
+        where
+    ]
+    (seen,) = shown_by(lambda: claim("a", 0.3, between=(1, 2)))
+    assert seen.startswith("– a: here 0.3")
+    chapter["corpus"] = replace(corpus, name="mine")
+    with pytest.raises(AssertionError, match="a fails"):
+        claim("a", 0.3, between=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("value", "now", "words"),
+    [
+        (1.0, 1, None),
+        (range(2), range(0, 2), None),
+        ([1, 2], [1, 2, 3], "K = [1, 2, 3] (in the book [1, 2])"),
+        (None, 40, "K = 40 (in the book None)"),
+        ("imdb", pd.DataFrame({"text": ["a"]}), "K = a DataFrame (in the book 'imdb')"),
+        ({"n": 1}, {"n": 2}, "K = {'n': 2} (in the book {'n': 1})"),
+        ((1, 2), np.arange(9), "K = array([0, 1, 2, 3, 4, 5, 6, 7, 8]) (in the book"),
+    ],
+)
+def test_knobs_say_what_was_changed(chapter, value, now, words):
+    said = shown_by(lambda: knobs({"K": now}, {"K": value}))
+    assert len(said) == (words is not None)
+    assert not said or said[0].startswith(f"Changed: {words}")
+
+
+def test_a_setting_outside_the_range_is_a_sentence(chapter):
+    words = "DIM is at least 8, or two rows may agree"
+    assert shown_by(lambda: knobs({"DIM": 9}, {"DIM": 9}, {words: True})) == []
+    outside, changed = shown_by(lambda: knobs({"DIM": 4}, {"DIM": 9}, {words: False}))
+    assert outside == f"Outside the range of this chapter: {words}."
+    assert changed.startswith("Changed: DIM = 4 (in the book 9).")
+
+
+def test_numbers_of_the_prose_are_visible_in_another_run(chapter):
+    InteractiveShell.instance()
+    chapter["SEED"] = 1
+    with capture_output() as captured:
+        glue(n_steps=58)
+    changed, stored = captured.outputs
+    assert changed.data["text/plain"].startswith("Changed: ")
+    assert stored.data == {
+        "application/papermill.record/text/plain": "'58'",
+        "text/plain": "n steps: 58",
+    }
+
+
+def test_a_claim_needs_exactly_one_bound():
+    for bounds in ({}, {"above": 0, "below": 1}):
+        with pytest.raises(ValueError, match="exactly one"):
+            claim("Lemma", 0.5, **bounds)
+
+
+@pytest.mark.parametrize("value", ["88.4%", "it's 5 < 6", 25000, 0.25])
+def test_glue_has_the_form_that_the_book_reads(value):
+    peer = pytest.importorskip("myst_nb")
+    InteractiveShell.instance()
+    with capture_output() as ours:
+        glue(share=value)
+    with capture_output() as theirs:
+        text = value if isinstance(value, str) else f"{value:,}"
+        peer.glue("share", text, display=False)
+    assert len(ours.outputs) == 1
+    assert ours.outputs[0].data == theirs.outputs[0].data
+    assert ours.outputs[0].metadata == theirs.outputs[0].metadata
+
+
+def test_names_stand_beside_the_points_of_their_tokens():
+    _, axes = pyplot.subplots()
+    name_tokens(
+        axes, Vocab(["a", "b", "c"]), [2, 0], [1, 2, 3], torch.tensor([4, 5, 6])
+    )
+    right, left = axes.texts
+    assert (right.get_text(), right.xy, right.get_ha()) == ("“c”", (3, 6), "left")
+    assert (left.get_text(), left.xy, left.get_ha()) == ("“a”", (1, 4), "right")
+    pyplot.close()

@@ -1,0 +1,165 @@
+import re
+
+import pytest
+import torch
+from node import call, stored
+
+import attnsel
+from attnsel_book import NEGATIVE, POSITIVE, scatter_explorer
+from attnsel_book.style import CLASSES
+
+TOKENS = ["fine", "</script>", "dull", 'é"']
+COLUMNS = {
+    "side <x>": torch.tensor([0.123456, -1.0, 0.0, 1e-5]),
+    "count": [20, 12345, 3, 1],
+}
+
+
+def explorer(**changes):
+    settings = {
+        "title": 'A "map"',
+        "log": ["count"],
+    }
+    columns = changes.pop("columns", COLUMNS)
+    tokens = changes.pop("tokens", TOKENS)
+    return scatter_explorer(tokens, columns, **settings | changes).data
+
+
+def test_the_data_come_back_and_no_token_ends_them_early():
+    data = stored(explorer())
+    assert data["title"] == 'A "map"'
+    assert data["tokens"] == TOKENS
+    assert [label for label, _ in data["columns"]] == list(COLUMNS)
+    for label, (column,) in data["columns"]:
+        again = call(["tips.js"], "unpack(data)", column)
+        assert again == pytest.approx(list(map(float, COLUMNS[label])), rel=5e-4)
+    assert data["log"] == [False, True]
+    assert data["groups"] == [1, 0, 0, 1]
+    assert data["colours"] == [NEGATIVE, POSITIVE]
+
+
+def test_each_point_has_the_colour_of_its_greatest_class():
+    columns = {"a & b": [1, 2, 3], "c": [3, 2, 1], "d": [0, 5, 0]}
+    page = scatter_explorer(
+        ["x", "y", "z"], columns, title="t", classes=list(columns)
+    ).data
+    data = stored(page)
+    assert data["groups"] == [1, 2, 0]
+    assert data["colours"][:3] == CLASSES[:3]
+    assert data["classes"] == ["a & b", "c", "d"]
+
+
+def test_the_page_names_its_parts_and_loads_nothing():
+    page = explorer()
+    assert 'aria-label="A &quot;map&quot;"' in page
+    assert "http" not in page
+    name = re.search(r'id="(attnsel-\w+)"', page)[1]
+    assert f'getElementById("{name}")' in page
+
+
+def test_equal_input_gives_an_equal_page_and_other_input_another_id():
+    def name(page):
+        return re.search(r'id="(attnsel-\w+)"', page)[1]
+
+    assert explorer() == explorer()
+    assert name(explorer()) != name(explorer(title="Another"))
+    assert name(explorer()) != name(explorer(log=[]))
+
+
+def test_thousands_of_tokens_stay_light():
+    size = 13_000
+    generator = torch.Generator().manual_seed(0)
+    columns = {f"c{i}": torch.randn(size, generator=generator) for i in range(4)}
+    tokens = [f"token{i}" for i in range(size)]
+    page = scatter_explorer(tokens, columns, title="t").data
+    assert len(page.encode()) < 600_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"classes": ["nothing"]}, "classes, log: expected one of .* got 'nothing'"),
+        ({"log": ["nothing"]}, "classes, log: expected one of .* got 'nothing'"),
+        ({"tokens": TOKENS[:3]}, r"side <x>: expected shape \(1, 3\), got \(1, 4\)"),
+        ({"log": ["side <x>"]}, "side <x>: .* above 0"),
+        ({"columns": COLUMNS | {"count": [1, 2, 3, float("nan")]}}, "count: .* finite"),
+        ({"columns": COLUMNS | {"z": [1, 2, 3, float("inf")]}}, "z: .* finite"),
+        (
+            {"columns": COLUMNS | {"count": [1e-9, 2, 3, 4]}},
+            "count: expected at most 1e[+]09 between the least and the greatest",
+        ),
+        ({"tokens": [], "columns": {k: [] for k in COLUMNS}}, "tokens: .* got 0"),
+    ],
+)
+def test_it_says_what_is_wrong(changes, message):
+    with pytest.raises(ValueError, match=message):
+        explorer(**changes)
+
+
+@pytest.fixture(scope="module")
+def step():
+    """A figure whose slider is the size of a step, and the model that takes it."""
+    corpus = attnsel.separable_corpus(60, 40, 6, seed=0)
+    model = attnsel.AttentionClassifier(40, 64, seed=0, dtype=torch.float64)
+    before = model.scores().detach()
+    change = attnsel.one_step(model, corpus, lr=1.0).scores().detach() - before
+    predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=1.0)
+    columns = {
+        "predicted": (torch.zeros(40), predicted),
+        "value": (before[:, 1], change[:, 1]),
+        "score": (before[:, 0], change[:, 0]),
+    }
+    page = scatter_explorer(
+        corpus.vocab,
+        columns,
+        title="One step",
+        slider=("size of the step", 10, 1000),
+    )
+    return page.data, model, corpus
+
+
+@pytest.mark.parametrize("lr", [10, 33.0, 1000])
+def test_the_slider_shows_the_step_that_the_package_takes(step, lr):
+    page, model, corpus = step
+    data = stored(page)
+    code = """((d) => {
+      const [x, y, a] = d[0].map(([, line]) => along(line.map(unpack), d[1]));
+      return {x: [...x], y: [...y], a: [...a], fit: correlation(x, y)};
+    })(data)"""
+    found = call(["tips.js", "map.js"], code, [data["columns"], lr])
+    stepped = attnsel.one_step(model, corpus, lr=lr).scores().detach()
+    predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=lr)
+    for name, exact in (("x", predicted), ("y", stepped[:, 1]), ("a", stepped[:, 0])):
+        shown = torch.tensor(found[name], dtype=torch.float64)
+        torch.testing.assert_close(
+            shown, exact, rtol=0.01, atol=1e-4 * float(exact.abs().max())
+        )
+    fit = torch.corrcoef(torch.stack([predicted, stepped[:, 1]]))[0, 1]
+    assert found["fit"] == pytest.approx(float(fit), abs=1e-3)
+    assert data["slider"] == ["size of the step", 10, 1000]
+    assert data["groups"] == (predicted > 0).int().tolist()
+
+
+def test_a_fixed_axis_is_odd_and_holds_what_the_slider_reaches():
+    code = "fixedAxis([-50, -0.01, 0, 0.01, 50], [40, -50])"
+    axis = call(["tips.js", "map.js"], code)
+    low, left, middle, right, high = axis["parts"]
+    assert (low, middle, high) == pytest.approx((0.02, 0.5, 0.98))
+    assert left + right == pytest.approx(1)
+    assert 0.5 < right < 0.53
+    places = {text: at for at, text in axis["ticks"]}
+    assert sorted(map(float, places)) == [-10, -1, -0.1, 0, 0.1, 1, 10]
+    assert places["0"] == 0.5
+    assert places["-10"] < places["-1"] < places["-0.1"] < 0.5 < places["0.1"]
+
+
+def test_a_slider_needs_pairs():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 4\), got \(4,\)"):
+        explorer(slider=("step", 1, 10))
+
+
+def test_a_correlation_is_about_the_means():
+    x, y = [1.0, 2.0, 4.0, 9.0], [10.0, 9.0, 14.0, 11.0]
+    found = call(["tips.js", "map.js"], "correlation(...data)", [x, y])
+    exact = torch.corrcoef(torch.tensor([x, y], dtype=torch.float64))[0, 1]
+    assert found == pytest.approx(float(exact))

@@ -1,0 +1,465 @@
+"""The chapters as files: outputs stored in order, nothing of a machine in them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from test_knobs import KNOBS, NOT_YET
+
+from attnsel import BundledCorpusWarning
+from tools import execute
+from tools.colab import ADDRESS, CALLED
+from tools.measure_pages import words
+from tools.pages import holds_table
+from tools.panels import smallest_text
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
+BOOTSTRAP = f"""\
+try:
+    import attnsel
+except ImportError:
+    %pip install --quiet git+https://github.com/{ADDRESS}
+    import attnsel"""
+IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
+# Home and temporary folders, addresses in memory, marks of a failure.
+MACHINE = re.compile(
+    r"/(?:home|Users|root|tmp|work|content|private)/|[A-Z]:\\\\Users|site-packages"
+    r"|\bat 0x[0-9a-f]{6,}|Traceback \(most recent call last\)|ipykernel_\d+"
+)
+
+chapters = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+
+
+@functools.cache
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def outputs(path: Path) -> list[Any]:
+    return [output for cell in code(path) for output in cell.outputs]
+
+
+def test_the_book_has_each_chapter_once():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    pages = [toc["root"]]
+    pages += [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    assert len(pages) == len(set(pages))
+    listed = {page for page in pages if (ROOT / f"{page}.ipynb").is_file()}
+    assert listed == {f"book/{path.stem}" for path in CHAPTERS}
+
+
+@chapters
+def test_file_is_valid_and_small(path):
+    nbformat.validate(read(path))
+    assert path.stat().st_size < 6e6
+
+
+@chapters
+def test_cells_ran_once_in_order(path):
+    counts = [cell.execution_count for cell in code(path)]
+    assert counts == list(range(1, len(counts) + 1))
+    assert outputs(path)
+
+
+@chapters
+def test_outputs_hold_no_noise(path):
+    for cell in code(path):
+        for output in cell.outputs:
+            assert output.get("name") != "stderr", cell.source
+            if "raises-exception" not in cell.metadata.get("tags", []):
+                assert output.output_type != "error", cell.source
+
+
+@chapters
+def test_outputs_hold_nothing_of_a_machine(path):
+    assert MACHINE.search(json.dumps(outputs(path))) is None
+
+
+@chapters
+def test_outputs_come_from_real_data(path):
+    stored = json.dumps(outputs(path))
+    assert "BundledCorpusWarning" not in stored
+
+
+@chapters
+def test_metadata_is_clean(path):
+    notebook = read(path)
+    assert notebook.metadata == execute.METADATA
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags", "mystnb"}, cell.id
+
+
+@chapters
+def test_no_cell_is_empty(path):
+    for cell in read(path).cells:
+        assert cell.source.strip(), cell.id
+
+
+@chapters
+def test_opening_has_title_summary_and_bootstrap(path):
+    head, summary, bootstrap = read(path).cells[:3]
+    assert re.search(r"^\([\w-]+\)=\n# \S", head.source)
+    assert summary.metadata.tags == [execute.SUMMARY_TAG]
+    assert re.search(r"about \d+ s on .* GB of memory", summary.source)
+    assert bootstrap.source == BOOTSTRAP
+
+
+@chapters
+def test_images_have_alt_text_and_caption(path):
+    for cell in code(path):
+        kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+        if kinds & IMAGES:
+            settings = cell.metadata.get("mystnb", {})
+            assert settings.get("image", {}).get("alt"), cell.id
+            assert settings.get("figure", {}).get("caption"), cell.id
+            assert settings.get("figure", {}).get("name"), cell.id
+
+
+@chapters
+def test_checked_cells_hold_claims_only(path):
+    # nbval compares all outputs of these cells, and images differ between machines.
+    for cell in code(path):
+        if "nbval-check-output" in cell.metadata.get("tags", []):
+            assert cell.outputs
+            for output in cell.outputs:
+                # A line of text is what chapters stored before claims had a look.
+                stored = output.output_type == "stream" or "claim" in output.metadata
+                assert stored, cell.id
+
+
+# What a newcomer reads: here most of the code is shown.
+CORE = {
+    "model",
+    "one_step",
+    "max_margin",
+    "selection",
+    "convergence",
+    "synthetic",
+    "reviews",
+}
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+HEAD = re.compile(r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
+IN_SHORT = re.compile(
+    r"^(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"
+    r"(?P<text>.*?)\n(?P=fence)$",
+    re.DOTALL | re.MULTILINE,
+)
+GUESS = ":class: guess"
+GUESS_THEN_RUN = re.compile(r"guess\b[^.]*\bthen run", re.IGNORECASE)
+
+
+def prose_of(cells: list[Any]) -> str:
+    """Return what stands in the cells of text."""
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+
+
+def opening_faults(cells: list[Any]) -> list[str]:
+    """Return what is not as it should be in the first cells of a chapter."""
+    found = []
+    if not HEAD.match(cells[0].source):
+        found.append("the first cell begins with a label, the title and one sentence")
+    box = IN_SHORT.search(prose_of(cells[:10]))
+    if box is None:
+        found.append('no box "In short" in the first cells')
+    elif words(box["text"]) > 60:
+        found.append(f"In short has {words(box['text'])} words; 60 are enough")
+    for i, what in ((2, "the installation"), (3, "imports and sizes")):
+        if cells[i].cell_type != "code" or "hide-input" not in tags(cells[i]):
+            found.append(f"cell {i} is {what}, tagged hide-input")
+    return found
+
+
+def guess_faults(cells: list[Any]) -> list[str]:
+    """Return which answers stand before their question, or open beneath it."""
+    found = []
+    prose = prose_of(cells)
+    box = IN_SHORT.search(prose)
+    if box and box.start() < prose.find(GUESS) and "?" not in box["text"]:
+        found.append("In short stands before the guess and answers it")
+    for i, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and GUESS_THEN_RUN.search(cell.source):
+            for following in cells[i + 1 :]:
+                if following.cell_type == "markdown":
+                    break
+                if following.outputs and "hide-output" not in tags(following):
+                    found.append(f"cell {following.id}: fold what is to be guessed")
+    return found
+
+
+def tags(cell: Any) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def cell_faults(cell: Any) -> list[str]:
+    """Return what is not as it should be in a code cell and its outputs."""
+    found = []
+    kinds = [set(o.get("data", {})) for o in cell.outputs]
+    glues = re.search(r"^ *glue\(", cell.source, re.MULTILINE)
+    if glues and "remove-cell" not in tags(cell):
+        found.append("glue stands in a cell tagged remove-cell")
+    claims = re.search(r"^ *claim\(", cell.source, re.MULTILINE)
+    if claims and not {"hide-input", "nbval-check-output"} <= tags(cell):
+        found.append("claims are tagged hide-input and nbval-check-output")
+    if {"text/plain"} in kinds and "remove-cell" not in tags(cell):
+        found.append("the output is a bare value: use prose, a claim or a table")
+    if "lab" in tags(cell) and "remove-cell" not in tags(cell):
+        found.append("a lab is tagged remove-cell, too")
+    figure = cell.metadata.get("mystnb", {}).get("figure", {})
+    for output in cell.outputs:
+        data = output.get("data", {})
+        table = holds_table(data.get("text/html", ""))
+        if table and not (figure.get("caption") and figure.get("name")):
+            found.append("a table has a caption and a name (mystnb: figure)")
+        if table and data["text/html"].partition("</thead>")[0].count("<tr") != 1:
+            found.append("a table has one row of heads: rename_axis(columns=...)")
+        if "image/svg+xml" in data and smallest_text(data["image/svg+xml"]) < 8:
+            size = smallest_text(data["image/svg+xml"])
+            found.append(f"on a phone letters of the figure are {size:.1f} px high")
+    return found
+
+
+def size(cell: Any) -> int:
+    """Return how many lines of a cell are not blank."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
+
+
+def shown(path: Path) -> list[Any]:
+    """Return the code cells that a reader sees."""
+    return [cell for cell in code(path) if not tags(cell) & HIDDEN]
+
+
+def lesson_faults(path: Path) -> list[str]:
+    """Return what a chapter lacks as a lesson: code to see, to guess and to write."""
+    found = []
+    lines, seen = sum(map(size, code(path))), sum(map(size, shown(path)))
+    least = 0.6 if path.stem in CORE else 0.3
+    if seen < least * lines:
+        found.append(f"{seen / lines:.0%} of the code is shown; at least {least:.0%}")
+    for cell in shown(path):
+        if size(cell) > 25:
+            found.append(f"cell {cell.id}: {size(cell)} lines shown; at most 25")
+        if max(map(len, cell.source.splitlines())) > 80:
+            found.append(f"cell {cell.id}: a shown line is over 80 letters wide")
+    if not any(cell.source.startswith(KNOBS) for cell in shown(path)):
+        found.append(f"no cell of numbers to change, shown, begins with {KNOBS!r}")
+    if GUESS not in prose_of(read(path).cells):
+        found.append("no question to guess")
+    if path.stem not in NOT_YET:
+        found += guess_faults(read(path).cells)
+    checks = [
+        c for c in shown(path) if re.search(r"^\w+ = check\(", c.source, re.MULTILINE)
+    ]
+    if len(checks) < (3 if path.stem in CORE else 1):
+        found.append(f"{len(checks)} exercises with a check")
+    return found
+
+
+def faults(path: Path) -> list[str]:
+    """Return where a chapter does not have the form of the book."""
+    cells = read(path).cells
+    found = opening_faults(cells)
+    for cell in code(path):
+        found += [f"cell {cell.id}: {fault}" for fault in cell_faults(cell)]
+    count = words(prose_of(cells))
+    if count > 3000:
+        found.append(f"{count} words; at most 3,000")
+    if path.stem != "intro":
+        found += lesson_faults(path)
+    return found
+
+
+@chapters
+def test_chapter_has_the_form_of_the_book(path):
+    assert faults(path) == []
+
+
+@chapters
+def test_what_is_stored_is_the_books_run(path):
+    stored = [o for o in outputs(path) if "claim" in o.get("metadata", {})]
+    assert all(o.data["text/plain"].startswith("✓") for o in stored)
+    assert "attnsel-knobs" not in json.dumps(outputs(path))
+
+
+ASKS = "```{admonition} In short\n:class: in-short\nIs it so?\n```"
+SAYS = ASKS.replace("?", ".")
+QUESTION = ":::{admonition} Guess first\n:class: guess\nYes or no?\n:::"
+
+
+@pytest.mark.parametrize(
+    ("texts", "faults"),
+    [
+        ([SAYS, QUESTION], 1),
+        ([QUESTION, SAYS], 0),
+        ([ASKS, QUESTION], 0),
+        ([f"{QUESTION}\n\n{SAYS}"], 0),
+    ],
+)
+def test_an_answer_before_its_question_is_noticed(texts, faults):
+    cells = [nbformat.v4.new_markdown_cell(text) for text in texts]
+    assert len(guess_faults(cells)) == faults
+
+
+@pytest.mark.parametrize(("kept", "faults"), [([], 1), (["hide-output"], 0)])
+def test_an_open_answer_to_an_exercise_is_noticed(kept, faults):
+    said = nbformat.v4.new_output("stream", text="1")
+    cells = [
+        nbformat.v4.new_markdown_cell("Guess how many, then run the cell."),
+        nbformat.v4.new_code_cell("1", outputs=[said], metadata={"tags": kept}),
+        nbformat.v4.new_markdown_cell("On."),
+        nbformat.v4.new_code_cell("2", outputs=[said]),
+    ]
+    assert len(guess_faults(cells)) == faults
+
+
+def test_no_name_of_a_result_means_two_things():
+    names = []
+    for path in CHAPTERS:
+        for cell in read(path).cells:
+            boxes = re.findall(r"^:{3,}\{prf:(\w+)\} *(.+)$", cell.source, re.MULTILINE)
+            for kind, title in boxes:
+                called = CALLED.match(title)
+                names.append(called[1] if called else f"{kind}: {title}")
+    assert sorted(names) == sorted(set(names))
+
+
+def notebook_file(folder: Path, *sources: str) -> Path:
+    """Write a notebook with a summary cell and these code cells."""
+    new = nbformat.v4
+    cells = [new.new_markdown_cell("?", metadata={"tags": [execute.SUMMARY_TAG]})]
+    cells += [new.new_code_cell(source) for source in sources]
+    path = folder / "chapter.ipynb"
+    nbformat.write(new.new_notebook(cells=cells), path)
+    return path
+
+
+# As the package warns, without the seconds that its import takes.
+BUNDLED = f"""
+class {BundledCorpusWarning.__name__}(UserWarning): pass
+import warnings; warnings.warn('x', {BundledCorpusWarning.__name__})
+"""
+# Starting a kernel in this process leaves sockets to the garbage collector.
+kernel = pytest.mark.filterwarnings("default")
+
+
+@kernel
+def test_execute_stores_outputs_and_repeats_itself(tmp_path):
+    styled = "import pandas as pd; pd.DataFrame([1]).style.hide()"
+    path = notebook_file(tmp_path, "6 * 7", "print('done')", styled)
+    execute.run(path, 60)
+    first = path.read_text()
+    result, printed, _ = code(path)
+    assert result.outputs[0].data["text/plain"] == "42"
+    assert printed.outputs[0].text == "done\n"
+    assert re.search(r"about \d+ s on \d+ CPU cores? and 0\.[1-3] GB", first)
+    assert "downloads nothing" in first
+    execute.run(path, 60)
+    assert path.read_text() == first
+    assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
+
+
+@kernel
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import warnings; warnings.warn('careful')", "careful"),
+        ("import sys; print('noise', file=sys.stderr)", "noise"),
+        (BUNDLED, "real data"),
+    ],
+)
+def test_execute_leaves_the_file_of_a_bad_run(tmp_path, source, message):
+    path = notebook_file(tmp_path, "1", source)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match=message):
+        execute.run(path, 60)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_execute_leaves_the_file_when_interrupted(tmp_path, sent):
+    path = notebook_file(tmp_path, "open('started', 'w'); import time; time.sleep(60)")
+    before = path.read_bytes()
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "tools" / "execute.py"), str(path)],
+        stderr=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        text=True,
+    )
+    while not list(tmp_path.glob("*/started")) and process.poll() is None:
+        time.sleep(0.1)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=60)
+    assert "interrupted: chapter.ipynb is left as it was" in said
+    assert process.returncode == 130
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
+
+
+def test_execute_stores_all_files_or_none(tmp_path):
+    old, missing = tmp_path / "old.svg", tmp_path / "missing" / "chapter.ipynb"
+    old.write_text("old")
+    with pytest.raises(FileNotFoundError, match="missing"):
+        execute.store({old: "new", missing: "new"})
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+    execute.store({old: "new", tmp_path / "fresh.svg": "é"})
+    assert old.read_text() == "new"
+    assert (tmp_path / "fresh.svg").read_text(encoding="utf-8") == "é"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_summary_changes_only_when_the_figures_do():
+    first = execute.summary(17.0, 1.23e9, 83, "")
+    assert "about 20 s" in first
+    assert "1.2 GB" in first
+    assert "83 MB" in first
+    assert execute.summary(14.0, 1.5e9, 83, first) == first
+    assert "about 30 s" in execute.summary(21.0, 1.2e9, 83, first)
+    assert "about 5 s" in execute.summary(4.0, 1.2e9, 83, first)
+    assert "2.0 GB" in execute.summary(17.0, 2.0e9, 83, first)
+
+
+def test_download_counts_each_corpus_once():
+    new = nbformat.v4
+    cells = [
+        new.new_code_cell('a = load_corpus("imdb")\nb = load_corpus("imdb", "test")'),
+        new.new_code_cell("DATA = 'yelp'\nc = attnsel.load_corpus(DATA, limit=10)"),
+        new.new_code_cell('d = load_corpus("mine.csv")'),
+    ]
+    expected = execute.DOWNLOADS["imdb"] + execute.DOWNLOADS["yelp"]
+    assert execute.download_mb(new.new_notebook(cells=cells)) == expected
+
+
+def test_one_address_of_the_repository():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'Repository = "https://github.com/{ADDRESS}"' in project
+
+
+def test_the_readme_shows_the_figure_of_the_intro():
+    (cell,) = [
+        cell
+        for path in CHAPTERS
+        for cell in code(path)
+        if execute.README_TAG in cell.metadata.get("tags", [])
+    ]
+    (output,) = cell.outputs
+    assert execute.README_FIGURE.read_text() == output.data["image/svg+xml"]
+    assert execute.README_FIGURE.name in (ROOT / "README.md").read_text()

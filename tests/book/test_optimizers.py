@@ -1,0 +1,249 @@
+"""What optimizers find on p: margins by another solver, and what the boxes say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import linprog
+
+from attnsel import max_margin
+from attnsel.log_domain import cls_problem, evaluate
+from attnsel.theory import posterior_difference
+from attnsel_book import leaning_corpus, one_step_problem, stored
+from attnsel_book.problems import OneStepProblem
+
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+Rule = Callable[[np.ndarray], np.ndarray]
+
+
+def small(dim: int = 256) -> OneStepProblem:
+    return one_step_problem(dim, seed=0, dtype=torch.float64, **SMALL)
+
+
+def differences(problem: OneStepProblem) -> np.ndarray:
+    """Return E_r - E_s of all distinct pairs, by loops."""
+    pairs = set()
+    for i, r in enumerate(problem.relevant.tolist()):
+        others = problem.corpus.counts[[i]].indices.tolist()
+        pairs |= {(r, s) for s in others if s != r}
+    E = problem.model.embeddings.detach().numpy()
+    return np.array([E[r] - E[s] for r, s in sorted(pairs)])
+
+
+def stored_margin(norm: str) -> float:
+    rows = stored("margins/optimizers")["shares"]
+    (row,) = (r for r in rows if r["optimizer"] == "margin" and r["seed"] == 0)
+    return float(row[norm])
+
+
+def test_the_margin_in_l_infinity_is_the_least_l1_norm_of_a_mean() -> None:
+    D = differences(small())
+    weights = cvxpy.Variable(len(D), nonneg=True)
+    sizes = cvxpy.Variable(D.shape[1])
+    mean = D.T @ weights
+    limits = [mean <= sizes, -mean <= sizes, np.ones(len(D)) @ weights == 1]
+    problem = cvxpy.Problem(cvxpy.Minimize(np.ones(D.shape[1]) @ sizes), limits)
+    problem.solve(solver=cvxpy.CLARABEL)
+    assert stored_margin("linf") == pytest.approx(problem.value, rel=1e-5)
+
+
+def test_the_margin_in_l1_is_the_least_largest_entry_of_a_mean() -> None:
+    D = differences(small())
+    n, d = D.shape
+    below = np.concatenate([D.T, -D.T])
+    answer = linprog(
+        np.r_[np.zeros(n), 1],
+        A_ub=np.c_[below, -np.ones(2 * d)],
+        b_ub=np.zeros(2 * d),
+        A_eq=[np.r_[np.ones(n), 0]],
+        b_eq=[1],
+    )
+    assert stored_margin("l1") == pytest.approx(answer.fun, rel=1e-5)
+    assert stored_margin("l2") == pytest.approx(small().best.margin, rel=1e-5)
+
+
+def path(problem: OneStepProblem, rule: Rule, steps: int) -> np.ndarray:
+    """Follow a rule of the direction of the gradient; return p after each step."""
+    loss = cls_problem(problem.model, problem.corpus)
+    p = problem.model.cls.detach().numpy()
+    basis, points = loss.basis.numpy(), []
+    for _ in range(steps):
+        p = p + rule(basis @ evaluate(loss, basis.T @ p).direction)
+        points.append(p)
+    return np.array(points)
+
+
+def test_a_stored_run_again_and_its_cosine_is_above_its_share() -> None:
+    problem = small()
+    rows = stored("margins/optimizers")["shares"]
+    (found,) = (
+        r
+        for r in rows
+        if (r["optimizer"], r["seed"], r.get("lead")) == ("normalized .1", 0, 10)
+    )
+    p = path(problem, lambda u: 0.1 * u, found["steps"])
+    leads = (differences(problem) @ p.T).min(axis=0)
+    assert leads[-2] < 10 <= leads[-1]
+    shares = leads / np.linalg.norm(p, axis=1) / problem.best.margin
+    assert shares[-1] == pytest.approx(found["l2"], rel=1e-5)
+    cosines = p @ problem.best.direction.numpy() / np.linalg.norm(p, axis=1)
+    assert (cosines > shares).all()
+    assert all(r["cos l2"] > r["l2"] for r in rows if "cos l2" in r)
+
+
+@pytest.mark.weekly
+def test_a_stored_run_that_loses_a_class_again() -> None:
+    rows = stored("margins/optimizers")["lost"]
+    (found,) = (r for r in rows if (r["optimizer"], r["seed"]) == ("coordinate .3", 6))
+    sizes = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
+    problem = one_step_problem(512, 300.0, seed=6, dtype=torch.float64, **sizes)
+
+    def rule(u: np.ndarray) -> np.ndarray:
+        return np.where(abs(u) == abs(u).max(), 0.3 * np.sign(u), 0)
+
+    p = path(problem, rule, found["changed"] + 200)[-1]
+    scores = problem.model.embeddings.detach().numpy() @ p
+    bags = problem.corpus.counts.toarray() > 0
+    selected = np.where(bags, scores, -np.inf).argmax(axis=1)
+    right = selected == problem.relevant.numpy()
+    positive = problem.corpus.signs.numpy() > 0
+    assert right[positive].mean() == found["positive"] == 1
+    assert right[~positive].mean() == found["negative"] == 0
+
+
+def test_what_is_missing_of_the_lead_settles() -> None:
+    problem = small()
+    D = differences(problem)
+    p = path(problem, lambda u: 0.1 * u, 2000)
+    leads = (D @ p.T).min(axis=0)
+    missing = problem.best.margin * np.linalg.norm(p, axis=1) - leads
+    assert leads[-1] > 70
+    assert missing[-1] == pytest.approx(missing[1000], abs=0.2)
+
+
+@pytest.mark.parametrize("eta", [0.001, 0.003, 0.01])
+def test_a_fixed_step_of_signs_on_a_sum_of_exponentials(eta: float) -> None:
+    random = np.random.default_rng(0)
+    D = random.normal(size=(30, 60)) / 8
+    c = random.uniform(0.1, 2, size=30)
+    u, lead = cvxpy.Variable(60), cvxpy.Variable()
+    limits = [D @ u >= lead, u <= 1, u >= -1]
+    margin = cvxpy.Problem(cvxpy.Maximize(lead), limits).solve(solver=cvxpy.CLARABEL)
+    M = np.abs(D).sum(axis=1).max()
+    p = random.normal(size=60) / 8
+    before = np.log(c @ np.exp(-D @ p))
+    for _ in range(2000):
+        weights = c * np.exp(-(D @ p) + (D @ p).min())
+        p = p + eta * np.sign(weights @ D)
+        after = np.log(c @ np.exp(-(D @ p) + (D @ p).min())) - (D @ p).min()
+        assert after - before <= -eta * margin + eta**2 * M**2 / 2 + 1e-9
+        before = after
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_adam_and_muon_on_a_matrix(seed: int) -> None:
+    random = torch.Generator().manual_seed(seed)
+    d, rate = 6, 0.01
+    p = torch.randn(d, generator=random, dtype=torch.float64)
+    W = torch.randn(d, d, generator=random, dtype=torch.float64)
+    k = W @ p
+    by_matrix = torch.optim.Adam([W], lr=rate, eps=0.0)
+    by_vector = torch.optim.Adam([k], lr=rate * float(p.abs().sum()), eps=0.0)
+    muon, momentum = W.clone(), torch.zeros(d, d).double()
+    heavy, vector_momentum = k.clone(), torch.zeros(d).double()
+    for _ in range(20):
+        h = torch.randn(d, generator=random, dtype=torch.float64)
+        W.grad, k.grad = torch.outer(h, p), h
+        by_matrix.step()
+        by_vector.step()
+        assert torch.allclose(W @ p, k, rtol=0, atol=1e-12)
+        momentum = 0.95 * momentum + torch.outer(h, p)
+        U, sizes, V = torch.linalg.svd(momentum)
+        assert sizes[1] < 1e-12 * sizes[0]
+        muon = muon - rate * torch.outer(U[:, 0], V[0])
+        vector_momentum = 0.95 * vector_momentum + h
+        unit = vector_momentum / vector_momentum.norm()
+        heavy = heavy - rate * float(p.norm()) * unit
+        assert torch.allclose(muon @ p, heavy, rtol=0, atol=1e-12)
+
+
+def test_the_speed_limit_of_adam() -> None:
+    problem, beta2 = small(64), 0.98
+    loss, D = cls_problem(problem.model, problem.corpus), differences(problem)
+    p = torch.from_numpy(problem.model.cls.detach().numpy().copy())
+    basis = loss.basis.numpy()
+    adam = torch.optim.Adam([p], lr=0.05, betas=(0.9, beta2), eps=0.0)
+    leads = []
+    for _ in range(1500):
+        point = evaluate(loss, basis.T @ p.numpy())
+        full = basis @ point.direction * math.exp(point.log_norm)
+        p.grad = -torch.from_numpy(full)
+        adam.step()
+        leads.append(float((D @ p.numpy()).min()))
+    limit = math.log(1 / beta2) / 2
+    above = np.array(leads) - limit * np.arange(1, 1501)
+    assert above[500:].max() < above[:500].max() + 1
+    assert leads[-1] - leads[750] == pytest.approx(749 * limit, rel=0.03)
+
+
+def test_only_the_euclidean_norm_does_not_see_a_rotation() -> None:
+    problem = small(64)
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(64, 64)))[0]
+    rotation = torch.from_numpy(Q)
+    turned = one_step_problem(64, seed=0, dtype=torch.float64, **SMALL)
+    with torch.no_grad():
+        turned.model.embeddings.copy_(problem.model.embeddings @ rotation)
+        turned.model.cls.copy_(problem.model.cls @ rotation)
+        turned.model.output.copy_(problem.model.output @ rotation)
+    for rule, same in ((lambda u: 0.1 * u, True), (lambda u: 0.01 * np.sign(u), False)):
+        one, two = path(problem, rule, 300)[-1], Q @ path(turned, rule, 300)[-1]
+        assert np.allclose(one, two, rtol=0, atol=1e-10) == same
+
+
+def test_many_dimensions() -> None:
+    problem = small(8192)
+    D, u = differences(problem), problem.best.direction.numpy()
+    gamma = problem.model.embeddings.detach() @ problem.model.output.detach()
+    gram = torch.eye(40).double() + torch.outer(gamma, gamma)
+    root = torch.linalg.cholesky(gram)
+    limit = max_margin(root, problem.corpus, problem.relevant)
+    scores = root @ limit.direction
+    E = problem.model.embeddings.detach()
+    for p in (torch.from_numpy(u), torch.from_numpy(u).sign() / 8192**0.5):
+        leads = D @ p.numpy()
+        pairs_of = E @ p
+        cosine = torch.nn.functional.cosine_similarity(
+            pairs_of - pairs_of.mean(), scores - scores.mean(), dim=0
+        )
+        assert cosine > 0.99
+        assert leads.min() > 0
+    assert float(np.sign(u) @ u / 8192**0.5) == pytest.approx(0.798, abs=0.01)
+
+
+def test_how_adams_first_step_is_shared() -> None:
+    d, random = 65_536, torch.Generator().manual_seed(0)
+    p, v = torch.randn(2, d, generator=random) / d**0.5
+    angle = torch.linspace(0, math.pi / 2, 7)
+    step = torch.sign(torch.outer(angle.sin(), p) + torch.outer(angle.cos(), v))
+    scale = math.sqrt(2 * d / math.pi)
+    assert torch.allclose(step @ v / scale, angle.cos(), atol=0.01)
+    assert torch.allclose(step @ p / scale, angle.sin(), atol=0.01)
+    plane = torch.linalg.qr(torch.stack([p, v], dim=1)).Q
+    inside = (step @ plane).square().sum(dim=1) / d
+    assert torch.allclose(inside, torch.tensor(2 / math.pi), atol=0.01)
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_the_corpus_that_leans(rare: int) -> None:
+    corpus = leaning_corpus(0, rare=rare)
+    leans = torch.linspace(-1, 1, 400)
+    assert (posterior_difference(corpus) - leans).abs().mean() < 0.08
+    total = corpus.counts.sum(axis=0)
+    ends, middle = total[:10].mean(), total[195:205].mean()
+    assert (ends < 0.2 * middle) == bool(rare)

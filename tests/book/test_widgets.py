@@ -1,0 +1,167 @@
+import html.parser
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from matplotlib import pyplot
+from matplotlib.colors import to_rgb
+
+from attnsel.statistics import binned
+from attnsel_book import coloured_text, frames, show_text, token_scatter
+from attnsel_book.style import CLASSES, NEGATIVE, POSITIVE, figure_html, use_style
+
+WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
+
+
+class Tags(html.parser.HTMLParser):
+    """Collects tags and text, and checks that what opens also closes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("img", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.text += data
+
+
+def test_coloured_text_keeps_the_text_and_escapes_it():
+    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, unit="<u>", signed=True))
+    assert tags.text == "<b>Fine & dull!"
+    spans = [attrs for tag, attrs in tags.seen if tag == "span"]
+    assert len(spans) == 2
+    assert spans[0]["data-tip"] == "1 <u>"
+    assert "#0072b24c" in spans[0]["style"]  # half of the strongest blue
+    assert "#d55e0099" in spans[1]["style"]  # all of the strongest orange
+
+
+def test_colour_grows_with_the_value_and_has_an_end():
+    def opacity(value):
+        text = coloured_text([("x", 0)], [value], scale=1.0)
+        return int(re.search("#0072b2(..)", text)[1], 16) / 255
+
+    assert 0 == opacity(0) < opacity(0.2) < opacity(0.7) < opacity(1.0) == opacity(9.0)
+
+
+def test_a_token_takes_the_colour_of_its_greatest_class_and_tells_all():
+    values = torch.tensor([[0.1, -3, 1], [0, 0, 0], [2, 1, 0], [0, 0, 0]])
+    text = coloured_text(WORDS, values, scale=2, unit="u", classes=["x", "y", "z"])
+    spans = [attrs for tag, attrs in Tags(text).seen if tag == "span"]
+    assert [s["data-tip"] for s in spans] == ["x 0.1, y -3, z 1 u", "x 2, y 1, z 0 u"]
+    assert f"{CLASSES[2].lower()}4c" in spans[0]["style"]
+    assert "#0072b299" in spans[1]["style"]
+
+
+def test_coloured_text_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"values: expected shape \(4,\), got \(3,\)"):
+        coloured_text(WORDS, [1, 2, 3], scale=1)
+    with pytest.raises(
+        ValueError, match=r"values: expected shape \(4, 2\), got \(4,\)"
+    ):
+        coloured_text(WORDS, [1, 2, 3, 4], scale=1, classes=["a", "b"])
+    with pytest.raises(ValueError, match="scale"):
+        coloured_text(WORDS, [1, 2, 3, 4], scale=0)
+
+
+def test_frames_show_one_frame_and_name_them_all():
+    page = frames({"step 1": "<p>a</p>", "<2>": "<p>b</p>"}, title="A & B", start=1)
+    tags = Tags(page.data)
+    shown = [a for tag, a in tags.seen if a.get("class") == "frame"]
+    assert ["hidden" in a for a in shown] == [True, False]
+    assert [a["data-label"] for a in shown] == ["step 1", "<2>"]
+    assert 'aria-label="A &amp; B"' in page.data
+    assert "http" not in page.data  # nothing comes from another host
+
+
+def test_the_same_frames_give_the_same_page():
+    first = frames({"1": "a", "2": "b"}, title="t").data
+    assert first == frames({"1": "a", "2": "b"}, title="t").data
+    other = frames({"1": "a", "2": "c"}, title="t").data
+    assert re.search('id="(.*?)"', first)[1] != re.search('id="(.*?)"', other)[1]
+
+
+@pytest.mark.parametrize(("contents", "start"), [({}, 0), ({"1": "a"}, 1)])
+def test_frames_refuse_what_does_not_fit(contents, start):
+    with pytest.raises(ValueError, match="start"):
+        frames(contents, title="t", start=start)
+
+
+def test_a_figure_becomes_a_picture_with_alt_text():
+    figure = matplotlib.figure.Figure()
+    figure.subplots().plot([1, 2])
+    tags = Tags(show_text(figure_html(figure, 'a "line"')).data)
+    (image,) = [a for tag, a in tags.seen if tag == "img"]
+    assert image["alt"] == 'a "line"'
+    assert image["src"].startswith("data:image/webp;base64,UklGR")
+
+
+def test_a_figure_that_became_a_picture_is_closed():
+    figure, _ = pyplot.subplots()
+    kept, _ = pyplot.subplots()
+    figure_html(figure, "")
+    assert pyplot.get_fignums() == [kept.number]
+    pyplot.close(kept)
+
+
+def test_an_svg_is_the_same_on_each_run(tmp_path):
+    def draw(name):
+        with matplotlib.rc_context():
+            use_style()
+            figure = matplotlib.figure.Figure()
+            figure.subplots().scatter([1, 2], [3, 1], clip_on=True)
+            figure.savefig(tmp_path / name, format="svg", metadata={"Date": None})
+        return (tmp_path / name).read_bytes()
+
+    assert draw("a.svg") == draw("b.svg")
+
+
+def test_token_scatter_draws_tokens_means_and_deviations():
+    x = torch.tensor([-0.9, -0.85, 0.2, 0.9, torch.nan])
+    y = torch.tensor([1.0, 3.0, -1.0, 5.0, 0.0], requires_grad=True)
+    axes = matplotlib.figure.Figure().subplots()
+    token_scatter(axes, x, y)
+    offsets = torch.tensor(axes.collections[0].get_offsets()[:4])
+    torch.testing.assert_close(offsets, torch.stack([x, y.detach()], 1)[:4].double())
+    (bars,) = axes.containers
+    line, _, (whiskers,) = bars
+    expected = binned(x, y)
+    kept = expected.count > 0
+    middle = torch.stack([expected.centers, expected.mean], 1)[kept]
+    assert torch.equal(torch.tensor(line.get_xydata())[kept], middle)
+    segments = [piece for piece in whiskers.get_segments() if len(piece)]
+    assert segments[0][:, 1].tolist() == [1.0, 3.0]  # 2 - 1 and 2 + 1
+
+
+def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
+    _, axes = pyplot.subplots()
+    token_scatter(axes, torch.tensor([0.0, 0.5, 0.6, 0.9]), torch.zeros(4))
+    scatter = axes.collections[0]
+    shades = [scatter.to_rgba(x)[:3] for x in (-1, 0, 1)]
+    expected = [to_rgb(colour) for colour in (NEGATIVE, "#e8e8e8", POSITIVE)]
+    assert np.allclose(shades, expected, atol=0.01)
+    assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 0.9])
+    assert "P(1|s) - P(0|s)" in axes.get_xlabel()
+    pyplot.close()
+
+
+def test_token_scatter_takes_groups():
+    x, y = torch.tensor([-0.25, 0.15, 0.25]), torch.tensor([1.0, 2.0, 3.0])
+    axes = matplotlib.figure.Figure().subplots()
+    groups = {"low": (x < 0, "red"), "high": (x > 0, "blue")}
+    token_scatter(axes, x, y, groups=groups)
+    assert axes.get_legend_handles_labels()[1] == ["low", "high", "mean by bin"]
+    assert [len(c.get_offsets()) for c in axes.collections[:2]] == [1, 2]
+    assert axes.containers[0][0].get_ydata()[[7, 11, 12]].tolist() == [1, 2, 3]

@@ -1,0 +1,599 @@
+"""The built site in a browser that can reach nothing else (`make test-site`)."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import html
+import http.server
+import re
+import zipfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from serving import serving
+
+from tools import pages
+from tools.measure_pages import measure, start_chromium
+
+pytestmark = pytest.mark.site
+
+SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
+SETTINGS = yaml.safe_load(Path(SITE.parent.parent, "_config.yml").read_text("utf-8"))
+MOVED = SETTINGS["sphinx"]["config"]["redirects"]  # old pages, and where they lead
+PAGES = sorted(
+    {str(path.relative_to(SITE)) for path in SITE.rglob("*.html") if path.is_file()}
+    - {f"{old}.html" for old in MOVED}
+)
+CHAPTERS = [page for page in PAGES if page.startswith("book/")]
+LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}
+
+
+class Page(HTMLParser):
+    """The addresses, identifiers and images of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.images: list[dict[str, str | None]] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if values.get("id"):
+            self.ids.add(str(values["id"]))
+        if tag == "img":
+            self.images.append(values)
+        if tag == "a" and values.get("href"):
+            self.links.append(str(values["href"]))
+        address = values.get(LOADING.get(tag, ""))
+        if address:
+            self.loads.append(address)
+
+
+@functools.cache
+def parsed(page: str) -> Page:
+    return Page(SITE / page)
+
+
+def test_the_site_is_built():
+    assert "book/intro.html" in PAGES, "run `make book` first"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_load_from_the_site_only(page):
+    for address in parsed(page).loads:
+        assert re.match(r"data:|(?!\w+:|//)", address), address
+
+
+@pytest.mark.parametrize("path", sorted(SITE.rglob("*.css")), ids=lambda p: p.name)
+def test_styles_load_from_the_site_only(path):
+    for address in re.findall(r"url\(([^)]*)\)", path.read_text(encoding="utf-8")):
+        assert re.match(r"data:|(?!\w+:|//)", address.strip("'\"")), address
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_within_the_site_resolve(page):
+    for link in parsed(page).links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = SITE / page
+        if parts.path:
+            target = (target.parent / unquote(parts.path)).resolve()
+        assert target.is_file(), link
+        if parts.fragment and target.suffix == ".html":
+            anchors = parsed(str(target.relative_to(SITE.resolve()))).ids
+            assert unquote(parts.fragment) in anchors, link
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_address_leads_on(old):
+    page, _, anchor = MOVED[old].partition("#")
+    assert anchor in parsed(f"book/{page}").ids
+    assert f'url={MOVED[old]}"' in (SITE / f"{old}.html").read_text(encoding="utf-8")
+    assert not (SITE.parent.parent / f"{old}.ipynb").exists()
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_links_to_a_page_have_a_preview(page):
+    text = (SITE / page).read_text(encoding="utf-8")
+    tags = dict(re.findall(r'<meta property="og:([\w:]+)" content="([^"]*)"', text))
+    assert tags["title"]
+    assert tags["description"]
+    assert tags["url"].endswith(page)
+    start = (SITE / "_static" / "preview.png").read_bytes()[:24]  # by `make pdf`
+    assert start[12:24] == b"IHDR" + (1200).to_bytes(4) + (630).to_bytes(4)
+    assert tags["image"] == tags["url"].removesuffix(page) + "_static/preview.png"
+
+
+def test_the_book_is_there_to_download():
+    assert (SITE / "book.pdf").read_bytes().startswith(b"%PDF")  # by `make pdf`
+    with zipfile.ZipFile(SITE / "notebooks.zip") as archive:  # by `make colab`
+        names = {Path(name).stem for name in archive.namelist()} - {"book"}
+    assert names == {path.stem for path in pages.chapters(SITE.parent.parent)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_images_have_alt_text(page):
+    for image in parsed(page).images:
+        assert (image.get("alt") or "").strip(), image
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the site on this machine."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Handler, directory=str(SITE))
+    with serving(handler) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        instance = start_chromium(playwright)
+        yield instance
+        instance.close()
+
+
+FRAMES = """async () => {
+  for (let i = 0; i < 3; i += 1) { await new Promise(requestAnimationFrame); }
+}"""
+# In a closed box nothing changes its colour before it opens.
+MOVING = """document.getAnimations().some((change) =>
+  change.playState === "running" && change.effect.target.checkVisibility())"""
+
+
+class View:
+    """A page opened in the browser, with the complaints and responses it gathered."""
+
+    def __init__(
+        self,
+        browser: Any,
+        address: str,
+        page: str,
+        width: int,
+        theme: str = "light",
+    ) -> None:
+        self.page, self.address = page, address
+        self.wrong: list[str] = []
+        self.responses: list[Any] = []
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme=theme,
+            has_touch=width < 600,
+        )
+        self.context.on("request", self.asked)
+        self.tab = tab = self.context.new_page()
+        tab.on("response", self.answered)
+        tab.on("console", self.said)
+        tab.on("pageerror", lambda error: self.wrong.append(str(error)))
+        tab.on("requestfailed", lambda asked: self.wrong.append(f"lost {asked.url}"))
+        self.go(page)
+
+    def go(self, page: str) -> None:
+        """Open a page, and wait until all of it is there."""
+        self.wrong.clear()
+        self.responses.clear()
+        self.tab.goto(f"{self.address}/{page}")
+        self.tab.evaluate("document.fonts.ready.then(() => null)")
+        self.tab.wait_for_load_state("networkidle")
+
+    @property
+    def width(self) -> int:
+        return int(self.tab.viewport_size["width"])
+
+    def widths(self) -> list[int]:
+        """Return that of a desk and of a phone, first the one that the window has."""
+        return sorted([1366, 390], key=lambda width: width != self.width)
+
+    def resize(self, width: int) -> None:
+        """Make the window as wide, as who turns a phone; sidebars take a moment."""
+        if self.width != width:
+            self.tab.set_viewport_size({"width": width, "height": 844})
+            self.settle()
+
+    def settle(self) -> None:
+        """Wait until what moves in or changes its colour has, and what follows."""
+        self.tab.evaluate(FRAMES)
+        self.tab.wait_for_function(f"!{MOVING}")
+        self.tab.evaluate(FRAMES)
+
+    def asked(self, request: Any) -> None:
+        """Complain of what leads to another host; the browser reaches none."""
+        if not request.url.startswith(self.address):
+            self.wrong.append(f"asked for {request.url}")
+
+    def answered(self, response: Any) -> None:
+        self.responses.append(response)
+        if response.status >= 400:
+            self.wrong.append(f"{response.status} for {response.url}")
+
+    def said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(message.text)
+
+
+def grouped(names: list[str]) -> list[Any]:
+    """Return pages as parameters: all tests of one run in one process."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
+
+
+@pytest.fixture(scope="module", params=grouped(CHAPTERS))
+def view(request, browser, address) -> Iterator[View]:
+    """A page on a phone, opened once for all tests that only look at it.
+
+    Opening a page is what takes time: other widths and the dark theme are those of a
+    window that changes.
+    """
+    opened = View(browser, address, request.param, 390)
+    yield opened
+    opened.context.close()
+
+
+# Closed boxes with tables or formulas are opened, or closed again, for a frame. What is
+# open on the page stays open.
+SWITCH = """(open) => {
+  const boxes = open ? "article details:not([open]):has(table, math)"
+    : "details.opened";
+  document.querySelectorAll(boxes).forEach((box) => {
+    box.open = open;
+    box.classList.toggle("opened", open);
+  });
+  return new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100));
+}"""
+
+
+def test_what_opens_on_a_phone_fits(view):
+    view.resize(390)
+    view.tab.evaluate(SWITCH, True)
+    found = measure(view.tab)
+    cut = [found[name] for name in ("cutTables", "cutFormulas", "emptyStops")]
+    view.tab.evaluate(SWITCH, False)
+    assert cut == [[], [], []]
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_everything_fits(view, width):
+    view.resize(width)
+    found = measure(view.tab)
+    cut = {name: ids for name, ids in found.items() if name.startswith("cut")}
+    assert cut == {"cutFigures": [], "cutTables": [], "cutFormulas": []}
+    assert found["emptyStops"] == []
+    assert found["hoverTitles"] == []
+    assert view.tab.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    if width > 600:
+        assert found["wideTables"] == []  # there is room for tables
+        assert found["height"] <= 18_000
+        if (SITE.parent.parent / view.page).with_suffix(".ipynb").is_file():
+            assert found["first"] <= 1500
+
+
+CODE = re.compile(r"<(pre|code|script|style)\b.*?</\1>", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_no_formula_is_left_to_a_script(page):
+    text = CODE.sub("", (SITE / page).read_text(encoding="utf-8"))
+    assert re.findall(r"\\[()\[\]].{20}|\$\$", text) == []
+
+
+@functools.cache
+def sent(path: Path) -> int:
+    """Return the bytes of a file as a web server sends it: text is compressed."""
+    body = path.read_bytes()
+    return min(len(body), len(gzip.compress(body)))
+
+
+def test_page_is_whole_and_light(view):
+    tab = view.tab
+    assert view.wrong == []
+    paths = [unquote(urlsplit(response.url).path) for response in view.responses]
+    weight = sum(sent(SITE / path.lstrip("/")) for path in paths)
+    assert weight < (1.5e6 if view.page == "book/intro.html" else 6e6)
+    assert tab.locator("div.math > math").count() == tab.locator("div.math").count()
+    assert tab.locator("merror").count() == 0
+    broken = tab.evaluate(
+        "[...document.images].filter(i => i.complete && !i.naturalWidth)"
+        ".map(i => i.src)"
+    )
+    assert broken == []
+    assert tab.locator(".problematic, .system-message").count() == 0
+    prose = "[...document.querySelectorAll('article :is(p, li, td, figcaption)')]"
+    for text in tab.evaluate(f"{prose}.map(e => e.innerText)"):
+        assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
+
+
+def moving(kind: str) -> list[str]:
+    """Return the pages that hold a figure of a kind."""
+    mark = re.compile(f'class="(?:attnsel )?attnsel-{kind}"')
+    return [p for p in CHAPTERS if mark.search((SITE / p).read_text("utf-8"))]
+
+
+def test_figures_that_move_are_there():
+    assert len(moving("frames")) >= 2
+    assert moving("map")
+
+
+def figures_used(view: View, kind: str) -> Iterator[Any]:
+    """Give the figures of a kind, wide and as on a phone, without network.
+
+    Closed boxes around them are open for as long.
+    """
+    closed = f"document.querySelectorAll('details:not([open]):has(.attnsel-{kind})')"
+    view.context.set_offline(True)
+    view.tab.evaluate(f"(window.boxes = [...{closed}]).forEach(d => d.open = true)")
+    try:
+        for width in view.widths():
+            view.resize(width)
+            figures = view.tab.locator(f".attnsel-{kind}")
+            assert figures.count()
+            yield figures
+    finally:
+        view.tab.evaluate("window.boxes.forEach(d => d.open = false)")
+        view.context.set_offline(False)
+    assert view.wrong == []
+
+
+@pytest.mark.parametrize("view", grouped(moving("frames")), indirect=True)
+def test_sliders_move_their_figures(view):
+    tab = view.tab
+    tab.clock.install(time=0)
+    for hour, figures in enumerate(figures_used(view, "frames"), 1):
+        # The machine's own time, slow or not, does not count.
+        tab.clock.pause_at(3600 * hour)
+        try:
+            for figure in figures.all():
+                check_slider(tab, figure)
+        finally:
+            tab.clock.resume()
+
+
+def check_slider(tab: Any, figure: Any) -> None:
+    slider, output = figure.locator("input"), figure.locator("output")
+    frames = figure.locator(".frame")
+    labels = frames.evaluate_all("all => all.map(f => f.dataset.label)")
+    last = len(labels) - 1
+    assert last > 0
+    kinds = frames.evaluate_all("all => new Set(all.map(f => f.innerHTML)).size")
+    assert kinds == len(labels)
+
+    def shown() -> int:
+        (visible,) = frames.evaluate_all(
+            "all => all.flatMap((f, i) => f.checkVisibility() ? [i] : [])"
+        )
+        return visible
+
+    slider.press("Home")
+    for at, label in enumerate(labels):
+        assert slider.input_value() == str(at)
+        assert shown() == at
+        assert output.inner_text() == label
+        slider.press("ArrowRight")
+
+    # From the end it starts over; touching the slider stops it.
+    figure.locator("button").click()
+    assert shown() == 0
+    tab.clock.run_for(701)
+    assert shown() == int(slider.input_value()) == 1
+    going = "Pause" if last > 1 else "Play"
+    assert figure.locator("button").inner_text() == going
+    slider.press("Home")
+    assert figure.locator("button").inner_text() == "Play"
+    assert shown() == 0
+
+
+@pytest.mark.parametrize("view", grouped(moving("map")), indirect=True)
+def test_explorers_name_and_place_their_points(view):
+    for figures in figures_used(view, "map"):
+        check_explorer(view, figures.first)
+
+
+def check_explorer(view: View, figure: Any) -> None:
+    tab = view.tab
+    canvas, output = figure.locator("canvas"), figure.locator("canvas + output")
+    search, select = figure.locator("[type=search]"), figure.locator("select").first
+    drawn = "canvas => canvas.toDataURL()"
+    seen = {canvas.evaluate(drawn)}
+
+    search.fill("awful")
+    assert output.inner_text().startswith("awful: ")
+    seen.add(canvas.evaluate(drawn))
+    search.fill("no such token")
+    assert "No token" in output.inner_text()
+
+    names = select.locator("option")
+    for i in range(names.count()):
+        select.select_option(str(i))
+        seen.add(canvas.evaluate(drawn))
+    assert len(seen) == 1 + names.count()  # the axis at first, and with a mark on it
+
+    select.select_option("0")
+    canvas.scroll_into_view_if_needed()
+    canvas.focus()
+    named = set()
+    for _ in range(3):
+        canvas.press("ArrowRight")
+        named.add(output.inner_text())
+    assert len(named) == 3
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.touchscreen.tap(x, y) if view.width < 600 else tab.mouse.move(x, y)
+    assert output.inner_text() not in named
+    assert ": " in output.inner_text()
+    tab.mouse.move(0, 0)
+    search.fill("")  # nothing is marked any more, at the other width
+
+
+# Axe takes four fifths of its time for the contrast of each word of code and each link.
+# Texts that look alike, on grounds that do, are looked at once a page: the same colour,
+# size and weight, and the same backgrounds, opacities and places all the way up.
+ALIKE = """(() => {
+  const numbers = new Map();
+  const number = (look) => {
+    if (!numbers.has(look)) { numbers.set(look, numbers.size); }
+    return numbers.get(look);
+  };
+  const below = new Map([[null, 0]]);
+  const seen = new Set();
+  for (const e of document.querySelectorAll("*")) {
+    const s = getComputedStyle(e);
+    const ground = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter,
+      s.mixBlendMode, s.position, s.clip, s.clipPath, s.zIndex, s.transform];
+    below.set(e, number([below.get(e.parentElement), ...ground].join()));
+    const written = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!written || !e.checkVisibility()) { continue; }
+    const text = number([below.get(e), s.color, s.fontSize, s.fontWeight,
+      s.textShadow, s.visibility, s.webkitTextStroke].join());
+    e.toggleAttribute("data-alike", seen.has(text));
+    seen.add(text);
+  }
+})();
+axe.configure({rules: [{id: "color-contrast", selector: "*:not([data-alike])"}]});
+"""
+
+
+# What a rule finds is as grave as the rule says: those that find nothing serious rest.
+GRAVE = """axe.configure({rules: axe._audit.rules
+  .filter((rule) => ["minor", "moderate"].includes(rule.impact))
+  .map(({id}) => ({id, enabled: false}))});"""
+
+
+def serious_violations(tab: Any) -> list[Any]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    if not tab.evaluate("'axe' in window"):
+        tab.evaluate(f"{Axe().axe_script};{GRAVE}")
+    tab.evaluate(ALIKE)
+    # Of rules that hold one element is told, of those that do not, each.
+    found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    assert len(found["passes"]) > 15  # it has looked
+    return [
+        (violation["id"], [node["target"] for node in violation["nodes"]])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+def check_with_axe(view: View) -> None:
+    """Look at a page wide and light, and as on a phone at night."""
+    view.tab.mouse.move(0, 0)  # on no link: what is pointed at has another colour
+    for width in view.widths():
+        theme = "dark" if width < 600 else "light"
+        view.resize(width)
+        view.tab.emulate_media(color_scheme=theme)
+        shown = f"document.documentElement.dataset.theme === '{theme}'"
+        view.tab.wait_for_function(shown)
+        view.settle()
+        assert serious_violations(view.tab) == [], theme
+
+
+def test_axe_finds_no_serious_violation(view):
+    check_with_axe(view)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_link_that_is_pointed_at_can_be_read(searching, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    searching.go("book/cite.html")
+    searching.tab.emulate_media(color_scheme=theme)
+    searching.tab.locator("article p a").first.hover()
+    searching.settle()
+    searching.tab.evaluate(Axe().axe_script)
+    options = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+    found = searching.tab.evaluate("how => axe.run('article p a:hover', how)", options)
+    assert len(found["passes"]) + len(found["violations"]) == 1
+    assert found["violations"] == []
+
+
+def test_theme_switch_and_preference(browser, address):
+    view = View(browser, address, "book/intro.html", 1280, theme="dark")
+    tab, theme = view.tab, "document.documentElement.dataset.theme"
+    assert tab.evaluate(theme) == "dark"
+    button = tab.locator("button.theme-switch-button").first
+    seen = set()
+    for _ in range(3):
+        button.click()
+        seen.add(tab.evaluate("document.documentElement.dataset.mode"))
+    assert seen == {"auto", "dark", "light"}
+    assert view.wrong == []
+    view.context.close()
+
+
+@pytest.fixture(scope="module")
+def searching(browser, address) -> Iterator[View]:
+    """One tab for all that is searched."""
+    view = View(browser, address, "search.html", 1366)
+    yield view
+    view.context.close()
+
+
+def follow_first_result(view: View, words: str) -> None:
+    view.go(f"search.html?q={words.replace(' ', '+')}")
+    found = view.tab.locator("#search-results li a").first
+    found.wait_for(timeout=10_000)
+    found.click()
+    view.tab.wait_for_url(f"{view.address}/book/*")
+    view.tab.wait_for_load_state("networkidle")
+
+
+def test_axe_finds_no_serious_violation_in_the_search(searching):
+    searching.go("search.html?q=awful")
+    searching.tab.locator("#search-results li a").first.wait_for(timeout=10_000)
+    check_with_axe(searching)
+
+
+@pytest.mark.parametrize("word", ["embedding", "awful"])
+def test_search_finds_a_word(searching, word):
+    follow_first_result(searching, word)
+    assert word in searching.tab.locator("article").inner_text().lower()
+    assert searching.wrong == []
+
+
+@pytest.mark.parametrize("name", ["Lemma 4.1", "Theorem 4.3", "Lemma 4.5"])
+def test_search_finds_a_result_by_its_name(searching, name):
+    follow_first_result(searching, name)
+    title = searching.tab.locator(".proof:target > .admonition-title")
+    assert title.inner_text().startswith(name)
+    assert searching.wrong == []
+
+
+def test_all_claims_are_listed_with_what_was_measured():
+    text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
+    line = r'<li><a class="claim" href="(\w+)\.html#.*?">(.*?)</a>: <.*?>(.*?)</span>,'
+    listed = re.findall(line, text)
+    stored = [
+        (path.stem, claim["statement"], claim["measured"])
+        for path in pages.chapters(SITE.parent.parent)
+        for claim in pages.claims(path)
+    ]
+    assert listed == stored
+    assert f"{len(stored)} claims" in text
+    contents = re.findall(r'nav-link" href="#(.*?)">', text)
+    assert "the-model" in contents
+    assert "one-step" not in contents  # titles, not names of files
+
+
+def test_results_are_mentioned_by_their_names():
+    text = "".join((SITE / page).read_text(encoding="utf-8") for page in CHAPTERS)
+    mentions = re.findall(r'href="([^"#]*#thm-[^"]*)"[^>]*>(.*?)</a>', text)
+    assert mentions
+    for target, words in mentions:
+        assert "thm-" not in re.sub("<[^>]*>", "", words), target
