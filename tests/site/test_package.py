@@ -18,6 +18,7 @@ from tools.try_wheel import example
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book" / "attnsel_book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # ipywidgets draws the bar in a notebook and the chapters' controls; daqp is the solver
 # that qpsolvers is asked for.
@@ -25,15 +26,21 @@ BY_NAME = {"daqp", "ipywidgets"}
 
 
 def imported() -> set[str]:
-    """Return the packages that attnsel's modules import, but those of Python."""
+    """Return the packages that the wheel's modules import, but those of Python.
+
+    The scripts of stored results, `run_*.py`, say what else they need.
+    """
     names = set()
-    for path in (ROOT / "attnsel").rglob("*.py"):
+    modules = [*(ROOT / "attnsel").rglob("*.py"), *BOOK.rglob("*.py")]
+    for path in modules:
+        if path.name.startswith("run_"):
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"attnsel"}
+    return names - set(sys.stdlib_module_names) - {"attnsel", "attnsel_book"}
 
 
 def normal(name: str) -> str:

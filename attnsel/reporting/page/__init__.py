@@ -58,14 +58,14 @@ def shown(finds: pd.DataFrame) -> pd.DataFrame:
 def render(report: Findings) -> str:
     """Return the page of a report; whatever stands in the texts is escaped."""
     pages = Environment(
-        loader=PackageLoader("attnsel.report", "page"),
+        loader=PackageLoader("attnsel.reporting", "page"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     pages.filters["small"] = _small
     tokens, pairs = (report.found(table) for table in (report.tokens, report.pairs))
-    style = resources.files("attnsel.report").joinpath("page", "style.css")
+    style = resources.files("attnsel.reporting").joinpath("page", "style.css")
     return pages.get_template("report.html").render(
         report=report,
         css=style.read_text("utf-8"),
