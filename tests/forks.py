@@ -22,7 +22,7 @@ if sys.platform == "linux":
     processes = multiprocessing.get_context("forkserver")
 else:  # on macOS it is not safe to fork once libraries have started threads
     processes = multiprocessing.get_context("spawn")
-processes.set_forkserver_preload(["attnsel.book", "matplotlib.pyplot", "scipy.stats"])
+processes.set_forkserver_preload(["attnsel_book", "matplotlib.pyplot", "scipy.stats"])
 
 # All of these tests are for one worker, where the imports are made once.
 in_forks = pytest.mark.xdist_group("forks")

@@ -13,7 +13,8 @@ from reference import ragged
 
 import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, separable_corpus
-from attnsel.checkpoint import Checkpoint
+from attnsel.evidence import beyond_luck, q_values
+from attnsel.scale.checkpoint import Checkpoint
 from attnsel.statistics import binned, rank_correlation, shape
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
 
@@ -168,12 +169,12 @@ def test_a_checkpoint_is_due_once_a_minute(seconds, is_due, monkeypatch, tmp_pat
 
 def test_a_token_at_the_rate_itself_is_found():
     corpus = separable_corpus(n=40, n_tokens=20, length=3, n_relevant=4)
-    q = attnsel.q_values(corpus)
+    q = q_values(corpus)
     rate = float(q.min())
     assert 0 < rate < 0.05
-    assert attnsel.beyond_luck(corpus, rate=rate).equal(q == rate)
-    assert not attnsel.beyond_luck(corpus, rate=rate * (1 - 1e-12)).any()
-    assert attnsel.beyond_luck(corpus).equal(q <= 0.05)
+    assert beyond_luck(corpus, rate=rate).equal(q == rate)
+    assert not beyond_luck(corpus, rate=rate * (1 - 1e-12)).any()
+    assert beyond_luck(corpus).equal(q <= 0.05)
 
 
 def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():

@@ -15,7 +15,7 @@ import pytest
 import torch
 from forks import processes
 
-BOOK = Path(__file__).resolve().parent.parent / "book"
+BOOK = Path(__file__).resolve().parents[2] / "book"
 KNOBS = "# knobs"
 AT_EACH_PUSH = 3  # settings of a chapter; the others run every week
 LEAST = 6  # settings of a chapter
