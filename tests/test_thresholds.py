@@ -202,7 +202,7 @@ DEFAULTS = {
     synthetic_corpus: {"n": 2000, "n_tokens": 200, "length": 20, "delta": 0.5},
     fit: {"train": None, "snapshots": (), "optimizer": "adam", "batch_size": None},
     attnsel.gradient_flow: {"max_norm": 3000, "record": (), "tol": 1e-6},
-    attnsel.beyond_luck: {"rate": 0.05},
+    beyond_luck: {"rate": 0.05},
     attnsel.report: {"text": "text", "label": "label", "limit": None, "rate": 0.05},
 }
 SEEDED = AttentionClassifier, attnsel.load_corpus, separable_corpus, synthetic_corpus
