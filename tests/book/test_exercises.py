@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.checks import check, hint, solution
+from attnsel_book.checks import calling, check, hint, solution
 from attnsel_book.checks.checking import exercise, exercises, judge
-from attnsel_book.checks.telling import difference
+from attnsel_book.checks.telling import code, difference
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 NAMES = sorted(exercises())
@@ -51,10 +53,10 @@ USED = used()
 def test_each_mistake_is_named(name):
     task = exercises()[name]
     assert len(task.mistakes) >= 3
-    for told, wrong in task.mistakes.items():
+    for sentence, wrong in task.mistakes.items():
         verdict = judge(task, wrong)
-        assert verdict.state == "wrong", told
-        assert told in verdict.told
+        assert verdict.state == "wrong", sentence
+        assert sentence in verdict.text
 
 
 @by_name
@@ -107,6 +109,7 @@ def test_the_book_has_a_stub_for_each_check(name):
     shown_solution = ast.parse(task.text).body[0]
     assert isinstance(shown_solution, ast.FunctionDef)
     assert ast.unparse(stub.args) == ast.unparse(shown_solution.args)
+    assert ast.unparse(stub.returns) == ast.unparse(shown_solution.returns)
     assert ast.get_docstring(stub) == ast.get_docstring(shown_solution)
     assert ast.unparse(stub.body[-1]) == "..."
     efforts = TITLE.findall("\n".join(c.source for c in chapter[:i]))
@@ -124,12 +127,10 @@ def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name)
             for node in ast.parse(cell.source).body:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     exec(ast.unparse(node), names)
-    import attnsel
-
     names["attnsel"] = attnsel  # by the first cell
     exec(task.text, names)
     verdict = judge(task, names[task.solution.__name__])
-    assert verdict.state == "right", verdict.told
+    assert verdict.state == "right", verdict.text
 
 
 def test_a_check_displays_the_verdict_and_help_that_is_folded():
@@ -163,7 +164,7 @@ def test_a_check_returns_the_function_to_go_on_with():
     )
     assert [line[0] for line in lines] == list("✓✗○○")
     for line in lines[1:]:
-        assert line.endswith("Until then the package's is used.")
+        assert line.partition("\n")[0].endswith("Until then the package's is used.")
     assert "this is the package's function; write your own" in lines[3]
 
 
@@ -178,37 +179,196 @@ def test_the_second_hint_comes_second(capsys):
         hint("one-step-alpha")
         assert capsys.readouterr().out.strip() == expected
     solution("one-step-alpha")
-    assert capsys.readouterr().out.startswith("def my_alpha(corpus):")
+    assert capsys.readouterr().out.startswith("def my_alpha(corpus: ")
+
+
+@by_name
+def test_a_stub_says_the_types_that_it_gets_and_returns(name):
+    function = exercises()[name].solution
+    types = function.__annotations__
+    assert set(types) == {*inspect.signature(function).parameters, "return"}
+    assert inspect.getdoc(function)
 
 
 @pytest.mark.parametrize(
-    ("mine", "wanted", "told"),
+    ("mine", "wanted", "words"),
     [
         ([1.0, 2], [1.0, 2 + 1e-9], None),
-        ([-1.0, -2], [1.0, 2], "the sign is turned round"),
-        ([2.0, 4], [1.0, 2], "it is 2 times too large"),
-        ([2.0, 3], [1.0, 2], "it is too large by 1 everywhere"),
-        ([1.0], [1.0, 2], "expected the shape (2,), got (1,)"),
+        ([-1.0, -2], [1.0, 2], "the sign is turned round in all examples"),
+        ([2.0, 4], [1.0, 2], "in all examples it is 2 times what is expected"),
+        ([0.5, 1], [1.0, 2], "in all examples it is 0.5 times what is expected"),
+        ([2.0, 3], [1.0, 2], "in all examples it is +1 from what is expected"),
+        ([1.0], [1.0, 2], "the shape (2,) is expected, not (1,)"),
         ([1.0, np.nan], [1.0, 2], "nan at 1 where a number is expected"),
-        ([1.0, 0], [1.0, np.nan], "expected nan at 1"),
-        (torch.tensor([1.0, 5]), [1.0, 2], "expected [1., 2.]"),
-        ({"a"}, {"b"}, "expected {'b'}"),
-        ({"a"}, {"a"}, None),
+        ([1.0, np.inf], [1.0, 2], "inf at 1 where a number is expected"),
+        ([1.0, 0], [1.0, np.nan], "nan is expected at 1"),
+        (torch.tensor([1.0, 5]), [1.0, 2], "other numbers are expected"),
+        ({"a"}, [1.0], "numbers of shape (1,) are expected"),
         ([[1.0, 2], [3, 4]], torch.tensor([[1.0, 2], [3, 4]]), None),
+        ([1, 0], np.array([True, False]), None),
         (3, 3, None),
-        (3, 4.5, "it is 0.6667 times too large"),
+        (3, 4.5, "other numbers are expected"),  # any number is a multiple
+        ("3", 3, "numbers of shape () are expected"),
+        (3 + 0j, 3, "numbers of shape () are expected"),
+        ([np.inf, 5], [np.inf, 1], "other numbers are expected"),
     ],
 )
-def test_a_difference_is_told_in_words(mine, wanted, told):
-    assert difference(mine, wanted) == told
+def test_a_difference_is_put_in_words(mine, wanted, words):
+    assert difference([(mine, wanted)]) == words
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (([6.0], [3.0]), "in all examples it is 2 times what is expected"),
+        (([7.0], [3.0]), "other numbers are expected"),
+        (([6.0, 1], [3.0]), "other numbers are expected"),
+    ],
+)
+def test_a_factor_is_one_of_all_examples(second, words):
+    assert difference([([2.0, 4], [1.0, 2]), second]) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.array([0, 1, 1]), "np.array([0, 1, 1])"),
+        (np.array([[0.5], [2]]), "np.array([[0.5], [2. ]])"),
+        (np.array([True, False]), "np.array([ True, False])"),
+        (np.array([np.nan, -np.inf]), "np.array([ np.nan, -np.inf])"),
+        (torch.tensor([1, 2]), "torch.tensor([1, 2])"),
+        (torch.tensor([1.5]), "torch.tensor([1.5])"),
+        (torch.tensor(1.5).double(), "torch.tensor(1.5, dtype=torch.float64)"),
+        ([[0, 1], [2]], "[[0, 1], [2]]"),
+        ((0.1 + 0.2, True), "(0.3, True)"),
+        ((1,), "(1,)"),
+        (2.0, "2.0"),
+        (np.float64(2), "2.0"),
+        (None, "None"),
+        ("a", "'a'"),
+        (np.zeros((40, 256)), "<ndarray of shape (40, 256)>"),
+        (torch.zeros(5000), "<Tensor of shape (5000,)>"),
+        (len, "<function len>"),
+        (
+            Corpus.from_tokens([[1, 0, 1], [1]], [1, 0], ["a", "b"]),
+            "attnsel.Corpus.from_tokens([[0, 1, 1], [1]], [1, 0], ['a', 'b'])",
+        ),
+    ],
+)
+def test_a_value_is_shown_as_it_can_be_pasted(value, text):
+    assert code(value) == text
+    if not text.startswith("<"):
+        names = {"np": np, "torch": torch, "attnsel": attnsel}
+        again = eval(text, names)
+        assert code(again) == text
 
 
 def test_an_answer_that_is_no_function_or_fails_is_told():
     task = exercises()["one-step-alpha"]
-    assert "expected a function, got 3" in judge(task, 3).told
-    told = judge(task, lambda corpus: 1 / 0).told
-    assert told.startswith("your function fails: ZeroDivisionError")
-    assert "for the corpus “a b b” (1), “a” (0)" in told
+    assert judge(task, 3).text == "give the function my_alpha itself, not 3"
+    verdict = judge(task, lambda corpus: 1 / 0)
+    assert verdict.text == "your function fails: ZeroDivisionError: division by zero"
+    corpus, call = verdict.example.splitlines()[:2]
+    assert corpus.startswith("corpus = attnsel.Corpus.from_tokens([[0, 1, 1], [0]],")
+    assert call == "my_alpha(corpus)"
+
+
+def test_expected_and_got_are_always_shown():
+    verdict = judge(exercises()["one-step-alpha"], lambda corpus: [1.0, 2.0, 3.0])
+    assert verdict.text == "other numbers are expected"
+    assert verdict.example.splitlines()[2:] == [
+        "# expected: torch.tensor([0., 1., 0.], dtype=torch.float64)",
+        "# got: [1.0, 2.0, 3.0]",
+    ]
+
+
+def test_a_mistake_is_known_though_one_case_overflows():
+    def over_the_vocabulary(ids, a, b):
+        w = np.exp(a)
+        return (w / w.sum())[ids] @ b[ids]
+
+    task = exercises()["model-logit"]
+    found = judge(task, over_the_vocabulary).text
+    assert found == "the softmax runs over the sequence, not over the whole vocabulary"
+
+
+def test_what_is_printed_is_shown_once_and_not_on_the_page(capsys):
+    def prints(corpus):
+        print("here")
+        return 0
+
+    verdict = judge(exercises()["one-step-alpha"], prints)
+    assert verdict.example.count("here") == 1
+    assert capsys.readouterr().out == ""
+    shown = judge(exercises()["one-step-alpha"], lambda corpus: print("here"))
+    assert shown.state == "wrong"
+    assert shown.text == "your function returns nothing here: end each way with return"
+
+
+def test_a_later_case_without_result_is_told():
+    alpha = exercises()["one-step-alpha"].solution
+
+    def forgets(corpus):
+        if len(corpus) == 2:
+            return alpha(corpus)
+
+    verdict = judge(exercises()["one-step-alpha"], forgets)
+    assert verdict.state == "wrong"
+    assert (
+        verdict.text == "your function returns nothing here: end each way with return"
+    )
+
+
+@pytest.mark.parametrize("caught", [False, True])
+def test_a_loop_without_end_is_told(caught, monkeypatch):
+    monkeypatch.setattr(calling, "LIMIT", 0.1)
+    stop = []
+
+    def endless(corpus):
+        while not stop:
+            try:
+                sum(range(100))
+            except BaseException:
+                if not caught:
+                    raise
+
+    verdict = judge(exercises()["one-step-alpha"], endless)
+    stop.append(True)
+    assert verdict.text == "your function fails: it has not come to an end after 0.1 s"
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("explanation-reversed", lambda: ([np.nan] * 5, [1, 2, 3, 4, 5])),
+        ("explanation-reversed", lambda: ([0.2] * 5, [np.inf] * 5)),
+        # beta_0 is exactly zero, where sums of floats give -2.8e-17
+        (
+            "one-step-lengths",
+            lambda: (
+                [[0] * 3 + [1] * 7, [0] * 3 + [1] * 7, [0] * 3 + [1] * 2],
+                [1, 1, 0],
+            ),
+        ),
+    ],
+)
+def test_what_is_wrong_is_not_accepted(name, wrong):
+    assert judge(exercises()[name], wrong).state == "wrong"
+
+
+def test_right_answers_of_another_form_are_accepted():
+    tasks = exercises()
+    shift, flip = tasks["model-constant"].solution, tasks["explanation-flip"].solution
+    frozen = tasks["reviews-frozen"].solution
+    rows, labels = tasks["one-step-lengths"].solution()
+    others = {
+        "model-constant": lambda *given: shift(*given).astype(np.float32),
+        "explanation-flip": lambda *given: set(flip(*given).tolist()),
+        "reviews-frozen": lambda *given: frozen(*given).numpy(),
+        "one-step-lengths": lambda: (rows, [2 * label - 1 for label in labels]),
+    }
+    for name, other in others.items():
+        assert judge(tasks[name], other).state == "right", name
 
 
 def test_arguments_are_copies():

@@ -11,18 +11,19 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from IPython.display import display
 
-from attnsel.corpus import Corpus
-from attnsel_book.checks.telling import difference, same, shown
+from attnsel_book.checks.calling import Outcome, outcomes
+from attnsel_book.checks.telling import as_numbers, code, difference, same
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]
+Cases = Sequence[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -124,86 +125,122 @@ def _find(name: str) -> Exercise:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: the state "open", "right" or "wrong", and why."""
+    """What a check found.
+
+    Attributes:
+        state: "open", "right" or "wrong".
+        text: why, in a sentence.
+        example: the smallest example that shows it, as Python that can be pasted.
+    """
 
     state: str
-    told: str
+    text: str
+    example: str = ""
 
 
 def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Try an answer on all cases; the first that fails, the smallest one, is told."""
+    """Try an answer on all cases; the first that fails, the smallest one, is told.
+
+    Whatever the answer is and does, nothing is raised.
+    """
     if not callable(answer):
-        return Verdict("wrong", f"expected a function, got {shown(answer)}")
-    results = []
-    for arguments in exercise.cases():
-        try:
-            with np.errstate(all="ignore"):
-                result = answer(*copy.deepcopy(arguments))
-        except Exception as error:
-            told = f"your function fails: {type(error).__name__}: {error}"
-            return Verdict("wrong", told + _example(exercise, arguments))
-        if result is None or result is ...:
-            told = "write your lines in place of the dots, and return what they give"
-            return Verdict("open", told)
-        results.append(result)
-        told_of = _fault(exercise, result, arguments)
-        if told_of is not None:
-            mistake = _mistake(exercise, answer)
-            example = _example(exercise, arguments, result)
-            return Verdict("wrong", (mistake or told_of) + example)
-    if len(results) > 1:
-        return Verdict("right", f"right on {len(results)} examples")
-    return Verdict("right", "right")
+        name = exercise.solution.__name__
+        return Verdict("wrong", f"give the function {name} itself, not {code(answer)}")
+    cases = list(exercise.cases())
+    tried = outcomes(answer, cases)
+    for case, outcome in zip(cases, tried, strict=False):
+        if outcome.error is not None:
+            text = f"your function fails: {outcome.error}"
+        elif outcome.result is None or outcome.result is ...:
+            if outcome is tried[0] and not outcome.printed:
+                text = "write your lines in place of the dots, and return a result"
+                return Verdict("open", text)
+            text = "your function returns nothing here: end each way with return"
+        else:
+            fault = _fault(exercise, case, outcome.result)
+            if fault is None:
+                continue
+            text = _why(exercise, fault, cases, tried)
+        return Verdict("wrong", text, _example(exercise, case, outcome))
+    examples = f" on {len(cases)} examples" if len(cases) > 1 else ""
+    return Verdict("right", f"right{examples}")
 
 
-def _fault(exercise: Exercise, result: Any, arguments: tuple[Any, ...]) -> str | None:
+def _fault(exercise: Exercise, case: tuple[Any, ...], result: Any) -> str | None:
     """Return what is wrong with a result, or None."""
+    if exercise.fault is None:
+        return difference([(result, _wanted(exercise, case))])
+    try:
+        with np.errstate(all="ignore"):
+            return exercise.fault(result, *copy.deepcopy(case))
+    except Exception:  # a result that is not of the kind that is asked for
+        return f"what is asked for is this: {inspect.getdoc(exercise.solution)}"
+
+
+def _wanted(exercise: Exercise, case: tuple[Any, ...]) -> Any:
+    """Return what is expected of one case."""
+    assert exercise.expected is not None  # where there is no fault
+    return exercise.expected(*copy.deepcopy(case))
+
+
+def _why(exercise: Exercise, fault: str, cases: Cases, tried: Sequence[Outcome]) -> str:
+    """Return the sentence on a wrong answer: a known mistake, or how it differs."""
+    mistake = _mistake(exercise, cases, tried)
     if exercise.fault is not None:
-        return exercise.fault(result, *copy.deepcopy(arguments))
-    assert exercise.expected is not None  # one of the two is there
-    wanted = exercise.expected(*copy.deepcopy(arguments))
-    return difference(result, wanted)
+        return f"{fault}; {mistake}" if mistake and mistake not in fault else fault
+    if mistake is not None:
+        return mistake
+    if any(outcome.error for outcome in tried):
+        return fault
+    pairs = [
+        (outcome.result, _wanted(exercise, case))
+        for case, outcome in zip(cases, tried, strict=True)
+    ]
+    return difference(pairs) or fault
 
 
-def _mistake(exercise: Exercise, answer: Callable[..., Any]) -> str | None:
-    """Return the name of the mistake that gives the same results on all cases."""
-    for told, wrong in exercise.mistakes.items():
-        if all(_agree(wrong, answer, arguments) for arguments in exercise.cases()):
-            return told
+def _mistake(exercise: Exercise, cases: Cases, tried: Sequence[Outcome]) -> str | None:
+    """Return the name of the mistake that gives the same results.
+
+    Cases in which either gives something that is not finite do not count, unless the
+    mistake shows in no other.
+    """
+    for name, wrong in exercise.mistakes.items():
+        made = outcomes(wrong, cases)
+        pairs = list(zip(cases, tried, made, strict=False))
+        finite = [
+            (case, one.result, other.result)
+            for case, one, other in pairs
+            if _is_finite(one.result) and _is_finite(other.result)
+        ]
+        if exercise.fault is None and not any(
+            _fault(exercise, case, other) for case, _, other in finite
+        ):
+            finite = [(case, one.result, other.result) for case, one, other in pairs]
+        if finite and all(same(one, other) for _, one, other in finite):
+            return name
     return None
 
 
-def _agree(
-    one: Callable[..., Any], other: Callable[..., Any], arguments: tuple[Any, ...]
-) -> bool:
-    """Return whether two functions give the same result; errors are no results."""
-    try:
-        with np.errstate(all="ignore"):
-            results = [f(*copy.deepcopy(arguments)) for f in (one, other)]
-    except Exception:
-        return False
-    return same(*results)
+def _is_finite(result: Any) -> bool:
+    """Return whether a result is made of finite numbers."""
+    found = as_numbers(result)
+    return found is not None and bool(np.isfinite(found).all())
 
 
-def _example(exercise: Exercise, arguments: tuple[Any, ...], *results: Any) -> str:
-    """Return a sentence that shows the arguments by name, and the result they gave."""
-    if not arguments:
-        return "."
-    names = inspect.signature(exercise.solution).parameters
-    pairs = zip(names, arguments, strict=True)
-    given = ", ".join(_named(*pair) for pair in pairs)
-    told = f". For example, for {given}"
-    for result in results:
-        told += f" it gives {shown(result)}"
-    return told + "."
-
-
-def _named(name: str, argument: Any) -> str:
-    """Return what an argument is; a corpus says so itself."""
-    text = shown(argument)
-    if isinstance(argument, Corpus):
-        return text
-    return f"{name} = {text}"
+def _example(exercise: Exercise, case: tuple[Any, ...], outcome: Outcome) -> str:
+    """Return the call that shows a fault, with what is expected and what comes out."""
+    function = exercise.solution
+    names = list(inspect.signature(function).parameters)
+    lines = [f"{name} = {code(x)}" for name, x in zip(names, case, strict=True)]
+    lines.append(f"{function.__name__}({', '.join(names)})")
+    if exercise.expected is not None:
+        lines.append(f"# expected: {code(_wanted(exercise, case))}")
+    if outcome.error is None:
+        lines.append(f"# got: {code(outcome.result)}")
+    if outcome.printed:
+        lines.append(f"# printed: {code(outcome.printed)}")
+    return "\n".join(lines)
 
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
@@ -221,19 +258,21 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     """
     exercise = _find(name)
     if mine is exercise.solution:
-        told = "this is the package's function; write your own above"
-        verdict = Verdict("open", told)
+        verdict = Verdict(
+            "open", "this is the package's function; write your own above"
+        )
     else:
         verdict = judge(exercise, mine)
     is_right = verdict.state == "right"
-    used = USED[is_right]
-    line = f"{MARKS[verdict.state]} {name}: {verdict.told.removesuffix('.')}. {used}"
+    line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {USED[is_right]}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
+    if verdict.example:
+        parts.append(f"<pre>{html.escape(verdict.example)}</pre>")
     for title, text in zip(("Hint", "Second hint"), exercise.hints, strict=True):
         parts.append(_folded(title, f"<div>{html.escape(text)}</div>"))
-    code = f"<pre>{html.escape(exercise.text)}</pre>"
-    parts.append(_folded("Solution", code))
-    data = {"text/plain": line, "text/html": "".join(parts)}
+    parts.append(_folded("Solution", f"<pre>{html.escape(exercise.text)}</pre>"))
+    text = f"{line}\n{verdict.example}".strip()
+    data = {"text/plain": text, "text/html": "".join(parts)}
     metadata = {"check": {"name": name, "state": verdict.state}}
     display(data, raw=True, metadata=metadata)
     return mine if is_right else exercise.solution

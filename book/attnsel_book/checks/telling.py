@@ -1,31 +1,56 @@
 """Words for results: whether two are the same, how they differ, how they look."""
 
+import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 
 from attnsel.corpus import Corpus
 
 TOLERANCE = 1e-5  # relative; a reader may work in float32
+LONGEST = 600  # characters of a value that is written out
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return a value as float64 numbers of any shape, or None if it is no such."""
-    if isinstance(value, Corpus):
-        return None  # numpy would take it for sequences of sequences, without end
-    if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().numpy()
+    """Return real numbers of any shape as float64, or None if the value is no such.
+
+    Lists, tuples, arrays and tensors of any dtype are, and tables of numbers; texts,
+    sets and complex numbers are not.
+    """
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        return _as_numbers(value)
+    except Exception:  # it is a reader's: whatever it does, there are no numbers in it
         return None
+
+
+def _as_numbers(value: Any) -> np.ndarray:
+    if isinstance(value, list | tuple):
+        rows = [_as_numbers(x) for x in value]
+        return np.stack(rows) if rows else np.zeros(0)
+    if isinstance(value, torch.Tensor):
+        dense = value.detach().cpu().to_dense()
+        # numpy has no bfloat16, and would drop the imaginary part in silence
+        array = (dense if dense.is_complex() else dense.double()).numpy()
+    elif issparse(value):
+        array = value.toarray()
+    elif isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        array = np.asarray(value)
+    elif isinstance(value, numbers.Real):
+        array = np.asarray(float(value))
+    else:
+        raise TypeError(f"no numbers: {type(value).__name__}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"no real numbers: {array.dtype}")
+    return array.astype(np.float64)
 
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether numbers of one shape agree; nan agrees with nan."""
-    sizes = np.nan_to_num(np.abs(other))
-    absolute = TOLERANCE * sizes.max(initial=0.0)
+    sizes = np.abs(other[np.isfinite(other)])
+    absolute = 1e-12 + TOLERANCE * sizes.max(initial=0.0)
     return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
 
 
@@ -34,59 +59,62 @@ def same(one: Any, other: Any) -> bool:
     first = as_numbers(one)
     second = as_numbers(other)
     if first is None or second is None:
-        return type(one) is type(other) and bool(np.all(one == other))
+        return False
     return first.shape == second.shape and close(first, second)
 
 
-def difference(mine: Any, wanted: Any) -> str | None:
-    """Return in words how a result differs from the one wanted, None if it does not."""
-    if same(mine, wanted):
+def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
+    """Return how results differ from those expected, None if none does.
+
+    Args:
+        pairs: a result and what was expected, for each example.
+    """
+    wrong = [pair for pair in pairs if not same(*pair)]
+    if not wrong:
         return None
-    numbers = as_numbers(mine)
-    right = as_numbers(wanted)
-    expected = f"expected {shown(wanted)}"
-    if numbers is None or right is None:
-        return expected
-    if numbers.shape != right.shape:
-        return f"expected the shape {right.shape}, got {numbers.shape}"
-    return _about_nan(numbers, right) or _about_size(numbers, right) or expected
+    mine, right = map(as_numbers, wrong[0])
+    assert right is not None  # exercises ask for numbers
+    if mine is None:
+        return f"numbers of shape {right.shape} are expected"
+    if mine.shape != right.shape:
+        return f"the shape {right.shape} is expected, not {mine.shape}"
+    return _about_nan(mine, right) or _in_all(pairs) or "other numbers are expected"
 
 
-def _about_nan(numbers: np.ndarray, right: np.ndarray) -> str | None:
+def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
     """Return which numbers are missing, or are there and should not be."""
-    missing = np.isnan(numbers) & ~np.isnan(right)
-    surplus = np.isnan(right) & ~np.isnan(numbers)
+    missing = ~np.isfinite(mine) & np.isfinite(right)
+    surplus = np.isnan(right) & ~np.isnan(mine)
     if missing.any():
-        return f"nan {_place(missing)}where a number is expected"
+        found = mine[missing].flat[0]
+        return f"{found} {_place(missing)}where a number is expected"
     if surplus.any():
-        return f"expected nan {_place(surplus)}".strip()
+        return f"nan is expected {_place(surplus)}".strip()
     return None
 
 
-def _about_size(numbers: np.ndarray, right: np.ndarray) -> str | None:
-    """Return what one operation would mend all numbers at once."""
-    if close(-numbers, right):
-        return "the sign is turned round"
-    factor = _factor(numbers, right)
-    if factor is not None:
-        return f"it is {factor:.4g} times too large"
-    shift = numbers - right
-    first = shift.flat[0]
-    constant = np.full_like(shift, first)
-    if numbers.size > 1 and close(shift, constant):
-        return f"it is too large by {first:.4g} everywhere"
-    return None
-
-
-def _factor(numbers: np.ndarray, right: np.ndarray) -> float | None:
-    """Return the one factor that all numbers are off by, if there is one."""
-    there = np.isfinite(right) & (right != 0)
-    if not there.any():
-        return None
-    factor = float(numbers[there][0] / right[there][0])
-    is_factor = np.isfinite(factor) and factor > 0
-    if is_factor and close(numbers, factor * right):
-        return factor
+def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
+    """Return what one operation would mend all numbers of all examples at once."""
+    mine, right = [], []
+    for pair in pairs:
+        one, other = map(as_numbers, pair)
+        if one is None or other is None or one.shape != other.shape:
+            return None
+        there = np.isfinite(other)
+        mine.append(one[there])
+        right.append(other[there])
+    got, wanted = np.concatenate(mine), np.concatenate(right)
+    if np.count_nonzero(wanted) < 2 or not np.isfinite(got).all():
+        return None  # one number is a multiple of any other
+    largest = np.abs(wanted).argmax()
+    factor = got[largest] / wanted[largest]
+    if factor and all(map(close, mine, [factor * x for x in right])):
+        if np.isclose(factor, -1):
+            return "the sign is turned round in all examples"
+        return f"in all examples it is {factor:.4g} times what is expected"
+    shift = got[0] - wanted[0]
+    if all(map(close, mine, [x + shift for x in right])):
+        return f"in all examples it is {shift:+.4g} from what is expected"
     return None
 
 
@@ -99,35 +127,70 @@ def _place(where: np.ndarray) -> str:
     return f"at {place} "
 
 
-def shown(value: Any) -> str:
-    """Return a short text for a value: numbers rounded, a corpus by its sequences."""
+def code(value: Any) -> str:
+    """Return a value as Python that gives it back, or, if it is long, what it is."""
+    try:
+        return _code(value)
+    except Exception:  # a reader's object may fail at whatever is asked of it
+        return f"<{type(value).__name__}>"
+
+
+def _code(value: Any) -> str:
     if isinstance(value, Corpus):
-        return _sequences(value)
+        return _corpus(value)
+    if isinstance(value, torch.Tensor):
+        text = _array(value.detach().cpu().to_dense())
+        return _fitting(f"torch.tensor({text}{_dtype(value)})", value)
+    if isinstance(value, np.ndarray):
+        return _fitting(f"np.array({_array(value)})", value)
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        return repr(float(f"{value:.6g}"))
+    if isinstance(value, list | tuple):
+        inside = ", ".join(map(_code, value))
+        if isinstance(value, list):
+            return _fitting(f"[{inside}]", value)
+        return _fitting(f"({inside}{',' * (len(value) == 1)})", value)
     if callable(value) and hasattr(value, "__name__"):
-        return f"the function {value.__name__}"
-    numbers = as_numbers(value)
-    if numbers is None:
-        return _short(repr(value))
-    if numbers.ndim == 0:
-        return f"{float(numbers):.6g}"
-    text = np.array2string(numbers, precision=4, separator=", ", threshold=30)
-    return _short(text)
+        return f"<function {value.__name__}>"
+    return _fitting(repr(value), value)
 
 
-def _sequences(corpus: Corpus) -> str:
-    """Return the tokens and labels of a small corpus."""
-    rows = []
-    for i, label in enumerate(corpus.targets[:6].tolist()):
-        words = "".join(piece for piece, _ in corpus.words(i))
-        rows.append(f"“{words}” ({corpus.classes[label]})")
-    if len(corpus) > len(rows):
-        rows.append("...")
-    return "the corpus " + ", ".join(rows)
+def _array(value: Any) -> str:
+    """Return the numbers of an array or a tensor in brackets, in one line."""
+    array = np.asarray(value.float() if value.dtype == torch.bfloat16 else value)
+    with np.printoptions(
+        precision=6, threshold=1000, nanstr="np.nan", infstr="np.inf", linewidth=100_000
+    ):
+        text = np.array2string(array, separator=", ")
+    return " ".join(text.split())
 
 
-def _short(text: str, most: int = 300) -> str:
-    """Cut a text that is too long for a line."""
+def _dtype(value: torch.Tensor) -> str:
+    """Return how a tensor's type is written where it is not the one of a list."""
+    default = torch.float32 if value.is_floating_point() else torch.int64
+    is_default = value.dtype in (default, torch.bool)
+    return "" if is_default else f", dtype={value.dtype}"
+
+
+def _fitting(text: str, value: Any) -> str:
+    """Return a text, or what the value is where that is too long for a line."""
     text = " ".join(text.split())
-    if len(text) <= most:
+    if len(text) <= LONGEST and "..." not in text:
         return text
-    return text[: most - 3] + "..."
+    shape = getattr(value, "shape", None)
+    size = f" of shape {tuple(shape)}" if shape is not None else ""
+    return f"<{type(value).__name__}{size}>"
+
+
+def _corpus(corpus: Corpus) -> str:
+    """Return the call that makes a corpus, if it is a small one."""
+    if len(corpus) > 12:
+        return f"<Corpus of {len(corpus)} sequences, {len(corpus.vocab)} tokens>"
+    rows = []
+    for i in range(len(corpus)):
+        row = corpus.counts[[i]]
+        rows.append(np.repeat(row.indices, row.data.astype(int)).tolist())
+    labels = [corpus.classes[k] for k in corpus.targets.tolist()]
+    return f"attnsel.Corpus.from_tokens({rows}, {labels}, {list(corpus.vocab)})"

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel.theory import highest_votes, mean_count, signed_frequency
 from attnsel_book.checks.cases import corpora
@@ -60,13 +61,13 @@ def _everywhere(corpus: Corpus) -> Tensor:
     hints=(
         "beta_s is the mean over the sequences of y times the count of s over the"
         " length of the sequence. The value after the step is proportional to it.",
-        "corpus.counts[[i]].indices are the tokens of sequence i; among them the"
-        " greatest signs[i] * beta wins.",
+        "corpus.counts[[i]].indices are the tokens of sequence i. Which of them pushes"
+        " f hardest towards the label of the sequence?",
     ),
     dots=2,
     minutes=15,
 )
-def my_winner(corpus):
+def my_winner(corpus: attnsel.Corpus) -> np.ndarray:
     """Return the token of each sequence, (n,), that should win after a step.
 
     Use corpus.counts (n, V), corpus.signs (n,) and corpus.lengths (n,).

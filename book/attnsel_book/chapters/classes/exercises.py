@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel.theory import signed_frequency
 from attnsel.tokens import Vocab
@@ -59,13 +60,13 @@ def shares(corpus: Corpus) -> Tensor:
     },
     hints=(
         "(corpus.counts > 0) says which sequences hold which token, (n, V).",
-        "With Y = one_hot(corpus.targets, K).double() - 1 / K, of shape (n, K), it is "
-        "a product of two matrices over n.",
+        "Write the factor 1{y = k} - 1/K as a matrix (n, K), with one_hot. The mean "
+        "over the sequences of a product is a product of matrices, over n.",
     ),
     dots=1,
     minutes=5,
 )
-def importance(corpus):
+def importance(corpus: attnsel.Corpus) -> torch.Tensor:
     """Return E[(1{y = k} - 1/K) 1{s in X}], (V, K), of a corpus of K classes.
 
     corpus.counts is (n, V), corpus.targets holds the classes 0..K-1.

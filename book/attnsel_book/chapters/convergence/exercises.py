@@ -8,12 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.beyond.theorem_a import certificate
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 from attnsel_book.chapters.selection.exercises import votes
 from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers
 from attnsel_book.problems import one_step_problem
 
 
@@ -54,12 +56,13 @@ def constant(votes: np.ndarray, others: np.ndarray) -> float:
     },
     hints=(
         "g of a sequence is 1 / (1 + exp(vote)), its gap is vote minus other.",
-        "One array of n numbers, n / (g * gap); its greatest is A.",
+        "Each sequence gives one number, made of n, its g and its gap. The bound has to"
+        " hold for the worst of them.",
     ),
     dots=1,
     minutes=5,
 )
-def my_constant(votes, others):
+def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
     """Return A from votes (n,) and the strongest against them, (n,)."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
@@ -121,13 +124,13 @@ def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> flo
     hints=(
         "The worst case: all of the excess is in one sequence, so that its loss is"
         " log(1 + exp(-vote)) + n excess. Which vote y f has this loss?",
-        "y f = -log(exp(loss) - 1), and y f is at most Q vote + (1 - Q) other: solve"
-        " for Q, and take the least over the sequences.",
+        "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
+        " other: solve for the attention Q. Which of the sequences decides?",
     ),
     dots=2,
     minutes=15,
 )
-def my_theta(votes, others, excess):
+def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     """Return theta from votes, the strongest against them, and excess loss."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
@@ -154,22 +157,22 @@ def start_fault(
     p: Any, E: Tensor, v: Tensor, corpus: Corpus, relevant: Tensor
 ) -> str | None:
     """Return why from p not all is certain, or None."""
-    p = torch.as_tensor(p, dtype=torch.float64)
-    if p.shape != v.shape:
-        return f"expected a vector of shape {tuple(v.shape)}, got {tuple(p.shape)}"
+    found = as_numbers(p)
+    if found is None or found.shape != v.shape or not np.isfinite(found).all():
+        return f"{len(v)} finite numbers are asked, the entries of p"
+    p = torch.from_numpy(found)
     size = float(p.norm())
     if not size <= GREATEST + ROUNDING:
-        return f"the norm is to be at most {GREATEST:g}: it is {size:.4g}"
+        return f"the norm is {size:.4g} and has to be at most {GREATEST:g}"
     model = AttentionClassifier(len(E), E.shape[1], dtype=torch.float64)
     with torch.no_grad():
         for name, value in (("embeddings", E), ("cls", p), ("output", v)):
             getattr(model, name).copy_(value)
-    found = certificate(model, corpus, relevant)
-    if found.level == "direction":
+    proof = certificate(model, corpus, relevant)
+    if proof.level == "direction":
         return None
-    excess = math.exp(found.log_excess) / found.direction_level
-    told = "the direction is not certain from there: the excess loss is"
-    return f"{told} {excess:.3g} times the level E_dir"
+    excess = math.exp(proof.log_excess) / proof.direction_level
+    return f"the excess loss there is {excess:.3g} times E_dir and has to be below it"
 
 
 @exercise(
@@ -177,24 +180,33 @@ def start_fault(
     fault=start_fault,
     cases=starts,
     mistakes={
-        "the direction is not certain from there": lambda E, v, corpus, relevant: (
-            max_margin(E, corpus, relevant).direction
+        "the direction is right, and p is too short for it to be certain": (
+            lambda E, v, corpus, relevant: max_margin(E, corpus, relevant).direction
         ),
-        "the norm is to be at most 25": lambda E, v, corpus, relevant: (
+        "the norm is 1000 and has to be at most 25": lambda E, v, corpus, relevant: (
             1000 * max_margin(E, corpus, relevant).direction
         ),
-        "expected a vector of shape": lambda E, v, corpus, relevant: E @ v,
-        "the excess loss is": lambda E, v, corpus, relevant: -25 * v / v.norm(),
+        "finite numbers are asked, the entries of p": lambda E, v, corpus, relevant: (
+            E @ v
+        ),
+        "v says nothing of attention: look for a p that is ahead on all relevant": (
+            lambda E, v, corpus, relevant: -25 * v / v.norm()
+        ),
     },
     hints=(
         "A p that is ahead on all relevant tokens has a small loss; which direction is"
         " ahead of all competitors by the most?",
-        "max_margin(E, corpus, relevant).direction is that direction. How long must it"
-        " be? certificate says.",
+        "attnsel.max_margin finds that direction, a unit vector. How long does p have"
+        " to be? attnsel.certificate says whether a length is enough.",
     ),
     dots=3,
     minutes=20,
 )
-def my_start(E, v, corpus, relevant):
+def my_start(
+    E: torch.Tensor,
+    v: torch.Tensor,
+    corpus: attnsel.Corpus,
+    relevant: torch.Tensor,
+) -> torch.Tensor:
     """Return a p (d,) of norm at most 25 from which all is certain."""
     return 25 * max_margin(E, corpus, relevant).direction

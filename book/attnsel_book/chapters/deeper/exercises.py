@@ -67,12 +67,20 @@ def of_logs(
     hints=(
         "A token that occurs c times has c equal terms in the sum of the softmax: "
         "c e^a = e^(a + log c).",
-        "Add counts.log() to X @ W1 @ X.T, where it runs along the rows, and to H @ k.",
+        "So a softmax over the bag is one over the sequence once its scores know the "
+        "counts. There are two softmaxes; in the first each row runs over the tokens.",
     ),
     dots=2,
     minutes=10,
 )
-def two_layers_of_bag(X, counts, W1, k, v, r):
+def two_layers_of_bag(
+    X: torch.Tensor,
+    counts: torch.Tensor,
+    W1: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    r: int,
+) -> torch.Tensor:
     """Return f of a bag: distinct embeddings X (m, d) and their counts (m,).
 
     W1 is (d, d), k and v are (d,), and r is 0 or 1.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.checks.cases import models
 from attnsel_book.checks.checking import exercise
@@ -67,12 +68,17 @@ def of_means(corpus: Corpus, gamma: np.ndarray, v2: float) -> np.ndarray:
     },
     hints=(
         "The mean value of each sequence is C @ gamma / T; it weighs the shares c_s/T.",
-        "mean = C @ gamma / T, then C.T @ (mean / T) / n, times a factor.",
+        "A mean over sequences of shares times a number per sequence is C.T times a "
+        "vector (n,), over n. And the slope of the logistic function at 0 is 1/4.",
     ),
     dots=2,
     minutes=10,
 )
-def my_background(corpus, gamma, v2):
+def my_background(
+    corpus: attnsel.Corpus,
+    gamma: np.ndarray,
+    v2: float,
+) -> np.ndarray:
     """Return the background of each token, (V,); v2 is ‖v‖²."""
     C, T = corpus.counts, corpus.lengths.numpy()
     mean = C @ gamma / T

@@ -44,12 +44,13 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     },
     hints=(
         "Without s the other attentions grow by the factor 1 / (1 - Q_s).",
-        "f_-s = (f - Q_s b_s) / (1 - Q_s), and the influence is Q_s (b_s - f_-s).",
+        "What is left, f - Q_s b_s, times that factor is f without s. And f is a mean "
+        "of b_s and of that, with the weights Q_s and 1 - Q_s.",
     ),
     dots=1,
     minutes=5,
 )
-def my_influence(Q, b):
+def my_influence(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """What f loses without each token, (T,), from its attention and value."""
     f = Q @ b
     without = (f - Q * b) / (1 - Q)
@@ -68,9 +69,9 @@ def fewest(Q: np.ndarray, b: np.ndarray) -> int:
 
 def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     """Say what is wrong with a smallest flipping set."""
-    numbers = as_numbers(result)
-    wanted = "expected different positions, whole numbers from 0 to T - 1"
-    if numbers is None or numbers.ndim != 1:
+    numbers = as_numbers(sorted(result) if isinstance(result, set) else result)
+    wanted = "different positions are asked, whole numbers from 0 to T - 1"
+    if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
         return wanted
     S = numbers.astype(int)
     if len(set(S)) < len(S) or (numbers != S).any() or not set(S) <= set(range(len(Q))):
@@ -82,7 +83,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
         return "without these tokens f keeps its sign"
     least = fewest(Q, b)
     if len(S) > least:
-        return f"f changes its sign, but fewer tokens are enough: {least}"
+        return f"f changes its sign, but {least} tokens are enough, not {len(S)}"
     return None
 
 
@@ -99,21 +100,29 @@ def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
     fault=flip_fault,
     cases=lambda: drawn((3, 5, 8, 10, 12)),
     mistakes={
-        "fewer tokens are enough": lambda Q, b: greedy(Q, b, Q),
-        "without these tokens f keeps its sign": lambda Q, b: np.argsort(-Q)[:1],
-        "some token has to be left": lambda Q, b: np.arange(len(Q)),
-        "expected different positions": lambda Q, b: Q * b * np.sign(Q @ b),
+        "you took the tokens by their attention; what does each take from f?": (
+            lambda Q, b: greedy(Q, b, Q)
+        ),
+        "one token, the most attended, is not always enough": lambda Q, b: np.argsort(
+            -Q
+        )[:1],
+        "some token has to be left to speak for the other side": lambda Q, b: np.arange(
+            len(Q)
+        ),
+        "different positions are asked, whole numbers from 0 to T - 1": lambda Q, b: (
+            Q * b * np.sign(Q @ b)
+        ),
     },
     hints=(
         "f is the sum of Q b. What is left of it without the tokens of S, and when has "
         "that the other sign?",
-        "Each token of S takes Q b sgn f from |f|: take the greatest of these numbers "
-        "until more than |f| is gone.",
+        "Without S the sign is that of f less the sum of Q b over S. Which tokens "
+        "bring it across zero with the fewest terms?",
     ),
     dots=2,
     minutes=10,
 )
-def my_flip(Q, b):
+def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Positions of the fewest tokens without which f = Q @ b changes sign."""
     f = Q @ b
     pull = Q * b * np.sign(f)
@@ -126,11 +135,11 @@ def my_flip(Q, b):
 def reversed_fault(result: Any) -> str | None:
     """Say where the order of attention is not the reverse of that of influence."""
     numbers = as_numbers(result)
-    if numbers is None or numbers.shape != (2, 5):
-        return "expected two lists of five numbers, Q and b"
+    if numbers is None or numbers.shape != (2, 5) or not np.isfinite(numbers).all():
+        return "two lists of five finite numbers, Q and b, are asked"
     Q, b = numbers
     if not (Q > 0).all() or abs(Q.sum() - 1) > 1e-6:
-        return "attention is positive and sums to one"
+        return f"attention is positive and sums to one, and this sums to {Q.sum():.4g}"
     order = np.argsort(-Q)
     if np.diff(Q[order]).max() > -1e-9:
         return "two tokens have the same attention"
@@ -139,7 +148,8 @@ def reversed_fault(result: Any) -> str | None:
         if size[i + 1] <= size[i] + 1e-9:
             more, less = order[i : i + 2].tolist()
             return (
-                f"token {more} has more attention than token {less}, no less influence"
+                f"token {more} has more attention than token {less}, and its influence "
+                f"is not smaller: {size[i]:.4g} against {size[i + 1]:.4g}"
             )
     return None
 
@@ -153,20 +163,23 @@ def reversed_fault(result: Any) -> str | None:
             [1, 2, 3, 4, 5],
         ),
         "two tokens have the same attention": lambda: ([0.2] * 5, [1, 2, 3, 4, -10]),
-        "has more attention than": (
+        "has more attention than token 1, and its influence is not smaller": (
             lambda: ([0.3, 0.25, 0.2, 0.15, 0.1], [1, -1, 1, -1, 1])
         ),
-        "expected two lists of five numbers": lambda: [0.3, 0.25, 0.2, 0.15, 0.1],
+        "two lists of five finite numbers, Q and b, are asked": lambda: (
+            [0.3, 0.25, 0.2, 0.15, 0.1]
+        ),
     },
     hints=(
         "Let the attentions be nearly equal. Then the influence of a token is about "
         "Q_s (b_s - f) / (1 - 1/5), and only these terms matter.",
-        "The terms Q_s (b_s - f) sum to 0 and are free otherwise: 1, 2, 3, 4, -10.",
+        "The terms Q_s (b_s - f) sum to 0 and are free otherwise: choose five numbers "
+        "that sum to 0, in the order you want, and divide by Q for b.",
     ),
     dots=3,
     minutes=15,
 )
-def my_reversed():
+def my_reversed() -> tuple[np.ndarray, np.ndarray]:
     """Q and b of five tokens: more attention, less influence in size."""
     Q = np.array([0.204, 0.202, 0.2, 0.198, 0.196])
     terms = np.array([1, 2, 3, 4, -10])

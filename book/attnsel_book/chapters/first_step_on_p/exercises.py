@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.checks.cases import models
 from attnsel_book.checks.checking import exercise
@@ -58,12 +59,13 @@ def own(
     },
     hints=(
         "One sequence adds y g c_s/T (gamma_s - f), with f the mean of its values.",
-        "f = C @ gamma / T; then gamma * (C.T @ (y / T)) - C.T @ (f * y / T), over 2n.",
+        "The sum over sequences splits in two: one in which gamma_s stands in front, "
+        "and one with f of each sequence. Both are C.T times a vector (n,).",
     ),
     dots=2,
     minutes=10,
 )
-def my_own(corpus, gamma):
+def my_own(corpus: attnsel.Corpus, gamma: np.ndarray) -> np.ndarray:
     """Return the own part of each token, (V,): even attention, g = 1/2."""
     C, y, T = corpus.counts, corpus.signs.numpy(), corpus.lengths.numpy()
     f = C @ gamma / T

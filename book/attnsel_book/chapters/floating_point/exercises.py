@@ -41,13 +41,13 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     hints=(
         "b_top - f = sum of q_i (b_top - b_i) over the other tokens, and nothing nearly"
         " equal is subtracted. Which factor can be taken out of all q_i?",
-        "The logarithm of a sum of exponentials: take out the largest, exp(top), so"
-        " that the rest is at least one: top + log(sum(exp(a - top) * ...)).",
+        "The logarithm of a sum of exponentials: take out the largest of them, so that"
+        " the largest term of the rest is one. np.log1p keeps what is small beside 1.",
     ),
     dots=2,
     minutes=15,
 )
-def my_log_lead(a, b):
+def my_log_lead(a: np.ndarray, b: np.ndarray) -> float:
     """Return log(b_top - f), f = sum of q_i b_i, q = softmax(a), a and b (T,).
 
     Token 0 has the greatest score a and the greatest value b.

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, score_gradient
 from attnsel.train import one_step
@@ -68,13 +69,18 @@ def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
     },
     hints=(
         "The step added -eta_0 (g_a p + g_b v0) to each embedding; multiply by v.",
-        "_, g = score_gradient(start.scores(), corpus); then start.embeddings @ v, "
-        "start.cls @ v and start.output @ v are all you need.",
+        "score_gradient(start.scores(), corpus) gives loss and (g_a, g_b). Each of the "
+        "three parts of E1 has one product with v.",
     ),
     dots=2,
     minutes=10,
 )
-def value_after(start, corpus, eta_0, v):
+def value_after(
+    start: attnsel.AttentionClassifier,
+    corpus: attnsel.Corpus,
+    eta_0: float,
+    v: torch.Tensor,
+) -> torch.Tensor:
     """Return E1 v, (V,), after one step eta_0 on E, from scores alone.
 
     start is an AttentionClassifier of two classes, v a tensor (d,).

@@ -25,10 +25,10 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     """Return which of the four kinds is not as it should be."""
     try:
         a, b = ([float(x) for x in numbers] for numbers in result)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         a, b = [], []
-    if (len(a), len(b)) != (3, 3):
-        return "return two lists of three numbers: for good, bad and not"
+    if (len(a), len(b)) != (3, 3) or not all(map(math.isfinite, [*a, *b])):
+        return "two lists of three finite numbers, for good, bad and not, are asked"
     for kind, token, wanted in (("good", 0, B), ("bad", 1, -B)):
         f = logit([token], a, b)
         if not math.isclose(f, wanted, rel_tol=1e-6):
@@ -39,8 +39,10 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
         f = logit([token, 2], a, b)
         if abs(f) > 0.01:
             attention = logit([token, 2], a, [0, 0, 1])
-            told = f'on "{kind}" f = {f:.3g} at B = {B:g}: "not" has {attention:.3g} of'
-            return f"{told} the attention, which is not enough for this B"
+            return (
+                f'on "{kind}" f = {f:.3g}, not within 0.01 of 0: "not" has '
+                f"{attention:.3g} of the attention, which is not enough for B = {B:g}"
+            )
     return None
 
 
@@ -50,11 +52,11 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     cases=margins,
     mistakes={
         '"not" cannot turn an opinion round': lambda B: ([0, 0, 1], [B, -B, -B]),
-        "0.5 of the attention, which is not enough for this B": lambda B: (
+        "0.5 of the attention, which is not enough for B = 1": lambda B: (
             [0, 0, 0],
             [B, -B, 0],
         ),
-        "0.998 of the attention, which is not enough for this B": lambda B: (
+        "0.998 of the attention, which is not enough for B = 5": lambda B: (
             [0, 0, 6],
             [B, -B, 0],
         ),
@@ -63,13 +65,13 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     hints=(
         'With the value 0 for "not", f on "good not" is B times the attention on '
         '"good".',
-        "If good and bad have the score 0 and not the score k, that attention is "
-        "1 / (1 + e^k); it has to be at most 0.01 / B.",
+        "Only the difference k of two scores matters: with good and bad at 0 and not "
+        "at k, how much attention is left for good, and how little does it have to be?",
     ),
     dots=2,
     minutes=10,
 )
-def gate_scores(B):
+def gate_scores(B: float) -> tuple[list[float], list[float]]:
     """Return a and b, lists of three numbers for good, bad and not.
 
     B is positive: f must be B on "good", -B on "bad", and within 0.01 of 0

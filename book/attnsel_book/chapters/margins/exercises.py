@@ -47,12 +47,13 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     },
     hints=(
         "In the first step entry (i, j) of W moves by rate sign(h_i) sign(p_j).",
-        "So entry i of W p moves by rate sign(h_i) times the sum of |p_j|.",
+        "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
+        " if each W_ij moves by the rate in the direction of sign(p_j)?",
     ),
     dots=1,
     minutes=5,
 )
-def my_rate(rate, p):
+def my_rate(rate: float, p: torch.Tensor) -> float:
     """Return the rate on W that moves W p as Adam at `rate` moves a vector."""
     return rate / float(p.abs().sum())
 
@@ -98,12 +99,12 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     },
     hints=(
         "The root of v is a multiple of the size of the gradient, e^-lead.",
-        "c e^-lead = eps and c e^-x = other; divide, and take logarithms.",
+        "At the lead the root of v equals eps, at the lead asked for it equals other.",
     ),
     dots=1,
     minutes=5,
 )
-def my_takeover(lead, eps, other):
+def my_takeover(lead: float, eps: float, other: float) -> float:
     """Return the lead at which `other` takes over, if `eps` does at `lead`."""
     return lead + np.log(eps / other)
 
@@ -160,12 +161,18 @@ def sum_of_signs(g: Tensor, p: Tensor, v: Tensor) -> Tensor:
     },
     hints=(
         "The gradient of E is the sum of two outer products; what is x / sqrt(x * x)?",
-        "torch.sign(torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v)), downhill.",
+        "In the first step Adam's two means are the gradient and its square, whatever"
+        " the betas are. What is left of the size of an entry?",
     ),
     dots=2,
     minutes=10,
 )
-def my_first_step(g, p, v, lr):
+def my_first_step(
+    g: torch.Tensor,
+    p: torch.Tensor,
+    v: torch.Tensor,
+    lr: float,
+) -> torch.Tensor:
     """Return Adam's first step on E, (V, d); g (V, 2) is dL/d(E p, E v)."""
     gradient = torch.outer(g[:, 0], p) + torch.outer(g[:, 1], v)
     return -lr * torch.sign(gradient)

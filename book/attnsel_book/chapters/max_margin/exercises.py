@@ -81,12 +81,18 @@ def each(a: np.ndarray, r: int, x: list[int]) -> list[float]:
     },
     hints=(
         "With a = E @ p the lead of r over s is a[r] - a[s]; go through all sequences.",
-        "min(a[r] - a[s] for x, r in zip(X, selected) for s in x if s != r), over ‖p‖.",
+        "Gather the leads over all other tokens of all sequences in one list. In the "
+        "direction of p means: for p / ‖p‖.",
     ),
     dots=1,
     minutes=5,
 )
-def my_least_lead(E, p, X, selected):
+def my_least_lead(
+    E: np.ndarray,
+    p: np.ndarray,
+    X: list[list[int]],
+    selected: list[int],
+) -> float:
     """Return the least lead of a selected token in the direction of p."""
     a = E @ p / np.linalg.norm(p)
     return min(
@@ -157,12 +163,19 @@ def pull(
     },
     hints=(
         "One sequence adds y g sum_i q_i (gamma_i - f) E_i, with g = 1/(1 + exp(y f)).",
-        "For a sequence x: q = softmax of E[x] @ p, gamma = E[x] @ v, f = q @ gamma.",
+        "For a sequence x take q, gamma and f first, three short lines. The sum over i "
+        "is E[x].T times a vector of as many numbers as x has tokens.",
     ),
     dots=2,
     minutes=15,
 )
-def my_pull(E, p, v, X, y):
+def my_pull(
+    E: np.ndarray,
+    p: np.ndarray,
+    v: np.ndarray,
+    X: list[list[int]],
+    y: list[float],
+) -> np.ndarray:
     """Return minus the gradient of the loss in p, (d,); y holds the signs."""
     total = np.zeros(len(p))
     for x, sign in zip(X, y, strict=True):
@@ -192,7 +205,7 @@ def start_fault(result: Any) -> str | None:
     """Return why a start of p is not one from which a class is lost."""
     start = as_numbers(result)
     if start is None or start.shape != (2,) or not np.isfinite(start).all():
-        return "expected two finite numbers"
+        return "two finite numbers are asked"
     norm = float(np.linalg.norm(start))
     if norm > FARTHEST:
         return f"a norm of {norm:.3g}: at most {FARTHEST:g} is allowed"
@@ -209,15 +222,16 @@ def start_fault(result: Any) -> str | None:
     mistakes={
         "a norm of 10: at most 4 is allowed": lambda: [-10.0, 0.0],
         "from there the flow selects every relevant word": lambda: [2.0, -3.0],
-        "expected two finite numbers": lambda: [0.0, 0.0, -4.0],
+        "two finite numbers are asked": lambda: [0.0, 0.0, -4.0],
     },
     hints=(
         "Drag the start in the figure: where do the words of one class score lowest?",
-        "To the left and below: words of the right-hand class then start far behind.",
+        "The flow keeps what starts far ahead. Put p where all words of one class have "
+        "low scores, so that the words that all share lead in its sequences.",
     ),
     dots=3,
     minutes=10,
 )
-def my_start():
+def my_start() -> list[float]:
     """Return p(0) of norm at most 4, from which a class is lost."""
     return [-3.4, -2.0]

@@ -29,12 +29,12 @@ def beyond(n: int, more: int) -> float:
     hints=(
         "With k of n occurrences in positive texts the lean is 2 k / n - 1. For which "
         "k is that beyond 0.8?",
-        "For k < n / 10, and by symmetry for k > 9 n / 10: twice binom.cdf(k, n, 0.5) "
-        "at the greatest such k.",
+        "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
+        "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
     ),
     dots=2,
     minutes=10,
 )
-def my_chance(n):
+def my_chance(n: int) -> float:
     """Probability of |lean| > 0.8 after n fair and independent coin flips."""
     return 2 * binom.cdf((n - 1) // 10, n, 0.5)

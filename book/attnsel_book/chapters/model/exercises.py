@@ -38,6 +38,9 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         "the softmax runs over the sequence, not over the whole vocabulary": (
             lambda ids, a, b: softmax(a)[ids] @ b[ids]
         ),
+        "that is the value with the greatest score; the softmax weighs all of them": (
+            lambda ids, a, b: b[ids][a[ids].argmax()]
+        ),
         "that is the plain mean of the values; weigh them by the attention": (
             lambda ids, a, b: b[ids].mean()
         ),
@@ -52,12 +55,13 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
     },
     hints=(
         "a[ids] are the scores at the positions of the sequence, b[ids] the values.",
-        "w = np.exp(a[ids] - a[ids].max()); the weights are w / w.sum().",
+        "The weights are e to the scores, over their sum. Subtracting one number from "
+        "all scores changes no weight, and keeps the exponentials finite.",
     ),
     dots=1,
     minutes=5,
 )
-def my_logit(ids, a, b):
+def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Return f(X) of the tokens `ids`, from all scores a and values b, (V,)."""
     w = np.exp(a[ids] - a[ids].max())
     return w @ b[ids] / w.sum()
@@ -75,11 +79,11 @@ def shift_fault(
     """Return what keeps all logits from growing by c."""
     moved = as_numbers(result)
     if moved is None or moved.shape != E.shape:
-        return f"expected the new E, of shape {E.shape}"
+        return f"the new E, of shape {E.shape}, is asked"
     grown, turned = (moved - E) @ v, (moved - E) @ p
-    if not np.allclose(grown, c):
+    if not np.allclose(grown, c, rtol=1e-4):
         return f"the values grow by {grown.min():.4g} to {grown.max():.4g}, not by {c}"
-    if not np.allclose(turned, turned[0]):
+    if not np.allclose(turned, turned[0], rtol=1e-4, atol=1e-5):
         return "the scores change by different amounts, so the attention changes"
     return None
 
@@ -103,37 +107,42 @@ def shift_fault(
     },
     hints=(
         "Add the same vector to every row: which one has the product c with v?",
-        "The product of v with itself is ‖v‖², so v / ‖v‖² has the product one.",
+        "A multiple of v itself will do: what is the product of v with v?",
     ),
     dots=2,
     minutes=10,
 )
-def my_shift(E, p, v, c):
+def my_shift(
+    E: np.ndarray,
+    p: np.ndarray,
+    v: np.ndarray,
+    c: float,
+) -> np.ndarray:
     """Return a new E (V, d) with which every logit is larger by just c."""
     return E + c * v / (v @ v)
 
 
 def labelled() -> Iterator[tuple[Corpus]]:
-    """Yield corpora in which each sequence holds one telling token."""
+    """Yield corpora in which each sequence holds one informative token."""
     for n, n_tokens, length, seed in ((20, 24, 4, 0), (60, 60, 8, 1), (100, 90, 8, 2)):
         yield (separable_corpus(n, n_tokens, length, n_relevant=8, seed=seed),)
 
 
 def numbers_fault(result: Any, corpus: Corpus) -> str | None:
-    """Return why two numbers a token do not read a corpus well enough."""
+    """Return why two numbers per token do not classify a corpus well enough."""
     pair, V = as_numbers(result), len(corpus.vocab)
     if pair is None or pair.shape != (2, V) or not np.isfinite(pair).all():
-        return f"expected two arrays of {V} numbers, the scores and the values"
+        return f"two arrays of {V} finite numbers, scores and values, are asked"
     a, b = pair
     if np.abs(b).max() > MOST_VALUE:
-        return f"a value of {np.abs(b).max():.4g}: only -3 to 3 are allowed"
+        return f"there is a value of size {np.abs(b).max():.4g}: at most 3 is allowed"
     logits = np.zeros(len(corpus))
     for i in range(len(corpus)):
         ids = np.array([s for _, s in corpus.words(i) if s >= 0])
         logits[i] = softmax(a[ids]) @ b[ids]
     loss = np.logaddexp(0, -corpus.signs.numpy() * logits).mean()
     if loss > ENOUGH:
-        return f"the loss is {loss:.3f}; bring it below {ENOUGH}"
+        return f"the loss is {loss:.3f} and has to be at most {ENOUGH}"
     return None
 
 
@@ -150,13 +159,13 @@ def leans(corpus: Corpus) -> np.ndarray:
         "equal scores give equal attention, and seven empty words dilute the one": (
             lambda corpus: (0 * leans(corpus), MOST_VALUE * leans(corpus))
         ),
-        "a token that tells “negative” needs a large score, too": (
+        "a token of negative sequences needs a large score, too": (
             lambda corpus: (20 * leans(corpus), MOST_VALUE * leans(corpus))
         ),
         "the values have the wrong sign": (
             lambda corpus: (20 * abs(leans(corpus)), -MOST_VALUE * leans(corpus))
         ),
-        "the attention is on the frequent tokens, which tell nothing": (
+        "the attention is on the frequent tokens, which are in both classes": (
             lambda corpus: (
                 corpus.counts.sum(axis=0).astype(float),
                 MOST_VALUE * leans(corpus),
@@ -164,13 +173,14 @@ def leans(corpus: Corpus) -> np.ndarray:
         ),
     },
     hints=(
-        "The value says which label a token speaks for; the score, whether it speaks.",
-        "Both follow from attnsel.posterior_difference(corpus); the score has no sign.",
+        "The value says for which label a token counts; the score, whether it counts.",
+        "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
+        "and near 0 for one of both. Which function of it belongs to which number?",
     ),
     dots=3,
     minutes=15,
 )
-def my_two_numbers(corpus):
+def my_two_numbers(corpus: attnsel.Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Return scores a and values b, (V,) each, that read a corpus."""
     lean = attnsel.posterior_difference(corpus).numpy()
     return 20 * abs(lean), 3 * lean

@@ -1,16 +1,19 @@
 """Exercises of the chapter on one gradient step."""
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import torch
 
-from attnsel import signed_frequency
+import attnsel
+from attnsel import posterior_difference, signed_frequency
 from attnsel.corpus import Corpus
 from attnsel.evidence import label_z
 from attnsel_book.checks.cases import corpora
 from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers
 
 
 def small_corpora() -> Iterator[tuple[Corpus]]:
@@ -33,6 +36,14 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
         "that is the sum over the sequences; alpha is their mean": lambda corpus: (
             signed_frequency(corpus) * len(corpus)
         ),
+        "alpha counts occurrences; divided by the lengths it is beta": lambda corpus: (
+            corpus.counts.T
+            @ (corpus.signs / corpus.lengths).double().numpy()
+            / len(corpus)
+        ),
+        "that is the posterior difference: alpha over how often the token occurs": (
+            posterior_difference
+        ),
         "count every occurrence, not only whether the token is there": lambda corpus: (
             torch.from_numpy((corpus.counts.T > 0) @ corpus.signs.double().numpy())
             / len(corpus)
@@ -40,12 +51,13 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
     },
     hints=(
         "Each sequence adds its counts, with the sign of its label.",
-        "corpus.counts.T @ corpus.signs.numpy() adds them up; n = len(corpus).",
+        "A sum over sequences, of counts times signs: a product of the transposed "
+        "count matrix with a vector. alpha is a mean, so one more division.",
     ),
     dots=1,
     minutes=5,
 )
-def my_alpha(corpus):
+def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     """Return alpha, (V,), from corpus.counts (n, V) and corpus.signs (n,)."""
     return corpus.counts.T @ corpus.signs.numpy() / len(corpus)
 
@@ -87,6 +99,12 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
         "the variance of the labels, 1 - the square of their mean, is missing": (
             z_with(centered, lambda c, y: c.var(0) / (len(y) - 1))
         ),
+        "Var(c_s) is over all n sequences, without ddof=1": (
+            z_with(
+                centered,
+                lambda c, y: (1 - y.mean() ** 2) * c.var(0, ddof=1) / (len(y) - 1),
+            )
+        ),
         "divide by the standard deviation, the root of the variance": (
             z_with(centered, lambda c, y: shuffled(c, y) ** 2)
         ),
@@ -98,7 +116,7 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
     dots=2,
     minutes=10,
 )
-def my_z(corpus):
+def my_z(corpus: attnsel.Corpus) -> np.ndarray:
     """Return z of each token, (V,); nan where all hold it equally often."""
     c, y = corpus.counts.toarray(), corpus.signs.double().numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
@@ -107,22 +125,29 @@ def my_z(corpus):
 
 def lengths_fault(result: Any) -> str | None:
     """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
+    kinds = "a list of lists of token ids and a list of labels, 0 or 1, are asked"
     try:
         sequences, labels = result
-        rows = [[int(s) for s in sequence] for sequence in sequences]
-        signs = [{0: -1, 1: 1}[int(label)] for label in labels]
-    except (TypeError, ValueError, KeyError):
-        return "expected a list of lists of token ids, and a list of labels 0 and 1"
+        given = [as_numbers(list(sequence)) for sequence in sequences]
+        signs = [{0: -1, -1: -1, 1: 1}[float(label)] for label in labels]
+    except (TypeError, ValueError, KeyError, RuntimeError):
+        return kinds
+    rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
+    if len(rows) != len(given) or not all(s.is_integer() for row in rows for s in row):
+        return kinds
     if len(rows) != len(signs) or not all(rows):
-        return "expected a label for each sequence, and no sequence without tokens"
+        return "each sequence needs a label, and at least one token"
     alpha = sum(y * row.count(0) for y, row in zip(signs, rows, strict=True))
-    beta = sum(y * row.count(0) / len(row) for y, row in zip(signs, rows, strict=True))
+    parts = zip(signs, rows, strict=True)
+    beta = sum(Fraction(y * row.count(0), len(row)) for y, row in parts)
     if len(set(map(len, rows))) == 1:
         return "all lengths are equal, and then beta is alpha over the length"
+    n = len(rows)
+    found = f"n alpha_0 is {alpha} and n beta_0 is {beta}, where n = {n}"
     if alpha <= 0:
-        return "token 0 does not occur more often in positive sequences: alpha <= 0"
+        return f"{found}: token 0 has to occur more often in positive sequences"
     if beta >= 0:
-        return "beta is not negative: the positive sequences have to be the long ones"
+        return f"{found}: the positive sequences have to be the long ones"
     return None
 
 
@@ -134,25 +159,25 @@ def lengths_fault(result: Any) -> str | None:
             [[0, 0, 1], [0, 1, 1]],
             [1, 0],
         ),
-        "beta is not negative: the positive sequences have to be the long ones": (
+        "n beta_0 is 3/4, where n = 2: the positive sequences have to be the long": (
             lambda: ([[0, 0], [0, 1, 1, 1]], [1, 0])
         ),
-        "token 0 does not occur more often in positive sequences: alpha <= 0": lambda: (
-            [[0, 1, 1, 1], [0]],
-            [1, 0],
+        "n alpha_0 is 0 and n beta_0 is -3/4, where n = 2: token 0 has to occur": (
+            lambda: ([[0, 1, 1, 1], [0]], [1, 0])
         ),
-        "expected a list of lists of token ids, and a list of labels 0 and 1": lambda: (
+        "a list of lists of token ids and a list of labels, 0 or 1, are": lambda: (
             [[0, 0, 1, 1, 1, 1], [0]],
             ["positive", "negative"],
         ),
     },
     hints=(
         "An occurrence weighs 1 in alpha, and one over the length in beta.",
-        "Two occurrences in one long positive sequence, one in a short negative one.",
+        "Which class should have the long sequences, so that its occurrences weigh "
+        "little in beta? And the more occurrences, so that they prevail in alpha?",
     ),
     dots=3,
     minutes=10,
 )
-def my_sequences():
+def my_sequences() -> tuple[list[list[int]], list[int]]:
     """Return sequences of token ids, and labels, with alpha_0 > 0 > beta_0."""
     return [[0, 0, 1, 1, 1, 1, 1, 1], [0]], [1, 0]

@@ -48,12 +48,12 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
-        "q / (1 - q) = e^(a_s - a_t), and it is (b_t - f) / (f - b_s).",
+        "The attention on s over that on t is e^(a_s - a_t). Express it in f.",
     ),
     dots=1,
     minutes=5,
 )
-def my_log_ratio(f, b_s, b_t):
+def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
     """Return a_s - a_t from f of the pair s, t and the values b_s and b_t."""
     return np.log((b_t - f) / (f - b_s))
 
@@ -98,7 +98,7 @@ def same_sign(zeta: np.ndarray) -> np.ndarray:
         "what counts is the sign of zeta, not of the value start + zeta": (
             lambda zeta, start: same_sign(zeta + start) & ~np.eye(len(zeta), dtype=bool)
         ),
-        "that is beyond the higher value only; below the lower one betrays, too": (
+        "those are the pairs above the higher value; the ones below the lower count": (
             lambda zeta, start: (
                 (np.minimum.outer(zeta, zeta) > 0) & ~np.eye(len(zeta), dtype=bool)
             )
@@ -107,12 +107,12 @@ def same_sign(zeta: np.ndarray) -> np.ndarray:
     hints=(
         "The values are start + zeta_s and start + zeta_t, and f is "
         "start + zeta_s + zeta_t. When is it greater than both? When less?",
-        "Just where zeta_s zeta_t > 0, and s is not t.",
+        "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
     dots=2,
     minutes=10,
 )
-def my_betrayers(zeta, start):
+def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
     """Return which pairs of different tokens betray a sum, bool (V, V).
 
     The sum says start + zeta_s of one token and start + zeta_s + zeta_t of
@@ -157,12 +157,12 @@ def seeming(c: float, k: int) -> float:
     hints=(
         "An attention with the weight w says w b / (w + k), with b = tanh c. The curve "
         "says f = tanh(c / (k + 1)). Set them equal.",
-        "w = k f / (b - f).",
+        "One equation, linear in w: bring the terms with w to one side.",
     ),
     dots=2,
     minutes=10,
 )
-def my_seeming_weight(c, k):
+def my_seeming_weight(c: float, k: int) -> float:
     """Return the weight w of a word with number c that k neutral words see.
 
     The model is f = tanh(mean of the numbers), and a neutral word has 0.

@@ -63,7 +63,7 @@ def strictly_rarer(x: int, m: int, n_1: int, n: int) -> float:
     dots=2,
     minutes=10,
 )
-def my_p(x, m, n_1, n):
+def my_p(x: int, m: int, n_1: int, n: int) -> float:
     """Return the two-sided p-value of x of m texts being of class 1 by luck.
 
     n texts were dealt their labels, n_1 of them the label 1.

@@ -1,13 +1,16 @@
 """Exercises of the chapter on IMDB and Yelp."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.checks.cases import corpora
 from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers, code, same
 
 
 def one_corpus() -> Iterator[tuple[Corpus]]:
@@ -57,15 +60,16 @@ def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     },
     hints=(
         "How many tokens do the positive texts hold, and how many the negative ones?",
-        "corpus.signs @ corpus.lengths.float() is the difference; divide by the sum.",
+        "A text of length T holds T tokens, each with the sign of the text: add up the "
+        "signed tokens, and divide by how many there are.",
     ),
     dots=1,
     minutes=5,
 )
-def my_neutral(corpus):
+def my_neutral(corpus: attnsel.Corpus) -> float:
     """x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
     lengths = corpus.lengths.float()
-    return corpus.signs @ lengths / lengths.sum()
+    return float(corpus.signs @ lengths / lengths.sum())
 
 
 @exercise(
@@ -95,24 +99,29 @@ def my_neutral(corpus):
     hints=(
         "If all scores are equal, which share of the attention has a token that occurs "
         "k times in a text of length T?",
-        "corpus.counts @ b adds up the values; divide by corpus.lengths.",
+        "Then f is a plain mean of values over the positions of a text. Which product "
+        "of corpus.counts sums them, a token that occurs twice counted twice?",
     ),
     dots=2,
     minutes=10,
 )
-def my_flat_logits(ab, corpus):
+def my_flat_logits(ab: torch.Tensor, corpus: attnsel.Corpus) -> torch.Tensor:
     """Logits (n,) with p = 0, from scores ab = [E p, E v], (V, 2)."""
     b = ab[:, 1].numpy()
     return torch.from_numpy(corpus.counts @ b) / corpus.lengths
 
 
-def not_those(E: Tensor, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
+def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
     """Return why the embeddings do not give the scores ab with p and v, or None."""
-    if not isinstance(E, Tensor) or E.shape != (len(ab), len(p)):
-        return f"expected a tensor of shape ({len(ab)}, {len(p)}), a row for each token"
+    E = as_numbers(result)
+    if E is None or E.shape != (len(ab), len(p)):
+        return (
+            f"numbers of shape ({len(ab)}, {len(p)}), a row for each token, are asked"
+        )
     for name, vector, wanted in (("E p", p, ab[:, 0]), ("E v", v, ab[:, 1])):
-        if not torch.allclose(E.double() @ vector, wanted, rtol=1e-5, atol=1e-6):
-            return f"{name} is {E.double() @ vector}, not {wanted}; p and v overlap"
+        found = E @ vector.numpy()
+        if not same(found, wanted):
+            return f"{name} is {code(found)} and should be {code(wanted.numpy())}"
     return None
 
 
@@ -121,22 +130,32 @@ def not_those(E: Tensor, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
     fault=not_those,
     cases=vectors,
     mistakes={
-        "p and v overlap": lambda ab, p, v: (
+        "p and v overlap: what is added along v changes E p, too": lambda ab, p, v: (
             torch.outer(ab[:, 0], p) / (p @ p) + torch.outer(ab[:, 1], v) / (v @ v)
         ),
-        "a row for each token": lambda ab, p, v: ab[:, :1] * (p + v).new_ones(1, 1),
-        "E p is ": lambda ab, p, v: torch.outer(ab[:, 1], v) / (v @ v),
-        "E v is ": lambda ab, p, v: torch.outer(ab[:, 0], p) / (p @ p),
+        "along p as well: only E v has been looked at": lambda ab, p, v: (
+            torch.outer(ab[:, 1], v) / (v @ v)
+        ),
+        "along v as well: only E p has been looked at": lambda ab, p, v: (
+            torch.outer(ab[:, 0], p) / (p @ p)
+        ),
+        "divide by the squared lengths of p and v": lambda ab, p, v: (
+            torch.outer(ab[:, 0], p) + torch.outer(ab[:, 1], v)
+        ),
     },
     hints=(
         "Each row of E has to satisfy two linear equations in d >= 2 unknowns.",
-        "With P = torch.stack([p, v]) the equations are E P^T = ab, and "
-        "torch.linalg.pinv(P) is a right inverse of P.",
+        "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
+        "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
     ),
     dots=3,
     minutes=15,
 )
-def my_embeddings(ab, p, v):
+def my_embeddings(
+    ab: torch.Tensor,
+    p: torch.Tensor,
+    v: torch.Tensor,
+) -> torch.Tensor:
     """Embeddings E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
     P = torch.stack([p, v])
     return ab @ torch.linalg.pinv(P).T

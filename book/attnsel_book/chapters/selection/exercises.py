@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
@@ -67,13 +68,13 @@ def level(votes: np.ndarray, others: np.ndarray) -> float:
     hints=(
         "All attention on the best competitor instead of the relevant token: how much "
         "does the loss of this one sequence grow? Which sequence is the cheapest?",
-        "np.logaddexp(0, -z) is the loss of a vote z; the mean over n sequences divides"
-        " what one of them costs by n.",
+        "np.logaddexp(0, -z) is the loss of a vote z without overflow. The loss of the"
+        " corpus is a mean over n sequences: what does one of them add to it?",
     ),
     dots=1,
     minutes=5,
 )
-def my_level(votes, others):
+def my_level(votes: np.ndarray, others: np.ndarray) -> float:
     """Return E_sel from votes (n,) and the strongest against them, (n,)."""
     costs = np.logaddexp(0, -others) - np.logaddexp(0, -votes)
     return costs.min() / len(votes)
@@ -122,6 +123,9 @@ def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         "L is a mean over the sequences, not their sum": (
             lambda *case: motion(*case) * len(case[2])
         ),
+        "gamma gamma^T is a matrix; gamma @ gamma is the number ‖gamma‖²": (
+            lambda a, gamma, *case: -(1 + gamma @ gamma) * _slope(a, gamma, *case)
+        ),
         "gamma gamma^T is a matrix; you took the squares of its diagonal only": (
             lambda a, gamma, *case: -(1 + gamma**2) * _slope(a, gamma, *case)
         ),
@@ -134,7 +138,12 @@ def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     dots=2,
     minutes=15,
 )
-def my_motion(a, gamma, ids, signs):
+def my_motion(
+    a: torch.Tensor,
+    gamma: torch.Tensor,
+    ids: torch.Tensor,
+    signs: torch.Tensor,
+) -> torch.Tensor:
     """Return da/dt = -K dL/da of the limit flow, (V,).
 
     Scores a and values gamma are (V,), token ids (n, T), labels -1 or +1 (n,).
@@ -153,10 +162,10 @@ LONGEST, MOST = 8, 24
 def lost_fault(corpus: Any) -> str | None:
     """Return why a corpus is no counterexample, or None if it is one."""
     if not isinstance(corpus, Corpus):
-        return "return an attnsel.Corpus, for instance from Corpus.from_tokens"
+        return "an attnsel.Corpus is asked, for instance from Corpus.from_tokens"
     if len(corpus) > MOST or int(corpus.lengths.max()) > LONGEST:
         size = f"{len(corpus)} sequences of up to {int(corpus.lengths.max())} tokens"
-        return f"at most {MOST} sequences of at most {LONGEST} tokens are asked: {size}"
+        return f"{size}; at most {MOST} of at most {LONGEST} are allowed"
     try:
         relevant = relevant_tokens(corpus)
     except ValueError as error:
@@ -170,7 +179,7 @@ def lost_fault(corpus: Any) -> str | None:
         shares = [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
         lost += sorted(shares) == [0, 1]
     if lost < 2:
-        return f"of the seeds 0, 1, 2 only {lost} lose a class; two are asked"
+        return f"of the seeds 0, 1, 2 only {lost} lose a class, and two should"
     return None
 
 
@@ -192,25 +201,26 @@ def _leaning() -> Corpus:
     "selection-lost",
     fault=lost_fault,
     mistakes={
-        "at most 24 sequences of at most 8 tokens are asked": (
+        "80 sequences of up to 31 tokens; at most 24 of at most 8 are allowed": (
             lambda: separable_corpus(80, 60, 31, n_relevant=4)
         ),
         "it does not satisfy Assumption 1": _leaning,
-        "only 0 lose a class": lambda: _drawn([12], [12], 8),
-        "return an attnsel.Corpus": lambda: [[0, 2], [1, 2]],
+        "of the seeds 0, 1, 2 only 0 lose a class, and two should": lambda: _drawn(
+            [12], [12], 8
+        ),
+        "an attnsel.Corpus is asked": lambda: [[0, 2], [1, 2]],
     },
     hints=(
         "Let all sequences hold the same seven irrelevant tokens, and one relevant one."
         " What is left to choose is how many relevant tokens a class has, and how often"
         " each occurs.",
-        "Many rare relevant tokens push together, and each has little to hold with. Try"
-        " four a class, in three sequences each. (All are equally frequent, so kappa is"
-        " below one.)",
+        "Many rare relevant tokens push together, and each has little to hold with: try"
+        " several numbers of relevant tokens per class, each in few sequences.",
     ),
     dots=3,
     minutes=20,
 )
-def my_corpus():
+def my_corpus() -> attnsel.Corpus:
     """Return a Corpus with Assumption 1 that loses a class at step 300."""
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]

@@ -54,13 +54,13 @@ def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
     },
     hints=(
         "bins = binned(x, y); which of its 20 bins count, and what is averaged there?",
-        "With full = bins.count >= 5: the mean of bins.deviation[full] over "
-        "np.ptp(bins.mean[full]).",
+        "A bin counts if it holds five tokens or more. Two things of those bins are "
+        "needed: the mean of their deviations, and the range of their means.",
     ),
     dots=2,
     minutes=10,
 )
-def my_spread(x, y):
+def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:
     """Spread within bins over the range of their means, a number."""
     bins = binned(x, y)
     full = bins.count >= 5

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+import attnsel
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.statistics import shape
@@ -55,12 +56,17 @@ def difference_of(counts: Tensor) -> Tensor:
     hints=(
         "How often does a token occur in a sequence of label y, in the mean? "
         "The label's probability given the token is its share of that.",
-        "The mean counts are first + (length - 1) * later, a row for each label.",
+        "One token is drawn from the first law and length - 1 from the later one: how "
+        "often does a token occur under each label, in the mean?",
     ),
     dots=1,
     minutes=5,
 )
-def my_leans(first, later, length):
+def my_leans(
+    first: torch.Tensor,
+    later: torch.Tensor,
+    length: int,
+) -> torch.Tensor:
     """Leans (V,) from two laws (2, V): row 0 for y = -1, row 1 for +1."""
     negative, positive = first + (length - 1) * later
     return (positive - negative) / (positive + negative)
@@ -86,20 +92,21 @@ def my_leans(first, later, length):
     },
     hints=(
         "How many later tokens are there in all, and what must each of them be?",
-        "Solve k ** (n * (length - 1)) = 1 / 2 for k.",
+        "They are independent, and each is as it should be with probability k. What is "
+        "the probability that all are?",
     ),
     dots=2,
     minutes=10,
 )
-def my_distance(n, length):
+def my_distance(n: int, length: int) -> float:
     """The greatest 1 - k with probability of at least 1/2."""
     return 1 - 0.5 ** (1 / (n * (length - 1)))
 
 
 def no_break(corpus: Corpus) -> str | None:
     """Return why gradient descent does not break the V of a corpus, or None."""
-    if not isinstance(corpus, Corpus):
-        return f"return a Corpus, not a {type(corpus).__name__}"
+    if not isinstance(corpus, Corpus) or corpus.labels is None:
+        return "an attnsel.Corpus with labels is asked"
     n, n_tokens = corpus.counts.shape
     if n > 1000 or n_tokens > 100:
         return f"at most 1,000 sequences and 100 tokens; yours has {n} and {n_tokens}"
@@ -139,12 +146,12 @@ def no_break(corpus: Corpus) -> str | None:
     },
     hints=(
         "Which tokens does gradient descent hardly move? Make irrelevant ones such.",
-        "synthetic_corpus(..., delta=0.1, n_relevant=R): R is 90 if all are equal; "
-        "with fewer the irrelevant ones are rarer, and too rare they lean by chance.",
+        "In synthetic_corpus, n_relevant=R with R of 100 tokens sets how many are "
+        "irrelevant, and with it how rare each is. Too rare, and they lean by chance.",
     ),
     dots=3,
     minutes=15,
 )
-def my_corpus():
+def my_corpus() -> attnsel.Corpus:
     """A corpus of at most 1,000 sequences and 100 tokens."""
     return synthetic_corpus(1000, 100, 20, delta=0.1, n_relevant=70)
