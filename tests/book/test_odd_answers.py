@@ -30,7 +30,7 @@ class Evil:
     def fail(self, *_: Any) -> Any:
         raise RuntimeError("no")
 
-    __repr__ = __eq__ = __len__ = __bool__ = __iter__ = __array__ = fail  # type: ignore[assignment]
+    __repr__ = __eq__ = __len__ = __bool__ = __iter__ = __array__ = fail
     __float__ = __getitem__ = __deepcopy__ = fail
 
 

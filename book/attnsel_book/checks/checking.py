@@ -6,6 +6,7 @@ compared with, on which arguments, and which mistakes it knows by name.
 
 import ast
 import copy
+import functools
 import html
 import importlib
 import inspect
@@ -146,9 +147,9 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
     if not callable(answer):
         name = exercise.solution.__name__
         return Verdict("wrong", f"give the function {name} itself, not {code(answer)}")
-    cases = list(exercise.cases())
+    cases = _cases(exercise.name)
     tried = outcomes(answer, cases)
-    for case, outcome in zip(cases, tried, strict=False):
+    for i, outcome in enumerate(tried):
         if outcome.error is not None:
             text = f"your function fails: {outcome.error}"
         elif outcome.result is None or outcome.result is ...:
@@ -157,69 +158,97 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
                 return Verdict("open", text)
             text = "your function returns nothing here: end each way with return"
         else:
-            fault = _fault(exercise, case, outcome.result)
+            fault = _fault(exercise, i, outcome.result)
             if fault is None:
                 continue
-            text = _why(exercise, fault, cases, tried)
-        return Verdict("wrong", text, _example(exercise, case, outcome))
+            text = _why(exercise, fault, tried)
+        return Verdict("wrong", text, _example(exercise, i, outcome))
     examples = f" on {len(cases)} examples" if len(cases) > 1 else ""
     return Verdict("right", f"right{examples}")
 
 
-def _fault(exercise: Exercise, case: tuple[Any, ...], result: Any) -> str | None:
-    """Return what is wrong with a result, or None."""
+@functools.cache
+def _cases(name: str) -> Cases:
+    """Return the arguments to try in an exercise; whoever gets them gets copies."""
+    return list(_EXERCISES[name].cases())
+
+
+@functools.cache
+def _wanted(name: str) -> list[Any]:
+    """Return what is expected in each case of an exercise that says it."""
+    expected = _EXERCISES[name].expected
+    if expected is None:
+        return []
+    with np.errstate(all="ignore"):
+        return [expected(*copy.deepcopy(case)) for case in _cases(name)]
+
+
+def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
+    """Return what is wrong with the result in one case, or None."""
     if exercise.fault is None:
-        return difference([(result, _wanted(exercise, case))])
+        return difference([(result, _wanted(exercise.name)[i])])
     try:
         with np.errstate(all="ignore"):
-            return exercise.fault(result, *copy.deepcopy(case))
+            return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
     except Exception:  # a result that is not of the kind that is asked for
         return f"what is asked for is this: {inspect.getdoc(exercise.solution)}"
 
 
-def _wanted(exercise: Exercise, case: tuple[Any, ...]) -> Any:
-    """Return what is expected of one case."""
-    assert exercise.expected is not None  # where there is no fault
-    return exercise.expected(*copy.deepcopy(case))
-
-
-def _why(exercise: Exercise, fault: str, cases: Cases, tried: Sequence[Outcome]) -> str:
+def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
     """Return the sentence on a wrong answer: a known mistake, or how it differs."""
-    mistake = _mistake(exercise, cases, tried)
+    mistake = _mistake(exercise, tried)
     if exercise.fault is not None:
         return f"{fault}; {mistake}" if mistake and mistake not in fault else fault
     if mistake is not None:
         return mistake
     if any(outcome.error for outcome in tried):
         return fault
-    pairs = [
-        (outcome.result, _wanted(exercise, case))
-        for case, outcome in zip(cases, tried, strict=True)
-    ]
-    return difference(pairs) or fault
+    results = [outcome.result for outcome in tried]
+    pairs = zip(results, _wanted(exercise.name), strict=True)
+    return difference(list(pairs)) or fault
 
 
-def _mistake(exercise: Exercise, cases: Cases, tried: Sequence[Outcome]) -> str | None:
+def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
     """Return the name of the mistake that gives the same results.
 
     Cases in which either gives something that is not finite do not count, unless the
     mistake shows in no other.
     """
-    for name, wrong in exercise.mistakes.items():
-        made = outcomes(wrong, cases)
-        pairs = list(zip(cases, tried, made, strict=False))
-        finite = [
-            (case, one.result, other.result)
-            for case, one, other in pairs
-            if _is_finite(one.result) and _is_finite(other.result)
+    results = [outcome.result for outcome in tried]
+    if not any(map(_is_finite, results)):
+        return None
+    for name, made in _made(exercise.name).items():
+        kept = [
+            (mine, other.result)
+            for mine, other in zip(results, made.outcomes, strict=False)
+            if not made.shows_finite or (_is_finite(mine) and _is_finite(other.result))
         ]
-        if exercise.fault is None and not any(
-            _fault(exercise, case, other) for case, _, other in finite
-        ):
-            finite = [(case, one.result, other.result) for case, one, other in pairs]
-        if finite and all(same(one, other) for _, one, other in finite):
+        if kept and all(same(mine, other) for mine, other in kept):
             return name
     return None
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a mistake gives, and whether it shows in a case with finite results."""
+
+    outcomes: Sequence[Outcome]
+    shows_finite: bool
+
+
+@functools.cache
+def _made(name: str) -> dict[str, _Made]:
+    """Return what each mistake of an exercise gives in its cases."""
+    exercise = _EXERCISES[name]
+    found = {}
+    for sentence, wrong in exercise.mistakes.items():
+        made = outcomes(wrong, _cases(name))
+        shows = any(
+            _is_finite(outcome.result) and _fault(exercise, i, outcome.result)
+            for i, outcome in enumerate(made)
+        )
+        found[sentence] = _Made(made, bool(shows))
+    return found
 
 
 def _is_finite(result: Any) -> bool:
@@ -228,14 +257,15 @@ def _is_finite(result: Any) -> bool:
     return found is not None and bool(np.isfinite(found).all())
 
 
-def _example(exercise: Exercise, case: tuple[Any, ...], outcome: Outcome) -> str:
+def _example(exercise: Exercise, i: int, outcome: Outcome) -> str:
     """Return the call that shows a fault, with what is expected and what comes out."""
     function = exercise.solution
     names = list(inspect.signature(function).parameters)
+    case = _cases(exercise.name)[i]
     lines = [f"{name} = {code(x)}" for name, x in zip(names, case, strict=True)]
     lines.append(f"{function.__name__}({', '.join(names)})")
     if exercise.expected is not None:
-        lines.append(f"# expected: {code(_wanted(exercise, case))}")
+        lines.append(f"# expected: {code(_wanted(exercise.name)[i])}")
     if outcome.error is None:
         lines.append(f"# got: {code(outcome.result)}")
     if outcome.printed:

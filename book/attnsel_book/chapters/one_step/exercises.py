@@ -123,13 +123,16 @@ def my_z(corpus: attnsel.Corpus) -> np.ndarray:
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
 
 
+SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
+
+
 def lengths_fault(result: Any) -> str | None:
     """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
     kinds = "a list of lists of token ids and a list of labels, 0 or 1, are asked"
     try:
         sequences, labels = result
         given = [as_numbers(list(sequence)) for sequence in sequences]
-        signs = [{0: -1, -1: -1, 1: 1}[float(label)] for label in labels]
+        signs = [SIGNS[float(label)] for label in labels]
     except (TypeError, ValueError, KeyError, RuntimeError):
         return kinds
     rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
