@@ -272,6 +272,16 @@ class Corpus:
             name=self.name,
         )
 
+    def bags(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the ids of the tokens of each sequence, and how often each occurs.
+
+        Both arrays are (k,) for a sequence of k distinct tokens, by growing id if the
+        corpus was made by `from_texts` or `from_tokens`; counts are float32.
+        """
+        cuts = self.counts.indptr[1:-1]
+        ids = np.split(self.counts.indices, cuts)
+        return list(zip(ids, np.split(self.counts.data, cuts), strict=True))
+
     def words(self, i: int) -> list[tuple[str, int]]:
         """Split sequence i into pieces with their token ids, to colour a text.
 

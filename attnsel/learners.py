@@ -4,10 +4,10 @@ A step has two halves. `take_gradient` reads it off where the parameters stand, 
 moves them; between the two `fit` records, and may stop.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import chain
 from threading import local
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -23,6 +23,8 @@ from attnsel.scale.threads import Workers
 BLOCK = 512
 # Stored counts that are multiplied at a time.
 PIECE = 2**18
+# Such as `torch.optim.RMSprop`, or `functools.partial` of a class with its settings.
+OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
 
 class _Mover(Protocol):
@@ -161,6 +163,44 @@ class Learner:
         if not bool(loss.isfinite()):
             raise FloatingPointError("the loss is not finite; train with a smaller lr")
         return logits, loss
+
+
+class TorchLearner(Learner):
+    """Steps by autograd and by an optimizer of `torch.optim`, over all parameters.
+
+    Args:
+        model: the model, which is moved in place.
+        train: names of the parameters to move.
+        lr: learning rate of all of them.
+        factory: what makes the optimizer from a list of tensors and `lr=`.
+    """
+
+    def __init__(
+        self,
+        model: Classifier,
+        train: Collection[str],
+        lr: float,
+        factory: OptimizerFactory,
+    ) -> None:
+        super().__init__(model, train, lr, "gd")
+        self.optimizer = factory([self.leaves[name] for name in train], lr=lr)
+
+    def step(self) -> None:
+        """Move the parameters by the gradient taken."""
+        for name, gradient in self.gradients.items():
+            self.leaves[name].grad = gradient
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.gradients = {}
+        self._scores = None
+
+    def memories(self) -> Any:
+        """Return what the optimizer remembers."""
+        return self.optimizer.state_dict()
+
+    def set_memories(self, memories: Any) -> None:
+        """Go on from what an optimizer remembered."""
+        self.optimizer.load_state_dict(memories)
 
 
 class ScoreSpaceLearner(Learner):

@@ -63,9 +63,7 @@ def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
 
 def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
     """Return Spearman's rank correlation of all entries of two arrays or tensors."""
-    x_ranks = scipy.stats.rankdata(x)
-    y_ranks = scipy.stats.rankdata(y)
-    return float(np.corrcoef(x_ranks, y_ranks)[0, 1])
+    return float(scipy.stats.spearmanr(np.ravel(x), np.ravel(y)).statistic)
 
 
 @dataclass(frozen=True)

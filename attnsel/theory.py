@@ -120,8 +120,7 @@ def relevant_tokens(
     posterior = posterior_difference(corpus).numpy()
     complete = np.abs(posterior) == 1
     relevant = []
-    rows = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
-    for i, tokens in enumerate(rows):
+    for i, (tokens, _) in enumerate(corpus.bags()):
         candidates = tokens[complete[tokens]]
         partly = tokens[~complete[tokens] & leaning[tokens]]
         broken = f"corpus: sequence {i} breaks Assumption 1"
@@ -146,10 +145,8 @@ def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     """
     check_shape("values", values, (len(corpus.vocab),))
     b = values.detach().double().cpu().numpy()
-    counts = corpus.counts
-    bags = np.split(counts.indices, counts.indptr[1:-1])
     strongest = []
-    for y, bag in zip(corpus.signs.tolist(), bags, strict=True):
+    for y, (bag, _) in zip(corpus.signs.tolist(), corpus.bags(), strict=True):
         votes = y * b[bag]
         strongest.append(int(bag[votes.argmax()]))
     return torch.tensor(strongest)
@@ -268,8 +265,7 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     if len(choices) != n:
         raise ValueError(f"selected: {len(choices)} for {n} sequences")
     pairs: set[tuple[int, int]] = set()
-    rows = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
-    for i, (choice, ids) in enumerate(zip(choices, rows, strict=True)):
+    for i, (choice, (ids, _)) in enumerate(zip(choices, corpus.bags(), strict=True)):
         chosen = _token_ids(choice)
         tokens = set(ids.tolist())
         if not chosen:

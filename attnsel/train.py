@@ -17,7 +17,12 @@ from torch import Tensor
 
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
-from attnsel.learners import Learner, ScoreSpaceLearner
+from attnsel.learners import (
+    Learner,
+    OptimizerFactory,
+    ScoreSpaceLearner,
+    TorchLearner,
+)
 from attnsel.model import (
     AttentionClassifier,
     Classifier,
@@ -28,9 +33,7 @@ from attnsel.model import (
 from attnsel.progress import progress
 from attnsel.scale.checkpoint import (
     Checkpoint,
-    label_digest,
     tensor_digest,
-    text_digest,
 )
 from attnsel.scale.distributed import (
     check_processes_agree,
@@ -101,7 +104,7 @@ def fit(
     train: Collection[str] | None = None,
     test: Corpus | None = None,
     snapshots: Collection[int] = (),
-    optimizer: Literal["adam", "gd"] = "adam",
+    optimizer: Literal["adam", "gd"] | OptimizerFactory = "adam",
     batch_size: int | None = None,
     until_accuracy: float | None = None,
     until_loss: float | None = None,
@@ -121,7 +124,10 @@ def fit(
             and "key_query"; all of them if None.
         test: sequences to evaluate at each step, in the same vocabulary.
         snapshots: numbers of steps after which to keep the scores, 0 to `steps`.
-        optimizer: "adam" (betas 0.9 and 0.999) or "gd", plain gradient descent.
+        optimizer: "adam" (betas 0.9 and 0.999), "gd", plain gradient descent, or what
+            makes an optimizer of torch from a list of tensors and `lr=`, such as
+            `torch.optim.RMSprop` or `functools.partial(torch.optim.Adam, eps=1e-3)`;
+            that one has the same lr for all parameters and steps by autograd.
         batch_size: sequences in a mini-batch, drawn without replacement, the same ones
             in each run; None takes all. Training loss and accuracy are then those of
             the batches before their steps, averaged over the pass.
@@ -144,14 +150,14 @@ def fit(
     FloatingPointError of training that diverges, and at which step.
     """
     _check(model, corpus, lr)
-    check_choice("optimizer", optimizer, ("adam", "gd"))
+    described = _described(optimizer, lr)
     check_number("batch_size", batch_size, 1, integer=True, optional=True)
     _check_steps(steps, snapshots)
     until = {"until_accuracy": until_accuracy, "until_loss": until_loss}
     _check_ends(**until)
     trained = _trained_names(model, train)
     _check_test(test, corpus)
-    _check_processes(model, batch_size)
+    _check_processes(model, batch_size, optimizer)
     settings: dict[str, Any] = {
         "vocab": _vocab_digest(corpus.vocab),
         "classes": list(corpus.classes),
@@ -159,7 +165,7 @@ def fit(
         "dtype": str(model.cls.dtype),
         "lr": float(lr),
         "train": trained,
-        "optimizer": optimizer,
+        "optimizer": described,
         "batch_size": batch_size,
     }
     check_processes_agree(settings | until | {"steps": steps, "test": test is not None})
@@ -192,10 +198,12 @@ def fit(
 
 @contextmanager
 def _learner(
-    model: Classifier, train: list[str], lr: float, optimizer: str
+    model: Classifier, train: list[str], lr: float, optimizer: str | OptimizerFactory
 ) -> Iterator[Learner]:
     """Give the learner for a model, and its workers while it learns."""
-    if isinstance(model, AttentionClassifier):
+    if not isinstance(optimizer, str):
+        yield TorchLearner(model, train, lr, optimizer)
+    elif isinstance(model, AttentionClassifier):
         with Workers(model.embeddings.device) as workers:
             yield ScoreSpaceLearner(model, train, lr, optimizer, workers)
     else:
@@ -317,12 +325,12 @@ def _belongings(
     """Return what a checkpoint belongs to beside the settings, by name."""
     parts: dict[str, Any] = {
         "number of texts": len(corpus),
-        "texts": text_digest(corpus),
-        "labels": label_digest(corpus),
+        "texts": _text_digest(corpus),
+        "labels": _label_digest(corpus),
     }
     if test is not None:
-        parts["test texts"] = text_digest(test)
-        parts["test labels"] = label_digest(test)
+        parts["test texts"] = _text_digest(test)
+        parts["test labels"] = _label_digest(test)
     everywhere = gathered(parts)
     belongings: dict[str, Any] = {
         "processes": len(everywhere),
@@ -332,6 +340,18 @@ def _belongings(
         belongings[name] = ", ".join(str(part[name]) for part in everywhere)
     belongings["start"] = tensor_digest(model.state_dict().values())
     return belongings
+
+
+def _text_digest(corpus: Corpus) -> str:
+    """Return a short text that a corpus with other counts does not have."""
+    counts = corpus.counts
+    arrays = counts.indptr, counts.indices, counts.data
+    return tensor_digest(map(torch.as_tensor, arrays))
+
+
+def _label_digest(corpus: Corpus) -> str:
+    """Return a short text that a corpus with other labels does not have."""
+    return tensor_digest([corpus.targets])
 
 
 def _size_of_checkpoint(model: Classifier, trained: list[str]) -> int:
@@ -361,11 +381,30 @@ def _check_test(test: Corpus | None, corpus: Corpus) -> None:
         )
 
 
-def _check_processes(model: Classifier, batch_size: int | None) -> None:
+def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
+    """Return the name and settings of an optimizer; a ValueError if it is none."""
+    if isinstance(optimizer, str) or not callable(optimizer):
+        check_choice("optimizer", optimizer, ("adam", "gd"))
+        return str(optimizer)
+    made = optimizer([torch.zeros(1)], lr=lr)
+    if not isinstance(made, torch.optim.Optimizer):
+        wanted = "expected a function that returns a torch.optim.Optimizer"
+        raise ValueError(f"optimizer: {wanted}, got one that returns {made!r}")
+    return f"{type(made).__name__} {made.defaults}"
+
+
+def _check_processes(
+    model: Classifier, batch_size: int | None, optimizer: str | OptimizerFactory
+) -> None:
     """Raise a ValueError if several processes are asked for what only one can do."""
     is_one_layer = isinstance(model, AttentionClassifier)
-    if n_processes() > 1 and (batch_size is not None or not is_one_layer):
-        raise ValueError("batch_size, model: processes share full batches of one layer")
+    if n_processes() == 1:
+        return
+    if batch_size is not None or not is_one_layer or not isinstance(optimizer, str):
+        raise ValueError(
+            "batch_size, model, optimizer: processes share full batches of one layer, "
+            'by "adam" or "gd"'
+        )
 
 
 def _vocab_digest(vocab: Vocab) -> int:

@@ -590,3 +590,12 @@ def test_other_labels_leave_all_else_as_it_was():
     assert (other.counts != corpus.counts).nnz == 0
     with pytest.raises(ValueError, match="labels"):
         corpus.with_labels(torch.tensor([0, 1, 2]))
+
+
+def test_bags_are_the_rows_of_the_counts():
+    corpus = Corpus.from_tokens(
+        [[2, 0, 2], [1], [0, 1, 1, 1]], [0, 1, 0], ["a", "b", "c"]
+    )
+    bags = [(ids.tolist(), times.tolist()) for ids, times in corpus.bags()]
+    assert bags == [([0, 2], [1, 2]), ([1], [1]), ([0, 1], [1, 3])]
+    assert [ids.tolist() for ids, _ in corpus[[1]].bags()] == [[1]]

@@ -1,4 +1,5 @@
 import copy
+import functools
 import io
 import itertools
 import sys
@@ -30,6 +31,7 @@ from attnsel.tokens import Vocab
 from attnsel.train import fit, one_step
 
 PARAMETERS = ("embeddings", "cls", "output")
+MOMENTUM = functools.partial(torch.optim.SGD, momentum=0.5, nesterov=True)
 
 
 @settings(max_examples=20, deadline=None)
@@ -49,7 +51,16 @@ def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr):
         assert torch.equal(value, before[name])
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+# As `fit` takes it, and the class of torch that takes the same steps.
+OPTIMIZERS = {
+    "adam": ("adam", torch.optim.Adam),
+    "gd": ("gd", torch.optim.SGD),
+    "a class": (torch.optim.RMSprop, torch.optim.RMSprop),
+    "its settings": (MOMENTUM, MOMENTUM),
+}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("train", [PARAMETERS, ("cls", "output"), ("embeddings",)])
 @pytest.mark.parametrize("n_tokens", [9, 1200])  # one block of rows, and several
 def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
@@ -57,10 +68,8 @@ def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
     model = AttentionClassifier(n_tokens, 7, dtype=torch.float64)
     peer = copy.deepcopy(model)
     trained = [getattr(peer, name) for name in train]
-    torch_optimizer = {
-        "adam": lambda: torch.optim.Adam(trained, lr=0.05),
-        "gd": lambda: torch.optim.SGD(trained, lr=0.05),
-    }[optimizer]()
+    given, peer_class = OPTIMIZERS[optimizer]
+    torch_optimizer = peer_class(trained, lr=0.05)
     losses = []
     for step in range(6):
         torch_optimizer.zero_grad()
@@ -70,7 +79,7 @@ def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
         if step < 5:
             loss.backward()
             torch_optimizer.step()
-    history = fit(model, corpus, steps=5, lr=0.05, train=train, optimizer=optimizer)
+    history = fit(model, corpus, steps=5, lr=0.05, train=train, optimizer=given)
     for name in PARAMETERS:
         torch.testing.assert_close(getattr(model, name), getattr(peer, name))
     torch.testing.assert_close(history.loss, torch.stack(losses))
@@ -290,6 +299,10 @@ def test_a_huge_learning_rate_never_returns_nonsense():
         (
             {"optimizer": "lbfgs"},
             r"optimizer: expected one of \['adam', 'gd'\], got 'lbfgs'",
+        ),
+        (
+            {"optimizer": lambda _, lr: lr},
+            "optimizer: expected a function that returns a torch.optim.Optimizer",
         ),
         ({"snapshots": (0, 9)}, "snapshots: expected an integer from 0 to 3, got 9"),
         (

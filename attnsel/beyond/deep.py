@@ -122,12 +122,11 @@ class TwoLayerClassifier(Classifier):
         """Return the tokens of each sequence and the logarithms of their counts."""
         if self.positions is not None:
             return self._texts_in_order(corpus, len(self.positions))
-        counts = corpus.counts
-        ids = torch.from_numpy(counts.indices).long()
-        logs = torch.from_numpy(counts.data).to(self.cls.dtype).log()
-        cuts = torch.from_numpy(counts.indptr[1:-1]).long()
-        pairs = zip(ids.tensor_split(cuts), logs.tensor_split(cuts), strict=True)
-        return list(pairs)
+        dtype = self.cls.dtype
+        return [
+            (torch.from_numpy(ids).long(), torch.from_numpy(times).to(dtype).log())
+            for ids, times in corpus.bags()
+        ]
 
     def _texts_in_order(self, corpus: Corpus, most: int) -> list[tuple[Tensor, Tensor]]:
         """Return the tokens of each text as they follow, at most so many, each once."""

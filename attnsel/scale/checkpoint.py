@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from attnsel.checks import check_same
-from attnsel.corpus import Corpus
 from attnsel.scale.distributed import is_first
 from attnsel.scale.files import read_whole, write_whole
 
@@ -88,15 +86,3 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
         digest.update(f"{array.dtype} {array.shape}".encode())
         digest.update(array.data)
     return digest.hexdigest()
-
-
-def text_digest(corpus: Corpus) -> str:
-    """Return a short text that a corpus with other counts does not have."""
-    counts = corpus.counts
-    arrays = counts.indptr, counts.indices, counts.data
-    return tensor_digest(map(torch.as_tensor, arrays))
-
-
-def label_digest(corpus: Corpus) -> str:
-    """Return a short text that a corpus with other labels does not have."""
-    return tensor_digest([corpus.targets])

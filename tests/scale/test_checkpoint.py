@@ -39,7 +39,7 @@ def interrupted(monkeypatch, at, model, corpus, settings):
             fit(model, corpus, **settings)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize("optimizer", ["adam", "gd", torch.optim.RMSprop])
 @pytest.mark.parametrize(
     ("model", "batch_size"),
     [
