@@ -374,9 +374,12 @@ def test_processes_train_one_layer_in_full_batches(monkeypatch):
     monkeypatch.setattr(train, "n_processes", lambda: 2)
     for model, batches in (
         (AttentionClassifier(9, 4), {"batch_size": 10}),
+        (AttentionClassifier(9, 4), {"optimizer": torch.optim.SGD}),
         (TwoLayerClassifier(9, 4), {}),
     ):
-        with pytest.raises(ValueError, match="batch_size, model: .* one layer"):
+        with pytest.raises(
+            ValueError, match="batch_size, model, optimizer: .* one layer"
+        ):
             fit(model, corpus, steps=1, lr=0.1, **batches)
 
 
