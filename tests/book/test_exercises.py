@@ -18,7 +18,7 @@ from IPython.utils.capture import capture_output
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.checks import calling, check, hint, solution
+from attnsel_book.checks import calling, check, hint, mine, solution
 from attnsel_book.checks.checking import exercise, exercises, judge
 from attnsel_book.checks.telling import code, difference
 
@@ -28,6 +28,12 @@ CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
 TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+ min)\)")
 
 by_name = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(autouse=True)
+def a_folder_of_ones_own(tmp_path, monkeypatch):
+    """Right answers are kept in the folder in which a chapter runs."""
+    monkeypatch.chdir(tmp_path)
 
 
 @functools.cache
@@ -159,13 +165,33 @@ def test_a_check_returns_the_function_to_go_on_with():
         assert check("one-step-alpha", lambda corpus: ...) is solution
         assert check("one-step-alpha", solution) is solution
     lines = [output.data["text/plain"] for output in said.outputs]
-    assert lines[0] == (
-        "✓ one-step-alpha: right on 10 examples. From here on it is used."
-    )
+    right = "✓ one-step-alpha: right on 10 examples. From here on it is used."
+    assert lines[0].startswith(right)
     assert [line[0] for line in lines] == list("✓✗○○")
     for line in lines[1:]:
         assert line.partition("\n")[0].endswith("Until then the package's is used.")
     assert "this is the package's function; write your own" in lines[3]
+
+
+def alpha_in_a_file(corpus):
+    return corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+
+
+def test_a_right_function_is_there_in_the_next_chapter(capsys):
+    solution = exercises()["one-step-alpha"].solution
+    assert mine("one-step-alpha") is solution
+    assert "the package's function is used" in capsys.readouterr().out
+    kept = Path("my_functions", "one-step-alpha.py")
+    InteractiveShell.instance()
+    with capture_output() as said:
+        check("one-step-alpha", alpha_in_a_file)
+    assert "It is kept in the folder my_functions." in str(said.outputs[0].data)
+    kept.write_text(kept.read_text().replace("alpha_in_a_file", "my_alpha"))
+    mine("one-step-alpha")
+    assert "your function is used" in capsys.readouterr().out
+    for broken in ("def my_alpha(corpus): return 0", "def my_alpha(", "my_alpha = 3"):
+        kept.write_text(broken)
+        assert mine("one-step-alpha") is solution
 
 
 def test_an_unknown_name_is_told():

@@ -20,6 +20,7 @@ import numpy as np
 from IPython.display import display
 
 from attnsel_book.checks.calling import Outcome, outcomes
+from attnsel_book.checks.keeping import FOLDER, keep, kept
 from attnsel_book.checks.telling import as_numbers, code, difference, same
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
@@ -294,7 +295,10 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     else:
         verdict = judge(exercise, mine)
     is_right = verdict.state == "right"
-    line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {USED[is_right]}"
+    used = USED[is_right]
+    if is_right and keep(name, mine):
+        used += f" It is kept in the folder {FOLDER}."
+    line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     if verdict.example:
         parts.append(f"<pre>{html.escape(verdict.example)}</pre>")
@@ -306,6 +310,21 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     metadata = {"check": {"name": name, "state": verdict.state}}
     display(data, raw=True, metadata=metadata)
     return mine if is_right else exercise.solution
+
+
+def mine(name: str) -> Callable[..., Any]:
+    """Return what the reader wrote for an exercise of another chapter.
+
+    It is checked again. Where nothing right was kept, it is the package's function, and
+    the line that is printed says so. A ValueError says that there is no such exercise.
+    """
+    exercise = _find(name)
+    function = kept(name, exercise.solution.__name__)
+    if function is None or judge(exercise, function).state != "right":
+        print(f"{name}: the package's function is used, as none of yours was kept")
+        return exercise.solution
+    print(f"{name}: your function is used, from the folder {FOLDER}")
+    return function
 
 
 def hint(name: str) -> None:
