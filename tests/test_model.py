@@ -340,3 +340,20 @@ def test_the_help_of_a_model_names_its_arguments_and_attributes():
         assert f"{name}" in AttentionClassifier.__doc__
     for name in ("embeddings", "cls", "output", "vocab", "classes"):
         assert f"{name}" in AttentionClassifier.__doc__
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_seed_gives_the_same_start_for_good(n_classes, dtype):
+    d = 6
+    model = AttentionClassifier(
+        5, d, n_classes=n_classes, key_query=True, seed=7, dtype=dtype
+    )
+    random = torch.Generator().manual_seed(7)
+    shapes = [(5, d), (d,), (d,) if n_classes == 2 else (n_classes, d), (d, d)]
+    drawn = [torch.randn(*shape, generator=random, dtype=dtype) for shape in shapes]
+    parameters = model.embeddings, model.cls, model.output, model.key_query
+    for parameter, normal in zip(parameters, drawn, strict=True):
+        torch.testing.assert_close(parameter.detach(), normal / d**0.5)
+    alike = AttentionClassifier(5, d, n_classes=n_classes, seed=7, dtype=dtype)
+    assert torch.equal(model.output, alike.output)  # W is drawn last

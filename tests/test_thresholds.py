@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 import qpsolvers
@@ -14,6 +15,7 @@ from reference import ragged
 import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, separable_corpus
 from attnsel.evidence import beyond_luck, q_values
+from attnsel.model import mean_loss
 from attnsel.scale.checkpoint import Checkpoint
 from attnsel.statistics import binned, rank_correlation, shape
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
@@ -165,6 +167,31 @@ def test_a_checkpoint_is_due_once_a_minute(seconds, is_due, monkeypatch, tmp_pat
     now[0] += 60
     checkpoint.write({})
     assert not checkpoint.is_due()
+
+
+@pytest.mark.parametrize(
+    ("train", "size"),
+    # 9 embeddings, p and v in 4 dimensions of 4 bytes, and twice what is trained.
+    [(None, 3 * 11 * 16), (("cls",), 11 * 16 + 2 * 16)],
+)
+def test_a_checkpoint_needs_room_for_all_it_holds(train, size, monkeypatch, tmp_path):
+    for free in (size, size - 1):
+        usage = SimpleNamespace(free=free)
+        monkeypatch.setattr("shutil.disk_usage", lambda _, usage=usage: usage)
+        expected = pytest.raises(OSError, match="checkpoint: no room for")
+        with nullcontext() if free == size else expected:
+            trained(train=train, checkpoint=tmp_path / f"{free}.pt")
+
+
+def test_one_text_trains_and_another_one_tests():
+    _, _, corpus = ragged(2)
+    model = AttentionClassifier(9, 4)
+    with torch.no_grad():
+        losses = [float(mean_loss(model(corpus[i]), corpus[i])) for i in (0, 1)]
+    history = fit(model, corpus[0], steps=1, lr=0.1, test=corpus[1])
+    assert [float(history.loss[0]), float(history.test_loss[0])] == pytest.approx(
+        losses
+    )
 
 
 def test_a_token_at_the_rate_itself_is_found():

@@ -24,21 +24,26 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# Modules, or packages whole, and the tests of their own.
+# Modules, or those of a room, and the tests of their own.
 MODULES = {
-    "flow": "flow",
-    "log_domain": "flow",
-    "beyond/theorem_a": "theorem_a",
-    "theory": "theory",
-    "model": "model",
-    "train": "train checkpoint",
-    "evidence": "beyond_luck",
-    "reporting/evidence": "evidence",
-    "statistics": "statistics",
-    "corpus": "corpus",
-    "encoding": "corpus encoding",
-    "texts": "loading inputs reviews",
-    "book": "book book_data plots drawing widgets explorer live outside",
+    "attnsel/flow.py": "flow",
+    "attnsel/log_domain.py": "flow",
+    "attnsel/theory.py": "theory thresholds",
+    "attnsel/model.py": "model thresholds",
+    "attnsel/train.py": "train checkpoint thresholds",
+    "attnsel/evidence.py": "beyond_luck",
+    "attnsel/statistics.py": "statistics thresholds",
+    "attnsel/corpus.py": "corpus",
+    "attnsel/encoding.py": "corpus encoding",
+    "attnsel/synthetic.py": "synthetic thresholds",
+    "attnsel/beyond/*.py": "theorem_a deletion probe deep",
+    "attnsel/scale/*.py": "checkpoint files threads",
+    "attnsel/texts/*.py": "loading inputs reviews",
+    "attnsel/reporting/*.py": "report evidence diagnosis baseline",
+    "attnsel/reporting/page/*.py": "report",
+    "attnsel_book/*.py": "claims book_data plots drawing widgets explorer live",
+    "attnsel_book/checks/*.py": "exercises",
+    "tools/*.py": "colab pages panels reference package",
 }
 KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
 OUT_OF_TIME = {36, -24, 24, 152, 255}  # noticed, too; all else is not
@@ -48,9 +53,11 @@ LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
 OF_FRAMES = ("of_the_caller", "interrupted", "of_each_time", "hub_that", "without_net")
 SETTINGS = """
 [tool.mutmut]
-source_paths = ["attnsel/", "attnsel_book/"]
-only_mutate = ["{files}"]
-also_copy = ["tools/"]
+source_paths = ["attnsel/", "attnsel_book/", "tools/"]
+only_mutate = ["{module}"]
+also_copy = [
+    "README.md", "CHANGELOG.md", "CITATION.cff", "_config.yml", "_toc.yml", "book/"
+]
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
 pytest_add_cli_args_test_selection = [{tests}]
 timeout_multiplier = 4.0
@@ -58,26 +65,18 @@ timeout_constant = 30.0
 """
 
 
-def files_of(module: str) -> str:
-    """Return the pattern of the files of a module or of a package."""
-    if module == "book":
-        return "attnsel_book/*.py"
-    is_package = (ROOT / "attnsel" / module).is_dir()
-    return f"attnsel/{module}/*.py" if is_package else f"attnsel/{module}.py"
-
-
 def copied(module: str, folder: Path) -> Path:
     """Copy what the tests of a module need, with settings for `mutmut`."""
     tree = folder / "tree"
-    for name in ("attnsel", "book/attnsel_book", "tests", "tools"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tree / Path(name).name, ignore=ignored)
+    ignored = shutil.ignore_patterns(".*", "_build", "__pycache__")
+    shutil.copytree(ROOT, tree, ignore=ignored)
+    # `mutmut` knows a module by its path from here, and tests by its name.
+    shutil.copytree(tree / "book" / "attnsel_book", tree / "attnsel_book")
     found = (ROOT.glob(f"tests/**/test_{name}.py") for name in MODULES[module].split())
     tests = ", ".join(f'"{next(path).relative_to(ROOT)}"' for path in found)
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    files = files_of(module)
     frames = " and ".join(f"not {word}" for word in OF_FRAMES)
-    settings += SETTINGS.format(files=files, tests=tests, frames=frames)
+    settings += SETTINGS.format(module=module, tests=tests, frames=frames)
     (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
     return tree
 
@@ -101,7 +100,7 @@ def run(tree: Path, *names: str) -> str:
 def results(tree: Path, module: str) -> dict[str, int | None]:
     """Return the exit status of each mutant, None of one that was not tried."""
     found: dict[str, int | None] = {}
-    for path in (tree / "mutants").glob(f"{files_of(module)}.meta"):
+    for path in (tree / "mutants").glob(f"{module}.meta"):
         content = json.loads(path.read_text(encoding="utf-8"))
         found |= content["exit_code_by_key"]
     return found
@@ -120,7 +119,7 @@ def functions(tree: Path, module: str) -> dict[str, ast.FunctionDef]:
     """Return the functions of changed files and their mutants, by their full names."""
     found = {}
     mutants = tree / "mutants"
-    for path in mutants.glob(files_of(module)):
+    for path in mutants.glob(module):
         place = ".".join(path.relative_to(mutants).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
