@@ -58,7 +58,9 @@ only_mutate = ["{module}"]
 also_copy = [
     "README.md", "CHANGELOG.md", "CITATION.cff", "_config.yml", "_toc.yml", "book/"
 ]
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not weekly", "-k", "{frames}"]
+pytest_add_cli_args = [
+    "-p", "no:cacheprovider", "-m", "not weekly and not site", "-k", "{frames}"
+]
 pytest_add_cli_args_test_selection = [{tests}]
 timeout_multiplier = 4.0
 timeout_constant = 30.0
