@@ -40,9 +40,7 @@ def test_quotes_and_tags_of_an_example_are_letters(visit, width):  # noqa: F811
     assert tab.locator("main b, main i").count() == 0
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  ", "?!", "nothing known here", '<b class="x">']
-)
+@pytest.mark.parametrize("text", ["", "  ", "?!", "nothing known here", "<b>x</b>"])
 def test_a_text_of_unknown_words_has_no_numbers(visit, text):  # noqa: F811
     from playwright.sync_api import expect
 
@@ -51,7 +49,7 @@ def test_a_text_of_unknown_words_has_no_numbers(visit, text):  # noqa: F811
     tab.locator("summary").click()
     box.fill("good")
     expect(goes).to_have_text("No deletion changes how it is read.")
-    box.fill(text.replace('"', ""))
+    box.fill(text)
     assert tab.locator("output").first.inner_text() == (
         "No word here is in the vocabulary."
     )
@@ -59,7 +57,7 @@ def test_a_text_of_unknown_words_has_no_numbers(visit, text):  # noqa: F811
     assert tab.locator("[data-tip]").count() == 0
     for row in range(4):
         pieces = tab.locator(".attnsel-text").nth(row)
-        assert pieces.text_content() == text.replace('"', "")
+        assert pieces.text_content() == text
         pieces.press("ArrowRight")
         assert tab.locator(".tip").is_hidden()
     assert "NaN" not in tab.locator("main").inner_html()
