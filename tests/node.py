@@ -19,11 +19,16 @@ def stored(page: str) -> Any:
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:
     """Return the value of an expression on `data` after these scripts, as JSON."""
+    return evaluate("".join(map(source, scripts)), expression, data)
+
+
+def evaluate(code: str, expression: str, data: Any = None) -> Any:
+    """Return the value of an expression, or of its promise, on `data` after a code."""
     code = (
-        '"use strict";\n'
-        + "".join(map(source, scripts))
-        + 'const data = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
-        + f"console.log(JSON.stringify({expression}));"
+        f'"use strict";\n{code}\n'
+        'const data = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
+        "const listed = (_, x) => ArrayBuffer.isView(x) ? [...x] : x;\n"
+        f"(async () => console.log(JSON.stringify(await ({expression}), listed)))();"
     )
     done = subprocess.run(
         [node(), "-e", code],

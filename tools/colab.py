@@ -243,6 +243,8 @@ class Chapter:
         name, title = m["name"], m["argument"].strip()
         options = dict(re.findall(r"^:([\w-]+):[ ]*(.*)$", m["options"], re.MULTILINE))
         label = options.get("label", options.get("name"))
+        if name == "lab":
+            return f"[Train the model in the book]({self.site}train.html#{title})"
         if name == "list-table":
             return self.table(m["body"], label, title)
         content = self.blocks(m["body"])

@@ -1,0 +1,468 @@
+"""The laboratory of the page, in node, against the package."""
+
+import base64
+import json
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from node import evaluate
+from scipy.stats import spearmanr
+
+import attnsel
+from attnsel.flow import angle_gap
+from attnsel.model import bag_logits
+from attnsel.texts.reviews import generate_reviews
+from attnsel.theory import posterior_difference
+from attnsel.tokens import Vocab
+from tools import lab, lab_data
+
+# Everything but the page, which needs a document.
+CODE = "".join(path.read_text("utf-8") for path in lab.SCRIPTS[:-1])
+CODE += """
+const typed = ({d, E, p, v}) => ({d, E: Float32Array.from(E), p: Float32Array.from(p),
+  v: Float32Array.from(v)});
+function stepsOf({model, train, test, knobs, steps}) {
+  const run = {model: typed(model)}, all = [];
+  for (const record of training(run, {train, test}, knobs)) {
+    all.push({...record, scores: run.scores});
+    if (record.step === steps) { return all; }
+  }
+}
+function flowOf({model, sequences, knobs}) {
+  const run = {model: typed(model)}, all = [...twoStages(run, sequences, knobs)];
+  return {all, scores: run.scores};
+}
+"""
+KNOBS = {
+    "rate": 0.01,
+    "optimizer": "adam",
+    "E": True,
+    "p": True,
+    "v": True,
+    "uniform": False,
+}
+
+
+def call(expression, data=None):
+    return evaluate(CODE, expression, data)
+
+
+def bags(corpus):
+    """Return a corpus as the page has it."""
+    counts = corpus.counts
+    return {
+        "starts": counts.indptr.tolist(),
+        "ids": counts.indices.tolist(),
+        "counts": counts.data.tolist(),
+        "signs": corpus.signs.int().tolist(),
+    }
+
+
+def stored(model):
+    """Return the parameters of a model as the page has them."""
+    E, p, v = (value.detach() for value in model.parameters())
+    return {
+        "d": len(p),
+        "E": E.flatten().tolist(),
+        "p": p.tolist(),
+        "v": v.tolist(),
+    }
+
+
+def rounded(*args, **kwargs):
+    """Return a model in double precision whose numbers are those of single."""
+    model = attnsel.AttentionClassifier(*args, **kwargs, dtype=torch.float64)
+    with torch.no_grad():
+        for value in model.parameters():
+            value.copy_(value.float())
+    return model
+
+
+def same(found, expected, part=1e-4):
+    """Compare scores with those of the package, to a part of their size."""
+    for letter, exact in zip("ab", expected.double().T, strict=True):
+        shown = torch.tensor(found[letter], dtype=torch.float64)
+        assert float((shown - exact).abs().max()) < part * float(exact.abs().max())
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    """Generated reviews, and others, as the page gets them."""
+    corpus = attnsel.Corpus.from_texts(
+        *generate_reviews(300, classes=2, stream=0), min_count=10
+    )
+    texts, labels = generate_reviews(100, classes=2, stream=1)
+    test = attnsel.Corpus.from_texts(texts, labels, vocab=corpus.vocab)
+    return corpus, test
+
+
+def test_scores_are_those_of_the_package_step_by_step(reviews):
+    corpus, test = reviews
+    model = rounded(len(corpus.vocab), 64, seed=0)
+    given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
+    found = call("stepsOf(data)", given | {"knobs": KNOBS, "steps": 43})
+    history = attnsel.fit(
+        model, corpus, steps=43, lr=0.01, test=test, snapshots=(0, 1, 10)
+    )
+    for step in (0, 1, 10, 43):
+        same(found[step]["scores"], history.at(step))
+        for name, losses, shares in (
+            ("train", history.loss, history.accuracy),
+            ("test", history.test_loss, history.test_accuracy),
+        ):
+            now = found[step][name]
+            assert now["loss"] == pytest.approx(float(losses[step]), rel=1e-4)
+            assert now["accuracy"] == pytest.approx(float(shares[step]))
+    assert history.accuracy[43] > 0.95
+
+
+@pytest.mark.parametrize("trained", ["E", "p", "v", "Ev", "pv"])
+@pytest.mark.parametrize(("optimizer", "rate"), [("adam", 0.01), ("gd", 3)])
+def test_what_is_trained_moves_as_in_the_package(reviews, trained, optimizer, rate):
+    corpus, test = reviews
+    names = {"E": "embeddings", "p": "cls", "v": "output"}
+    model = rounded(len(corpus.vocab), 16, seed=1)
+    knobs = KNOBS | {"rate": rate, "optimizer": optimizer}
+    knobs |= {name: name in trained for name in names}
+    given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
+    found = call("stepsOf(data)[10]", given | {"knobs": knobs, "steps": 10})
+    history = attnsel.fit(
+        model,
+        corpus,
+        steps=10,
+        lr=rate,
+        optimizer=optimizer,
+        train=[names[name] for name in trained],
+        snapshots=(0,),
+    )
+    same(found["scores"], history.at())
+    assert float((history.at() - history.at(0)).abs().max()) > 1e-3
+
+
+def test_a_sign_step_moves_each_number_by_the_step_size(reviews):
+    corpus, test = reviews
+    model = rounded(len(corpus.vocab), 16, seed=1)
+    given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
+    given |= {"knobs": KNOBS | {"optimizer": "sign"}, "steps": 1}
+    found = call("stepsOf(data)[1].scores", given)
+    attnsel.model.mean_loss(model(corpus), corpus).backward()
+    with torch.no_grad():
+        for value in model.parameters():
+            value -= 0.01 * value.grad.sign()
+        same(found, model.scores())
+
+
+def test_uniform_attention_stays_uniform(reviews):
+    corpus, test = reviews
+    model = rounded(len(corpus.vocab), 16, seed=1)
+    given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
+    given |= {"knobs": KNOBS | {"uniform": True}, "steps": 10}
+    found = call("stepsOf(data)[10].scores", given)
+    with torch.no_grad():
+        model.cls.zero_()
+    attnsel.fit(model, corpus, steps=10, lr=0.01, train=("embeddings", "output"))
+    assert set(found["a"]) == {0}
+    shown = torch.tensor(found["b"], dtype=torch.float64)
+    exact = model.scores().detach()[:, 1]
+    torch.testing.assert_close(shown, exact, rtol=1e-4, atol=1e-4)
+
+
+ODD = [[0], [1, 1, 1], [0, 1, 2, 3, 3], [3, 2, 2], [2]]
+
+
+@pytest.mark.parametrize("spread", [1.0, 900.0])
+def test_passes_over_odd_bags_are_those_of_brute_force(spread):
+    corpus = attnsel.Corpus.from_tokens(ODD, [1, 0, 1, 1, 0], Vocab(list("abcd")))
+    a = spread * torch.tensor([0.5, -0.5, 0.1, 0.45], dtype=torch.float64)
+    b = torch.tensor([1.0, -2.0, 0.5, 3.0], dtype=torch.float64)
+    code = """(({bags, scores}) => { const read = readings(bags, scores);
+      return {...read, ...scoreGradient(bags, read, scores)}; })(data)"""
+    given = {"bags": bags(corpus), "scores": {"a": a.tolist(), "b": b.tolist()}}
+    found = call(code, given)
+    leaf = torch.stack([a, b], dim=1).requires_grad_()
+    logits = []
+    for row in ODD:
+        q = torch.softmax(leaf[row, 0], dim=0)
+        logits.append((q * leaf[row, 1]).sum())
+    exact = torch.stack(logits)
+    torch.nn.functional.softplus(-corpus.signs * exact).mean().backward()
+    assert found["logits"] == pytest.approx(exact.tolist(), abs=1e-12)
+    assert found["ga"] == pytest.approx(leaf.grad[:, 0].tolist(), abs=1e-12)
+    assert found["gb"] == pytest.approx(leaf.grad[:, 1].tolist(), abs=1e-12)
+    starts, shares = corpus.counts.indptr, np.array(found["attention"])
+    assert np.add.reduceat(shares, starts[:-1]) == pytest.approx(np.ones(5))
+
+
+def test_one_text_and_one_token_train():
+    one = attnsel.Corpus.from_tokens([[0, 0]], [1], Vocab(["a"], (0, 1)))
+    model = rounded(1, 4, seed=0)
+    given = {"model": stored(model), "train": bags(one), "test": bags(one)}
+    found = call("stepsOf(data)", given | {"knobs": KNOBS, "steps": 20})
+    losses = [record["train"]["loss"] for record in found]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]
+
+
+READ = """(async () => {
+  const {labels, bytes, ...stored} = data;
+  return {...stored, bags: readBags(await inflated(bytes), labels)};
+})()"""
+
+
+def test_stored_bags_come_back(reviews):
+    corpus, test = reviews
+    found = call(READ, lab_data.packed(corpus, test))
+    assert found["tokens"] == list(corpus.vocab)
+    assert found["size"] == len(corpus)
+    for name, start in (("starts", 0), ("ids", 0), ("counts", 0), ("signs", 0)):
+        ours, others = bags(corpus)[name], bags(test)[name]
+        if name == "starts":
+            others, start = [len(bags(corpus)["ids"]) + k for k in others], 1
+        assert found["bags"][name] == ours + others[start:]
+
+
+def test_a_count_that_does_not_fit_is_an_error():
+    corpus = attnsel.Corpus.from_tokens([[0] * 256, [0]], [0, 1], Vocab(["a"]))
+    with pytest.raises(ValueError, match="a token occurs 256 times"):
+        lab_data.packed(corpus, corpus)
+
+
+CHOSEN = "reviewsOf(data.reviews, data.knobs)"
+USUAL = {"reviews": 2000, "least": 10, "planted": 0, "shuffle": False, "seed": 0}
+
+
+def chosen(source, **changes):
+    found = call(READ, lab_data.packed(*source))
+    return call(CHOSEN, {"reviews": found, "knobs": USUAL | changes})
+
+
+def test_leans_are_those_of_the_package(reviews):
+    found = chosen(reviews)
+    for part, corpus in zip(found["leans"], reviews, strict=True):
+        lean = np.array([np.nan if x is None else x for x in part])
+        np.testing.assert_allclose(lean, posterior_difference(corpus).numpy())
+    assert np.isnan(np.array(found["leans"][1], dtype=float)).any()
+
+
+def test_fewer_reviews_keep_the_tokens_that_are_frequent_in_them(reviews):
+    corpus, _ = reviews
+    found = chosen(reviews, reviews=100, least=50)
+    first = corpus[:100]
+    times = np.asarray(first.counts.sum(axis=0)).ravel()
+    kept = np.flatnonzero(times >= 50)
+    assert 0 < len(kept) < len(corpus.vocab)
+    assert found["names"] == [corpus.vocab[s] for s in kept]
+    again = first.counts[:, kept]
+    assert found["train"]["signs"] == first.signs.int().tolist()
+    assert found["train"]["counts"] == again.data.tolist()
+    assert found["train"]["ids"] == again.indices.tolist()
+
+
+def test_a_text_of_unknown_words_is_left_out():
+    corpus = attnsel.Corpus.from_tokens(
+        [[0, 0], [1], [0, 1], [0]], [0, 1, 1, 0], Vocab(["a", "b"])
+    )
+    found = chosen((corpus, corpus), least=4)
+    assert found["names"] == ["a"]
+    for part in ("train", "test"):
+        assert found[part]["starts"] == [0, 1, 2, 3]
+        assert found[part]["signs"] == [-1, 1, -1]
+
+
+def test_shuffled_labels_are_the_same_ones_elsewhere(reviews):
+    corpus, test = reviews
+    found = chosen(reviews, shuffle=True)
+    signs = corpus.signs.int().tolist()
+    assert sorted(found["train"]["signs"]) == sorted(signs)
+    same_place = np.mean(np.array(found["train"]["signs"]) == np.array(signs))
+    assert 0.35 < same_place < 0.65
+    assert found["test"]["signs"] == test.signs.int().tolist()
+    other = chosen(reviews, shuffle=True, seed=1)
+    assert other["train"]["signs"] != found["train"]["signs"]
+
+
+def test_a_word_is_planted_in_a_share_of_one_class(reviews):
+    found = chosen(reviews, planted=20)
+    assert found["names"][-1] == "xyzzy"
+    mark = len(found["names"]) - 1
+    starts, ids = found["train"]["starts"], found["train"]["ids"]
+    rows = [mark in ids[i:j] for i, j in zip(starts, starts[1:], strict=False)]
+    signs = np.array(found["train"]["signs"])
+    assert sum(rows) == round(0.2 * (signs > 0).sum())
+    assert (signs[rows] > 0).all()
+    assert mark not in found["test"]["ids"]
+    assert found["leans"][0][mark] == 1
+
+
+def test_rank_correlations_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-3, 4, (2, 50)).tolist()
+    lean = rng.integers(-4, 5, 50) / 4
+    given = {"a": a, "b": b, "lean": [*lean.tolist(), None]}
+    code = "fitsOf(data, data.lean.map((x) => x ?? NaN))"
+    given["a"], given["b"] = [*a, 7], [*b, 7]  # of a token without a lean
+    found = call(code, given)
+    exact = [spearmanr(b, lean)[0], spearmanr(a, abs(lean))[0]]
+    assert found == pytest.approx(exact)
+
+
+def drawn(seed):
+    """Return the sequences that the page draws, and as a corpus."""
+    sequences = call("drawnSequences(data)", seed)
+    held = sequences["bags"]
+    tokens = [
+        [s for s, c in zip(ids, counts, strict=True) for _ in range(int(c))]
+        for ids, counts in (
+            (held["ids"][i:j], held["counts"][i:j])
+            for i, j in zip(held["starts"], held["starts"][1:], strict=False)
+        )
+    ]
+    corpus = attnsel.Corpus.from_tokens(
+        tokens, [int(y > 0) for y in held["signs"]], Vocab(sequences["names"])
+    )
+    return sequences, corpus
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drawn_sequences_satisfy_assumption_1(seed):
+    sequences, corpus = drawn(seed)
+    assert len(corpus) == 80 and len(corpus.vocab) == 60
+    assert set(corpus.lengths.tolist()) == {31}
+    assert corpus.counts.sum(axis=0).min() > 0
+    alpha = attnsel.signed_frequency(corpus)
+    assert (alpha[:2] > 0).all() and (alpha[2:4] < 0).all()
+    assert float(alpha[4:].abs().max()) == 0
+    relevant = corpus.counts[:, :4].toarray()
+    assert (relevant.sum(axis=1) == 1).all()
+    assert relevant.argmax(axis=1).tolist() == sequences["relevant"]
+    assert (posterior_difference(corpus)[:4].abs() == 1).all()
+
+
+# The page's first seed at the steps of its text: selected, lost, selected.
+@pytest.mark.parametrize(
+    ("dim", "eta"), [(2048, 150), (2048, 300), (2048, 3000), (64, 30), (64, 30000)]
+)
+def test_the_flow_of_the_page_is_that_of_the_package(dim, eta):
+    sequences, corpus = drawn(0)
+    model = rounded(60, dim, seed=0)
+    knobs = {"eta": eta, "most": 300}
+    given = {"model": stored(model), "sequences": sequences, "knobs": knobs}
+    found = call("flowOf(data)", given)
+    stepped = attnsel.one_step(model, corpus, lr=eta)
+    flow = attnsel.gradient_flow(stepped, corpus, max_norm=300.0, record=[30.0])
+    relevant = torch.tensor(sequences["relevant"])
+    best = attnsel.max_margin(stepped.embeddings, corpus, relevant)
+    is_right = (flow.selected == relevant).double()
+    last = found["all"][-1]
+    assert 300 <= last["norm"] < 305
+    for k, sign in enumerate((1, -1)):
+        share = float(is_right[corpus.signs == sign].mean())
+        assert last["selected"][k] == pytest.approx(share)
+    cosine = 1 - float(angle_gap(flow.cls[-1:], best.direction))
+    assert last["cosine"] == pytest.approx(cosine, abs=2e-3)
+    assert last["loss"] == pytest.approx(float(flow.loss[-1]), rel=0.02, abs=1e-9)
+    # Where the package's path passes, so does the page's.
+    E = stepped.embeddings.detach()
+    for at in (int((flow.norms - 30).abs().argmin()), -1):
+        goal = float(flow.norms[at])
+        norms = np.array([point["norm"] for point in found["all"]])
+        late = norms.argmin()
+        scores = np.array([point["scores"][:4] for point in found["all"]])[late:]
+        ours = [np.interp(goal, norms[late:], scores[:, k]) for k in range(4)]
+        exact = (E[:4] @ flow.cls[at]).numpy()
+        assert np.abs(ours - exact).max() < 0.02 * np.abs(exact).max()
+
+
+def test_the_pull_is_exact_far_out():
+    sequences, corpus = drawn(1)
+    model = rounded(60, 128, seed=1)
+    code = """(({model, bags, norm}) => {
+      const {points, z} = rowSpace(typed(model)), values = scoresOf(typed(model)).b;
+      const problem = {points, r: 60, bags, values}, far = z.map((x) => norm * x);
+      return [...timesLeft(pulls(problem, far).direction, transposed(points), 60)];
+    })(data)"""
+    helper = """(rows) => Float64Array.from(rows, (_, at) =>
+      rows[(at % 60) * 60 + Math.floor(at / 60)])"""
+    code = code.replace("transposed", f"({helper})")
+    E = model.embeddings.detach()
+    start = model.cls.detach().clone()
+    for norm in (1, 30, 3000):
+        given = {"model": stored(model), "bags": sequences["bags"], "norm": norm}
+        with torch.no_grad():
+            model.cls.copy_(start)
+        found = call(code, given)
+        with torch.no_grad():
+            model.cls.copy_(norm * start)
+        direction, _ = attnsel.flow.cls_gradient(model, corpus)
+        exact = (E @ direction).tolist()
+        assert found == pytest.approx(exact, abs=1e-5 * max(map(abs, exact)))
+
+
+def test_a_flow_ends_where_the_pulls_cancel():
+    # Two sequences of one token each: no attention can move.
+    sequences = {
+        "bags": {"starts": [0, 1, 2], "ids": [0, 1], "counts": [1, 1], "signs": [1, -1]}
+    }
+    model = stored(rounded(2, 4, seed=0))
+    code = """(({model, sequences: {bags}}) => {
+      const {points, z, rest} = rowSpace(typed(model));
+      const problem = {points, rest, r: 2, bags, values: scoresOf(typed(model)).b};
+      return [...path(problem, z, 10)].length; })(data)"""
+    assert call(code, {"model": model, "sequences": sequences}) == 1
+
+
+def test_knobs_come_back_from_an_address():
+    code = """(() => { const knobs = knobsFrom("reviews", new URLSearchParams(data));
+      return [knobs, changed("reviews", knobs)]; })()"""
+    knobs, changed = call(code, "d=256&shuffle=true&rate=7&nothing=1&seed=3")
+    assert knobs["d"] == 256 and knobs["shuffle"] is True and knobs["seed"] == 3
+    assert knobs["rate"] == 0.01  # there is no such step size
+    assert changed == ["d=256", "shuffle=true", "seed=3"]
+
+
+def test_the_committed_reviews_are_what_the_page_says():
+    page = (lab.ROOT / "book" / "train.md").read_text("utf-8")
+    for name in ("imdb", "generated"):
+        text = (lab.LAB / f"{name}.js").read_text("utf-8")
+        held = json.loads(text.removeprefix("attnselReviews(").removesuffix(");\n"))
+        assert len(held["labels"]) == lab_data.TRAIN + lab_data.TEST
+        assert held["size"] == lab_data.TRAIN
+        found = call(READ, held)
+        times = np.bincount(
+            found["bags"]["ids"][: found["bags"]["starts"][lab_data.TRAIN]],
+            found["bags"]["counts"][: found["bags"]["starts"][lab_data.TRAIN]],
+        )
+        assert times.min() >= lab_data.MIN_COUNT
+        if name == "imdb":
+            sent = round(len(zlib.compress(text.encode())) / 1e4) * 10
+            assert f"about {sent} kB" in page
+            base64.b64decode(held["bytes"], validate=True)
+    for number in (lab_data.TRAIN, lab_data.TEST):
+        assert f"{number:,} " in page
+
+
+def test_shuffled_labels_draw_a_v_too(reviews):
+    # By the leans in other reviews, values go with the leans only if the labels are real.
+    for shuffle, holds in ((False, True), (True, False)):
+        found = chosen(reviews, shuffle=shuffle)
+        model = stored(rounded(len(found["names"]), 64, seed=0))
+        given = {"model": model, "train": found["train"], "test": found["test"]}
+        end = call("stepsOf(data)[60]", given | {"knobs": KNOBS, "steps": 60})
+        ours, others = (
+            call("fitsOf(data[0], data[1].map((x) => x ?? NaN))", [end["scores"], lean])
+            for lean in found["leans"]
+        )
+        assert ours[1] > 0.3
+        assert (others[0] > 0.3) == holds
+        assert (end["test"]["accuracy"] > 0.7) == holds
+
+
+def test_the_logits_are_those_of_the_box(reviews):
+    corpus, test = reviews
+    pair = rounded(len(corpus.vocab), 8, seed=2).scores().detach()
+    a, b = pair.T.tolist()
+    found = call("readings(data.bags, data)", {"bags": bags(test), "a": a, "b": b})
+    exact = bag_logits(pair, test).tolist()
+    assert found["logits"] == pytest.approx(exact, abs=1e-9)

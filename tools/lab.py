@@ -1,0 +1,80 @@
+"""The laboratory in the pages: an extension of Sphinx.
+
+`{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
+knobs set. Its scripts and styles are one file each, since a page opened from the disk
+may load files, but neither modules nor workers from files of their own.
+"""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "book" / "attnsel_book" / "scripts"
+LAB = ROOT / "book" / "_static" / "lab"
+MODULES = (
+    "bags",
+    "model",
+    "optimizers",
+    "flow",
+    "worker",
+    "knobs",
+    "drawing",
+    "reviews",
+    "stages",
+    "page",
+)
+SCRIPTS = [
+    *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "map")),
+    *(LAB / f"{name}.js" for name in MODULES),
+]
+STYLES = [FIGURES / "figures.css", LAB / "lab.css"]
+WITHOUT_SCRIPTS = "Here the page trains the model itself, which needs JavaScript."
+
+
+def joined() -> str:
+    """Return all scripts as one function, which a worker runs as well as the page."""
+    code = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    return f'function attnselLab() {{\n"use strict";\n{code}}}\nattnselLab();\n'
+
+
+class Lab(SphinxDirective):
+    """A place to train the model, with some knobs set: their names and values."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place, which the script fills."""
+        self.env.metadata[self.env.docname]["lab"] = True
+        knobs = html.escape(self.arguments[0] if self.arguments else "")
+        place = f'<div class="attnsel attnsel-lab" data-knobs="{knobs}">'
+        return [nodes.raw("", f"{place}<p>{WITHOUT_SCRIPTS}</p></div>", format="html")]
+
+
+def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
+    """Load script and style on a page that holds such a place."""
+    if "lab" in app.env.metadata.get(page, ()):
+        app.add_js_file("lab.js", loading_method="defer")
+        app.add_css_file("lab.css")
+
+
+def write(app: Any, error: Exception | None) -> None:
+    """Write script and style beside the other files that pages load."""
+    if error is None and app.builder.format == "html":
+        static = Path(app.outdir, "_static")
+        (static / "lab.js").write_text(joined(), encoding="utf-8")
+        styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
+        (static / "lab.css").write_text(styles, encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_directive("lab", Lab)
+    app.connect("html-page-context", load)
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

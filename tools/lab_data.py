@@ -1,0 +1,80 @@
+"""Reviews for training in the page: `python -m tools.lab_data`, written as scripts.
+
+What is stored are counts: how often each text holds each token of the vocabulary, and
+its label. No text can be read from them. `imdb.js` holds real reviews and is written
+where there are some, `generated.js` the generated ones that stand in for them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import attnsel
+from attnsel.texts.reviews import generate_reviews
+
+FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lab"
+TRAIN, TEST = 2000, 1000  # reviews
+MIN_COUNT = 10  # occurrences in the training reviews
+
+
+def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
+    """Return two corpora of one vocabulary as numbers that `readBags` unpacks.
+
+    Of all texts in a row: how many distinct tokens each has, in two bytes; the gaps
+    between the ids of its tokens, first all low and then all high bytes; the counts.
+
+    Raises:
+        ValueError: if a text holds a token more than 255 times.
+    """
+    sizes, gaps, counts = [], [], []
+    for part in (corpus, test):
+        for i in range(len(part)):
+            row = part.counts[[i]]
+            sizes.append(len(row.indices))
+            gaps.append(np.diff(row.indices, prepend=-1))
+            counts.append(row.data)
+    times = np.concatenate(counts)
+    if times.max() > 255:
+        raise ValueError(f"corpus: a token occurs {times.max():.0f} times in a text")
+    gap = np.concatenate(gaps)
+    planes = [np.array(sizes, "<u2"), gap % 256, gap // 256, times]
+    stored = planes[0].tobytes() + b"".join(
+        plane.astype(np.uint8).tobytes() for plane in planes[1:]
+    )
+    labels = [*corpus.labels.tolist(), *test.labels.tolist()]
+    return {
+        "tokens": list(corpus.vocab),
+        "size": len(corpus),
+        "labels": "".join(map(str, labels)),
+        "bytes": base64.b64encode(zlib.compress(stored, 9)).decode(),
+    }
+
+
+def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
+    """Write a script that hands the reviews to the page."""
+    stored = json.dumps(packed(corpus, test), ensure_ascii=False)
+    path = FOLDER / f"{name}.js"
+    path.write_text(f"attnselReviews({stored});\n", encoding="utf-8")
+    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
+
+
+def main() -> None:
+    """Write the generated reviews, and the real ones where they are."""
+    corpus = attnsel.Corpus.from_texts(
+        *generate_reviews(TRAIN, classes=2, stream=0), min_count=MIN_COUNT
+    )
+    texts, labels = generate_reviews(TEST, classes=2, stream=1)
+    test = attnsel.Corpus.from_texts(texts, labels, vocab=corpus.vocab)
+    write("generated", corpus, test)
+    corpus = attnsel.load_corpus("imdb", limit=TRAIN, min_count=MIN_COUNT)
+    test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab, limit=TEST)
+    write("imdb", corpus, test)
+
+
+if __name__ == "__main__":
+    main()
