@@ -9,8 +9,8 @@ function cloud(figure, {lean, heights, reach, title, names, named, at}) {
   const span = high - low || 1, part = (y) => 0.03 + 0.94 * (y - low) / span;
   const across = [-1, -0.5, 0, 0.5, 1].map((x) => [0.5 + 0.47 * x, String(x)]);
   const up = steps(low, low + span).map((y) => [part(y), round(y)]);
-  const {pen, place, text, width} = chart(figure, canvas, across, up, "lean of the word",
-    title);
+  const {pen, place, width} = chart(figure, canvas, across, up, "lean of the word", title);
+  const paper = getComputedStyle(document.body).backgroundColor;
   const ink = pen.strokeStyle, places = [], sums = Array.from({length: 20}, () => [0, 0]);
   pen.globalAlpha = 0.5;
   lean.forEach((x, s) => {
@@ -33,7 +33,10 @@ function cloud(figure, {lean, heights, reach, title, names, named, at}) {
     if (i && !free) { return; }
     taken.push([x, y]);
     pen.font = `${s === at ? "bold 16" : "13"}px ${getComputedStyle(figure).fontFamily}`;
-    text(names[s], x + (left ? -7 : 7), Math.max(14, y + 4), left ? "right" : "left");
+    pen.textAlign = left ? "right" : "left"; pen.strokeStyle = paper; pen.lineWidth = 4;
+    ["strokeText", "fillText"].forEach((write) =>
+      pen[write](names[s], x + (left ? -7 : 7), Math.max(14, y + 4)));
+    pen.strokeStyle = ink; pen.lineWidth = 2;
     if (s === at) { pen.beginPath(); pen.arc(x, y, 7, 0, 7); pen.stroke(); }
   });
   return places;
