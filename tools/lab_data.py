@@ -1,21 +1,21 @@
 """Reviews for training in the page: `python -m tools.lab_data`, written as scripts.
 
 What is stored are counts: how often each text holds each token of the vocabulary, and
-its label. No text can be read from them. `imdb.js` holds real reviews and is written
-where there are some, `generated.js` the generated ones that stand in for them.
+its label. No text can be read from them. `imdb.js` holds real reviews, `generated.js`
+the generated ones that the page takes where it cannot load those.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import warnings
 import zlib
 from pathlib import Path
 
 import numpy as np
 
 import attnsel
-from attnsel.texts.reviews import generate_reviews
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lab"
 TRAIN, TEST = 2000, 1000  # reviews
@@ -46,7 +46,7 @@ def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
     stored = planes[0].tobytes() + b"".join(
         plane.astype(np.uint8).tobytes() for plane in planes[1:]
     )
-    labels = [*corpus.labels.tolist(), *test.labels.tolist()]
+    labels = [*corpus.targets.tolist(), *test.targets.tolist()]
     return {
         "tokens": list(corpus.vocab),
         "size": len(corpus),
@@ -64,16 +64,13 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
 
 
 def main() -> None:
-    """Write the generated reviews, and the real ones where they are."""
-    corpus = attnsel.Corpus.from_texts(
-        *generate_reviews(TRAIN, classes=2, stream=0), min_count=MIN_COUNT
-    )
-    texts, labels = generate_reviews(TEST, classes=2, stream=1)
-    test = attnsel.Corpus.from_texts(texts, labels, vocab=corpus.vocab)
-    write("generated", corpus, test)
-    corpus = attnsel.load_corpus("imdb", limit=TRAIN, min_count=MIN_COUNT)
-    test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab, limit=TEST)
-    write("imdb", corpus, test)
+    """Write the generated reviews and the real ones."""
+    # Generated ones would take the place of real ones that are not there.
+    warnings.simplefilter("error")
+    for name, source in (("generated", "bundled"), ("imdb", "imdb")):
+        corpus = attnsel.load_corpus(source, limit=TRAIN, min_count=MIN_COUNT)
+        test = attnsel.load_corpus(source, split="test", vocab=corpus.vocab, limit=TEST)
+        write(name, corpus, test)
 
 
 if __name__ == "__main__":

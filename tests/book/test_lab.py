@@ -1,5 +1,6 @@
 """The laboratory of the page, in node, against the package."""
 
+import itertools
 import json
 import zlib
 
@@ -287,7 +288,7 @@ def test_a_word_is_planted_in_a_share_of_one_class(reviews):
     assert found["names"][-1] == "xyzzy"
     mark = len(found["names"]) - 1
     starts, ids = found["train"]["starts"], found["train"]["ids"]
-    rows = [mark in ids[i:j] for i, j in zip(starts, starts[1:], strict=False)]
+    rows = [mark in ids[i:j] for i, j in itertools.pairwise(starts)]
     signs = np.array(found["train"]["signs"])
     assert sum(rows) == round(0.2 * (signs > 0).sum())
     assert (signs[rows] > 0).all()
@@ -315,7 +316,7 @@ def drawn(seed):
         [s for s, c in zip(ids, counts, strict=True) for _ in range(int(c))]
         for ids, counts in (
             (held["ids"][i:j], held["counts"][i:j])
-            for i, j in zip(held["starts"], held["starts"][1:], strict=False)
+            for i, j in itertools.pairwise(held["starts"])
         )
     ]
     corpus = attnsel.Corpus.from_tokens(
@@ -442,8 +443,7 @@ def test_the_committed_reviews_are_what_the_page_says():
 
 
 def test_shuffled_labels_draw_a_v_too():
-    # As the page has it: by the leans in other reviews, values go with the leans only if
-    # the labels are real.
+    # By the leans in other reviews, values go with the leans only if labels are real.
     reviews = call(READ, committed("imdb"))
     for shuffle, holds in ((False, True), (True, False)):
         knobs = USUAL | {"shuffle": shuffle}
