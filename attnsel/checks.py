@@ -1,11 +1,21 @@
 """Checks of arguments: the message names it, what was expected and what was got."""
 
+import importlib.util
 import math
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
 from torch import Tensor
+
+
+def require(extra: str, *packages: str) -> None:
+    """Raise a ModuleNotFoundError with the line to type if a package is missing."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        line = f'pip install "attnsel[{extra}]"'
+        names = ", ".join(missing)
+        raise ModuleNotFoundError(f"{names}: not installed; type {line}", name=names)
 
 
 def check_number(

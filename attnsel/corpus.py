@@ -14,7 +14,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 import torch
 from scipy.sparse import csr_array
 
@@ -106,6 +105,8 @@ class Corpus:
         encoding.check_settings(vocab, min_count, max_tokens, on_bad_rows)
         if tokenize is None and vocab is not None:
             tokenize = vocab.tokenize
+        import pandas as pd  # as heavy as all else but torch: only where texts are read
+
         row_names = texts.index.tolist() if isinstance(texts, pd.Series) else None
         blocks: Any
         if num_proc is None:

@@ -8,7 +8,6 @@ from contextlib import closing
 from typing import Any, TypedDict
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.checks import check_choice, check_number
@@ -37,6 +36,8 @@ class Block(TypedDict):
 
 def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> Block:
     """Count the tokens of some texts, numbered in the order they come in."""
+    import pandas as pd  # as heavy as all else but torch: only where texts are read
+
     bags = [Counter(_tokens_of(text, tokenize)) for text in texts]
     occurring = [token for bag in bags for token in bag]
     times = [n for bag in bags for n in bag.values()]
@@ -226,6 +227,8 @@ def number_labels(
     """
     if labels is None:
         return None, classes
+    import pandas as pd
+
     try:
         codes, distinct = pd.factorize(pd.Series(labels))
     except (TypeError, ValueError) as error:
@@ -280,6 +283,8 @@ def _classes_in_order(
     names: Sequence[ClassName | None], distinct: Any
 ) -> tuple[ClassName, ...]:
     """Put the classes that occur in order: there have to be two or more."""
+    import pandas as pd
+
     present = {name for name in names if name is not None}
     if isinstance(distinct, pd.CategoricalIndex):
         order = [_class_name(category) for category in distinct.categories]

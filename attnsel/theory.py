@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import qpsolvers
 import scipy
 import torch
 from torch import Tensor
@@ -220,6 +219,8 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
 def _least_norm(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the shortest z with differences z >= 1 and its multipliers, or None."""
+    import qpsolvers  # imports each solver that it finds
+
     n_pairs, r = differences.shape
     # 1/2 z·P z + q·z is least subject to G z <= h.
     problem = qpsolvers.Problem(

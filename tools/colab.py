@@ -384,7 +384,7 @@ def pin(notebook: Any, reference: str) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.source = re.sub(
-                f"{INSTALL}$", rf"\g<0>@{reference}", cell.source, flags=re.M
+                f'{INSTALL}(?="?$)', rf"\g<0>@{reference}", cell.source, flags=re.M
             )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnsel.checks import check_choice
+from attnsel.checks import check_choice, require
 from attnsel.texts.reviews import generate_reviews
 from attnsel.texts.tables import described
 
@@ -93,6 +93,10 @@ def named(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
 
 def from_hub(source: dict[str, Any], split: str) -> Path | str:
     """Return a file of the Hub, at once if it was fetched before, or what is wrong."""
+    try:
+        require("hub", "huggingface_hub")
+    except ModuleNotFoundError as error:
+        return str(error)
     from huggingface_hub import hf_hub_download
 
     fetch = functools.partial(
@@ -135,6 +139,7 @@ def unreachable(repository: str) -> str | None:
 
 def hub_table(repository: str) -> Any:
     """Return a data set of the Hub, its splits by name; a LookupError says why not."""
+    require("hub", "datasets")
     import datasets
 
     reason, offline = unreachable(repository), datasets.config.HF_HUB_OFFLINE
@@ -149,6 +154,7 @@ def hub_table(repository: str) -> Any:
 
 def saved_table(folder: Path) -> Any:
     """Return what `save_to_disk` of `datasets` left in a folder."""
+    require("hub", "datasets")
     import datasets
 
     return datasets.load_from_disk(str(folder))

@@ -1,5 +1,9 @@
 """What a chapter says to the page: claims, numbers for the prose, figures that move."""
 
+from attnsel.checks import require
+
+require("book", "IPython", "ipywidgets", "matplotlib", "sklearn")
+
 from attnsel_book.claims import claim as claim
 from attnsel_book.claims import glue as glue
 from attnsel_book.claims import knobs as knobs

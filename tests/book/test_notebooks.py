@@ -31,7 +31,7 @@ BOOTSTRAP = f"""\
 try:
     import attnsel
 except ImportError:
-    %pip install --quiet git+https://github.com/{ADDRESS}
+    %pip install --quiet "attnsel[book] @ git+https://github.com/{ADDRESS}"
     import attnsel"""
 IMAGES = {"image/png", "image/jpeg", "image/svg+xml"}
 # Home and temporary folders, addresses in memory, marks of a failure.

@@ -55,7 +55,7 @@ def made() -> dict[str, Any]:
     for path in (ROOT / "_build" / "colab" / "book").glob("*.ipynb"):
         copy = copies[path.name] = nbformat.read(path, as_version=4)
         for cell in code(copy):
-            cell.source = re.sub(f"({colab.INSTALL})@.*", r"\1", cell.source)
+            cell.source = re.sub(f'({colab.INSTALL})@[^"\\n]*', r"\1", cell.source)
     return copies
 
 
@@ -509,9 +509,8 @@ def test_what_cannot_be_resolved_is_an_error(book, source, fault):
 
 def test_copies_are_written_where_the_buttons_look(tmp_path, monkeypatch, capsys):
     address = f"git+https://github.com/{ADDRESS}"
-    first = (
-        f"try:\n    import attnsel\nexcept ImportError:\n    %pip install {address}\n"
-    )
+    line = f'%pip install "attnsel[book] @ {address}"'
+    first = f"try:\n    import attnsel\nexcept ImportError:\n    {line}\n"
     cells = [nbformat.v4.new_code_cell(first), nbformat.v4.new_code_cell("1 + 1")]
     notebook = nbformat.v4.new_notebook(cells=cells)
     monkeypatch.setattr(colab, "copies", lambda: {"first.ipynb": deepcopy(notebook)})

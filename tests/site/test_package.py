@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -18,21 +21,24 @@ from tools.try_wheel import example
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parents[2]
-BOOK = ROOT / "book" / "attnsel_book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# ipywidgets draws the bar in a notebook and the chapters' controls; daqp is the solver
-# that qpsolvers is asked for.
-BY_NAME = {"daqp", "ipywidgets"}
+# Asked for by name alone: tqdm draws its bar in a notebook by ipywidgets.
+BY_NAME = {"ipywidgets"}
+# Who reads no files needs these, and no more; then what each room adds.
+ROOMS = {
+    "report": ["attnsel/reporting"],
+    "hub": ["attnsel/texts/hub.py"],
+    "book": ["book/attnsel_book"],
+}
 
 
-def imported() -> set[str]:
-    """Return the packages that the wheel's modules import, but those of Python.
+def imported(paths: Iterable[Path]) -> set[str]:
+    """Return the packages that modules import, but those of Python and our own.
 
     The scripts of stored results, `run_*.py`, say what else they need.
     """
     names = set()
-    modules = [*(ROOT / "attnsel").rglob("*.py"), *BOOK.rglob("*.py")]
-    for path in modules:
+    for path in paths:
         if path.name.startswith("run_"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -43,15 +49,82 @@ def imported() -> set[str]:
     return names - set(sys.stdlib_module_names) - {"attnsel", "attnsel_book"}
 
 
+def needed(paths: Iterable[Path]) -> set[str]:
+    providers = metadata.packages_distributions()
+    return {normal(providers[name][0]) for name in imported(paths)}
+
+
+def declared(lines: Iterable[str]) -> set[str]:
+    names = {re.split(r"[\[<>=!~ ]", line)[0] for line in lines}
+    return {normal(name) for name in names} - {"attnsel"}
+
+
 def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def modules(*rooms: str) -> set[Path]:
+    """Return the modules of rooms, folders or single files."""
+    found: set[Path] = set()
+    for room in rooms:
+        path = ROOT / room
+        found |= {path} if path.suffix else set(path.rglob("*.py"))
+    return found
+
+
 def test_dependencies_are_what_is_imported():
-    providers = metadata.packages_distributions()
-    needed = {normal(providers[name][0]) for name in imported()}
-    declared = {re.split(r"[<>=!~ ]", line)[0] for line in PROJECT["dependencies"]}
-    assert {normal(name) for name in declared} == needed | BY_NAME
+    core = declared(PROJECT["dependencies"])
+    extras = PROJECT["optional-dependencies"]
+    later = modules(*ROOMS["report"], *ROOMS["hub"])
+    assert core == needed(modules("attnsel") - later)
+    assert len(core) <= 10
+    for name, rooms in ROOMS.items():
+        added = needed(modules(*rooms)) - core
+        if name == "book":
+            added = (added | BY_NAME) - declared(extras["report"] + extras["hub"])
+        assert declared(extras[name]) == added, name
+
+
+WITHOUT_EXTRAS = """
+import sys, warnings
+for name in {missing}:
+    sys.modules[name] = None  # what is not installed
+import attnsel
+corpus = attnsel.load_corpus("mine.csv", min_count=1)
+attnsel.fit(attnsel.AttentionClassifier(len(corpus.vocab), 4), corpus, steps=2, lr=0.1)
+for ask in ("attnsel.report", "attnsel_book"):
+    try:
+        attnsel.report if ask == "attnsel.report" else __import__(ask)
+    except ModuleNotFoundError as error:
+        print(error)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    attnsel.load_corpus("imdb", limit=50)
+print(caught[0].message)
+"""
+
+
+def test_without_the_extras_the_rest_works_and_says_what_to_type(tmp_path):
+    missing = ("jinja2", "matplotlib", "sklearn", "datasets", "huggingface_hub")
+    rows = "".join(f"a {'good' if i % 2 else 'bad'} film,{i % 2}\n" for i in range(40))
+    (tmp_path / "mine.csv").write_text("text,label\n" + rows)
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("ATTNSEL")}
+    settings |= {"ATTNSEL_CACHE": str(tmp_path / "cache"), "ATTNSEL_PROGRESS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS.format(missing=missing)],
+        cwd=tmp_path,
+        env=settings,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    report, book, hub = done.stdout.splitlines()
+    assert report.endswith('not installed; type pip install "attnsel[report]"')
+    assert report.startswith("jinja2, matplotlib, sklearn: ")
+    assert (
+        book == 'matplotlib, sklearn: not installed; type pip install "attnsel[book]"'
+    )
+    assert 'type pip install "attnsel[hub]"' in hub
 
 
 def test_the_version_stands_in_one_place_and_its_citation():
