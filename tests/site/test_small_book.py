@@ -1,0 +1,185 @@
+"""Results, tables and claims of a book of three pages, read as they stand there."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONF = """
+extensions = ["myst_nb", "sphinx_proof", "tools.pages"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+nb_execution_mode = "off"
+numfig = True
+proof_title_format = "%t"
+html_theme = "basic"
+"""
+FIRST = """(ch-first)=
+# First page
+
+:::{prf:lemma} Lemma 4.1, in our words
+:label: lem-first-step
+It moves by $a < b$.
+:::
+
+:::{prf:proposition} Two numbers a token
+:label: prop-first-numbers
+There are two.
+:::
+
+:::{prf:definition}
+:label: def-first-thing
+A thing.
+:::
+
+As {prf:ref}`lem-first-step` and {prf:ref}`prop-first-numbers` say; {prf:ref}`so
+<lem-first-step>`. It is {numref}`tab-first-counts`, not {numref}`fig-first-bars`.
+"""
+LAST = """# Last page
+
+It was {claim}`first: error < 1e-3 & "small"`, and {claim}`first: no such thing`.
+"""
+ALL = "# All claims\n\nCLAIMS\n"
+
+
+def claim(statement: str, measured: str, by: str = "this book") -> Any:
+    """The output of a claim, as the package stores it."""
+    line = {
+        "statement": statement,
+        "measured": measured,
+        "bound": f"below {2 * len(measured)}",
+        "by": by,
+        "id": f"claim-{len(statement)}",
+    }
+    words = [line["measured"], line["bound"], by]
+    spans = "".join(f"<span>{html.escape(word)}</span>" for word in words)
+    page = (
+        f'<div class="attnsel-claim" id="{line["id"]}">'
+        f"<span>✓ {html.escape(statement)}</span>{spans}</div>"
+    )
+    data = {"text/plain": statement, "text/html": page}
+    return nbformat.v4.new_output("display_data", data, metadata={"claim": line})
+
+
+def cell(name: str, *outputs: Any, **metadata: Any) -> Any:
+    return nbformat.v4.new_code_cell(
+        f"run('{name}')", id=name, outputs=list(outputs), metadata=metadata
+    )
+
+
+def captioned(name: str, caption: str) -> dict[str, Any]:
+    return {"mystnb": {"figure": {"name": name, "caption": caption}}}
+
+
+TABLE = nbformat.v4.new_output(
+    "display_data", {"text/html": "<table><tr><td>7</td></tr></table>"}
+)
+DRAWN = nbformat.v4.new_output(
+    "display_data", {"text/html": "<p>drawn</p><script>'<table>'</script>"}
+)
+CLAIMS = [
+    claim('error < 1e-3 & "small"', "0.5", by="the paper"),
+    claim("it rises", "12"),
+    claim("it falls", "-12"),
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages by name, and under "warnings" what was said while they were built."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "book").mkdir()
+    (folder / "conf.py").write_text(CONF, "utf-8")
+    files = {"book/last.md": LAST, "book/claims.md": ALL}
+    toc = "```{toctree}\nbook/first\nbook/last\nbook/claims\n```\n"
+    for name, text in ({"index.md": f"# Book\n\n{toc}"} | files).items():
+        (folder / name).write_text(text, "utf-8")
+    chapters = ["book/first", "book/last", "book/claims"]
+    parts = "".join(f"  - file: {name}\n" for name in chapters)
+    (folder / "_toc.yml").write_text(f"root: index\nparts:\n- chapters:\n{parts}")
+    cells = [
+        nbformat.v4.new_markdown_cell(FIRST, id="text"),
+        cell("table", TABLE, **captioned("tab-first-counts", "Counts.")),
+        cell("figure", DRAWN, **captioned("fig-first-bars", "Bars.")),
+        cell("two", *CLAIMS[:2]),
+        cell("one", CLAIMS[2]),
+    ]
+    language = {"name": "python", "pygments_lexer": "python"}
+    notebook = nbformat.v4.new_notebook(
+        cells=cells, metadata={"language_info": language}
+    )
+    nbformat.write(notebook, folder / "book" / "first.ipynb")
+    build = [sys.executable, "-m", "sphinx", "-q", "-b", "html", ".", "out"]
+    done = subprocess.run(
+        build,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},  # for tools.pages
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    paths = (folder / "out" / "book").glob("*.html")
+    pages = {path.stem: path.read_text("utf-8") for path in paths}
+    return pages | {"warnings": done.stderr}
+
+
+def words(page: str) -> str:
+    """What a person reads of a page, on one line."""
+    page = re.sub(r"</?div[^>]*>|</summary>|</span><span>", " ", page)
+    text = re.sub(r"<(head|script|style).*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
+    return " ".join(html.unescape(text).split())
+
+
+def test_results_have_their_names_and_no_numbers(site):
+    text = words(site["first"])
+    assert "Lemma 4.1, in our words It moves by" in text
+    assert "Proposition. Two numbers a token There are two." in text
+    assert "Definition A thing." in text
+    assert "As Lemma 4.1 and Two numbers a token say; so." in text
+    assert not re.search(r"(Lemma|Proposition|Definition) 1\b", text)
+
+
+def test_a_cell_with_a_table_is_a_table_and_one_that_draws_is_a_figure(site):
+    text = words(site["first"])
+    assert "It is Table 1, not Fig. 1." in text
+    assert "Table 1 Counts." in text
+    assert "Fig. 1 Bars." in text
+
+
+def test_claims_of_a_cell_are_one_line(site):
+    text = words(site["first"])
+    assert '✓ 2 claims hold ✓ error < 1e-3 & "small"' in text
+    assert "✓ 1 claim holds ✓ it falls" in text
+    assert text.count("claims hold") == text.count("claim holds") == 1
+
+
+def test_a_page_says_a_claim_by_its_words_and_leads_to_it(site):
+    assert 'It was error < 1e-3 & "small": 0.5, and no such thing.' in words(
+        site["last"]
+    )
+    anchor = f"claim-{len(CLAIMS[0].metadata['claim']['statement'])}"
+    assert f'<a class="claim" href="first.html#{anchor}">' in site["last"]
+    assert f'id="{anchor}"' in site["first"]
+    assert "no claim 'no such thing' in first.ipynb" in site["warnings"]
+    assert "last.md" in site["warnings"]
+    assert len(site["warnings"].strip().splitlines()) == 1
+
+
+def test_all_claims_are_listed_with_their_bounds_and_who_says_so(site):
+    text = words(site["claims"])
+    assert "3 claims, 1 of them the paper’s. First page" in text
+    rows = [
+        'error < 1e-3 & "small": 0.5, below 6 (the paper)',
+        "it rises: 12, below 4 (this book)",
+        "it falls: -12, below 6 (this book)",
+    ]
+    assert " ".join(rows) in text
+    assert site["claims"].count('<a class="claim" href="first.html#claim-') == 3
