@@ -86,7 +86,9 @@ def content(argument: Any) -> Any:
         return argument.counts.toarray().tolist(), argument.targets.tolist()
     if isinstance(argument, torch.nn.Module):
         return [values.tolist() for values in argument.parameters()]
-    if isinstance(argument, np.ndarray | torch.Tensor):
+    if isinstance(argument, torch.Tensor):
+        return argument.to_dense().tolist()
+    if isinstance(argument, np.ndarray):
         return argument.tolist()
     return argument
 

@@ -216,7 +216,13 @@ def returns_numbers(task: Exercise) -> bool:
     return as_numbers(outcome.result) is not None
 
 
-OF_NUMBERS = [name for name in NAMES if returns_numbers(exercises()[name])]
+# Asks for a tensor that autograd can go back through.
+DIFFERENTIABLE = "model-forward"
+OF_NUMBERS = [
+    name
+    for name in NAMES
+    if name != DIFFERENTIABLE and returns_numbers(exercises()[name])
+]
 
 
 @pytest.mark.parametrize("name", OF_NUMBERS)
@@ -225,6 +231,15 @@ def test_right_numbers_are_right_in_any_form(name):
     for form, convert in FORMS.items():
         verdict = judge(task, lambda *x, to=convert: to(as_numbers(task.solution(*x))))
         assert verdict.state == "right", (form, verdict)
+
+
+def test_logits_to_be_trained_carry_their_gradient():
+    task = exercises()[DIFFERENTIABLE]
+    assert judge(task, task.solution).state == "right"
+    for convert in (torch.Tensor.detach, torch.Tensor.tolist, as_numbers):
+        verdict = judge(task, lambda *x, to=convert: to(task.solution(*x)))
+        assert verdict.state == "wrong"
+        assert "carry no gradient" in verdict.text
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if exercises()[n].expected])

@@ -90,7 +90,8 @@ def _call_all(
 def _kept(result: Any) -> Any:
     """Return a result that later calls do not change."""
     if isinstance(result, torch.Tensor):
-        return result.detach().clone()
+        # Whether derivatives pass through it is part of what was returned.
+        return result.detach().clone().requires_grad_(result.requires_grad)
     try:
         return copy.deepcopy(result)
     except Exception:  # as of a generator; then it is shown as it is

@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.special import softmax
+from torch import Tensor
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
 from attnsel_book.checks.cases import models
 from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.checks.telling import as_numbers, code, difference
 
+NO_GRADIENT = "the logits carry no gradient: stay in torch, without detach or numpy"
 MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise
 
 
@@ -65,6 +68,82 @@ def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Return f(X) of the tokens `ids`, from all scores a and values b, (V,)."""
     w = np.exp(a[ids] - a[ids].max())
     return w @ b[ids] / w.sum()
+
+
+def bags() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield sparse counts, scores and values; last a score beyond exp.
+
+    The first are the two reviews of the text, *good good film* and *bad film*.
+    """
+    small = torch.tensor([[2.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    yield with_gradient(small, torch.tensor([[1.0, 2.0], [1.0, -2.0], [0.0, 0.5]]))
+    for model, corpus in models():
+        counts = torch.from_numpy(corpus.counts.toarray())
+        yield with_gradient(counts, model.scores().detach())
+    huge = torch.tensor([[1000.0, 1.0], [999.0, -1.0]])
+    yield with_gradient(torch.tensor([[1.0, 1.0], [2.0, 0.0]]), huge)
+
+
+def with_gradient(counts: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return sparse counts, and scores and values of which derivatives are taken."""
+    a, b = scores.double().T.contiguous()
+    return counts.double().to_sparse(), a.requires_grad_(), b.requires_grad_()
+
+
+def by_sequence(counts: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Return the logits by a softmax over the positions of each sequence."""
+    logits = []
+    for row in counts.to_dense().long():
+        ids = torch.repeat_interleave(row)
+        logits.append(torch.softmax(a[ids], 0) @ b[ids])
+    return torch.stack(logits)
+
+
+def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | None:
+    """Return why logits are wrong, or cannot be trained through."""
+    wanted = by_sequence(counts, a, b)
+    fault = difference([(result, wanted)])
+    if fault is not None:
+        return f"{fault}: here they are {code(wanted)}"
+    if not (isinstance(result, Tensor) and result.requires_grad):
+        return NO_GRADIENT
+    return None
+
+
+@exercise(
+    "model-forward",
+    fault=forward_fault,
+    cases=bags,
+    mistakes={
+        "a token that occurs twice has twice the weight: multiply by the counts": (
+            lambda counts, a, b: by_sequence(counts.to_dense() > 0, a, b)
+        ),
+        "that is the plain mean of the values; weigh them by the attention": (
+            lambda counts, a, b: by_sequence(counts, 0 * a, b)
+        ),
+        "the weights of a sequence have to sum to one: divide by their sum": (
+            lambda counts, a, b: counts @ (torch.exp(a - a.max()) * b)
+        ),
+        "scores and values are exchanged": lambda counts, a, b: by_sequence(
+            counts, b, a
+        ),
+        "e to the 1000 is infinite: subtract the greatest score first": (
+            lambda counts, a, b: (counts @ (torch.exp(a) * b)) / (counts @ torch.exp(a))
+        ),
+        NO_GRADIENT: lambda counts, a, b: by_sequence(counts, a, b).detach(),
+    },
+    hints=(
+        "The numerator and the denominator are the counts times a vector each.",
+        "With w for e to the scores, the two vectors are w * b and w. Subtracting one "
+        "number from all scores changes no logit.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_forward(counts: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return all logits, (n,), of sparse counts (n, V) and of a and b, (V,)."""
+    w = torch.exp(a - a.max())
+    return counts @ (w * b) / (counts @ w)
 
 
 def parameters() -> Iterator[tuple[Any, ...]]:
