@@ -33,11 +33,11 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
-$(READY): requirements.txt constraints.txt pyproject.toml
+$(READY): requirements.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(INSTALL_TORCH)
 	$(BIN)/python -m pip install --quiet "$$(grep '^uv==' requirements.txt)"
@@ -118,6 +118,13 @@ pdf: $(READY)
 test-site: $(READY)
 	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
 		$(shell grep -rl --include='test_*.py' 'mark\.site' tests)
+
+# What pyproject.toml asks for, pinned with all that it draws in. UPGRADE=--upgrade
+# takes the newest versions.
+requirements: $(READY)
+	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --all-extras \
+		--group dev --no-emit-package attnsel --no-annotate \
+		--custom-compile-command "make requirements" $(UPGRADE) pyproject.toml -o requirements.txt
 
 execute: $(READY)
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
