@@ -85,6 +85,12 @@ TABLE = nbformat.v4.new_output(
 DRAWN = nbformat.v4.new_output(
     "display_data", {"text/html": "<p>drawn</p><script>'<table>'</script>"}
 )
+# Axes from 10 to 90 and from 120 to 180, with their numbers to the left of them.
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 50"><g>{}</g></svg>"""
+AXES = """<g id="axes_{0}"><g id="patch_{0}"><path d="M {1} 5 L {2} 45"/></g>
+<g transform="translate({3} 40) scale(0.1 -0.1)"/></g>"""
+PANELS = SVG.format(AXES.format(1, 10, 90, 4) + AXES.format(2, 120, 180, 112))
+DRAWING = nbformat.v4.new_output("display_data", {"image/svg+xml": PANELS})
 CLAIMS = [
     claim('error < 1e-3 & "small"', "0.5", by="the paper"),
     claim("it rises", "12"),
@@ -109,6 +115,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         nbformat.v4.new_markdown_cell(FIRST, id="text"),
         cell("table", TABLE, **captioned("tab-first-counts", "Counts.")),
         cell("figure", DRAWN, **captioned("fig-first-bars", "Bars.")),
+        cell("panels", DRAWING, mystnb={"image": {"alt": "Two panels"}}),
         cell("two", *CLAIMS[:2]),
         cell("one", CLAIMS[2]),
     ]
@@ -183,3 +190,18 @@ def test_all_claims_are_listed_with_their_bounds_and_who_says_so(site):
     ]
     assert " ".join(rows) in text
     assert site["claims"].count('<a class="claim" href="first.html#claim-') == 3
+
+
+def test_panels_stand_beside_each_other_and_for_phones_below(site):
+    (image,) = re.findall(r'<img [^>]*class="abreast"[^>]*>', site["first"])
+    assert 'alt="Two panels"' in image
+    panels = re.findall(
+        r'class="panel" style="aspect-ratio:(.*?)"><img style="(.*?)".*?alt="(.*?)"',
+        site["first"],
+    )
+    # Cut two points before the numbers of the second: 110 and 90 of 200.
+    assert panels == [
+        ("110.0/50.0", "width:181.82%;left:-0.00%", "Two panels"),
+        ("90.0/50.0", "width:222.22%;left:-122.22%", "Panel 2 of 2"),
+    ]
+    assert site["first"].count("_images/") == 3
