@@ -63,13 +63,17 @@ def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
         app.add_css_file("lab.css")
 
 
+def write_files(folder: Path) -> None:
+    """Write script and style into a folder."""
+    styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
+    (folder / "lab.css").write_text(styles, encoding="utf-8")
+    (folder / "lab.js").write_text(joined(), encoding="utf-8")
+
+
 def write(app: Any, error: Exception | None) -> None:
     """Write script and style beside the other files that pages load."""
     if error is None and app.builder.format == "html":
-        static = Path(app.outdir, "_static")
-        (static / "lab.js").write_text(joined(), encoding="utf-8")
-        styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
-        (static / "lab.css").write_text(styles, encoding="utf-8")
+        write_files(Path(app.outdir, "_static"))
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -49,7 +49,8 @@ function open(lab, kind, address) {
     hidden></output><p class="told" aria-live="polite"></p>
     <details class="full" ${lab.isPage ? "open" : ""}><summary>Knobs</summary>
     <form>${knobForm(kind, lab.knobs)}</form></details>
-    <div class="full scroll"><table class="runs" hidden></table></div>
+    <div class="full scroll" tabindex="0" role="region" aria-label="this run and the last">
+    <table class="runs" hidden></table></div>
     <div class="read" hidden><div class="bar"><label>Your own text <input type="text"
     value="${clean(tab.text)}" autocomplete="off" spellcheck="false"></label>
     <output aria-live="polite"></output></div><div class="attnsel-text" tabindex="0"
@@ -77,7 +78,9 @@ function open(lab, kind, address) {
 function watch(lab, part) {
   const [leans, beside, search] = ["select", "[type=checkbox]", "[type=search]"].map(
     (selector) => part(`.view ${selector}`));
-  const show = (s) => { lab.at = s; redraw(lab); };
+  const show = (s) => {
+    if (lab.records.length) { lab.at = s; lab.tab.point(lab); redraw(lab); }
+  };
   on(leans, "change", () => { lab.view = leans.selectedIndex; redraw(lab); });
   on(beside, "change", () => { lab.beside = beside.checked; redraw(lab); });
   on(search, "input", () => {
@@ -181,6 +184,7 @@ function redraw(lab) {
   lab.frame = requestAnimationFrame(() => {
     const {root, tab} = lab;
     lab.frame = null;
+    if (!lab.records.length) { return; }  // a run has just begun
     root.querySelectorAll("figure,.view,.point,.runs,.read").forEach((hidden) => {
       hidden.hidden = hidden.matches(".point") && lab.kind !== "reviews";
     });

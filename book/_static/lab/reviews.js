@@ -40,11 +40,11 @@ const reviewsTab = {
       const higher = scores.a.filter((a) => a > scores.a.at(-1)).length;
       notes.push(`“${PLANTED}” has score ${higher + 1} of ${names.length}, from above.`);
     }
-    return `After ${step} steps ${percent(train.accuracy)} of the training reviews are `
-      + `classified correctly, ${percent(test.accuracy)} of others. Rank correlation of `
-      + `the value with the lean: ${fitText(ours[0])}, of the score with the size of the `
-      + `lean: ${fitText(ours[1])}; with the leans in other reviews ${fitText(others[0])} `
-      + `and ${fitText(others[1])}. ${notes.join(" ")}`;
+    return [`After ${step} steps ${percent(train.accuracy)} of the training reviews are`,
+      `classified correctly, ${percent(test.accuracy)} of others. Rank correlation of`,
+      `the value with the lean: ${fitText(ours[0])}, of the score with the size of the`,
+      `lean: ${fitText(ours[1])}; with the leans in other reviews ${fitText(others[0])}`,
+      `and ${fitText(others[1])}.`, ...notes].join(" ");
   },
 
   point({root, at, names, leans, scores, view}) {

@@ -24,10 +24,13 @@ function startWorker() {
       if (!done) { records.push(value); }
       if (!run.reached && isEnd(value)) { run.reached = true; left = 0; }
     } while (left > 0 && performance.now() < end);
+    report(records);
+    if (left > 0) { timer = setTimeout(slice); }
+  }
+  function report(records) {
     const {scores, leans} = run.made;
     postMessage({number: run.number, records, scores, going: left > 0,
       fits: leans?.map((lean) => fitsOf(scores, lean))});
-    if (left > 0) { timer = setTimeout(slice); }
   }
   const commands = {
     load: async ({labels, bytes, ...stored}) => {
@@ -40,7 +43,7 @@ function startWorker() {
     },
     go: (steps) => {
       clearTimeout(timer); left = steps;
-      if (left) { slice(); }
+      if (left) { slice(); } else { report([]); }
     },
   };
   onmessage = ({data: [name, content]}) => {

@@ -1,0 +1,309 @@
+"""The laboratory in a browser, on a page opened from the disk: no server, no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_lab import USUAL, CODE, READ, committed
+from test_live_browser import browser  # noqa: F401
+
+from node import evaluate
+from tools import lab
+
+pytestmark = pytest.mark.site
+
+FEW = "reviews=200&d=16"
+PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>lab</title>'
+FILES = ("_static/lab.js", "_static/lab.css")
+DONE = """(play) => !play.disabled && play.textContent !== "Pause"
+  && play.closest(".attnsel-lab").querySelector(".told").textContent !== "" """
+
+
+@pytest.fixture
+def visit(browser, tmp_path):  # noqa: F811
+    """Open a page of places to train, as files; nothing may go wrong."""
+    opened, wrong = [], []
+
+    def show(
+        *places: str,
+        width: int = 1280,
+        address: str = "",
+        without: tuple[str, ...] = (),
+        **settings: Any,
+    ) -> Any:
+        static = tmp_path / "_static" / "lab"
+        static.mkdir(parents=True, exist_ok=True)
+        lab.write_files(static.parent)
+        for name in {"imdb.js", "generated.js"} - {*without}:
+            (static / name).write_bytes((lab.LAB / name).read_bytes())
+        held = [f'<div class="attnsel attnsel-lab" data-knobs="{p}"></div>' for p in places]
+        head = f'{PAGE}<style>a{{color:inherit}}</style>'
+        head += f'<link rel="stylesheet" href="../{FILES[1]}">'
+        script = f'<script defer src="../{FILES[0]}"></script>'
+        dark = "background:#14181e;color:#ced6dd" if width < 600 else "background:#fff"
+        page = tmp_path / "book" / "train.html"
+        page.parent.mkdir(exist_ok=True)
+        body = f'<body style="{dark}"><main>{"".join(held)}</main>'
+        page.write_text(f"{head}{script}{body}", encoding="utf-8")
+        context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if width < 600 else "light",
+            has_touch=width < 600,
+            **settings,
+        )
+        opened.append(context)
+        tab = context.new_page()
+        tab.requested = []
+        tab.on("request", lambda asked: tab.requested.append(asked.url))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.goto(f"{page.as_uri()}{address}")
+        return tab
+
+    yield show
+    for context in opened:
+        context.close()
+    assert wrong == []
+
+
+def press(button: Any, *, width: int = 1280) -> None:
+    """Tap a button on a phone, click it elsewhere."""
+    button.tap() if width < 600 else button.click()
+
+
+def wait(tab: Any) -> str:
+    """Wait for the end of a run, and return what is told of it."""
+    play = tab.locator(".play").first
+    tab.wait_for_function(DONE, arg=play.element_handle())
+    tab.evaluate("new Promise((done) => requestAnimationFrame(() => done()))")
+    return tab.locator(".told").first.inner_text()
+
+
+def expected(**changes: Any) -> dict[str, Any]:
+    """Return the end of a training with these knobs, computed in node."""
+    code = """(() => {
+      const knobs = {...knobsFrom("reviews", new URLSearchParams()), ...data.knobs};
+      const corpus = reviewsOf(data.reviews, knobs);
+      const run = {model: newModel(corpus.names.length, knobs.d,
+        randomNumbers(1000 + knobs.seed))};
+      for (const now of training(run, corpus, knobs)) { if (isEnd(now)) { return now; } }
+    })()"""
+    reviews = evaluate(CODE, READ, committed("imdb"))
+    return evaluate(CODE, code, {"reviews": reviews, "knobs": USUAL | changes})
+
+
+def told(end: dict[str, Any]) -> str:
+    """Return the beginning of the sentence about an end."""
+    train, test = (f"{100 * end[part]['accuracy']:.0f}%" for part in ("train", "test"))
+    step = end["step"]
+    return f"After {step} steps {train} of the training reviews are classified correctly, {test}"
+
+
+def by_keys(tab: Any) -> None:
+    tab.locator(".play").focus()
+    tab.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize(
+    ("width", "start"),
+    [
+        (1280, lambda tab: tab.locator(".play").click()),
+        (390, lambda tab: tab.locator(".play").tap()),
+        (1280, by_keys),
+    ],
+    ids=["mouse", "touch", "keys"],
+)
+def test_a_training_ends_where_it_does_in_node(
+    visit: Any, width: int, start: Callable[[Any], None]
+) -> None:
+    tab = visit(FEW, width=width)
+    files = [Path(url).name for url in tab.requested]
+    assert files == ["train.html", "lab.css", "lab.js"]  # no reviews before one asks
+    start(tab)
+    sentence = wait(tab)
+    assert sentence.startswith(told(expected(reviews=200, d=16)))
+    assert Path(tab.requested[-1]).name == "imdb.js" or "blob:" in tab.requested[-1]
+    assert tab.locator(".note").inner_text() == ""
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shown = tab.locator(".panels canvas").evaluate_all(
+        "all => all.map(c => c.checkVisibility() && c.toDataURL().length > 9000)"
+    )
+    assert shown == [True, True, False, False]
+
+
+def test_reduced_motion_shows_the_end_alone(visit: Any) -> None:
+    watch = """() => { window.sentences = new Set();
+      const told = document.querySelector(".told");
+      new MutationObserver(() => sentences.add(told.textContent)).observe(told,
+        {childList: true}); }"""
+    ends = []
+    for motion in ("no-preference", "reduce"):
+        tab = visit(FEW, reduced_motion=motion)
+        tab.evaluate(watch)
+        tab.locator(".play").click()
+        ends.append(wait(tab))
+    assert ends[0] == ends[1]
+    assert tab.evaluate("[...sentences]") == [ends[1]]
+
+
+def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
+    tab = visit("d=16&rate=0.003")
+    play = tab.locator(".play")
+    play.click()
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    play.click()
+    middle = wait(tab)
+    tab.locator(".step").click()
+    wait(tab)
+    number = int(re.findall(r"\d+", middle)[0])
+    assert tab.locator(".status").inner_text().startswith(f"step {number + 1} ")
+    play.click()
+    end = expected(d=16, rate=0.003)
+    assert wait(tab).startswith(told(end))
+    assert 0 < number < end["step"]
+    tab.locator(".again").click()
+    tab.wait_for_function(
+        "document.querySelector('.status').textContent.startsWith('step 0 ')"
+    )
+
+
+def test_a_knob_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
+    tab = visit("d=16&rate=0.003")
+    tab.locator(".play").click()
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    tab.locator("summary").click()
+    tab.locator("[name=reviews]").select_option("500")
+    sentence = wait(tab)
+    assert sentence.startswith(told(expected(d=16, rate=0.003, reviews=500)))
+    rows = tab.locator(".runs tbody tr")
+    assert rows.count() == 2
+    assert rows.nth(0).inner_text().endswith("rate=0.003, d=16, reviews=500")
+    assert rows.nth(1).inner_text().endswith("rate=0.003, d=16")
+    tab.locator("[name=shuffle]").check()
+    tab.wait_for_function(
+        "document.querySelector('.told').textContent.includes('shuffled')"
+    )
+    assert tab.locator(".status").inner_text().startswith("step 0 ")
+    tab.locator("[name=optimizer]").select_option("gd")
+    assert tab.locator("[name=rate]").input_value() == "3"
+
+
+def test_generated_reviews_stand_in_and_the_page_says_so(visit: Any) -> None:
+    tab = visit(FEW, without=("imdb.js",))
+    tab.locator(".play").click()
+    assert "classified correctly" in wait(tab)
+    assert "these are generated ones" in tab.locator(".note").inner_text()
+
+
+def test_without_reviews_the_page_says_what_is_missing(visit: Any) -> None:
+    tab = visit(FEW, without=("imdb.js", "generated.js"))
+    tab.locator(".play").click()
+    status = tab.locator(".status", has_text="generated.js could not be loaded")
+    status.wait_for()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_are_pointed_at_searched_and_reached_by_keys(visit: Any, width: int) -> None:
+    tab = visit(FEW, width=width)
+    press(tab.locator(".play"), width=width)
+    wait(tab)
+    point = tab.locator(".point")
+    assert point.inner_text() == "Point at a word, or search for one."
+    tab.locator("[type=search]").fill("the")
+    assert re.match(r"the: value -?[\d.]+, score -?[\d.]+, lean -?[\d.]+$", point.inner_text())
+    tab.locator("[type=search]").fill("nosuchword")
+    assert point.inner_text() == "Point at a word, or search for one."
+    canvas = tab.locator("canvas").nth(1)
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    where = box["x"] + 52 + 0.5 * (box["width"] - 64), box["y"] + 0.5 * box["height"]
+    tab.touchscreen.tap(*where) if width < 600 else tab.mouse.move(*where)
+    named = point.inner_text()
+    assert ": value" in named
+    canvas.press("PageDown")
+    assert point.inner_text() != named
+    tab.locator(".view select").select_option(index=1)
+    tab.locator(".view [type=checkbox]").check()
+    tab.locator("figure:not([hidden])").nth(3).wait_for()
+
+
+def test_a_text_is_read_by_the_model_as_it_stands(visit: Any) -> None:
+    tab = visit("d=16")
+    tab.locator(".play").click()
+    wait(tab)
+    box, verdict = tab.locator(".read input"), tab.locator(".read output")
+    for text, word in (("superb, wonderful", "positive"), ("awful waste", "negative")):
+        box.fill(text)
+        assert verdict.inner_text().endswith(word)
+    box.fill('<img src=x onerror="alert(1)"> qqq')
+    assert "qqq" in tab.locator(".attnsel-text").inner_text()
+    box.fill("qqqq")
+    assert verdict.inner_text() == "No word here is in the vocabulary."
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
+    tab = visit("page=1", width=width, address="#tab=stages&eta=300")
+    press(tab.locator(".play"), width=width)
+    sentence = wait(tab)
+    assert "100% of the positive and 0% of the negative" in sentence
+    assert "the negative class is lost" in sentence
+    press(tab.get_by_role("button", name="η₀ = 3,000"), width=width)
+    tab.wait_for_function("!document.querySelector('.told').textContent.includes('lost')")
+    sentence = wait(tab)
+    assert "100% of the positive and 100% of the negative" in sentence
+    assert sentence.endswith("is 1.0000.")
+    assert tab.locator("[name=eta]").get_attribute("aria-valuetext") == "3000"
+    rows = tab.locator(".runs tbody tr")
+    assert "eta=300" in rows.nth(1).inner_text()
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    press(tab.locator("[data-tab=reviews]"), width=width)
+    assert tab.locator(".play").inner_text() == "Train"
+
+
+def test_a_link_holds_the_knobs(visit: Any) -> None:
+    tab = visit("page=1")
+    tab.locator("[name=d]").select_option("256")
+    tab.locator("[name=uniform]").check()
+    link = tab.locator(".link").get_attribute("href")
+    assert link == "#tab=reviews&d=256&uniform=true"
+    again = visit("page=1", address=link)
+    assert again.locator("[name=uniform]").is_checked()
+    assert again.locator("[name=d]").input_value() == "256"
+    embedded = visit("shuffle=true")
+    link = embedded.locator(".link").get_attribute("href")
+    assert link == "train.html#tab=reviews&shuffle=true"
+
+
+def test_small_places_share_a_page(visit: Any) -> None:
+    tab = visit(f"small=1&{FEW}", f"{FEW}&shuffle=true")
+    small, other = tab.locator(".attnsel-lab").all()
+    small.locator(".play").click()
+    wait(tab)
+    assert not small.locator(".again, .tries, .link").first.is_visible()
+    assert not other.locator("canvas").first.is_visible()
+    other.locator(".play").click()
+    other.locator(".told", has_text="shuffled").wait_for()
+    assert "shuffled" not in small.locator(".told").inner_text()
+    assert [Path(url).name for url in tab.requested].count("imdb.js") == 1
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_serious(visit: Any, width: int) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab = visit(f"page=1&{FEW}", width=width)
+    for kind in ("reviews", "stages"):
+        press(tab.locator(f"[data-tab={kind}]"), width=width)
+        press(tab.locator(".play"), width=width)
+        wait(tab)
+        found = Axe().run(tab).response
+        serious = [
+            (v["id"], [node["target"] for node in v["nodes"]])
+            for v in found["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
