@@ -40,8 +40,10 @@ def visit(browser, tmp_path):  # noqa: F811
         lab.write_files(static.parent)
         for name in {"imdb.js", "generated.js"} - {*without}:
             (static / name).write_bytes((lab.LAB / name).read_bytes())
-        held = [f'<div class="attnsel attnsel-lab" data-knobs="{p}"></div>' for p in places]
-        head = f'{PAGE}<style>a{{color:inherit}}</style>'
+        held = [
+            f'<div class="attnsel attnsel-lab" data-knobs="{p}"></div>' for p in places
+        ]
+        head = f"{PAGE}<style>a{{color:inherit}}</style>"
         head += f'<link rel="stylesheet" href="../{FILES[1]}">'
         script = f'<script defer src="../{FILES[0]}"></script>'
         dark = "background:#14181e;color:#ced6dd" if width < 600 else "background:#fff"
@@ -206,14 +208,18 @@ def test_without_reviews_the_page_says_what_is_missing(visit: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_are_pointed_at_searched_and_reached_by_keys(visit: Any, width: int) -> None:
+def test_words_are_pointed_at_searched_and_reached_by_keys(
+    visit: Any, width: int
+) -> None:
     tab = visit(FEW, width=width)
     press(tab.locator(".play"), width=width)
     wait(tab)
     point = tab.locator(".point")
     assert point.inner_text() == "Point at a word, or search for one."
     tab.locator("[type=search]").fill("the")
-    assert re.match(r"the: value -?[\d.]+, score -?[\d.]+, lean -?[\d.]+$", point.inner_text())
+    assert re.match(
+        r"the: value -?[\d.]+, score -?[\d.]+, lean -?[\d.]+$", point.inner_text()
+    )
     tab.locator("[type=search]").fill("nosuchword")
     assert point.inner_text() == "Point at a word, or search for one."
     canvas = tab.locator("canvas").nth(1)
@@ -252,7 +258,9 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     assert "100% of the positive and 0% of the negative" in sentence
     assert "the negative class is lost" in sentence
     press(tab.get_by_role("button", name="η₀ = 3,000"), width=width)
-    tab.wait_for_function("!document.querySelector('.told').textContent.includes('lost')")
+    tab.wait_for_function(
+        "!document.querySelector('.told').textContent.includes('lost')"
+    )
     sentence = wait(tab)
     assert "100% of the positive and 100% of the negative" in sentence
     assert sentence.endswith("is 1.0000.")

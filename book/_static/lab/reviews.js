@@ -58,9 +58,10 @@ const reviewsTab = {
     const {root, names, scores, first, at, ran} = lab, lean = lab.leans[lab.view];
     const figures = [...root.querySelectorAll(".panels figure")];
     // Words go by frequency: named are frequent ones that lean, and the planted one.
-    const weight = (s) => Math.abs(lean[s]) / Math.sqrt(s + 1) || 0;
-    const named = [...names.keys()].sort((s, t) => weight(t) - weight(s)).slice(0, 20);
-    if (ran.planted) { named.unshift(names.length - 1); }
+    const weight = (s, sign) => sign * lean[s] / (s + 1) ** 0.4 || 0;
+    const leaning = (sign) => [...names.keys()]
+      .sort((s, t) => weight(t, sign) - weight(s, sign)).slice(0, 12);
+    const named = [...(ran.planted ? [names.length - 1] : []), ...leaning(1), ...leaning(-1), 0];
     figures.slice(2).forEach((figure) => { figure.hidden = !lab.beside; });
     lab.places = figures.map((figure, k) => {
       if (figure.hidden) { return []; }
