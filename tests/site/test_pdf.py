@@ -10,7 +10,7 @@ import pytest
 from tools import print_book
 from tools.measure_pages import serving, start_chromium
 
-pytestmark = pytest.mark.site
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group("pdf")]  # printed once
 
 PAGE = """<!doctype html><html lang="en"><title>{0}</title>
 <div id="print-main-content"><nav>old list</nav></div>

@@ -13,6 +13,8 @@ from typing import Any
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.xdist_group("small book")  # it is built in one process
+
 ROOT = Path(__file__).resolve().parents[2]
 CONF = """
 extensions = ["myst_nb", "sphinx_proof", "tools.pages"]
@@ -100,7 +102,10 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The pages by name, and under "warnings" what was said while they were built."""
+    """The pages by name, and under "warnings" what was said while they were built.
+
+    Sphinx takes seconds to start, so it builds the pages of all tests at once.
+    """
     folder = tmp_path_factory.mktemp("small")
     (folder / "book").mkdir()
     (folder / "conf.py").write_text(CONF, "utf-8")
