@@ -1,4 +1,4 @@
-"""The laboratory in a browser, on a page opened from the disk: no server, no network."""
+"""The laboratory in a browser, on a page opened from the disk, without a server."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_lab import USUAL, CODE, READ, committed
+from node import evaluate
+from test_lab import CODE, READ, USUAL, committed
 from test_live_browser import browser  # noqa: F401
 
-from node import evaluate
 from tools import lab
 
 pytestmark = pytest.mark.site
@@ -91,7 +91,9 @@ def expected(**changes: Any) -> dict[str, Any]:
       const corpus = reviewsOf(data.reviews, knobs);
       const run = {model: newModel(corpus.names.length, knobs.d,
         randomNumbers(1000 + knobs.seed))};
-      for (const now of training(run, corpus, knobs)) { if (isEnd(now)) { return now; } }
+      for (const now of training(run, corpus, knobs)) {
+        if (isEnd(now)) { return now; }
+      }
     })()"""
     reviews = evaluate(CODE, READ, committed("imdb"))
     return evaluate(CODE, code, {"reviews": reviews, "knobs": USUAL | changes})
@@ -100,8 +102,8 @@ def expected(**changes: Any) -> dict[str, Any]:
 def told(end: dict[str, Any]) -> str:
     """Return the beginning of the sentence about an end."""
     train, test = (f"{100 * end[part]['accuracy']:.0f}%" for part in ("train", "test"))
-    step = end["step"]
-    return f"After {step} steps {train} of the training reviews are classified correctly, {test}"
+    right = f"{train} of the training reviews are classified correctly, {test}"
+    return f"After {end['step']} steps {right} of others."
 
 
 def by_keys(tab: Any) -> None:

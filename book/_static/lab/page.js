@@ -168,6 +168,7 @@ function hear(lab, {number, names, leans, records, scores, fits, going}) {
   if (names) {
     lab.ids = new Map(names.map((name, s) => [name, s]));
     Object.assign(lab, {names, leans});
+    lab.tab.prepare?.(lab);
     return;
   }
   lab.records.push(...records); lab.first ??= scores;

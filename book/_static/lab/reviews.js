@@ -17,6 +17,16 @@ const reviewsTab = {
     "100 reviews": "reviews=100", "gradient descent": "optimizer=gd&rate=3"},
   columns: ["steps", "training", "others", "value, lean", "score, size of lean"],
 
+  // Words go by frequency: named are frequent ones that lean, the planted one, the first.
+  prepare(lab) {
+    lab.named = lab.leans.map((lean) => {
+      const weights = Array.from(lean, (x, s) => x / (s + 1) ** 0.4 || 0);
+      const order = [...weights.keys()].sort((s, t) => weights[t] - weights[s]);
+      const planted = lab.ran.planted ? [lab.names.length - 1] : [];
+      return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
+    });
+  },
+
   status({records}) {
     const {step, train, test} = records.at(-1);
     return `step ${step} · loss ${train.loss.toFixed(3)} · training reviews ${
@@ -55,13 +65,9 @@ const reviewsTab = {
   },
 
   draw(lab) {
-    const {root, names, scores, first, at, ran} = lab, lean = lab.leans[lab.view];
+    const {root, names, scores, first, at} = lab, lean = lab.leans[lab.view];
     const figures = [...root.querySelectorAll(".panels figure")];
-    // Words go by frequency: named are frequent ones that lean, and the planted one.
-    const weight = (s, sign) => sign * lean[s] / (s + 1) ** 0.4 || 0;
-    const leaning = (sign) => [...names.keys()]
-      .sort((s, t) => weight(t, sign) - weight(s, sign)).slice(0, 12);
-    const named = [...(ran.planted ? [names.length - 1] : []), ...leaning(1), ...leaning(-1), 0];
+    const named = lab.named[lab.view];
     figures.slice(2).forEach((figure) => { figure.hidden = !lab.beside; });
     lab.places = figures.map((figure, k) => {
       if (figure.hidden) { return []; }
