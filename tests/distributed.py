@@ -70,8 +70,12 @@ def main(folder: str, rank: int, world: int, mode: str) -> None:
         checkpoint.SAVE_EVERY = 0.0
         if rank == 1:
             threading.Thread(target=die, args=(settings["checkpoint"],)).start()
+    own = corpus[rank::world]
+    if mode == "class by class":  # unequal parts, each without a class
+        own = corpus[corpus.targets == rank]
+        settings["test"] = test[1:] if rank else test[0]
     try:
-        history = train.fit(model, corpus[rank::world], **settings)
+        history = train.fit(model, own, **settings)
         torch.save(vars(history), f"{folder}/{mode}-{rank}.pt")
     finally:  # its threads, still running at the exit, make torch abort
         dist.destroy_process_group()

@@ -44,6 +44,7 @@ def agree(history, path):
     ("world", "mode"),
     [
         (2, "two"),
+        (2, "class by class"),
         pytest.param(4, "four", marks=pytest.mark.weekly),
         pytest.param(3, "classes", marks=pytest.mark.weekly),
     ],
