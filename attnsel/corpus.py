@@ -99,6 +99,14 @@ class Corpus:
 
         A ValueError tells of texts and labels that differ in number, a label that names
         no class of `vocab`, no token that is frequent enough, or no row that is left.
+
+        Example:
+            >>> texts = ["good film", "bad film"]
+            >>> corpus = Corpus.from_texts(texts, ["+", "-"], min_count=1)
+            >>> corpus.vocab[:], corpus.classes
+            (('film', 'bad', 'good'), ('+', '-'))
+            >>> corpus.counts.toarray().tolist()
+            [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
         """
         if isinstance(texts, str):
             raise TypeError("texts: expected a list of strings, got one string")

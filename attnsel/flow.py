@@ -97,6 +97,15 @@ def gradient_flow(
         record: norms at which to record a point, when first reached, besides those
             after each step; norms not between ‖p‖ at the start and `max_norm` add none.
         tol: relative and absolute tolerance of the solver; a RuntimeError if it fails.
+
+    Example:
+        >>> import attnsel
+        >>> corpus = attnsel.separable_corpus(80, 40, 5)
+        >>> start = AttentionClassifier(40, dim=256)
+        >>> model = attnsel.one_step(start, corpus, lr=100.0)
+        >>> flow = gradient_flow(model, corpus, max_norm=1000.0)
+        >>> round(float(flow.norms[-1])), round(float(flow.attention[-1].min()), 6)
+        (1000, 1.0)
     """
     problem = cls_problem(model, corpus)
     start = problem.norm(problem.start)

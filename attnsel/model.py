@@ -41,17 +41,23 @@ class Classifier(nn.Module):
     """What all models here share: embeddings, a query, outputs and their scores.
 
     Args:
-        n_tokens, dim, n_classes: V, d and K; two classes share one output vector.
+        n_tokens: V, the number of tokens.
+        dim: d, the dimension of the embeddings.
+        n_classes: K; two classes share one output vector.
         key_query: whether the query is W p with a trained matrix W, in place of p.
         matrices: names of the model's other (d, d) matrices.
         seed: of the initial entries, drawn from N(0, 1/d).
-        dtype, device: of the parameters; torch.float32 or torch.float64.
+        dtype: of the parameters, torch.float32 or torch.float64.
+        device: where the parameters live, such as "cpu" or "cuda".
 
     Attributes:
-        embeddings, cls: parameters E (V, d) and p (d,).
+        embeddings: parameter E, (V, d).
+        cls: parameter p, (d,).
         output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
-        key_query, matrices: parameter W (d, d) or None; names of all such parameters.
-        vocab, classes: of the corpus it was trained on; before None and 0, ..., K - 1.
+        key_query: parameter W (d, d), or None.
+        matrices: names of all parameters (d, d).
+        vocab: of the corpus it was trained on; before that None.
+        classes: of the corpus it was trained on; before that 0, ..., K - 1.
     """
 
     key_query: nn.Parameter | None
@@ -215,16 +221,30 @@ class AttentionClassifier(Classifier):
     f(X) = softmax(E_X p)^T E_X v, or with `key_query` softmax(E_X W p)^T E_X v.
 
     Args:
-        n_tokens, dim, n_classes: V, d and K; two classes share one output vector.
+        n_tokens: V, the number of tokens.
+        dim: d, the dimension of the embeddings.
+        n_classes: K; two classes share one output vector.
         key_query: whether the query is W p with a trained matrix W, in place of p.
         seed: of the initial entries, drawn from N(0, 1/d).
-        dtype, device: of the parameters; torch.float32 or torch.float64.
+        dtype: of the parameters, torch.float32 or torch.float64.
+        device: where the parameters live, such as "cpu" or "cuda".
 
     Attributes:
-        embeddings, cls: parameters E (V, d) and p (d,).
+        embeddings: parameter E, (V, d).
+        cls: parameter p, (d,).
         output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
         key_query: parameter W (d, d), or None.
-        vocab, classes: of the corpus it was trained on; before None and 0, ..., K - 1.
+        vocab: of the corpus it was trained on; before that None.
+        classes: of the corpus it was trained on; before that 0, ..., K - 1.
+
+    Example:
+        >>> texts = ["good film", "bad film"]
+        >>> corpus = Corpus.from_texts(texts, ["+", "-"], min_count=1)
+        >>> model = AttentionClassifier(len(corpus.vocab), dim=16)
+        >>> tuple(model(corpus).shape)
+        (2,)
+        >>> model.attention(corpus).toarray().sum(axis=1).round(6).tolist()
+        [1.0, 1.0]
     """
 
     def forward(self, corpus: Corpus) -> Tensor:

@@ -72,7 +72,8 @@ class RankCorrelation:
 
     Attributes:
         value: the correlation, in [-1, 1].
-        low, high: ends of the interval.
+        low: lower end of the interval.
+        high: upper end of the interval.
     """
 
     value: float
@@ -117,10 +118,11 @@ class Shape:
 
     Attributes:
         values: rank correlation of E v with the axis; 1 if it rises throughout.
-        left, right: rank correlation of E p with the axis where that is negative and
-            positive; -1 and 1 for a V.
-        value_spread, score_spread: standard deviation of E v and E p within a bin,
-            averaged, over the range of the means of the bins.
+        left: rank correlation of E p with the axis where that is negative; -1 for a V.
+        right: rank correlation of E p with the axis where that is positive; 1 for a V.
+        value_spread: standard deviation of E v within a bin, averaged, over the range
+            of the means of the bins.
+        score_spread: the same of E p.
         end: mean of E v in the last bin on either side over its greatest mean on that
             side, averaged; below 1 if E v bends back at the ends.
     """

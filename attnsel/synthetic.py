@@ -33,6 +33,10 @@ def separable_corpus(
     ("partly_pos_0", ...) or negative ("partly_neg_0", ...): a share `tilt`, in (0, 1],
     of their occurrences on the wrong side is exchanged, about their posterior
     difference |P(1|s) - P(0|s)|.
+
+    Example:
+        >>> separable_corpus(80, 40, 5)
+        Corpus('separable', n = 80, V = 40, mean length 5.0, 0: 40, 1: 40)
     """
     check_number("n", n, 2, even=True)
     check_number("n_relevant", n_relevant, 2, even=True)

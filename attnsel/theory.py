@@ -45,6 +45,11 @@ def signed_frequency(corpus: Corpus) -> Tensor:
     alpha_s = Ê[y #{i : x_i = s}] with y = -1 or +1, float64 (V,): positive tokens have
     alpha_s > 0, negative ones alpha_s < 0, irrelevant ones exactly 0. For K > 2 classes
     it is alpha_{s,k} = Ê[(1{y = k} - 1/K) #{i : x_i = s}], (V, K).
+
+    Example:
+        >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
+        >>> dict(zip(corpus.vocab, signed_frequency(corpus).tolist(), strict=True))
+        {'film': 0.0, 'bad': -0.5, 'good': 0.5}
     """
     return mean_count(corpus, _class_weights(corpus))
 
@@ -57,6 +62,11 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     positive token, -1 for a completely negative one, nan for one that never occurs. For
     K > 2 classes it is P(k|s) less the mean of P(j|s) over the other classes j, in
     [-1 / (K - 1), 1], shape (V, K).
+
+    Example:
+        >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
+        >>> posterior_difference(corpus).tolist()
+        [0.0, -1.0, 1.0]
     """
     K = corpus.n_classes
     alpha = signed_frequency(corpus)
@@ -185,6 +195,13 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     a value that is not finite, a selected token that is not in its sequence, no pair
     that is left, or pairs that contradict each other; a RuntimeError of a solver that
     fails or whose answer misses optimality.
+
+    Example:
+        >>> vocab = ["good", "bad", "film"]
+        >>> corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], vocab)
+        >>> best = max_margin(torch.eye(3), corpus, relevant_tokens(corpus))
+        >>> round(best.margin, 4), best.support.tolist()
+        (1.2247, [[0, 2], [1, 2]])
     """
     check_shape("embeddings", embeddings, (len(corpus.vocab), "d"))
     if not bool(embeddings.isfinite().all()):

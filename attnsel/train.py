@@ -54,8 +54,10 @@ class History:
         step: number of steps taken, int64 (records,).
         scores: by step, for the last one and each snapshot that was reached, E p and
             E v of all tokens, (V, 2) or (V, K + 1) on the CPU.
-        loss, accuracy: on the training corpus, float64 (records,).
-        test_loss, test_accuracy: on the test corpus; empty without one.
+        loss: on the training corpus, float64 (records,).
+        accuracy: share of the training corpus that is classified correctly, (records,).
+        test_loss: on the test corpus; empty without one.
+        test_accuracy: share of the test corpus that is classified correctly.
     """
 
     step: Tensor
@@ -83,6 +85,15 @@ def one_step(
     This is the step of Lemma 4.1: E - lr dL/dE with L the loss over the corpus and lr
     the paper's eta_0. A TypeError tells of a model of more than one layer, a ValueError
     of an lr that is not positive or a corpus with other tokens or classes.
+
+    Example:
+        >>> texts = ["good film", "bad film"]
+        >>> corpus = Corpus.from_texts(texts, [1, 0], min_count=1)
+        >>> start = AttentionClassifier(len(corpus.vocab), dim=1024)
+        >>> stepped = one_step(start, corpus, lr=100.0)
+        >>> moved = (stepped.embeddings - start.embeddings) @ start.output
+        >>> [corpus.vocab[int(s)] for s in moved.argsort()]
+        ['bad', 'film', 'good']
     """
     if not isinstance(model, AttentionClassifier):
         raise TypeError(f"model: expected one layer, got {type(model).__name__}")
@@ -148,6 +159,14 @@ def fit(
     a RuntimeError of another process that ended or does not answer in time; an OSError,
     before the first step where it can be, of a checkpoint that cannot be written; a
     FloatingPointError of training that diverges, and at which step.
+
+    Example:
+        >>> texts = ["good film", "bad film"]
+        >>> corpus = Corpus.from_texts(texts, ["+", "-"], min_count=1)
+        >>> model = AttentionClassifier(len(corpus.vocab), dim=16)
+        >>> history = fit(model, corpus, steps=20, lr=0.1)
+        >>> float(history.accuracy[-1]), model.predict(corpus)
+        (1.0, ['+', '-'])
     """
     _check(model, corpus, lr)
     described = _described(optimizer, lr)

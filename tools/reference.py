@@ -20,7 +20,21 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 AUTOMODULE = re.compile(r"^\.\. automodule:: ([\w.]+)$", re.MULTILINE)
+REPOSITORY = "https://github.com/attnsel/attnsel"
 MOST = 4  # chapters named with one function
+# What stands in attnsel itself, by subject.
+GROUPS = {
+    "Texts": (
+        "attnsel.corpus",
+        "attnsel.tokens",
+        "attnsel.texts.loading",
+        "attnsel.texts.hub",
+    ),
+    "Model and training": ("attnsel.model", "attnsel.train"),
+    "Theory": ("attnsel.theory", "attnsel.flow", "attnsel.beyond.theorem_a"),
+    "Drawn corpora": ("attnsel.synthetic",),
+    "Report": ("attnsel.reporting.report",),
+}
 
 
 @functools.cache
@@ -101,19 +115,50 @@ def names(_: Any, _page: str, text: list[str]) -> None:
     import attnsel  # takes seconds, and pages without docstrings can do without
 
     lines = []
+    for group, modules in GROUPS.items():
+        lines += ["", f"### {group}", "", "```{eval-rst}"]
+        for name in exported():
+            thing = getattr(attnsel, name)
+            if thing.__module__ in modules:
+                summary = (inspect.getdoc(thing) or "").split("\n\n")[0]
+                lines.append(f":py:obj:`attnsel.{name} <{thing.__module__}.{name}>`")
+                lines.append(f"   {plain(' '.join(summary.split()))}\n")
+        lines.append("```")
+    text[0] = text[0].replace("{attnsel-names}", "\n".join(lines))
+
+
+def exported() -> list[str]:
+    """Return the functions and classes that stand in `attnsel` itself, by name."""
+    import attnsel
+
+    found = []
     for name in sorted(dir(attnsel), key=str.lower):
-        thing = getattr(attnsel, name)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
-            summary = (inspect.getdoc(thing) or "").split("\n\n")[0]
-            lines.append(f":py:obj:`attnsel.{name} <{thing.__module__}.{name}>`")
-            lines.append(f"   {plain(' '.join(summary.split()))}\n")
-    definitions = "\n".join(["```{eval-rst}", *lines, "```"])
-    text[0] = text[0].replace("{attnsel-names}", definitions)
+        home = getattr(getattr(attnsel, name), "__module__", "") or ""
+        if home.startswith("attnsel.") and name[0] != "_":
+            found.append(name)
+    return found
+
+
+def source_of(domain: str, about: dict[str, str]) -> str | None:
+    """Return the address of what a page describes, for `sphinx.ext.linkcode`."""
+    thing = importlib.import_module(about["module"])
+    for part in about["fullname"].split("."):
+        thing = getattr(thing, part, None)
+    thing = inspect.unwrap(getattr(thing, "fget", None) or thing) if thing else None
+    if domain != "py" or not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        return None
+    lines, first = inspect.getsourcelines(thing)
+    path = Path(str(inspect.getsourcefile(thing))).relative_to(ROOT)
+    return f"{REPOSITORY}/blob/main/{path}#L{first}-L{first + len(lines) - 1}"
 
 
 def before(_: Any, _what: str, _name: str, _object: Any, _o: Any, lines: list[str]):
-    """Escape what reStructuredText would take for marks."""
-    lines[:] = map(plain, lines)
+    """Escape what reStructuredText would take for marks, but not in an example."""
+    is_example = False
+    for i, line in enumerate(lines):
+        is_example = line.strip() != "" and (is_example or line.strip()[:3] == ">>>")
+        if not is_example:
+            lines[i] = plain(line)
 
 
 def signature(_: Any, what: str, _name: str, thing: Any, *_others: Any) -> Any:
@@ -137,4 +182,6 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", after, priority=900)
     app.connect("autodoc-process-signature", signature)
     app.connect("source-read", names)
+    app.setup_extension("sphinx.ext.linkcode")
+    app.config.linkcode_resolve = source_of
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,20 +31,24 @@ class Constants:
     """What Theorem A needs of E, v, the corpus and the selection, whatever p is.
 
     Attributes:
-        selected_votes, rival_votes: y b of the selected token, and the greatest of the
-            others, of each of the m sequences that hold another token, (m,).
+        selected_votes: y b of the selected token of each of the m sequences that hold
+            another token, (m,).
+        rival_votes: the greatest y b of the other tokens of these sequences, (m,).
         n_sequences: n, with those that hold one token only.
         limit_loss: the loss with all attention on the selected tokens.
         selection_level: least excess loss of an attention that misses a sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
         gap: least y (b_selected - b_other), the value gap if it is positive.
-        A, g_inf: greatest n / (g gap) and least g = 1 / (1 + exp(y b_selected)).
+        A: greatest n / (g gap) of a sequence.
+        g_inf: least g = 1 / (1 + exp(y b_selected)) of a sequence.
         rho: greatest ratio of the counts of the selected and another token.
-        margin, D: m, and greatest difference of u·E between two tokens not selected.
+        margin: m of the max-margin direction u.
+        D: greatest difference of u·E between two tokens that are not selected.
         M: greatest distance between two embeddings of a sequence.
         h_norm: ‖h‖; inf if none of the two that are tried separates.
-        Lambda, beta: M / g_inf and M² (2 + greatest lead in value) / g_inf; times the
-            excess loss they bound the gradient and the Hessian.
+        Lambda: M / g_inf; times the excess loss it bounds the gradient.
+        beta: M² (2 + greatest lead in value) / g_inf; times the excess loss it bounds
+            the Hessian.
     """
 
     selected_votes: np.ndarray
@@ -113,6 +117,15 @@ def certificate(
         selected: the id of one token of each sequence, (n,).
 
     Errors are those of `gradient_flow` and `max_margin`.
+
+    Example:
+        >>> import attnsel
+        >>> from attnsel.theory import relevant_tokens
+        >>> corpus = attnsel.separable_corpus(80, 40, 5)
+        >>> model = attnsel.one_step(AttentionClassifier(40, 256), corpus, lr=100.0)
+        >>> proof = certificate(model, corpus, relevant_tokens(corpus))
+        >>> proof.gap > 0, proof.level
+        (True, 'none')
     """
     problem = cls_problem(model, corpus)
     best = max_margin(model.embeddings, corpus, selected)

@@ -72,7 +72,10 @@ class Transformer(nn.Module):
     """An encoder with one logit: embeddings, blocks, a pooled state, a linear output.
 
     Args:
-        n_tokens, dim, layers, heads: V, d, how many blocks, and heads a block.
+        n_tokens: V, the number of tokens.
+        dim: d, the dimension of the states.
+        layers: how many blocks.
+        heads: of attention in a block.
         norm: where LayerNorm stands: "post" each sum, "pre" each part, or "none".
         pool: what the output reads: the "mean" of the states, that of a "cls" token in
             front, or the states weighed by one "query", softmax(x p)^T x.

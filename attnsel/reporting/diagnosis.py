@@ -24,7 +24,8 @@ class Diagnosis:
     Attributes:
         values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
         attention: of E p with the size of the lean, the greatest over classes.
-        values_z, attention_z: the same with `label_z` in place of the lean.
+        values_z: of E v with `label_z`.
+        attention_z: of E p with the size of `label_z`, the greatest over classes.
         beyond_luck: share of the attention that is on tokens of `beyond_luck`.
         accuracy: share of the sequences read rightly.
     """

@@ -30,7 +30,8 @@ class Findings:
         diagnosis: of the model, on held-out texts; None without a model.
         figure: attention beside evidence, an SVG.
         examples: of tokens and pairs on the page, places in texts of their class.
-        train, test: the texts to learn from and those held out.
+        train: the texts to learn from.
+        test: the texts held out.
         model: the classifier, None if nothing could be learned.
         steps: of gradient descent that it was trained for.
         rate: of false finds.

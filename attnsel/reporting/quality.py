@@ -46,7 +46,8 @@ class Misread:
 
     Attributes:
         row: number of the text in the held-out corpus.
-        label, read: the class it has, and the one that the model reads.
+        label: the class it has.
+        read: the class that the model gives it.
         probability: that the model gives to the label.
         words: the pieces of the text around the token that pushed most.
         pushes: of each piece, float64 (len(words),): how much further the class read

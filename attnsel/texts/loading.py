@@ -89,8 +89,8 @@ def load_corpus(
         text: name of the column of texts; spaces around it and case do not matter.
         label: name of the column of labels; None for texts without labels.
         vocab: as in `Corpus.from_texts`: that of the training corpus for a test split.
-        min_count: as in `Corpus.from_texts`.
-        max_tokens: as in `Corpus.from_texts`.
+        min_count: least number of occurrences of a token, as in `Corpus.from_texts`.
+        max_tokens: greatest size of the vocabulary, as in `Corpus.from_texts`.
         tokenize: as in `Corpus.from_texts`; what it makes is not cached.
         limit: size of a random sample, evenly from the classes while they last.
         seed: of that sample, at least 0.

@@ -5,24 +5,18 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 
 import pytest
 
 import attnsel
 from tools import reference
 
-# What the functions above them are made of; of `report` and `texts`, what stands in
+# What the functions above them are made of; of `reporting` and `texts`, what stands in
 # attnsel itself is on a page, and what chapters use.
-INNER = {
-    "__main__",
-    "book",
-    "checks",
-    "files",
-    "progress",
-    "report",
-    "texts",
-    "workers",
-}
+INNER = re.compile(
+    r"attnsel\.(__main__|checks|progress|(reporting|texts)(\..*)?|scale\.(files|threads))"
+)
 
 
 def public(module: str) -> dict[str, object]:
@@ -37,16 +31,38 @@ def public(module: str) -> dict[str, object]:
 
 
 def modules() -> set[str]:
-    found = {module.name for module in pkgutil.iter_modules(attnsel.__path__)}
-    return {f"attnsel.{name}" for name in found - INNER}
+    walked = pkgutil.walk_packages(attnsel.__path__, "attnsel.")
+    return {module.name for module in walked if not INNER.fullmatch(module.name)}
 
 
 def test_every_public_function_and_class_is_on_a_page():
     wanted = {f"{m}.{name}" for m in modules() for name in public(m)}
     assert set(reference.documented().values()) >= wanted
-    things = vars(attnsel).items()
-    itself = {x for x, y in things if inspect.isclass(y) or inspect.isfunction(y)}
-    assert itself <= set(reference.documented())
+    itself = reference.exported()
+    assert {"fit", "load_corpus", "report", "Vocab"} <= set(itself)
+    assert set(itself) <= set(reference.documented())
+    grouped = [module for group in reference.GROUPS.values() for module in group]
+    homes = {getattr(attnsel, name).__module__ for name in itself}
+    assert homes == set(grouped) and len(grouped) == len(homes)
+
+
+def test_what_is_described_leads_to_its_lines():
+    about = {"module": "attnsel.corpus", "fullname": "Corpus.from_texts"}
+    address = reference.source_of("py", about)
+    path, first, last = re.fullmatch(
+        rf"{reference.REPOSITORY}/blob/main/(.*)#L(\d+)-L(\d+)", address
+    ).groups()
+    lines = (reference.ROOT / path).read_text(encoding="utf-8").splitlines()
+    assert "def from_texts(" in "\n".join(lines[int(first) - 1 : int(first) + 1])
+    assert int(last) > int(first)
+    assert reference.source_of("py", about | {"fullname": "Corpus.counts"}) is None
+
+
+def test_an_example_is_left_as_it_is():
+    lines = ["An E_ and a * b.", "", ">>> a_ * b", "'E_'", "", "Then *so*."]
+    reference.before(None, "function", "f", None, None, lines)
+    escaped = ["An E\\_ and a \\* b.", "", ">>> a_ * b", "'E_'", "", r"Then \*so\*."]
+    assert lines == escaped
 
 
 def test_every_public_function_and_class_says_what_it_is():
