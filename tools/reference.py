@@ -141,12 +141,13 @@ def exported() -> list[str]:
 
 def source_of(domain: str, about: dict[str, str]) -> str | None:
     """Return the address of what a page describes, for `sphinx.ext.linkcode`."""
-    thing = importlib.import_module(about["module"])
+    thing: Any = importlib.import_module(about["module"])
     for part in about["fullname"].split("."):
         thing = getattr(thing, part, None)
-    thing = inspect.unwrap(getattr(thing, "fget", None) or thing) if thing else None
-    if domain != "py" or not (inspect.isclass(thing) or inspect.isfunction(thing)):
+    is_function = inspect.isfunction(thing) or inspect.ismethod(thing)
+    if domain != "py" or not (inspect.isclass(thing) or is_function):
         return None
+    thing = inspect.unwrap(thing)
     lines, first = inspect.getsourcelines(thing)
     path = Path(str(inspect.getsourcefile(thing))).relative_to(ROOT)
     return f"{REPOSITORY}/blob/main/{path}#L{first}-L{first + len(lines) - 1}"

@@ -55,7 +55,8 @@ def test_what_is_described_leads_to_its_lines():
     lines = (reference.ROOT / path).read_text(encoding="utf-8").splitlines()
     assert "def from_texts(" in "\n".join(lines[int(first) - 1 : int(first) + 1])
     assert int(last) > int(first)
-    assert reference.source_of("py", about | {"fullname": "Corpus.counts"}) is None
+    for name in ("Corpus.counts", "Corpus.lengths", "Corpus.signs"):
+        assert reference.source_of("py", about | {"fullname": name}) is None
 
 
 def test_an_example_is_left_as_it_is():
