@@ -1,11 +1,12 @@
-"""Sizes of the built pages, in a table: `python -m tools.measure_pages [FOLDER]`.
+"""What the built pages cost: `python -m tools.measure_pages [FOLDER [PAGE...]]`.
 
-The tests of the site ask the same of each page.
+The tests of the site ask the same of each page, but for times.
 """
 
 from __future__ import annotations
 
 import functools
+import gzip
 import http.server
 import re
 import shutil
@@ -15,10 +16,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
+TARGETS = {"requests": 25, "kB": 600, "elements": 9000, "shift": 0.05}
+PLAIN = "bibliography"  # with neither figures nor formulas
 MEASURE = r"""() => {
   const article = document.querySelector("article");
   const all = (what) => [...article.querySelectorAll(what)];
@@ -146,35 +150,76 @@ def start_chromium(playwright: Any) -> Any:
     )
 
 
-def main(folder: str = "_build/html") -> None:
-    """Print a line of Markdown for each page."""
+# A phone of the middle class on a mobile network, as Lighthouse has it.
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+SLOWER = 4
+NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 200_000,
+           "uploadThroughput": 94_000}  # fmt: skip
+WATCH = """
+  window.seen = {shift: 0, blocked: 0};
+  const watch = (type, note) => new PerformanceObserver((list) =>
+    list.getEntries().forEach(note)).observe({type, buffered: true});
+  watch("layout-shift", (e) => { seen.shift += e.hadRecentInput ? 0 : e.value; });
+  watch("longtask", (e) => { seen.blocked += Math.max(0, e.duration - 50); });
+"""
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def sent(path: Path) -> int:
+    """Return the bytes of a file as a web server sends it: text is compressed."""
+    body = path.read_bytes()
+    return min(len(body), len(gzip.compress(body)))
+
+
+def visit(browser: Any, folder: str, address: str, page: str) -> dict[str, float]:
+    """Return what a page costs a reader on a phone, opened for the first time."""
+    context = browser.new_context(**PHONE)
+    context.add_init_script(WATCH)
+    tab = context.new_page()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    session = context.new_cdp_session(tab)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    session.send("Network.emulateNetworkConditions", NETWORK)
+    tab.goto(f"{address}/{page}")
+    tab.wait_for_load_state("networkidle")
+    files = {unquote(urlsplit(url).path).lstrip("/") for url in asked}
+    found = {
+        "requests": len(asked),
+        "kB": sum(sent(Path(folder, file)) for file in files if file) / 1000,
+        "elements": tab.evaluate("document.querySelectorAll('*').length"),
+        "paint": tab.evaluate(PAINT) / 1000,
+        **tab.evaluate("seen"),
+    }
+    context.close()
+    return found
+
+
+def main(folder: str = "_build/html", *pages: str) -> None:
+    """Print a line of Markdown for each page, or those named, against the targets.
+
+    Times depend on the machine: blocked time stands as a ratio to that of the page with
+    the least, which has no figure and no formula.
+    """
     from playwright.sync_api import sync_playwright
 
-    heads = "page|height, px|code|first figure, px|words|cells|cut at 1366|cut at 390"
-    print(f"| {heads.replace('|', ' | ')} |\n|{' --- |' * 8}")
+    targets = " | ".join(f"{most:g}" for most in TARGETS.values())
+    print(f"| page | {' | '.join(TARGETS)} | paint, s | blocked |")
+    print(f"|{' --- |' * (len(TARGETS) + 3)}\n| *target* | {targets} | 1.5 | |")
+    paths = sorted(Path(folder, "book").glob("*.html"))
+    names = pages or [path.stem for path in paths if "<article" in path.read_text()]
     with serving(folder) as address, sync_playwright() as playwright:
         chromium = start_chromium(playwright)
-        for path in sorted(Path(folder, "book").glob("*.html")):
-            found: list[dict[str, Any]] = []
-            for width in (1366, 390):
-                tab = chromium.new_page(viewport={"width": width, "height": 844})
-                tab.goto(f"{address}/book/{path.name}")
-                found.append(measure(tab))
-                tab.close()
-            desk, _ = found
-            first = desk["first"] if desk["first"] < 1e6 else "-"
-            cut = [
-                f"{len(m['cutFigures'])} of {m['figures']} figures, "
-                f"{len(m['cutTables'])} of {m['tables']} tables, "
-                f"{len(m['cutFormulas'])} of {m['formulas']} formulas"
-                for m in found
+        plain = visit(chromium, folder, address, f"book/{PLAIN}.html")["blocked"]
+        for name in names:
+            found = visit(chromium, folder, address, f"book/{name}.html")
+            cells = [
+                f"**{found[kind]:.4g}**" if found[kind] > most else f"{found[kind]:.4g}"
+                for kind, most in TARGETS.items()
             ]
-            count, cells = words_and_cells(path.stem)
-            print(
-                f"| {path.stem} | {desk['height']} | {desk['code']:.0%} | {first} | "
-                f"{count} | {cells} | {cut[0]} | {cut[1]} |",
-                flush=True,
-            )
+            ratio = found["blocked"] / max(plain, 50)
+            times = f"{found['paint']:.1f} | {ratio:.1f}"
+            print(f"| {name} | {' | '.join(cells)} | {times} |", flush=True)
         chromium.close()
 
 

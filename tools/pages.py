@@ -31,6 +31,8 @@ from tools.colab import CALLED
 from tools.panels import panels
 
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
+# Names, punctuation and spaces of code: they have the colour of what is around them.
+PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
 CLAIMS = "book/claims"
 CLAIM = (
     r'<div class="output text_html"><div class="attnsel-claim".*?</span></div>\s*</div>'
@@ -108,8 +110,11 @@ class Tables(SphinxTransform):
 
 
 def stack(image: str, svg: str) -> str:
-    """Return an image, and for narrow pages its panels one below the other."""
+    """Return an image with its size, and for narrow pages its panels in a column."""
     width, height, columns = panels(svg)
+    # The page has the place of a figure ready before it comes, when it comes into view.
+    size = f'width="{width * 4 / 3:.0f}" height="{height * 4 / 3:.0f}" loading="lazy"'
+    image = image.replace("<img ", f"<img {size} ", 1)
     if len(columns) == 1:
         return image
     parts = [image.replace("<img ", '<img class="abreast" ', 1)]
@@ -136,14 +141,15 @@ def fold_claims(body: str) -> str:
 
 
 def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Prepare the figures of a page for phones, and fold its claims."""
+    """Prepare the figures of a page for phones, fold its claims, and spare elements."""
     sources = {name: path for path, name in app.builder.images.items()}
 
     def replace(m: re.Match[str]) -> str:
         return stack(m[0], Path(app.srcdir, sources[m[1]]).read_text(encoding="utf-8"))
 
     if "body" in context:
-        context["body"] = fold_claims(IMAGE.sub(replace, context["body"]))
+        body = PLAIN.sub(r"\2", context["body"])
+        context["body"] = fold_claims(IMAGE.sub(replace, body))
 
 
 def chapters(root: Path) -> list[Path]:

@@ -84,9 +84,10 @@ def test_panels_show_the_whole_figure_between_them():
     from tools.pages import stack
 
     image = '<img alt="Two lines" src="../_images/a.svg" />'
-    assert stack(image, svg(drawn(1, 5))) == image
+    sized = image.replace("<img", '<img width="480" height="288" loading="lazy"')
+    assert stack(image, svg(drawn(1, 5))) == sized
     html = stack(image, svg(drawn(2, 8)))
-    assert html.startswith('<img class="abreast" alt="Two lines"')
+    assert html.startswith('<img class="abreast" width="768" height="288"')
     assert re.findall(r'alt="(.*?)"', html) == [
         "Two lines",
         "Two lines",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import html
 import http.server
 import re
@@ -19,7 +18,7 @@ import yaml
 from serving import serving
 
 from tools import pages
-from tools.measure_pages import measure, start_chromium
+from tools.measure_pages import TARGETS, WATCH, measure, sent, start_chromium
 
 pytestmark = pytest.mark.site
 
@@ -31,6 +30,7 @@ PAGES = sorted(
     - {f"{old}.html" for old in MOVED}
 )
 CHAPTERS = [page for page in PAGES if page.startswith("book/")]
+PLAIN_KB = 350  # of a page on which nothing moves, as it is sent
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}
 
 
@@ -177,6 +177,7 @@ class View:
             color_scheme=theme,
             has_touch=width < 600,
         )
+        self.context.add_init_script(WATCH)
         self.context.on("request", self.asked)
         self.tab = tab = self.context.new_page()
         tab.on("response", self.answered)
@@ -294,19 +295,17 @@ def test_no_formula_is_left_to_a_script(page):
     assert re.findall(r"\\[()\[\]].{20}|\$\$", text) == []
 
 
-@functools.cache
-def sent(path: Path) -> int:
-    """Return the bytes of a file as a web server sends it: text is compressed."""
-    body = path.read_bytes()
-    return min(len(body), len(gzip.compress(body)))
-
-
 def test_page_is_whole_and_light(view):
     tab = view.tab
     assert view.wrong == []
     paths = [unquote(urlsplit(response.url).path) for response in view.responses]
-    weight = sum(sent(SITE / path.lstrip("/")) for path in paths)
-    assert weight < (1.5e6 if view.page == "book/intro.html" else 6e6)
+    assert not any(re.search(r"fontawesome|searchindex|sections", p) for p in paths)
+    weight = sum(sent(SITE / path.lstrip("/")) for path in paths) / 1000
+    interactive = tab.locator("[class^='attnsel attnsel-']").count()
+    assert weight < (TARGETS["kB"] if interactive else PLAIN_KB)
+    assert len(paths) <= TARGETS["requests"]
+    assert tab.locator("*").count() <= TARGETS["elements"]
+    assert tab.evaluate("seen.shift") <= TARGETS["shift"]
     assert tab.locator("div.math > math").count() == tab.locator("div.math").count()
     assert tab.locator("merror").count() == 0
     broken = tab.evaluate(

@@ -1,0 +1,104 @@
+"""One style sheet and one script for all pages: an extension of our own for Sphinx.
+
+They hold what the theme and the extensions name, in that order, without the rules for
+what no page shows. The search is not among them: its own page loads it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.builders.html._assets import _CascadingStyleSheet, _JavaScript
+
+THEME = {
+    ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css"),
+    ".js": ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
+}
+UNUSED = {"_static/design-tabs.js"}  # no page has tabs
+OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
+IMPORT = re.compile(r'@import "([^"]+)";')
+ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+SOURCE_MAP = re.compile(r"//# sourceMappingURL=.*")
+RULE = re.compile(r"([^{};]*)\{[^{}]*\}")
+NAME = re.compile(r"[.#](-?[A-Za-z_][\w-]*)")
+
+
+def style(static: Path, name: str) -> str:
+    """Return a style sheet as it reads in the folder `static` itself."""
+    folder = posixpath.dirname(name)
+
+    def place(m: re.Match[str]) -> str:
+        return f'url("{posixpath.normpath(posixpath.join(folder, m[1]))}")'
+
+    def include(m: re.Match[str]) -> str:
+        return style(static, posixpath.normpath(posixpath.join(folder, m[1])))
+
+    text = COMMENT.sub("", (static / name).read_text(encoding="utf-8"))
+    return IMPORT.sub(include, ADDRESS.sub(place, text))
+
+
+def script(static: Path, name: str) -> str:
+    """Return a script, which the next one may follow."""
+    text = (static / name).read_text(encoding="utf-8")
+    return SOURCE_MAP.sub("", text) + "\n;"
+
+
+def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
+    """Put the two in place of what a page would load."""
+    options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
+    inline = [file for file in context["script_files"] if not file.filename]
+
+    def names(files: list[Any]) -> tuple[str, ...]:
+        named = dict.fromkeys(str(file.filename) for file in files if file.filename)
+        kept = [name for name in named if name not in UNUSED | {OPTIONS}]
+        return tuple(name.removeprefix("_static/") for name in kept)
+
+    app.builder.bundles = {
+        ".css": THEME[".css"] + names(context["css_files"]),
+        ".js": names(context["script_files"]) + THEME[".js"],
+    }
+    context["css_files"] = [_CascadingStyleSheet("_static/site.css")]
+    context["script_files"] = [
+        _JavaScript("", body=options),
+        *inline,
+        _JavaScript("_static/site.js", defer="defer"),
+    ]
+
+
+def shown(css: str, words: set[str]) -> str:
+    """Return a style sheet without rules whose classes are no words of any page."""
+
+    def keep(m: re.Match[str]) -> str:
+        selectors = re.sub(r":not\([^)]*\)", "", m[1]).split(",")
+        kept = any(words.issuperset(NAME.findall(one)) for one in selectors)
+        return m[0] if kept or "@" in m[1] else ""
+
+    return RULE.sub(keep, css)
+
+
+def write(app: Any, error: Exception | None) -> None:
+    """Write the two, once all pages are there."""
+    static, bundles = Path(app.outdir, "_static"), getattr(app.builder, "bundles", {})
+    if error or not bundles:  # nothing has changed
+        return
+    # What a file says of itself, such as "use strict", would else hold for all.
+    js = ";\n" + "\n".join(script(static, name) for name in bundles[".js"])
+    texts = [
+        path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")
+    ]
+    words = {word for text in [js, *texts] for word in re.findall(r"[\w-]+", text)}
+    css = "\n".join(style(static, name) for name in bundles[".css"])
+    (static / "site.js").write_text(js, encoding="utf-8")
+    (static / "site.css").write_text(shown(css, words), encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx, after all that names styles and scripts."""
+    app.connect("html-page-context", one_of_each, priority=950)
+    # The theme writes the colours of code when a build is finished.
+    app.connect("build-finished", write, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
