@@ -127,6 +127,42 @@ def test_a_repeated_token_counts_each_time():
     assert far == {"weights": [1, 0, 0], "logit": 3}
 
 
+@pytest.mark.parametrize(
+    ("odds", "values", "words"),
+    [
+        (
+            [3, 1],
+            [2, -4],
+            "“a” gets 75% of the attention; its value is +2.00. Read as good: values "
+            "times attention sum to +0.50, most of it by “a” (+1.50); most against it: "
+            "“b” (−1.00).",
+        ),
+        (
+            [1, 3],
+            [2, -4],
+            "“b” gets 75% of the attention; its value is −4.00. Read as bad: values "
+            "times attention sum to −2.50, most of it by “b” (−3.00); most against it: "
+            "“a” (+0.50).",
+        ),
+        (
+            [1, 1],
+            [2, 4],
+            "“a” gets 50% of the attention; its value is +2.00. Read as good: values "
+            "times attention sum to +3.00, most of it by “b” (+2.00).",
+        ),
+    ],
+)
+def test_a_reading_is_told_in_words(odds, values, words):
+    code = """((d) => {
+      const pieces = tokenize("a b", new Map([["a", 0], ["b", 1]]));
+      const {weights, logit} = attend(pieces, d[0], d[1]);
+      const words = bag(pieces, weights, d[0], d[1]);
+      return inWords(words, ["a", "b"], ["bad", "good"], logit);
+    })(data)"""
+    data = [np.log(odds).tolist(), values]
+    assert call(["textbox.js"], code, data) == words
+
+
 EXPLAINED = """(([texts, tokens, scores, values]) => {
   const ids = new Map(tokens.map((token, i) => [token, i]));
   return texts.map((text) => {

@@ -299,7 +299,7 @@ def test_page_is_whole_and_light(view):
     tab = view.tab
     assert view.wrong == []
     paths = [unquote(urlsplit(response.url).path) for response in view.responses]
-    assert not any(re.search(r"fontawesome|searchindex|sections", p) for p in paths)
+    assert not any(re.search(r"fontawesome|searchindex", p) for p in paths)
     weight = sum(sent(SITE / path.lstrip("/")) for path in paths) / 1000
     interactive = tab.locator("[class^='attnsel attnsel-']").count()
     assert weight < (TARGETS["kB"] if interactive else PLAIN_KB)

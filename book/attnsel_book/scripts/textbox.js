@@ -109,6 +109,22 @@ function shapleys(words) {
   return found;
 }
 
+// What got the attention, how the text is classified, and which words made it so.
+function inWords(words, tokens, classes, logit) {
+  const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+  const part = (word) => word.share * word.value;
+  const name = (word) => `“${tokens[word.id]}”`;
+  const told = (word) => `${name(word)} (${signed(part(word))})`;
+  const top = words.reduce((most, word) => word.share > most.share ? word : most);
+  const side = Math.sign(logit) || -1;
+  const by = [...words].sort((one, other) => side * (part(other) - part(one)));
+  const [first, last] = [by[0], by.at(-1)];
+  const against = side * part(last) < 0 ? `; most against it: ${told(last)}` : "";
+  return `${name(top)} gets ${(100 * top.share).toFixed(0)}% of the attention; its value`
+    + ` is ${signed(top.value)}. Read as ${classes[logit > 0 ? 1 : 0]}: values times`
+    + ` attention sum to ${signed(logit)}, most of it by ${told(first)}${against}.`;
+}
+
 function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
   const numbers = scores.map(([k, a, b]) => [k, unpack(a), unpack(b)]);
@@ -150,7 +166,9 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     verdict.style = shade(logit / scale);
     step.textContent = "step " + k;
     slider.setAttribute("aria-valuetext", step.textContent);
-    lesson.textContent = taught.get(input.value) || "";
+    const why = known
+      ? inWords(bag(pieces, weights, a, b), tokens, classes, logit) : "";
+    lesson.textContent = `${why} ${taught.get(input.value) || ""}`.trim();
     colour(attention, pieces, (_, i) => weights[i] / 0.6,
       (_, i) => "attention " + weights[i].toFixed(3));
     colour(votes, pieces, (id) => b[id] / scale, (id) => "value " + round(b[id]));
