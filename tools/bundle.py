@@ -18,6 +18,7 @@ THEME = {
     ".js": ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
 }
 UNUSED = {"_static/design-tabs.js"}  # no page has tabs
+ALONE = {"_static/lab.js", "_static/lab.css"}  # for the pages with the laboratory
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
@@ -50,22 +51,27 @@ def script(static: Path, name: str) -> str:
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
     """Put the two in place of what a page would load."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
-    inline = [file for file in context["script_files"] if not file.filename]
+    styles, scripts = context["css_files"], context["script_files"]
+    inline = [file for file in scripts if not file.filename]
 
     def names(files: list[Any]) -> tuple[str, ...]:
         named = dict.fromkeys(str(file.filename) for file in files if file.filename)
-        kept = [name for name in named if name not in UNUSED | {OPTIONS}]
+        kept = [name for name in named if name not in UNUSED | ALONE | {OPTIONS}]
         return tuple(name.removeprefix("_static/") for name in kept)
 
+    def alone(files: list[Any]) -> list[Any]:
+        return [file for file in files if str(file.filename) in ALONE]
+
     app.builder.bundles = {
-        ".css": THEME[".css"] + names(context["css_files"]),
-        ".js": names(context["script_files"]) + THEME[".js"],
+        ".css": THEME[".css"] + names(styles),
+        ".js": names(scripts) + THEME[".js"],
     }
-    context["css_files"] = [_CascadingStyleSheet("_static/site.css")]
+    context["css_files"] = [_CascadingStyleSheet("_static/site.css"), *alone(styles)]
     context["script_files"] = [
         _JavaScript("", body=options),
         *inline,
         _JavaScript("_static/site.js", defer="defer"),
+        *alone(scripts),
     ]
 
 
