@@ -22,8 +22,13 @@ from attnsel_book.chapters.explanation.figures import (
 )
 from attnsel_book.chapters.explanation.results import explanations
 from attnsel_book.chapters.margins.figures import draw_entries, draw_memory, draw_shares
-from attnsel_book.chapters.max_margin.figures import draw_flow, draw_selection
+from attnsel_book.chapters.max_margin.figures import (
+    draw_descent,
+    draw_flow,
+    draw_selection,
+)
 from attnsel_book.chapters.model.figures import draw_classifier, draw_map, shaded_review
+from attnsel_book.chapters.one_step.figures import draw_bound as draw_error_bound
 from attnsel_book.chapters.one_step.figures import draw_prediction
 from attnsel_book.chapters.selection import figures as selection_figures
 from attnsel_book.chapters.selection.figures import draw_window
@@ -199,6 +204,15 @@ def test_predictions_stand_against_what_was_measured(scale):
         assert axis.get_transform().linthresh == pytest.approx(scale)  # the median
 
 
+def test_errors_stand_below_their_bound():
+    _, axes = pyplot.subplots()
+    share, error = torch.tensor([0.2, 0.1]), torch.tensor([0.3, 0.4])
+    draw_error_bound(axes, share, error, torch.tensor([1.0, 2.0]), "a step")
+    close(points(axes)[0], [[0.2, 0.3], [0.1, 0.4]])
+    close(axes.lines[0].get_xydata(), [[0.1, 2], [0.2, 1]])
+    assert axes.get_title(loc="left") == "a step"
+
+
 def test_a_review_is_shaded_by_its_attention_and_by_its_values():
     words = [("good", 0), (" ", -1), ("bad", 1)]
     scores = torch.tensor([[math.log(4.0), 6.0], [0.0, -3.0]])
@@ -229,6 +243,16 @@ def test_selected_tokens_stand_above_and_attention_is_sorted():
     # Frames of one figure that moves have one axis, whatever the scores.
     later = draw_selection(values, 0.1 * scores, kinds, attention, "step 4")
     assert later.axes[0].get_ylim() == left.get_ylim()
+
+
+def test_a_descent_is_drawn_by_the_norm():
+    paths = {"near": np.array([[3.0, 4], [6, 8]]), "wide": np.array([[0.0, 2]])}
+    draw_descent(paths, {"near": np.array([0.5, 0.1]), "wide": np.array([0.3])})
+    (axes,) = panels()
+    close(axes.lines[0].get_xydata(), [[5, 0.5], [10, 0.1]])
+    close(axes.lines[1].get_xydata(), [[2, 0.3]])
+    assert [text.get_text() for text in axes.get_legend().texts] == ["near", "wide"]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
 
 
 def test_a_flow_is_drawn_by_the_norm():

@@ -29,7 +29,6 @@ NOT_YET = {
     "explanation",
     "interactions",
     "margins",
-    "max_margin",
     "one_step",
     "outside",
     "own_texts",
@@ -95,7 +94,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "interactions": [],
     "margins": [{"DIM": 32}, {"STEP": 10.0}],
     "max_margin": [
-        {"DIM": 64, "N": 40, "N_TOKENS": 40},
+        {"DIM": 64, "N": 40, "N_TOKENS": 60, "MAX_NORM": 300.0},
+        {"N": 40, "N_TOKENS": 900, "LENGTH": 4, "DIM": 32, "STEP": 1000.0},
+        {"N": 40, "N_TOKENS": 50, "SEED": 1, "STEP": 0.01, "MAX_NORM": 10.0},
         {"SEED": 1},
         {"MAX_NORM": 500.0},
         {"STEP": 1000.0, "DIM": 512},

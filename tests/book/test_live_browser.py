@@ -169,7 +169,7 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     model, corpus, selected = plane()
     tab = visit(flow_plane(model, corpus, selected, lost=(-10, 0)), width)
     out, handles = tab.locator("output"), tab.locator(".handle")
-    assert out.inner_text().startswith("Each telling word is selected.")
+    assert out.inner_text().startswith("Each relevant word is selected.")
     assert "is 1.0000" in out.inner_text()
     lines = tab.locator("polyline[opacity='.3']")
     axes = lines.evaluate_all("all => all.map(line => line.outerHTML)")
@@ -207,7 +207,7 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     paths = tab.locator(".path").get_attribute("points")
     for _ in range(25):
         handles.nth(4).press("ArrowUp")
-    assert "No p puts all telling words ahead." in out.inner_text()
+    assert "No p puts all relevant words ahead." in out.inner_text()
     assert tab.locator(".path").get_attribute("points") != paths
     assert lines.evaluate_all("all => all.map(line => line.outerHTML)") == axes
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -75,7 +75,7 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     <button type="button">A start that loses</button></div><div class="bar panels">${
     panel(words.map((word, s) => handle(word, sides[s])).join(""),
       "words: across their first, up their second coordinate")}${
-    panel(handle("p", 1), "p: its start, its path and u★, the max-margin direction")
+    panel(handle("p", 1), "p: its start, its path, u★, the max-margin direction, and the circle of norm 4")
     }</div><output aria-live="polite"></output>`;
   const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
   const frameOf = (i) => i < words.length ? here : there;
@@ -85,6 +85,13 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     `<polyline points="${points.map((p) => place(frame, p)).join(" ")}" ${style}/>`;
   const axes = (frame) => line(frame, [[-99, 0], [99, 0]], 'opacity=".3"')
     + line(frame, [[0, -99], [0, 99]], 'opacity=".3"');
+  const [nil, four] = [[0, 0], [4, 0]].map((point) => place(there, point));
+  const scale = `<circle cx="${nil[0]}" cy="${nil[1]}" r="${four[0] - nil[0]}"
+    fill="none" stroke="currentColor" stroke-dasharray="2 4"/>` + [-10, 10].map((x) => {
+    const [[left, below], [beside, top]] = [[x, 0], [0, x]].map((at) => place(there, at));
+    return `<text x="${left}" y="${+below + 14}" text-anchor="middle">${x}</text>
+      <text x="${+beside + 4}" y="${+top + 4}">${x}</text>`;
+  }).join("");
   const handles = [...root.querySelectorAll(".handle")];
   const [near, far] = root.querySelectorAll(".lines");
   const out = root.querySelector("output"), first = [...problem.places, start];
@@ -108,13 +115,14 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     const to = (frame, length) => u
       ? line(frame, [[0, 0], plus([0, 0], length, u)], 'class="best"') : "";
     near.innerHTML = axes(here) + held.join("") + to(here, 0.6);
-    far.innerHTML = axes(there) + arrows.join("")
+    far.innerHTML = axes(there) + scale + arrows.join("")
       + line(there, flow.path, 'class="path"') + to(there, 50);
     out.textContent = (wrong ? `Lost: in ${wrong} of ${selected.length} sequences `
-      + "another word has the most attention. " : "Each telling word is selected. ")
+      + "another word has the most attention. " : "Each relevant word is selected. ")
+      + `p starts at norm ${Math.hypot(...points.at(-1)).toFixed(1)}. `
       + (reached < 100 ? "The path ends where the pulls on p cancel. " : "")
       + (u ? `At norm ${reached.toFixed(0)} the cosine of p to u★ is ${
-        dot(u, flow.direction).toFixed(4)}.` : "No p puts all telling words ahead.");
+        dot(u, flow.direction).toFixed(4)}.` : "No p puts all relevant words ahead.");
     handles.forEach((handle, i) => {
       handle.setAttribute("transform", `translate(${place(frameOf(i), points[i])})`);
       const told = points[i].map((c) => c.toFixed(2));

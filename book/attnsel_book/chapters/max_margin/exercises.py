@@ -19,109 +19,125 @@ FARTHEST = 4.0  # norm of the start in the open exercise
 
 
 def selections() -> Iterator[tuple[Any, ...]]:
-    """Yield E, p, sequences of token ids, and a token to be selected in each.
-
-    In the first case p selects, by the square root of one half.
-    """
-    p = np.array([2.0, 2, 0, 0])
+    """Yield embeddings, a corpus, and a token to be selected in each sequence."""
     X = [[0, 2], [0, 3], [1, 2, 3]]
-    yield np.eye(4), p, X, [0, 0, 1]
+    small = Corpus.from_tokens(X, [1, 1, 0], attnsel.Vocab(list("abcd")))
+    yield np.diag([1.0, 2, 3, 4]), small, np.array([0, 0, 1])
     for seed in range(6):
         corpus = separable_corpus(4 + 2 * seed, 8, 3, n_relevant=4, seed=seed)
-        random = np.random.default_rng(seed)
-        E = random.normal(size=(8, 3))
-        p = random.normal(size=3)
-        X = [corpus.counts[[i]].indices.tolist() for i in range(len(corpus))]
-        yield E, 2 * p, X, relevant_tokens(corpus).tolist()
+        E = np.random.default_rng(seed).normal(size=(8, 3))
+        yield E, corpus, relevant_tokens(corpus).numpy()
 
 
-def least(
-    leads: Callable[[np.ndarray, int, list[int]], list[float]],
-    norm: Callable[..., Any] = np.linalg.norm,
-    over: Callable[[list[float]], float] = min,
-) -> Callable[..., float]:
-    """Return a margin by some leads of a sequence, some norm, and least or other."""
-
-    def margin(E: np.ndarray, p: np.ndarray, X: list[list[int]], top: list[int]) -> Any:
-        a = E @ p / norm(p)
-        found: list[float] = []
-        for x, r in zip(X, top, strict=True):
-            found += leads(a, r, x)
-        return over(found)
-
-    return margin
+def pairs_of(corpus: Corpus, selected: np.ndarray) -> list[tuple[int, int]]:
+    """Return the selected token and each other one of its sequence."""
+    bags = (corpus.counts[[i]].indices.tolist() for i in range(len(corpus)))
+    return [
+        (int(r), s)
+        for r, bag in zip(selected, bags, strict=True)
+        for s in bag
+        if s != r
+    ]
 
 
-def each(a: np.ndarray, r: int, x: list[int]) -> list[float]:
-    """Return all leads of one sequence."""
-    return [float(a[r] - a[s]) for s in x if s != r]
+def rivals(
+    E: np.ndarray, corpus: Corpus, selected: np.ndarray
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the selected token of each sequence and the embeddings of the others."""
+    for i, r in enumerate(selected.tolist()):
+        bag = corpus.counts[[i]].indices
+        yield r, E[bag[bag != r]]
+
+
+def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
+    """Return whether each of the wanted rows is there."""
+    distances = abs(rows[None] - wanted[:, None]).max(axis=2)
+    return bool((distances.min(axis=1) < 1e-5 * abs(wanted).max()).all())
+
+
+def rows_fault(
+    result: Any, E: np.ndarray, corpus: Corpus, selected: np.ndarray
+) -> str | None:
+    """Return which rows of the margin problem are missing, or should not be there."""
+    rows, d = as_numbers(result), E.shape[1]
+    if rows is None or rows.ndim != 2 or rows.shape[1] != d or not len(rows):
+        return f"rows of {d} numbers are expected, one for each pair"
+    if not np.isfinite(rows).all():
+        return "a number of these rows is not finite, and each has to be"
+    wanted = np.stack([E[r] - E[s] for r, s in pairs_of(corpus, selected)])
+    if not holds_all(rows, wanted):
+        return "a pair of a selected token and another one of its sequence has no row"
+    if not holds_all(wanted, rows):
+        return "a row is no difference of a selected token and another of its sequence"
+    return None
 
 
 @exercise(
-    "max-margin-least-lead",
-    expected=least(each),
+    "max-margin-rows",
+    fault=rows_fault,
     cases=selections,
     mistakes={
-        "doubling p must not change it: divide by the norm of p": least(
-            each, norm=lambda p: 1.0
+        "a lead is that of the selected token: turn the sign round": (
+            lambda E, corpus, selected: np.stack(
+                [E[s] - E[r] for r, s in pairs_of(corpus, selected)]
+            )
         ),
-        "the margin is the least lead, not the mean": least(
-            each, over=lambda x: float(np.mean(x))
+        "the selected token is no rival of itself: leave out the rows of zeros": (
+            lambda E, corpus, selected: np.stack(
+                [E[r] - E[s] for r, s in pairs_of(corpus, selected)]
+                + [0 * E[0]] * len(corpus)
+            )
         ),
-        "the margin is the least lead, not the greatest": least(each, over=max),
-        "the selected token is no rival of itself": least(
-            lambda a, r, x: [float(a[r] - a[s]) for s in x]
+        "the rivals are the tokens of the sequence, not the whole vocabulary": (
+            lambda E, corpus, selected: np.concatenate(
+                [np.delete(E[r] - E, r, axis=0) for r in selected]
+            )
         ),
-        "a lead that is negative is a token that is not selected: keep its sign": least(
-            lambda a, r, x: [abs(lead) for lead in each(a, r, x)]
-        ),
-        "the rivals are the tokens of the sequence, not the whole vocabulary": least(
-            lambda a, r, x: each(a, r, list(range(len(a))))
+        "each of the other tokens has a row of its own: do not take their mean": (
+            lambda E, corpus, selected: np.stack(
+                [E[r] - others.mean(0) for r, others in rivals(E, corpus, selected)]
+            )
         ),
     },
     hints=(
-        "With a = E @ p the lead of r over s is a[r] - a[s]; go through all sequences.",
-        "Gather the leads over all other tokens of all sequences in one list. In the "
-        "direction of p means: for p / ‖p‖.",
+        "corpus.counts.nonzero() gives the sequence and the token of each count.",
+        "If n and s are these, selected[n] is the token to be ahead of s. Leave out "
+        "the places where the two are the same.",
     ),
     dots=1,
-    minutes=5,
+    minutes=10,
 )
-def my_least_lead(
-    E: np.ndarray,
-    p: np.ndarray,
-    X: list[list[int]],
-    selected: list[int],
-) -> float:
-    """Return the least lead of a selected token in the direction of p."""
-    a = E @ p / np.linalg.norm(p)
-    return min(
-        a[r] - a[s] for x, r in zip(X, selected, strict=True) for s in x if s != r
-    )
+def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.ndarray:
+    """Return rows E_r - E_s, (k, d), of selected tokens r and rivals s."""
+    n, s = corpus.counts.nonzero()
+    r = selected[n]
+    return (E[r] - E[s])[r != s]
 
 
 def labelled() -> Iterator[tuple[Any, ...]]:
-    """Yield E, p, v, sequences of token ids and signs."""
+    """Yield E, p, v and a corpus."""
     for model, corpus in models():
-        E, p, v = (part.detach().numpy() for part in model.parameters())
-        words = (corpus.words(i) for i in range(len(corpus)))
-        X = [[s for _, s in pieces if s >= 0] for pieces in words]
-        yield E, p, v, X, corpus.signs.tolist()
+        yield *(part.detach().numpy() for part in model.parameters()), corpus
+
+
+def sequences(corpus: Corpus) -> Iterator[tuple[list[int], float]]:
+    """Yield the token ids and the sign of each sequence."""
+    for i, sign in enumerate(corpus.signs.tolist()):
+        yield [s for _, s in corpus.words(i) if s >= 0], sign
 
 
 def by_autograd(
-    E: np.ndarray, p: np.ndarray, v: np.ndarray, X: list[list[int]], y: list[float]
+    E: np.ndarray, p: np.ndarray, v: np.ndarray, corpus: Corpus
 ) -> np.ndarray:
     """Return minus the gradient of the loss in p."""
     rows = torch.from_numpy(E)
     out = torch.from_numpy(v)
     at = torch.from_numpy(p).requires_grad_()
     logits = []
-    for x in X:
+    for x, _ in sequences(corpus):
         q = torch.softmax(rows[x] @ at, 0)
         logits.append(q @ (rows[x] @ out))
-    signs = torch.tensor(y, dtype=torch.float64)
-    margins = signs * torch.stack(logits)
+    margins = corpus.signs * torch.stack(logits)
     losses = torch.log(1 + torch.exp(-margins))
     losses.mean().backward()
     assert at.grad is not None
@@ -133,16 +149,16 @@ def pull(
 ) -> Callable[..., np.ndarray]:
     """Return the pull on p with parts turned or left out; all ones are right."""
 
-    def total(E: Any, p: Any, v: Any, X: list[list[int]], y: list[float]) -> np.ndarray:
+    def total(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
         result = np.zeros(len(p))
-        for x, side in zip(X, y, strict=True):
+        for x, side in sequences(corpus):
             q = softmax(E[x] @ p)
-            gamma = E[x] @ v
-            f = q @ gamma
+            b = E[x] @ v
+            f = q @ b
             g = expit(-right * side * f)
-            lead = q * (gamma - center * f)
+            lead = q * (b - center * f)
             result += side * g * E[x].T @ lead
-        return sign * result / len(X) ** factor
+        return sign * result / len(corpus) ** factor
 
     return total
 
@@ -162,9 +178,10 @@ def pull(
         "g is large where the model is wrong: 1 / (1 + exp(y f))": pull(right=-1.0),
     },
     hints=(
-        "One sequence adds y g sum_i q_i (gamma_i - f) E_i, with g = 1/(1 + exp(y f)).",
-        "For a sequence x take q, gamma and f first, three short lines. The sum over i "
-        "is E[x].T times a vector of as many numbers as x has tokens.",
+        "A token adds E_s times the mean of y g Q_s (b_s - f), with Q_s its attention "
+        "in a sequence: a number for each token, and then E.T times all of them.",
+        "Q is corpus.counts times e to the scores, each row over its sum. With Q of "
+        "shape (n, V), f is Q @ b, and Q.T sums over the sequences.",
     ),
     dots=2,
     minutes=15,
@@ -173,17 +190,15 @@ def my_pull(
     E: np.ndarray,
     p: np.ndarray,
     v: np.ndarray,
-    X: list[list[int]],
-    y: list[float],
+    corpus: attnsel.Corpus,
 ) -> np.ndarray:
-    """Return minus the gradient of the loss in p, (d,); y holds the signs."""
-    total = np.zeros(len(p))
-    for x, sign in zip(X, y, strict=True):
-        w = np.exp(E[x] @ p - max(E[x] @ p))
-        q, gamma = w / w.sum(), E[x] @ v
-        f = q @ gamma
-        total += sign / (1 + np.exp(sign * f)) * E[x].T @ (q * (gamma - f))
-    return total / len(X)
+    """Return minus the gradient of the loss in p, (d,)."""
+    a, b, y = E @ p, E @ v, corpus.signs.numpy()
+    Q = corpus.counts.toarray() * np.exp(a - a.max())
+    Q /= Q.sum(axis=1, keepdims=True)
+    f = Q @ b
+    u = y / (1 + np.exp(y * f)) / len(y)
+    return E.T @ (b * (Q.T @ u) - Q.T @ (u * f))
 
 
 def plane(start: np.ndarray) -> tuple[attnsel.AttentionClassifier, Corpus]:

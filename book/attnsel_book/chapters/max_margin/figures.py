@@ -1,7 +1,8 @@
 """Figures of the chapter on the max-margin direction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -34,6 +35,21 @@ def draw_selection(
     right.set(xlabel="sequence, sorted", ylim=(-0.03, 1.03))
     right.set_title("attention on relevant token")
     return figure
+
+
+def draw_descent(
+    paths: Mapping[str, np.ndarray], angles: Mapping[str, np.ndarray]
+) -> None:
+    """Draw 1 - cos to the max-margin direction by the norm of p.
+
+    By name, a path (steps, d) and the gap (steps,) at each of its points.
+    """
+    _, axes = pyplot.subplots(figsize=(5, 3.4))
+    for name, path in paths.items():
+        axes.plot(np.linalg.norm(path, axis=1), angles[name], label=name)
+    axes.set(xscale="log", yscale="log", xlabel="$\\|p\\|$")
+    axes.set_ylabel("$1 - \\cos(p, u_\\star)$")
+    axes.legend()
 
 
 def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:

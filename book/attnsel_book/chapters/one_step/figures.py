@@ -1,4 +1,4 @@
-"""The figure of the chapter on one gradient step."""
+"""Figures of the chapter on one gradient step."""
 
 import math
 
@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from attnsel.tokens import Vocab
-from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, name_tokens
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 
 
 def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
@@ -37,3 +37,14 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     axes.set_xticks(ticks, names, fontsize=8)
     axes.set_yticks(ticks, names, fontsize=8)
     axes.minorticks_off()
+
+
+def draw_bound(
+    axes: Axes, share: Tensor, error: Tensor, bound: Tensor, title: str
+) -> None:
+    """Draw the error of each token, (V,), and its bound, by the share of the token."""
+    order = share.argsort()
+    axes.scatter(share, error, s=4, color=NEUTRAL, lw=0, alpha=0.5, rasterized=True)
+    axes.plot(share[order], bound[order], ".", ms=1.5, color=ACCENT)
+    axes.set(xscale="log", yscale="log", xlabel="share $\\varphi_s$", ylabel="error")
+    axes.set_title(title)
