@@ -107,7 +107,9 @@ def frequent_tokens(
     """
     totals = _totals(blocks, numbers)
     if min_count is None:
-        min_count = _suitable_min_count(totals)
+        times = np.array(list(totals.values()))
+        min_count = suitable_min_count(times)
+        _warn_of_lower_count(times, min_count)
     most = max(totals.values(), default=0)
     if 0 < most < min_count:
         raise ValueError(
@@ -120,23 +122,28 @@ def frequent_tokens(
     return kept[:max_tokens]
 
 
-def _suitable_min_count(totals: Mapping[str, int]) -> int:
-    """Return the largest of MIN_COUNTS that keeps most of what was written."""
-    times = np.array(list(totals.values()))
+def suitable_min_count(times: np.ndarray) -> int:
+    """Return the largest of MIN_COUNTS that keeps most of what was written, else 1.
+
+    `times` are the occurrences of each token, (V,).
+    """
     if not times.any():  # that no row is left is told instead
         return MIN_COUNTS[0]
     suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
-    chosen = max(suitable, default=1)
-    if chosen < MIN_COUNTS[0]:
+    return max(suitable, default=1)
+
+
+def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
+    """Tell of a small corpus, whose tokens need not be as frequent as usual."""
+    usual = MIN_COUNTS[0]
+    if chosen < usual:
         kept = int((times >= chosen).sum())
-        usual = MIN_COUNTS[0]
         warnings.warn(
             f"the corpus is small, so min_count is {chosen} instead of {usual}: "
             f"{kept:,} of {len(times):,} tokens are kept; at {usual} they would be "
             f"{_kept_share(times, usual):.0%} of what is written",
             stacklevel=4,
         )
-    return chosen
 
 
 def _kept_share(times: np.ndarray, min_count: int) -> float:

@@ -1,11 +1,13 @@
 """What a label hangs on, and how much of that is luck.
 
-Our own statistics, for any labelled texts. A text is the unit of evidence: what it
-repeats counts once, and so does a text of a million tokens.
+Our own statistics, for any labelled texts. A distinct text is the unit of evidence:
+what it repeats counts once, and so do a text of a million tokens and its copies. Texts
+whose labels were not dealt one by one, such as those of one author, count by group.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy
@@ -16,6 +18,7 @@ from torch import Tensor
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
+from attnsel.groups import group_numbers, sides
 
 Numbers = np.ndarray | int
 
@@ -23,6 +26,8 @@ Numbers = np.ndarray | int
 _TIE = 1 + 1e-7
 
 CELLS = 1_000_000  # probabilities that are in memory at a time, or one token's
+
+LEVEL = 0.05  # a test that could not reach it, were it the only one, is no test
 
 STRENGTHS = np.geomspace(0.1, 1e6, 15)  # of the prior of a lean, in sequences
 ROUNDS = 100  # of fitting how many tokens have which
@@ -55,25 +60,40 @@ def label_z(corpus: Corpus) -> Tensor:
     return _of_classes(z)
 
 
-def texts_by_class(corpus: Corpus) -> np.ndarray:
-    """Return in how many sequences of each class a token occurs, int64 (V, K)."""
-    counts = corpus.counts
-    once = np.ones(len(counts.data))
-    holds = csr_array((once, counts.indices, counts.indptr), counts.shape)
-    texts = sums_by_class(holds, corpus)
-    return texts.astype(np.int64)
+def texts_by_class(corpus: Corpus, *, groups: Any = None) -> np.ndarray:
+    """Return in how many distinct texts of each class a token occurs, int64 (V, K).
+
+    With `groups`, as in `q_values`, it is how many groups hold the token in a text of
+    the class; of several such texts of a group the first one counts.
+    """
+    held, _ = _sides(corpus, groups)
+    return held
 
 
-def q_values(corpus: Corpus) -> Tensor:
+def _sides(corpus: Corpus, groups: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many groups of each class hold each token, and lack it, (V, K)."""
+    numbers = group_numbers(corpus, groups)
+    labels = corpus.targets.numpy()
+    return sides(corpus.counts, labels, corpus.n_classes, numbers)
+
+
+def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     """Return the least rate of false finds at which each token is still beyond luck.
 
-    The null is that labels were dealt among the sequences by luck. Then the number of
-    sequences of class k among the m_s that hold token s is hypergeometric, whatever
-    the sizes of corpus and classes, and `hypergeometric_p` is exact; a token that a
-    sequence repeats counts once. Benjamini and Hochberg's correction is over all tokens
-    and, for more than two classes, over each class against the rest.
+    The null is that labels were dealt among the distinct texts by luck. Then the number
+    of texts of class k among the m_s that hold token s is hypergeometric, whatever the
+    sizes of corpus and classes, and `hypergeometric_p` is exact. Copies of a text count
+    once, with the label of the first; without texts each sequence counts.
 
-    It bounds the rate if the tests are independent or positively dependent (PRDS).
+    Labels that go with an author or a film are not dealt to texts. With `groups` each
+    group counts once among the texts that hold a token and once among those that lack
+    it, by the first such text of the group. The p-values are exact if labels were dealt
+    text by text, or group by group to a token that all texts of a group hold or none;
+    a group that stands on both sides makes them greater, where labels go with groups.
+
+    Benjamini and Hochberg's correction is over all tokens and, for more than two
+    classes, over each class against the rest, less the tests that `testable` leaves
+    out. It bounds the rate if the tests are independent or positively dependent (PRDS).
     Tokens of one sequence share its label, which is of this kind between two words of
     a phrase; a class against the rest of which others are made is not, and Benjamini
     and Yekutieli's bound, which holds for any dependence, is greater by a factor of up
@@ -81,38 +101,88 @@ def q_values(corpus: Corpus) -> Tensor:
     labels (`run_luck.py` of the chapter on your own texts): a find is as rare as it
     should be, at any balance.
 
+    Args:
+        corpus: labelled texts.
+        groups: n names of what the labels go with, strings or numbers; a missing name
+            is that of no group.
+
     Returns:
-        float64 in [0, 1]: (V,) for two classes, (V, K) for more.
+        float64 in [0, 1]: (V,) for two classes, (V, K) for more. A ValueError tells of
+        another number of names than n.
     """
-    found = texts_by_class(corpus)
-    per_class = class_sizes(corpus)
-    p = luck_p(found, per_class)
-    q = scipy.stats.false_discovery_control(p, axis=None)
-    return _of_classes(q.reshape(p.shape))
+    held, lacked = _sides(corpus, groups)
+    p = luck_p(held, held + lacked)
+    least = least_p(held, held + lacked)
+    return _of_classes(false_discovery(p, least))
 
 
-def beyond_luck(corpus: Corpus, *, rate: float = 0.05) -> Tensor:
+def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
     """Return which tokens lean further than luck, with false finds at most at a rate.
 
-    These are the tokens whose `q_values` are at most `rate`, the expected share of
-    false finds among the finds, in (0, 1). If nothing is to be found, that is the
-    probability that there is a find at all. bool: (V,), or (V, K) for K > 2 classes.
+    These are the tokens whose `q_values`, which explain `groups`, are at most `rate`,
+    the expected share of false finds among the finds, in (0, 1). If nothing is to be
+    found, that is the probability that there is a find at all. bool: (V,), or (V, K)
+    for K > 2 classes.
     """
     check_number("rate", rate, 0, 1)
-    return q_values(corpus) <= rate
+    return q_values(corpus, groups=groups) <= rate
 
 
-def luck_p(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
-    """Return the exact p-values of what is held by so many sequences of each class.
+def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return Benjamini and Hochberg's q-values of the testable, 1 of others.
 
-    `found` is (V, K) as from `texts_by_class`, `per_class` (K,) the number of all
-    sequences of each class. float64 (V, K), or (V, 1) for two classes, of which the
-    second speaks for both.
+    `least` are the p-values that the tests could have had at least. Both and the result
+    are float64 of one shape.
     """
-    held = found.sum(axis=1, keepdims=True)
-    total = per_class.sum()
-    of_class = _tested(per_class)
-    return hypergeometric_p(_tested(found), held, of_class, total)
+    q = np.ones(p.shape)
+    counted = testable(least)
+    if counted.any():
+        q[counted] = scipy.stats.false_discovery_control(p[counted])
+    return q
+
+
+def testable(least: np.ndarray) -> np.ndarray:
+    """Return which tests can become significant at all, bool of the shape of `least`.
+
+    A token in two texts cannot, whatever their labels. By Tarone (1990) and, for rates
+    of false finds, Gilbert (2005) those count whose least p-value is at most LEVEL / K,
+    with the smallest K that is no less than the number of these tests. The labels have
+    no part in the choice.
+    """
+    in_order = np.sort(least, axis=None)
+    numbers = np.arange(1, len(in_order) + 1)
+    counts = np.searchsorted(in_order, LEVEL / numbers, side="right")
+    enough = np.flatnonzero(counts <= numbers)
+    if not len(enough):  # there is no test
+        return least <= LEVEL
+    return least <= LEVEL / numbers[enough[0]]
+
+
+def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
+    """Return the exact p-values of what is held by so many texts of each class.
+
+    `found` is (V, K) as from `texts_by_class`, `of_class` the number of all texts of
+    each class, (K,), or (V, K) if it differs. float64 (V, K), or (V, 1) for two
+    classes, of which the second speaks for both.
+    """
+    held = found.sum(axis=-1, keepdims=True)
+    total = of_class.sum(axis=-1, keepdims=True)
+    return hypergeometric_p(tested(found), held, tested(of_class), total)
+
+
+def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
+    """Return the least p-values that as many texts could have had under any labels.
+
+    Arguments and shape are those of `luck_p`.
+    """
+    held = found.sum(axis=-1, keepdims=True)
+    total = of_class.sum(axis=-1, keepdims=True)
+    size = tested(of_class)
+    most = np.minimum(held, size)
+    fewest = np.maximum(held - (total - size), 0)
+    at_most = hypergeometric_p(most, held, size, total)
+    at_fewest = hypergeometric_p(fewest, held, size, total)
+    return np.minimum(at_most, at_fewest)
 
 
 def class_sizes(corpus: Corpus) -> np.ndarray:
@@ -120,7 +190,7 @@ def class_sizes(corpus: Corpus) -> np.ndarray:
     return np.bincount(corpus.targets, minlength=corpus.n_classes)
 
 
-def _tested(table: np.ndarray) -> np.ndarray:
+def tested(table: np.ndarray) -> np.ndarray:
     """Return the columns of classes that are tested: of two the second."""
     classes = table.shape[-1]
     if classes == 2:
@@ -194,24 +264,24 @@ def _two_sided(
     return np.where(law <= likelihood * _TIE, law, 0).sum(axis=1)
 
 
-def shrunken_lean(corpus: Corpus) -> Tensor:
+def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
     """Return P(1|s) - P(0|s) as it is to be expected on sequences not seen yet.
 
-    P(k|s) is the share of class k among the sequences that hold token s, each of which
-    counts once, however long. These shares are drawn from a Dirichlet prior c pi around
-    the shares pi of the classes (a beta prior for two). Its strength c is one of
-    `STRENGTHS`, from hardly any to luck alone; how many tokens have which maximizes the
-    likelihood of the corpus. So a token that tells its label keeps its lean where most
-    others are luck. What is returned is the lean of the posterior mean, float64: (V,)
-    in (-1, 1) for two classes; for more (V, K), a class's share less the mean share of
-    the others.
+    P(k|s) is the share of class k among the distinct texts that hold token s, or the
+    `groups` of `q_values`, each of which counts once, however long. These shares are
+    drawn from a Dirichlet prior c pi around the shares pi of the classes (a beta prior
+    for two). Its strength c is one of `STRENGTHS`, from hardly any to luck alone; how
+    many tokens have which maximizes the likelihood of the corpus. So a token that tells
+    its label keeps its lean where most others are luck. What is returned is the lean of
+    the posterior mean, float64: (V,) in (-1, 1) for two classes; for more (V, K), a
+    class's share less the mean share of the others.
 
     Tokens are taken one by one. A few sequences that hold most tokens therefore give
     all of them one lean in common: of two even classes, h of one class among m that
     hold a token add h / (m + c). Whether such sequences lean or were dealt their few
     labels by luck is not to be told from them.
     """
-    found = texts_by_class(corpus)
+    found = texts_by_class(corpus, groups=groups)
     shares = shrunken_shares(found, class_sizes(corpus))
     return lean_of(shares)
 

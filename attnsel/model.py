@@ -17,7 +17,7 @@ K + 1; with a key-query matrix W the query W p stands in the place of p.
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import torch
@@ -28,7 +28,7 @@ from torch.nn.functional import cross_entropy, one_hot, softplus
 from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.scale.files import read_whole, write_whole
-from attnsel.tokens import Vocab, split
+from attnsel.tokens import Vocab, split_with
 
 M = TypeVar("M", bound="Classifier")
 
@@ -155,8 +155,8 @@ class Classifier(nn.Module):
     def _has_token(self, text: str | None) -> bool:
         if not isinstance(text, str):
             return False
-        vocab: Collection[str] = self.vocab or ()
-        return any(token in vocab for token in split(text))
+        vocab = self.vocab or Vocab(())
+        return any(token in vocab for token in split_with(vocab.tokenize, text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write parameters, vocabulary and classes to a file, whole or not at all.
@@ -174,6 +174,7 @@ class Classifier(nn.Module):
             "parameters": self.state_dict(),
             "vocab": None if self.vocab is None else list(self.vocab),
             "vocab_classes": vocab_classes,
+            "own_tokenizer": self.vocab is not None and self.vocab.tokenize is not None,
             "classes": list(self.classes),
         }
         write_whole(path, content)
@@ -183,6 +184,7 @@ class Classifier(nn.Module):
         """Return a model that `save` wrote, on the CPU.
 
         From then on it refuses a corpus in another vocabulary, as the saved one did. A
+        function that split the texts is not in the file: set `model.vocab.tokenize`. A
         ValueError tells of a file that is damaged, holds code, which is not run, or
         another kind of model.
         """
@@ -196,7 +198,8 @@ class Classifier(nn.Module):
         model.load_state_dict(parameters)
         model.classes = tuple(content["classes"])
         if content["vocab"] is not None:
-            model.vocab = Vocab(content["vocab"], content["vocab_classes"])
+            tokenize = _lost_tokenizer if content.get("own_tokenizer") else None
+            model.vocab = Vocab(content["vocab"], content["vocab_classes"], tokenize)
         return model
 
     def check_vocab(self, corpus: Corpus) -> None:
@@ -213,6 +216,14 @@ class Classifier(nn.Module):
         """Return the sizes, for `repr`."""
         named = self.named_parameters()
         return ", ".join(f"{name}={tuple(value.shape)}" for name, value in named)
+
+
+def _lost_tokenizer(text: str) -> list[str]:
+    """Stand for the function that split the texts of a loaded model."""
+    raise ValueError(
+        "texts: the model was trained on tokens of a function of one's own, which its "
+        "file does not hold; set model.vocab.tokenize to it"
+    )
 
 
 class AttentionClassifier(Classifier):

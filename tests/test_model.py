@@ -357,3 +357,22 @@ def test_a_seed_gives_the_same_start_for_good(n_classes, dtype):
         torch.testing.assert_close(parameter.detach(), normal / d**0.5)
     alike = AttentionClassifier(5, d, n_classes=n_classes, seed=7, dtype=dtype)
     assert torch.equal(model.output, alike.output)  # W is drawn last
+
+
+def test_texts_are_read_by_the_function_that_split_those_it_learned_from(tmp_path):
+    corpus = Corpus.from_texts(
+        ["a-good", "a-bad"] * 9, [1, 0] * 9, min_count=1, tokenize=by_dash
+    )
+    model = AttentionClassifier(len(corpus.vocab), 8, seed=0)
+    fit(model, corpus, steps=30, lr=0.1)
+    assert model.predict(["a-good", "bad", "unknown", None]) == [1, 0, None, None]
+    model.save(tmp_path / "model.pt")
+    again = AttentionClassifier.load(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match="^texts: .* set model.vocab.tokenize to it"):
+        again.predict(["a-good"])
+    again.vocab.tokenize = by_dash
+    assert again.predict(["a-good", "bad"]) == [1, 0]
+
+
+def by_dash(text):
+    return text.split("-")

@@ -2,76 +2,125 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import scipy
+from scipy.sparse import csr_array
 from torch import Tensor
 
-from attnsel.corpus import Corpus
 from attnsel.evidence import (
     class_sizes,
+    false_discovery,
     label_z,
     lean_of,
-    q_values,
+    least_p,
+    luck_p,
     shrunken_shares,
-    texts_by_class,
 )
-from attnsel.reporting.pairs import Pairs, pair_q, pairs_by_class
+from attnsel.groups import sides
+from attnsel.reporting.pairs import Pairs, pair_q
+from attnsel.reporting.splits import Sample
+
+LEAST_TEXTS = 2  # that hold a token, for it to have a row
 
 
-def token_table(train: Corpus, test: Corpus, scores: Tensor) -> pd.DataFrame:
-    """Return a row for each token, those with the most evidence first.
+def token_table(train: Sample, test: Sample) -> pd.DataFrame:
+    """Return a row for each token in LEAST_TEXTS texts, most evidence first.
 
-    Columns are those of `_table`, and z, the attention score E p and the share of
-    tokens whose score is lower, `attention rank`, from the scores (V, K + 1).
+    Columns are those of `_table`, and z, that of `label_z`.
     """
-    V = len(train.vocab)
-    found = texts_by_class(train)
-    again = texts_by_class(test)
-    q = q_values(train).numpy().reshape(V, -1)
-    table = _table(found, again, q, train)
-    table.insert(0, "token", list(train.vocab))
-    z = label_z(train).numpy().reshape(V, -1)
-    own = table["class number"].to_numpy()
-    table["z"] = _own(z, own)
-    attention = scores[:, 0].detach().double().cpu().numpy()
-    table["attention"] = attention
-    lower = scipy.stats.rankdata(attention) - 1
-    table["attention rank"] = lower / max(V - 1, 1)
-    return _sorted(table)
+    found, lacked = _by_class(train, train.corpus.counts)
+    again, _ = _by_class(test, test.corpus.counts)
+    table = _table(found, again, _q_of(found, lacked), train)
+    table.insert(0, "token", list(train.corpus.vocab))
+    z = label_z(train.corpus).numpy().reshape(len(found), -1)
+    table["z"] = _own(z, table["class number"].to_numpy())
+    return _sorted(table, table["texts"] >= LEAST_TEXTS)
+
+
+def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
+    """Return a table of tokens with the attention scores E p of a model, (m,).
+
+    They are of the first m tokens, those of the model; others have nan. `attention
+    rank` is the share of the model's tokens whose score is lower.
+    """
+    scores = attention.double().cpu().numpy()
+    lower = (scipy.stats.rankdata(scores) - 1) / max(len(scores) - 1, 1)
+    blank = np.full(int(tokens["id"].max()) + 1, np.nan)
+    columns = {}
+    for name, values in (("attention", scores), ("attention rank", lower)):
+        of_all = np.concatenate([values, blank[len(values) :]])
+        columns[name] = of_all[tokens["id"]]
+    return tokens.assign(**columns)
+
+
+def _q_of(found: np.ndarray, lacked: np.ndarray) -> np.ndarray:
+    """Return the q-values of what is held and lacked by so many groups, (P, K)."""
+    both = found + lacked
+    return false_discovery(luck_p(found, both), least_p(found, both))
 
 
 def pair_table(
-    train: Corpus, test: Corpus, seen: Pairs, held_out: Pairs, rate: float
+    train: Sample, test: Sample, seen: Pairs, held_out: Pairs
 ) -> pd.DataFrame:
     """Return a row for each pair of neighbours, those with the most evidence first.
 
     Columns are those of `_table`, and the ids of both tokens, left and right.
     """
-    q = pair_q(seen, train, rate=rate)
-    found = pairs_by_class(seen, train)
-    again = pairs_by_class(held_out, test)
+    q = pair_q(seen, train.corpus)
+    found, _ = _by_class(train, seen.holds)
+    again, _ = _by_class(test, held_out.holds)
     table = _table(found, again, q, train)
-    table.insert(0, "token", seen.names(train.vocab))
+    table.insert(0, "token", seen.names(train.corpus.vocab))
     table["left"], table["right"] = seen.ids.T
-    return _sorted(table)
+    return _sorted(table, table["texts"] > 0)
+
+
+def trait_table(
+    train: Sample,
+    test: Sample,
+    names: Sequence[str],
+    holds: csr_array,
+    again: csr_array,
+) -> pd.DataFrame:
+    """Return a row for each trait that texts have, those with the most evidence first.
+
+    `holds` (n, P) and `again` say which training and held-out texts have which.
+    Columns are those of `_table`.
+    """
+    found, lacked = _by_class(train, holds)
+    held_out, _ = _by_class(test, again)
+    table = _table(found, held_out, _q_of(found, lacked), train)
+    table.insert(0, "token", list(names))
+    return _sorted(table, table["texts"] >= LEAST_TEXTS)
+
+
+def _by_class(sample: Sample, holds: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many groups of each class hold each column, and lack it, (P, K)."""
+    labels = sample.corpus.targets.numpy()
+    return sides(holds, labels, sample.corpus.n_classes, sample.groups)
 
 
 def _table(
-    found: np.ndarray, again: np.ndarray, q: np.ndarray, train: Corpus
+    found: np.ndarray, again: np.ndarray, q: np.ndarray, train: Sample
 ) -> pd.DataFrame:
     """Return the evidence of what training and held-out texts of each class hold.
 
     class, class number: the one it goes with: of two the one that holds it more often
         than luck, of more the one among these with the least q.
-    texts: how many training texts hold it; share: how many of these are of the class.
+    texts: how many training texts hold it, a group counted once; share: how many of
+        these are of the class.
     lean, shrunken: of texts, to this class; held-out: the lean in held-out texts.
         nan where no text holds it, but for the shrunken one, which is then of luck.
+    held-out low, held-out high: the 95% interval of the latter (Wilson, of the share).
     held-out texts: how many of them hold it.
     q: the least rate of false finds at which it is beyond luck.
     """
-    names = np.array([str(name) for name in train.classes])
-    per_class = class_sizes(train)
+    classes = train.corpus.classes
+    names = np.array([str(name) for name in classes])
+    per_class = class_sizes(train.corpus)
     held = found.sum(axis=1)
     held_again = again.sum(axis=1)
     with np.errstate(invalid="ignore"):  # what no text holds has no share: nan
@@ -80,6 +129,7 @@ def _table(
     excess = share > per_class / per_class.sum()
     own = np.where(excess, q, 2.0).argmin(axis=1)  # q is at most 1
     shrunken = shrunken_shares(found, per_class)
+    low, high = wilson(_own(new, own), held_again)
     columns = {
         "class": names[own],
         "class number": own,
@@ -88,10 +138,27 @@ def _table(
         "lean": _lean(share, own),
         "shrunken": _lean(shrunken, own),
         "held-out": _lean(new, own),
+        "held-out low": _lean_of_share(low, len(names)),
+        "held-out high": _lean_of_share(high, len(names)),
         "held-out texts": held_again,
         "q": _own(q, own),
     }
     return pd.DataFrame(columns)
+
+
+def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of Wilson's 95% intervals of shares of n cases; nan of none."""
+    z = scipy.stats.norm.ppf(0.975)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = share + z**2 / (2 * n)
+        half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+        size = 1 + z**2 / n
+        return (middle - half) / size, (middle + half) / size
+
+
+def _lean_of_share(share: np.ndarray, classes: int) -> np.ndarray:
+    """Return the lean of a class with a share, less the mean share of the others."""
+    return (classes * share - 1) / (classes - 1)
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -110,12 +177,12 @@ def _own(table: np.ndarray, own: np.ndarray) -> np.ndarray:
     return table[rows, columns]
 
 
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows by q, then by shrunken lean, then by number of texts.
+def _sorted(table: pd.DataFrame, kept: pd.Series) -> pd.DataFrame:
+    """Return some of the rows by q, then by shrunken lean, then by number of texts.
 
     id: the number that a row had, of a token or of a column of pairs.
     """
-    table = table.assign(id=np.arange(len(table)))
+    table = table.assign(id=np.arange(len(table)))[kept]
     lean = table["shrunken"].abs()
     order = np.lexsort([-table["texts"], -lean, table["q"]])
     return table.iloc[order].reset_index(drop=True)

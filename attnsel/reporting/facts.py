@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
 
 from attnsel.corpus import Corpus
 from attnsel.evidence import class_sizes
-from attnsel.reporting.splits import plain
+from attnsel.reporting.copies import ALIKE
+from attnsel.reporting.evidence import LEAST_TEXTS
+from attnsel.reporting.splits import Parts, Repeats
 
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
@@ -24,14 +28,24 @@ class Fact(NamedTuple):
     amiss: bool = False
 
 
-def data_facts(train: Corpus, test: Corpus, said: Sequence[str]) -> list[Fact]:
-    """Return what is to be said of both parts; `said` are the warnings of loading."""
-    facts = [_texts(train, test), _classes(train), _left_out(train, test)]
+def data_facts(
+    parts: Parts, said: Sequence[str], n_tokens: int, in_model: int
+) -> list[Fact]:
+    """Return what is to be said of both parts.
+
+    `said` are the warnings of loading, `n_tokens` and `in_model` the numbers of tokens
+    that are looked at as evidence and that a model is trained on.
+    """
+    train = parts.train.corpus
+    facts = [
+        _texts(parts),
+        _tokens(n_tokens, in_model),
+        _classes(train),
+        _left_out(parts),
+    ]
     facts += [Fact("Said while loading", message, "") for message in said]
     facts += [*_same_names(train), *_rare_classes(train)]
-    if train.texts is not None and test.texts is not None:
-        facts += _twice(train, test)
-    return facts
+    return [*facts, *_repeated(parts.repeats), *_groups(parts)]
 
 
 def too_many_classes(corpus: Corpus) -> bool:
@@ -39,7 +53,8 @@ def too_many_classes(corpus: Corpus) -> bool:
     return len(corpus) < FEW_A_CLASS * corpus.n_classes
 
 
-def _texts(train: Corpus, test: Corpus) -> Fact:
+def _texts(parts: Parts) -> Fact:
+    train, test = parts.train.corpus, parts.test.corpus
     lengths = np.concatenate([train.lengths.numpy(), test.lengths.numpy()])
     return Fact(
         "Texts",
@@ -47,6 +62,16 @@ def _texts(train: Corpus, test: Corpus) -> Fact:
         f"to {np.median(lengths):,.0f} tokens, the longest {lengths.max():,}",
         "All accuracies and all leans called held-out are of texts that nothing was "
         "learned from.",
+    )
+
+
+def _tokens(n_tokens: int, in_model: int) -> Fact:
+    return Fact(
+        "Tokens",
+        f"{n_tokens:,} in {LEAST_TEXTS} texts to learn from or more, of all tokens "
+        f"{in_model:,} are frequent enough to train a model on",
+        "Each of the former is looked at as evidence. A token in one text can tell "
+        "nothing from luck.",
     )
 
 
@@ -64,17 +89,13 @@ def _classes(train: Corpus) -> Fact:
     )
 
 
-def _left_out(train: Corpus, test: Corpus) -> Fact:
-    rows: dict[str, int] = defaultdict(int)
-    for part in (train, test):
-        for reason, numbers in part.left_out.items():
-            rows[reason] += len(numbers)
-    told = [f"{count:,} without {reason}" for reason, count in rows.items()]
+def _left_out(parts: Parts) -> Fact:
+    told = [f"{len(rows):,} without {what}" for what, rows in parts.left_out.items()]
     return Fact(
         "Left out",
         ", ".join(told) or "no row",
-        "Rows that lack a text, a label or a known token take no part.",
-        amiss=bool(rows),
+        "Rows that lack a text, a label or a token take no part.",
+        amiss=bool(told),
     )
 
 
@@ -111,27 +132,52 @@ def _rare_classes(train: Corpus) -> Iterable[Fact]:
         )
 
 
-def _twice(train: Corpus, test: Corpus) -> Iterable[Fact]:
-    """Tell of texts that stand in the data more than once."""
-    first: dict[str, int] = {}
-    repeated = torn = 0
-    for text, label in zip(train.texts or (), train.targets.tolist(), strict=True):
-        seen = first.setdefault(plain(text), label)
-        repeated += 1
-        torn += seen != label
-    repeated -= len(first)
-    across = sum(plain(text) in first for text in test.texts or ())
+def _repeated(repeats: Repeats) -> Iterable[Fact]:
+    """Tell of texts that stand in the data more than once, or nearly so."""
+    most = ""
+    if repeats.copies:
+        start = shorten(repeats.most, 60, placeholder=" …")
+        most = f"; “{start}” stands there {repeats.times:,} times"
     yield Fact(
         "Texts written twice",
-        f"{repeated:,} repeat another text to learn from, {torn:,} of them with "
-        "another label",
-        "Each counts as evidence of its own, so what they hold looks surer than it is.",
-        amiss=repeated > 0,
+        f"{repeats.copies:,} rows repeat the text of another one, {repeats.torn:,} of "
+        f"them with another label{most}",
+        "Each distinct text counts once, with the label of its first row.",
+        amiss=repeats.copies > 0,
     )
     yield Fact(
-        "Held-out texts that were seen",
-        f"{across:,} of {len(test):,}",
-        "A text that stands in both parts can be learned by heart, so the accuracy "
-        "flatters.",
-        amiss=across > 0,
+        "Near copies",
+        f"{repeats.near:,} texts share most of their tokens with another one",
+        f"{ALIKE:.0%} or more of them. They count once as evidence, with the text that "
+        "they are like, and stand on its side when texts are held out.",
+        amiss=repeats.near > 0,
     )
+    if repeats.seen:
+        yield Fact(
+            "Held-out texts that were seen",
+            f"{repeats.seen:,}",
+            "They copy a text to learn from, or nearly, and so are left out.",
+            amiss=True,
+        )
+
+
+def _groups(parts: Parts) -> Iterable[Fact]:
+    """Tell of the groups that count once, or of columns that look like such."""
+    for column, values in parts.suggested:
+        yield Fact(
+            "Groups?",
+            f"texts share the {values:,} values of the column “{column}”",
+            "If labels go with these rather than with texts, what a user, a film or a "
+            "product is called looks like evidence. Then say "
+            f"groups={column!r} (--groups {shlex.quote(column)}): each counts once.",
+            amiss=True,
+        )
+    if parts.grouped is not None:
+        both = [parts.train.groups, parts.test.groups]
+        number = sum(int(groups.max()) + 1 for groups in both if len(groups))
+        yield Fact(
+            "Groups",
+            f"{number:,} by {parts.grouped}",
+            "Each counts once among the texts with a token and once among those "
+            "without it, and all of its texts are learned from, or all are held out.",
+        )

@@ -8,6 +8,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -33,14 +34,15 @@ LOOK: Any = {
 
 def attention_figure(
     corpus: Corpus,
-    attention: Tensor,
-    found: Tensor,
+    tokens: pd.DataFrame,
+    rate: float,
     shuffled: list[tuple[Corpus, Tensor]],
 ) -> str:
-    """Return an SVG of attention scores E p (V,) over leans, beside those of luck.
+    """Return an SVG of attention scores E p over leans, beside those of luck.
 
-    `found` says which tokens are beyond luck, bool (V,) or (V, K); `shuffled` has the
-    corpus and the scores of models trained on shuffled labels.
+    `tokens` is the table of tokens with their attention, of which those with q up to
+    `rate` are beyond luck; `corpus` counts the tokens of the model. `shuffled` has the
+    corpus and the scores (V,) of models trained on shuffled labels.
     """
     # Half a second of each import of the package, for this figure alone.
     from matplotlib import rc_context
@@ -49,8 +51,10 @@ def attention_figure(
     with rc_context(LOOK):
         figure = Figure(figsize=(7.2, 3.8), layout="constrained")
         axes = figure.add_subplot()
-        lean, score = _greatest_lean(corpus), attention.numpy()
-        real = found.reshape(len(lean), -1).any(dim=1).numpy()
+        known = tokens[tokens["attention"].notna()]
+        lean = _greatest_lean(corpus)[known["id"]]
+        score = known["attention"].to_numpy(copy=True)
+        real = (known["q"] <= rate).to_numpy()
         explained: Any = {"color": LUCK, "s": 5, "label": "token that luck explains"}
         beyond: Any = {"color": FOUND, "s": 12, "label": "token beyond luck"}
         for chosen, style in ((~real, explained), (real, beyond)):

@@ -11,6 +11,7 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
+from attnsel.tokens import Vocab
 
 LONGEST = 20_000  # characters of a text in which an example is looked for
 AROUND = 9  # words of an example on either side of the token
@@ -102,7 +103,26 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
     counts = corpus.counts.copy()
     counts.data[counts.indices == token] = 0
     counts.eliminate_zeros()
-    stored = np.diff(counts.indptr)
-    rows = np.flatnonzero(stored)
+    return _filled(counts, corpus, corpus.vocab)
+
+
+def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
+    """Return a corpus in its first tokens, and the rows that hold one of them.
+
+    Texts are carried along.
+    """
+    head = Vocab(corpus.vocab[:size], corpus.vocab.classes, corpus.vocab.tokenize)
+    return _filled(corpus.counts[:, :size], corpus, head, texts=corpus.texts)
+
+
+def _filled(
+    counts: csr_array,
+    corpus: Corpus,
+    vocab: Vocab,
+    texts: Sequence[str] | None = None,
+) -> tuple[Corpus, np.ndarray]:
+    """Return a corpus of those of its rows that have a count left, and these rows."""
+    rows = np.flatnonzero(np.diff(counts.indptr))
     labels = corpus.targets[torch.from_numpy(rows)]
-    return Corpus(counts[rows], labels, corpus.vocab), rows
+    kept = None if texts is None else tuple(texts[row] for row in rows.tolist())
+    return Corpus(counts[rows], labels, vocab, kept, corpus.name), rows

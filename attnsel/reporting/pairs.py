@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.evidence import (
     class_sizes,
-    hypergeometric_p,
+    false_discovery,
+    least_p,
     luck_p,
     sums_by_class,
-    texts_by_class,
 )
 from attnsel.progress import progress
 from attnsel.tokens import split_with
@@ -43,17 +43,47 @@ class Pairs:
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 
 
-def neighbours(corpus: Corpus, pairs: np.ndarray | None = None) -> Pairs:
-    """Find the pairs of tokens that stand side by side in the texts of a corpus.
+class InOrder(NamedTuple):
+    """The tokens of texts, one after the other.
 
-    Both are in its vocabulary. Without `pairs`, ids (P, 2) to look for, these are all
-    that `LEAST_TEXTS` texts or more hold, the most frequent ones if there are too many.
+    Attributes:
+        ids: int32, of the tokens; -1 for an unknown one and for the end of each text.
+        sizes: int64 (n,), how many ids each text has, its end among them.
+    """
+
+    ids: np.ndarray
+    sizes: np.ndarray
+
+
+def in_order(corpus: Corpus) -> InOrder:
+    """Return the tokens of a corpus in the order of its texts.
+
     A ValueError tells of a corpus without texts.
     """
     if corpus.texts is None:
         raise ValueError(f"the tokens of {corpus.name} are kept without their order")
+    vocab = corpus.vocab
+    place = {token: i for i, token in enumerate(vocab)}
+    parts = []
+    for text in progress(corpus.texts, "reading pairs"):
+        ids = [place.get(token, -1) for token in split_with(vocab.tokenize, text)]
+        ids.append(-1)
+        parts.append(np.array(ids, np.int32))
+    sizes = [len(ids) for ids in parts]
+    return InOrder(np.concatenate(parts), np.array(sizes))
+
+
+def neighbours(
+    corpus: Corpus, order: InOrder, pairs: np.ndarray | None = None
+) -> Pairs:
+    """Find the pairs of tokens that stand side by side in the texts of a corpus.
+
+    `order` is that of its tokens. Without `pairs`, ids (P, 2) to look for, these are
+    all that `LEAST_TEXTS` texts or more hold, the most frequent ones if there are too
+    many.
+    """
     V = len(corpus.vocab)
-    rows, codes = _places(corpus)
+    rows, codes = _places(order, V)
     if pairs is None:
         often = _frequent(codes)
         holds = _held(often, rows, codes, len(corpus))
@@ -68,36 +98,19 @@ def neighbours(corpus: Corpus, pairs: np.ndarray | None = None) -> Pairs:
     return Pairs(ids, holds)
 
 
-def _places(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
+def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where two known tokens stand side by side: the text, and the pair.
 
     The texts are numbered from 0, a pair is left V + right, and both are of each place
     in turn, int32 and int64.
     """
-    ids, sizes = _token_ids(corpus)
-    left, right = ids[:-1], ids[1:]
+    left, right = order.ids[:-1], order.ids[1:]
     both_known = (left >= 0) & (right >= 0)
-    texts = np.arange(len(sizes), dtype=np.int32)
-    rows = np.repeat(texts, sizes)[:-1]
-    codes = left[both_known].astype(np.int64) * len(corpus.vocab)
+    texts = np.arange(len(order.sizes), dtype=np.int32)
+    rows = np.repeat(texts, order.sizes)[:-1]
+    codes = left[both_known].astype(np.int64) * V
     codes += right[both_known]
     return rows[both_known], codes
-
-
-def _token_ids(corpus: Corpus) -> tuple[np.ndarray, list[int]]:
-    """Return the ids of all texts, one after the other, and how many each has.
-
-    An unknown token has the id -1, and so has the end of each text. int32
-    """
-    vocab = corpus.vocab
-    place = {token: i for i, token in enumerate(vocab)}
-    parts = []
-    for text in progress(corpus.texts or (), "reading pairs"):
-        ids = [place.get(token, -1) for token in split_with(vocab.tokenize, text)]
-        ids.append(-1)
-        parts.append(np.array(ids, np.int32))
-    sizes = [len(ids) for ids in parts]
-    return np.concatenate(parts), sizes
 
 
 def _frequent(codes: np.ndarray) -> np.ndarray:
@@ -130,31 +143,21 @@ def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
     return sums.astype(np.int64)
 
 
-def pair_q(pairs: Pairs, corpus: Corpus, *, rate: float) -> np.ndarray:
+def pair_q(pairs: Pairs, corpus: Corpus) -> np.ndarray:
     """Return the q-values of pairs that say more than each of their tokens does.
 
     A pair has three exact p-values: among all sequences, among those that hold its left
     token and among those that hold its right one. The greatest of them counts, so a
     pair is no find because one of its tokens is; Benjamini and Hochberg's correction is
-    over all pairs. q-values above `rate` are those of the first p-value alone.
+    over all pairs that could be one. Each sequence counts, so give one of each group.
     float64 (P, 1) for two classes, (P, K) for more.
     """
     found = pairs_by_class(pairs, corpus)
-    p = luck_p(found, class_sizes(corpus))
-    if not p.size:
-        return p
-    which, column = np.nonzero(p <= rate)
-    first = corpus.n_classes - p.shape[1]  # of two classes only the second is tested
-    label = column + first
-    held = found[which].sum(axis=1)
-    together = found[which, label]
-    tokens = texts_by_class(corpus)
-    greatest = p[which, column]
-    for token in pairs.ids[which].T:
-        among = tokens[token].sum(axis=1)
-        of_class = tokens[token, label]
-        given = hypergeometric_p(together, held, of_class, among)
-        greatest = np.maximum(greatest, given)
-    p[which, column] = greatest
-    q = scipy.stats.false_discovery_control(p, axis=None)
-    return q.reshape(p.shape)
+    everywhere = class_sizes(corpus)
+    p, least = luck_p(found, everywhere), least_p(found, everywhere)
+    tokens = sums_by_class(corpus.counts > 0, corpus).astype(np.int64)
+    for token in pairs.ids.T:
+        among = tokens[token]
+        p = np.maximum(p, luck_p(found, among))
+        least = np.maximum(least, least_p(found, among))
+    return false_discovery(p, least)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,7 @@ from attnsel.beyond.deletion import score_flips, score_influence
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.progress import progress
-from attnsel.reporting.baseline import baseline
-from attnsel.reporting.leaks import opening, without
+from attnsel.reporting.leaks import first_tokens, opening, without
 from attnsel.scale.threads import side_by_side
 from attnsel.train import fit
 
@@ -91,13 +90,13 @@ def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
     return AttentionClassifier(V, DIM, n_classes=K, seed=seed)
 
 
-def best_steps(corpus: Corpus) -> int:
+def best_steps(corpus: Corpus, seed: int = 0) -> int:
     """Return after how many steps a tenth of the texts, set apart, is read best."""
-    order = _random_order(len(corpus), seed=0)
+    order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     apart = corpus[order[:size]]
     rest = corpus[order[size:]]
-    model = _untrained(corpus, seed=0)
+    model = _untrained(corpus, seed)
     history = fit(model, rest, steps=STEPS, lr=LR, test=apart)
     best = int(history.test_loss.argmin())
     return max(best, 1)
@@ -116,11 +115,17 @@ def _random_order(n: int, seed: int) -> Tensor:
     return torch.randperm(n, generator=generator)
 
 
-def read(model: AttentionClassifier, corpus: Corpus) -> np.ndarray:
-    """Return the number of the class read in each sequence, int64 (n,)."""
+def read(model: AttentionClassifier, corpus: Corpus, otherwise: int = 0) -> np.ndarray:
+    """Return the number of the class read in each sequence, int64 (n,).
+
+    The model's tokens are the first of the corpus; of a sequence without any of them
+    the answer is `otherwise`.
+    """
+    known, rows = first_tokens(corpus, len(model.embeddings))
+    classes = np.full(len(corpus), otherwise)
     with torch.no_grad():
-        logits = model(corpus)
-    return _likeliest(logits).numpy()
+        classes[rows] = _likeliest(model(known)).numpy()
+    return classes
 
 
 def _likeliest(logits: Tensor) -> Tensor:
@@ -131,20 +136,23 @@ def _likeliest(logits: Tensor) -> Tensor:
 
 
 def accuracies(
-    train: Corpus, test: Corpus, model: AttentionClassifier
+    train: Corpus, test: Corpus, model: AttentionClassifier, regression: Tensor
 ) -> dict[str, Share]:
-    """Return held-out accuracies of the model and of what one would use instead."""
+    """Return held-out accuracies of the model and of what one would use instead.
+
+    `regression` are the logits of a logistic regression on all tokens.
+    """
     labels = test.targets.numpy()
-    logits = baseline(train, test).logits
+    common = commonest(train)
     answers = {
-        "attention": read(model, test),
-        "logistic regression on tf-idf": _likeliest(logits).numpy(),
-        "always the most frequent class": _commonest(train),
+        "attention": read(model, test, common),
+        "logistic regression on tf-idf, all tokens": _likeliest(regression).numpy(),
+        "always the most frequent class": common,
     }
     return {name: share_of(answer == labels) for name, answer in answers.items()}
 
 
-def _commonest(train: Corpus) -> int:
+def commonest(train: Corpus) -> int:
     """Return the number of the most frequent class."""
     common = train.targets.mode().values
     return int(common)
@@ -159,15 +167,17 @@ def masked_table(
 ) -> pd.DataFrame:
     """Return what held-out accuracy loses when a token is masked in all texts.
 
-    The model is trained again without each of the first tokens of a table, from the
-    same start and for as many steps. Losses are in percentage points, over all held-out
-    texts with the half-width of a 95% interval, and over those that hold the token.
+    The model is trained again without each of the first of its tokens in a table, from
+    the same start and for as many steps. Losses are in percentage points, over all
+    held-out texts and over those that hold the token, each with the half-width of a 95%
+    interval.
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps
     affordable = int(PATIENCE // max(cost, 1))
-    first = tokens["id"].head(min(MASKED, affordable)).tolist()
+    known = tokens["id"][tokens["id"] < len(model.embeddings)]
+    first = known.head(min(MASKED, affordable)).tolist()
     labels = test.targets.numpy()
-    right = read(model, test) == labels
+    right = read(model, test, commonest(train)) == labels
 
     def read_again(token: int) -> np.ndarray:
         return read_without(train, test, token, steps) == labels
@@ -184,14 +194,16 @@ def masked_table(
 
 def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
     """Return the row of a token from the points that each held-out text loses."""
-    on_these = np.nan
+    on_these = width = np.nan
     if holds.any():
         on_these = lost[holds].mean()
+        width = _half_width(lost[holds])
     return {
         "points lost": lost.mean(),
         "plus or minus": _half_width(lost),
         "held-out texts with it": int(holds.sum()),
         "points lost on these": on_these,
+        "these, plus or minus": width,
     }
 
 
@@ -215,14 +227,15 @@ def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndar
     """
     left, _ = without(train, token)
     held, kept = without(test, token)
-    classes = np.full(len(test), _commonest(train))
-    model = trained(left, steps)
-    classes[kept] = read(model, held)
+    common = commonest(train)
+    classes = np.full(len(test), common)
+    classes[kept] = read(trained(left, steps), held, common)
     return classes
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     """Return the held-out texts whose label the model finds least likely."""
+    test, kept = first_tokens(test, len(model.embeddings))
     with torch.no_grad():
         logits = model(test).double()
     if logits.ndim == 1:
@@ -235,7 +248,8 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     order = of_label[wrong].argsort(stable=True)
     worst = wrong[order[:WORST]]
     scores = model.scores().detach().double()
-    return [_misread(test, row, chances[row], scores) for row in worst.tolist()]
+    found = [_misread(test, row, chances[row], scores) for row in worst.tolist()]
+    return [replace(text, row=int(kept[text.row])) for text in found]
 
 
 def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
-from attnsel.evidence import beyond_luck
+from attnsel.encoding import suitable_min_count
+from attnsel.reporting.baseline import baseline
 from attnsel.reporting.diagnosis import diagnose
-from attnsel.reporting.evidence import pair_table, token_table
-from attnsel.reporting.facts import Fact, data_facts, too_many_classes
+from attnsel.reporting.evidence import pair_table, token_table, with_attention
+from attnsel.reporting.facts import data_facts, too_many_classes
 from attnsel.reporting.figures import attention_figure
 from attnsel.reporting.findings import Findings
-from attnsel.reporting.leaks import Example, examples
+from attnsel.reporting.form import form_table, measure_table
+from attnsel.reporting.leaks import Example, examples, first_tokens
 from attnsel.reporting.page import render, shown
-from attnsel.reporting.pairs import Pairs, neighbours
+from attnsel.reporting.pairs import Pairs, in_order, neighbours
 from attnsel.reporting.quality import (
     accuracies,
     best_steps,
@@ -31,8 +35,14 @@ from attnsel.reporting.quality import (
     shuffled,
     trained,
 )
-from attnsel.reporting.splits import train_and_test
+from attnsel.reporting.ranking import in_joint_order, signs
+from attnsel.reporting.splits import Parts, Sample, joined, read_parts
+from attnsel.reporting.suspects import suspects
+from attnsel.reporting.writing import free_place, write_text
 from attnsel.scale.threads import side_by_side
+from attnsel.tokens import Tokenizer
+
+log = logging.getLogger(__name__)
 
 SHUFFLES = 2  # models that see shuffled labels
 
@@ -44,11 +54,22 @@ class Report(Findings):
         """Return the page: one file, no network."""
         return render(self)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page and return its path; an OSError if it cannot be written."""
-        file = Path(path).expanduser()
-        file.write_text(self.html(), encoding="utf-8")
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the page, whole or not at all, and return where it is.
+
+        Where there is a file already the page is name-2 beside it, or takes its place
+        with `force`. An OSError tells that it cannot be written.
+        """
+        file = free_place(path, force=force)
+        write_text(file, self.html())
         return file
+
+    def table(self) -> pd.DataFrame:
+        """Return all tokens, pairs and traits in one data frame, by `kind`."""
+        kinds = {"token": self.tokens, "pair": self.pairs, "trait": self.form}
+        parts = [part.assign(kind=kind) for kind, part in kinds.items()]
+        both = pd.concat(parts, ignore_index=True)
+        return both[["kind", *self.form.columns.drop(["id", "class number"])]]
 
     def _repr_html_(self) -> str:
         page = escape(self.html(), quote=True)
@@ -68,92 +89,135 @@ class Report(Findings):
 def report(
     source: Any,
     *,
-    text: str = "text",
+    text: str | Sequence[str] = "text",
     label: str = "label",
+    groups: Any = None,
     limit: int | None = None,
     rate: float = 0.05,
+    min_count: int | None = None,
+    tokenize: Tokenizer | None = None,
+    seed: int = 0,
 ) -> Report:
     """Say what the label of texts hangs on, how much is luck, and how good a model is.
 
+    Each distinct text counts once, near copies of it with it. Where a source has no
+    test split a fifth of its texts is held out.
+
     Args:
         source: as in `load_corpus`: one of our names, a file, a folder, a table or the
-            Hub's name of a data set. Where it has no test split a fifth is held out.
-        text: name of the column of texts.
+            Hub's name of a data set; or a Corpus with texts.
+        text: name of the column of texts, or of several whose texts are joined.
         label: name of the column of labels.
+        groups: name of a column that labels go with rather than with texts, such as the
+            author or the film, or a sequence of such names, one a row of the source; a
+            group counts once and is learned from or held out as a whole.
         limit: greatest number of texts of a split to look at, a random sample that
             takes evenly from the classes while they last.
         rate: the promised rate of false finds, in (0, 1).
+        min_count: least number of occurrences of the tokens that a model is trained
+            on, as in `Corpus.from_texts`; evidence are all tokens in two texts or more.
+        tokenize: as in `Corpus.from_texts`: a function that splits a text.
+        seed: of the sample, of what is held out and of the models, at least 0.
 
-    Errors are those of `load_corpus`, and a ValueError of a rate out of range.
+    Errors are those of `load_corpus`, and a ValueError of a rate out of range, of names
+    of groups that are not one a row, or of a Corpus without texts.
     """
     check_number("rate", rate, 0, 1)
+    check_number("min_count", min_count, 1, integer=True, optional=True)
+    check_number("seed", seed, 0, integer=True)
+    log.info("reading")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        train, test = train_and_test(source, text=text, label=label, limit=limit)
-    messages = dict.fromkeys(str(warning.message) for warning in told)
-    said = [message for message in messages if "left out" not in message]
-    facts = data_facts(train, test, said)
-    if too_many_classes(train):
-        return _without_model(train, test, facts, rate)
-    return _examined(train, test, facts, rate)
+        parts = read_parts(
+            source,
+            text=text,
+            label=label,
+            groups=groups,
+            limit=limit,
+            seed=seed,
+            tokenize=tokenize,
+        )
+    said = list(dict.fromkeys(str(warning.message) for warning in told))
+    return _examined(parts, said, rate, min_count, seed)
 
 
-def _without_model(
-    train: Corpus, test: Corpus, facts: list[Fact], rate: float
+def _examined(
+    parts: Parts, said: list[str], rate: float, min_count: int | None, seed: int
 ) -> Report:
-    """Return the report of texts of which nothing can be learned."""
-    none = pd.DataFrame({"q": np.empty(0)})
-    return Report(
+    """Look at texts, train on some of them and report on them."""
+    train, test = parts.train.corpus, parts.test.corpus
+    too_many = too_many_classes(train)
+    size = 0 if too_many else _size(train, min_count)
+    tables = _evidence(parts, rate)
+    found = Report(
         name=train.name,
-        facts=facts,
-        tokens=none,
-        pairs=none,
-        masked=pd.DataFrame(),
-        accuracy={},
-        misread=[],
-        diagnosis=None,
-        figure="",
-        examples={},
+        facts=data_facts(parts, said, len(tables["tokens"]), size),
+        **tables,
         train=train,
         test=test,
-        model=None,
-        steps=0,
         rate=rate,
+        grouped=parts.grouped,
     )
+    if too_many:
+        return found
+    log.info("training on %s texts", f"{len(train):,}")
+    found = replace(found, suspects=suspects(joined(parts), seed))
+    return replace(found, **_judged(found, parts.train, size, seed))
 
 
-def _examined(train: Corpus, test: Corpus, facts: list[Fact], rate: float) -> Report:
-    """Train on some texts and report on them."""
-    steps = best_steps(train)
-    model = trained(train, steps)
-    scores = model.scores().detach()
-    tokens = token_table(train, test, scores)
-    places = _token_examples(train, tokens[tokens["q"] <= rate])
-    pairs = pd.DataFrame({"q": np.empty(0)})
-    if train.texts is not None and test.texts is not None:
-        seen = neighbours(train)
-        pairs = pair_table(train, test, seen, neighbours(test, seen.ids), rate)
-        places |= _pair_examples(train, pairs[pairs["q"] <= rate], seen)
-    shuffle = partial(shuffled, train, steps)
-    by_luck = list(side_by_side(shuffle, range(1, SHUFFLES + 1)))
-    found = beyond_luck(train, rate=rate)
-    return Report(
-        name=train.name,
-        facts=facts,
-        tokens=tokens,
-        pairs=pairs,
-        masked=masked_table(train, test, model, steps, tokens),
-        accuracy=accuracies(train, test, model),
-        misread=most_misread(test, model),
-        diagnosis=diagnose(test, model.embeddings, model.cls, model.output),
-        figure=attention_figure(train, scores[:, 0], found, by_luck),
-        examples=places,
-        train=train,
-        test=test,
-        model=model,
-        steps=steps,
-        rate=rate,
-    )
+def _evidence(parts: Parts, rate: float) -> dict[str, Any]:
+    """Return the tables of what the label hangs on, and examples of what is found."""
+    log.info("looking at tokens, pairs, beginnings and ends")
+    one, other = parts.train.firsts(), parts.test.firsts()
+    order, again = in_order(one.corpus), in_order(other.corpus)
+    seen = neighbours(one.corpus, order)
+    held_out = neighbours(other.corpus, again, seen.ids)
+    tables = {
+        "tokens": token_table(parts.train, parts.test),
+        "pairs": pair_table(one, other, seen, held_out),
+        "form": form_table(one, other, order, again),
+        "measures": measure_table(one),
+    }
+    tokens, pairs = tables["tokens"], tables["pairs"]
+    places = _token_examples(parts.train.corpus, tokens[tokens["q"] <= rate])
+    places |= _pair_examples(one.corpus, pairs[pairs["q"] <= rate], seen)
+    listed = {name: tables[name] for name in ("tokens", "form", "measures")}
+    return tables | {"signs": signs(listed, rate), "examples": places}
+
+
+def _size(train: Corpus, min_count: int | None) -> int:
+    """Return how many of the tokens, which are sorted, a model is trained on."""
+    times = train.counts.sum(axis=0)
+    least = min_count
+    if least is None:
+        least = suitable_min_count(times)
+    return max(int((times >= least).sum()), 1)
+
+
+def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, Any]:
+    """Return what is to be said of a model of texts in their first tokens."""
+    train, test = found.train, found.test
+    seen, _ = first_tokens(train, size)
+    held, _ = first_tokens(test, size)
+    steps = best_steps(seen, seed)
+    model = trained(seen, steps, seed)
+    regression = baseline(train, test)
+    tokens = with_attention(found.tokens, model.scores().detach()[:, 0])
+    shuffle = partial(shuffled, seen, steps)
+    by_luck = list(side_by_side(shuffle, range(seed + 1, seed + 1 + SHUFFLES)))
+    tables = {name: getattr(found, name) for name in ("form", "measures")}
+    joint = in_joint_order(tokens, sample, regression.coefficients.numpy(), found.rate)
+    return {
+        "model": model,
+        "steps": steps,
+        "tokens": tokens,
+        "signs": signs({"tokens": joint} | tables, found.rate),
+        "masked": masked_table(seen, test, model, steps, tokens),
+        "accuracy": accuracies(train, test, model, regression.logits),
+        "misread": most_misread(test, model),
+        "diagnosis": diagnose(held, model.embeddings, model.cls, model.output),
+        "figure": attention_figure(seen, tokens, found.rate, by_luck),
+    }
 
 
 def _token_examples(train: Corpus, finds: pd.DataFrame) -> dict[str, list[Example]]:

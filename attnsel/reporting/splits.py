@@ -1,47 +1,228 @@
-"""Texts to learn from and texts held out."""
+"""Distinct texts to learn from and held out, and the groups that they come in."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
+from scipy.sparse import vstack
 
 from attnsel.corpus import Corpus
-from attnsel.texts.loading import load_corpus
+from attnsel.groups import group_numbers, linked, same_texts
+from attnsel.reporting.copies import near_copies
+from attnsel.texts.columns import Columns, find_columns
+from attnsel.texts.loading import Table, load_table
+from attnsel.tokens import Tokenizer
 
 HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
+# What columns are called whose values several texts share.
+GROUP_NAMES = re.compile(
+    r"user|author|writer|reviewer|speaker|customer|patient|annotator|film|movie|"
+    r"product|item|asin|business|shop|hotel|book|file|document|source|domain|url|"
+    r"session|thread|conversation|group|batch|(^|_)id$",
+    re.IGNORECASE,
+)
 
 
-def train_and_test(
-    source: Any, *, text: str, label: str, limit: int | None
-) -> tuple[Corpus, Corpus]:
-    """Return the training and the held-out corpus of a source of texts.
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct texts, and which of them count once.
 
-    The held-out one is the split "test" of the source, or else a part of its texts.
+    Attributes:
+        corpus: the texts, with all of their tokens.
+        groups: int64 (n,), numbers 0.. of the groups; a text by itself is a group.
+        rows: int64 (n,), the places of the texts in the source.
     """
-    columns: Any = {"text": text, "label": label}
-    whole = _sampled(source, limit, **columns)
-    if _is_one_table(source):
-        return hold_out(whole)
-    try:
-        test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
-    except ValueError:  # there is no such split
-        return hold_out(whole)
-    return whole, test
+
+    corpus: Corpus
+    groups: np.ndarray
+    rows: np.ndarray
+
+    def at(self, places: np.ndarray) -> Sample:
+        """Return some of the texts, by places or a mask (n,)."""
+        groups, _ = pd.factorize(self.groups[places])
+        return Sample(self.corpus[places], groups, self.rows[places])
+
+    def firsts(self) -> Sample:
+        """Return the first text of each group."""
+        _, places = np.unique(self.groups, return_index=True)
+        return self.at(np.sort(places))
 
 
-def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
-    """Return a corpus of at most so many texts."""
-    try:
-        return load_corpus(source, limit=limit, **settings)
-    except ValueError as error:
-        if limit is None or not str(error).startswith("limit:"):
-            raise
-        return load_corpus(source, **settings)  # there are fewer
+@dataclass(frozen=True)
+class Repeats:
+    """What stands in a source more than once.
+
+    Attributes:
+        copies: rows that repeat the text of another one.
+        torn: how many of these have another label than the first.
+        most: the text that is repeated most.
+        times: how often it stands there.
+        near: texts that are near copies of another one.
+        seen: rows of a test split that copy, or nearly, a text to learn from.
+    """
+
+    copies: int
+    torn: int
+    most: str
+    times: int
+    near: int
+    seen: int
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The texts of a source.
+
+    Attributes:
+        train: those to learn from.
+        test: those held out.
+        left_out: rows that could not be used, by what they lack.
+        repeats: what was repeated.
+        grouped: what named the groups, or None.
+        suggested: columns that look like groups, with their numbers of values.
+    """
+
+    train: Sample
+    test: Sample
+    left_out: Mapping[str, Sequence[Hashable]]
+    repeats: Repeats
+    grouped: str | None
+    suggested: list[tuple[str, int]]
+
+
+def read_parts(
+    source: Any,
+    *,
+    text: Any,
+    label: str,
+    groups: Any,
+    limit: int | None,
+    seed: int,
+    tokenize: Tokenizer | None,
+) -> Parts:
+    """Return the texts to learn from and those held out; arguments are as in `report`.
+
+    Held out is the split "test" of the source, less copies of texts to learn from, or
+    else a part of its texts.
+    """
+    if isinstance(source, Corpus):
+        tokenize = tokenize or source.vocab.tokenize
+        source, text, label = _texts_of(source), "text", "label"
+    columns: Any = {"text": text, "label": label, "limit": limit, "seed": seed}
+    tables = [load_table(source, "train", **columns)]
+    if not _is_one_table(source):
+        with suppress(ValueError):  # there is no such split
+            tables.append(load_table(source, "test", **columns))
+    rows = _rows_of(tables, groups)
+    whole = Corpus.from_texts(
+        rows["text"],
+        rows["label"],
+        min_count=1,
+        tokenize=tokenize,
+        name=tables[0].name,
+        on_bad_rows="ignore",
+    )
+    lacking = [row for part in whole.left_out.values() for row in part]
+    kept = rows.drop(index=lacking)
+    copies = same_texts(whole)
+    places = np.flatnonzero(copies == np.arange(len(whole)))
+    near = near_copies(whole[places])
+    is_test = kept["held out"].to_numpy()[places]
+    seen = is_test & np.isin(near, near[~is_test])
+    held = kept["held out"].to_numpy()
+    copied = int((held & ~held[copies]).sum())
+    names = kept["group"].to_numpy()[places]
+    linked_by = linked(near, group_numbers(whole[places], names))
+    sample = Sample(whole[places], pd.factorize(linked_by)[0], kept.index[places])
+    if len(tables) == 1:
+        is_test = held_out(sample, seed)
+    return Parts(
+        train=sample.at(~is_test),
+        test=sample.at(is_test & ~seen),
+        left_out=whole.left_out,
+        repeats=_repeats(whole, copies, near, copied + int(seen.sum())),
+        grouped=None if groups is None else _name_of(groups),
+        suggested=suggested_groups(tables[0].rest) if groups is None else [],
+    )
+
+
+def joined(parts: Parts) -> Sample:
+    """Return the texts of both parts, those to learn from first."""
+    train, test = parts.train, parts.test
+    corpus = Corpus(
+        vstack([train.corpus.counts, test.corpus.counts], format="csr"),
+        torch.cat([train.corpus.targets, test.corpus.targets]),
+        train.corpus.vocab,
+        (train.corpus.texts or ()) + (test.corpus.texts or ()),
+        train.corpus.name,
+    )
+    behind = test.groups + int(train.groups.max()) + 1
+    groups = np.concatenate([train.groups, behind])
+    return Sample(corpus, groups, np.concatenate([train.rows, test.rows]))
+
+
+def _texts_of(corpus: Corpus) -> pd.DataFrame:
+    """Return a corpus as a table; a ValueError tells of one without texts."""
+    if corpus.texts is None:
+        raise ValueError(
+            f"source: {corpus!r} holds counts without texts; give the texts, or a "
+            "corpus of Corpus.from_texts"
+        )
+    names = np.array(corpus.classes, object)
+    return pd.DataFrame({"text": corpus.texts, "label": names[corpus.targets]})
+
+
+def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
+    """Return text, label, group and whether it is held out of all rows of a source."""
+    parts = []
+    for number, table in enumerate(tables):
+        names = None
+        if isinstance(groups, str):
+            there = Columns(groups, None)
+            names = table.rest[find_columns(list(table.rest), there).text].array
+        elif groups is not None and number == 0:
+            names = _chosen(groups, table)
+        columns = {"text": table.texts.array, "label": table.labels.array}
+        part = pd.DataFrame(columns | {"group": names, "held out": number == 1})
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _chosen(groups: Any, table: Table) -> Any:
+    """Return the names of groups of the rows that were read of a table."""
+    names = pd.Series(list(groups))
+    if len(names) != table.n:
+        told = f"expected a column or {table.n} names, one a row, got {len(names)}"
+        raise ValueError(f"groups: {told}")
+    return names.iloc[table.texts.index].array
+
+
+def _name_of(groups: Any) -> str:
+    return groups if isinstance(groups, str) else str(getattr(groups, "name", "given"))
+
+
+def _repeats(whole: Corpus, copies: np.ndarray, near: np.ndarray, seen: int) -> Repeats:
+    """Return what is repeated in a corpus, by the numbers of copies and near ones."""
+    times = np.bincount(copies)
+    most = int(times.argmax())
+    labels = whole.targets.numpy()
+    return Repeats(
+        copies=len(copies) - int((times > 0).sum()),
+        torn=int((labels != labels[copies]).sum()),
+        most="" if whole.texts is None else whole.texts[most],
+        times=int(times[most]),
+        near=len(near) - len(np.unique(near)),
+        seen=seen,
+    )
 
 
 def _is_one_table(source: Any) -> bool:
@@ -52,41 +233,39 @@ def _is_one_table(source: Any) -> bool:
     return not isinstance(source, dict)
 
 
-def hold_out(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
-    """Return a corpus to learn from and a fifth of each class, held out.
+def held_out(sample: Sample, seed: int) -> np.ndarray:
+    """Choose a fifth of the texts of each class, in whole groups; bool (n,).
 
-    Copies of a text stay on the side of the first of them, and a class of fewer than
-    three texts on that of learning. The vocabulary is that of both, and the rows left
-    out are told of the first.
+    A group counts to the class of its first text. One larger than that fifth is to be
+    learned from, and so is a class of fewer than three texts.
     """
-    n = len(corpus)
-    order = np.random.default_rng(seed).permutation(n)
-    kinds = pd.Series(_same_texts(corpus)[order])
-    labels = corpus.targets.numpy()[order]
-    firsts = ~kinds.duplicated()
-    by_class = firsts.groupby(labels)
-    turn = by_class.cumsum()
-    wanted = HELD_OUT * by_class.transform("sum")
-    chosen = firsts & (turn <= wanted.round())
-    apart = kinds.isin(kinds[chosen]).to_numpy()
-    if not apart.any():  # no class is large enough
-        size = max(1, round(HELD_OUT * n))
-        apart = np.arange(n) < size
-    train = corpus[np.sort(order[~apart])]
-    test = corpus[np.sort(order[apart])]
-    return replace(train, left_out=corpus.left_out), test
+    n = len(sample.groups)
+    _, firsts, sizes = np.unique(sample.groups, return_index=True, return_counts=True)
+    order = np.random.default_rng(seed).permutation(len(firsts))
+    table = pd.DataFrame({"group": order, "size": sizes[order]})
+    table["class"] = sample.corpus.targets.numpy()[firsts[order]]
+    wanted = table.groupby("class")["size"].transform("sum") * HELD_OUT
+    small = table[table["size"] <= np.maximum(wanted.round(), 1)]
+    turn = small.groupby("class")["size"].cumsum()
+    chosen = small["group"][turn <= wanted[small.index].round()]
+    if not len(chosen):  # no class is large enough
+        chosen = table["group"][: max(1, round(HELD_OUT * len(table)))]
+    is_test = np.isin(sample.groups, chosen)
+    if is_test.all():
+        is_test = np.arange(n) > 0
+    return is_test
 
 
-def _same_texts(corpus: Corpus) -> np.ndarray:
-    """Return a number for each sequence that its copies share."""
-    if corpus.texts is None:
-        return np.arange(len(corpus))
-    texts = [plain(text) for text in corpus.texts]
-    numbers, _ = pd.factorize(np.array(texts, object))
-    return numbers
+def suggested_groups(rest: pd.DataFrame) -> list[tuple[str, int]]:
+    """Return columns that look like groups of texts, with their numbers of values.
 
-
-def plain(text: str) -> str:
-    """Return a text without differences of case and space."""
-    words = text.casefold().split()
-    return " ".join(words)
+    These are columns of words or whole numbers that are called like a user, a film, a
+    product or a file, and in which texts share values.
+    """
+    found = []
+    for name, column in rest.items():
+        distinct = column.nunique()
+        shared = 1 < distinct < column.count()
+        if shared and column.dtype.kind != "f" and GROUP_NAMES.search(str(name)):
+            found.append((str(name), int(distinct)))
+    return found

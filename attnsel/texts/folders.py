@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from attnsel.texts.columns import Columns
 from attnsel.texts.tables import (
     ENDINGS,
     SPLITS,
-    Columns,
     decoded,
     one_table,
 )

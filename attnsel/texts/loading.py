@@ -5,7 +5,7 @@ import os
 import re
 import urllib.request
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -18,6 +18,8 @@ from attnsel.corpus import Corpus
 from attnsel.encoding import check_settings, report_left_out
 from attnsel.texts import hub
 from attnsel.texts.cache import cached
+from attnsel.texts.cells import labels_of, several, texts_of
+from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.folders import (
     files_of_split,
     is_one_text,
@@ -25,16 +27,14 @@ from attnsel.texts.folders import (
     readable_ending,
     stem,
 )
+from attnsel.texts.refusals import into_csv, refuse_unreadable
 from attnsel.texts.tables import (
     ENDINGS,
     JSON,
-    Columns,
-    find_columns,
     is_dataset,
     one_table,
     read_bytes,
     read_file,
-    refuse_unreadable,
     table_of,
 )
 from attnsel.tokens import Tokenizer, Vocab
@@ -115,7 +115,9 @@ def load_corpus(
         on_disk = num_proc is not None and limit is None and is_dataset(table)
         texts, labels = _columns(table, wanted, on_disk)
         if limit is not None:
-            texts, labels = _sample(texts, labels, limit, seed)
+            rows = _sample(texts, labels, limit, seed)
+            texts = texts.iloc[rows]
+            labels = None if labels is None else labels.iloc[rows]
         return Corpus.from_texts(
             texts,
             labels,
@@ -189,8 +191,8 @@ def _at_url(url: str, split: str) -> Source:
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} was not fetched ({error}); connect to the network, or download "
-                f"it and write `load_corpus({name!r}, ...)`; with a library for such "
-                f"addresses, `load_corpus(pandas.read_csv({url!r}), ...)`"
+                f"it and name {name!r}; with a library for such addresses, "
+                f"{into_csv(name, f'read_csv({url!r})')}"
             ) from error
         return table_of(read_bytes(content, name, wanted), wanted, split)
 
@@ -277,33 +279,85 @@ def _on_hub(source: str, split: str) -> Source:
 # What the rows hold
 
 
+class Table(NamedTuple):
+    """Rows of a split, with their places in it as the index.
+
+    Attributes:
+        name: what to call it.
+        texts: a Series of strings.
+        labels: a Series of labels.
+        rest: the other columns, a data frame.
+        n: number of rows that were there.
+    """
+
+    name: str
+    texts: pd.Series
+    labels: pd.Series
+    rest: pd.DataFrame
+    n: int
+
+
+def load_table(
+    source: Any,
+    split: str,
+    *,
+    text: Hashable | Sequence[Hashable],
+    label: str,
+    limit: int | None,
+    seed: int,
+) -> Table:
+    """Read texts, labels and all other columns; arguments are those of `load_corpus`.
+
+    The errors are those of `load_corpus`; a limit above the number of rows is none.
+    """
+    check_number("limit", limit, 1, integer=True, optional=True)
+    wanted = Columns(text, label)
+    found = _find(source, split)
+    table = found.read(wanted)
+    texts, labels = _columns(table, wanted, on_disk=False)
+    rest = table.to_pandas() if is_dataset(table) else table
+    used = find_columns(list(rest), wanted)
+    rest = rest.drop(columns=[*several(used.text), used.label])
+    n = len(texts)
+    rows = np.arange(n)
+    texts, rest = texts.reset_index(drop=True), rest.reset_index(drop=True)
+    labels = pd.Series(labels).reset_index(drop=True)
+    if limit is not None:
+        whole = int((texts.notna() & labels.notna()).sum())
+        rows = _sample(texts, labels, min(limit, max(whole, 1)), seed)
+    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
+
+
 def _columns(
     table: Any, wanted: Columns, on_disk: bool
 ) -> tuple[Any, pd.Series | None]:
     """Return the texts and labels of a table; texts stay on the disk if asked."""
     if not is_dataset(table):
         text, label = find_columns(list(table), wanted)
-        return table[text], None if label is None else table[label]
+        labels = None if label is None else labels_of(table[label])
+        return texts_of(table, text), labels
     text, label = find_columns(table.column_names, wanted)
     labels = None
     if label is not None:
-        labels = table.select_columns([label]).to_pandas()[label]
+        labels = labels_of(table.select_columns([label]).to_pandas()[label])
         if names := getattr(table.features.get(label), "names", None):
             labels = pd.Series(hub.named(labels, names))
-    texts = table.select_columns([text])
-    return texts if on_disk else texts.to_pandas()[text], labels
+    texts = table.select_columns(several(text))
+    return texts if on_disk else texts_of(texts.to_pandas(), text), labels
 
 
 def _sample(
     texts: pd.Series, labels: pd.Series | None, limit: int, seed: int
-) -> tuple[pd.Series, pd.Series | None]:
-    """Draw some rows, evenly from the classes; rows without text or label stay."""
-    frame = texts.to_frame("text").assign(label=0 if labels is None else labels)
+) -> np.ndarray:
+    """Return positions of rows drawn evenly from the classes, and of all blank ones."""
+    frame = pd.DataFrame({"text": texts.to_numpy(), "label": 0})
+    if labels is not None:
+        frame["label"] = labels.array
     whole = frame.dropna()
     check_number("limit", limit, 1, len(whole), integer=True)
     mixed = whole.sample(frac=1, random_state=seed)
     # The first of each class come first, then the second ones, and so on.
     turn = mixed.groupby("label", observed=True).cumcount()
-    drawn = mixed.iloc[np.argsort(turn, kind="stable")[:limit]]
-    kept = pd.concat([drawn, frame[frame.isna().any(axis=1)]])
-    return kept["text"], None if labels is None else kept["label"]
+    drawn = mixed.index[np.argsort(turn, kind="stable")[:limit]]
+    blank = frame.index[frame.isna().any(axis=1)]
+    return np.concatenate([drawn, blank])

@@ -9,14 +9,18 @@ import lzma
 import re
 import warnings
 import zipfile
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
 from attnsel.checks import check_choice
+from attnsel.texts.cells import several
+from attnsel.texts.columns import Columns, find_columns, plain_name
+from attnsel.texts.lines import read_lines
+from attnsel.texts.refusals import into_csv, refuse_unreadable
 
 SEPARATORS = ",;\t|"
 # The readers of pandas, by the ending of a file.
@@ -39,40 +43,8 @@ DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 ENDINGS = (*DELIMITED, *JSON, *BINARY)
 # How the content of a file begins that has no such ending.
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"ORC": ".orc"}
-# What is not read, by its ending: why, and the call that makes a data frame of it.
-DATABASE = "a database", "pandas.read_sql('SELECT * FROM ...', sqlite3.connect({}))"
-PICKLE = (
-    "a pickle, which can run code: open it if you trust it",
-    "pandas.read_pickle({})",
-)
-ARCHIVE = "an archive: unpack it and name the folder", "pandas.read_csv(...)"
-REFUSED = {
-    ".db": DATABASE,
-    ".sqlite": DATABASE,
-    ".sqlite3": DATABASE,
-    ".pkl": PICKLE,
-    ".pickle": PICKLE,
-    ".tar": ARCHIVE,
-    ".tgz": ARCHIVE,
-    ".7z": ARCHIVE,
-    ".rar": ARCHIVE,
-    ".h5": ("an HDF file", "pandas.read_hdf({}, key=...)"),
-    ".hdf5": ("an HDF file", "pandas.read_hdf({}, key=...)"),
-    ".sav": ("a file of SPSS", "pandas.read_spss({})"),
-    ".sas7bdat": ("a file of SAS", "pandas.read_sas({})"),
-    ".html": ("a page", "pandas.read_html({})[0]"),
-    ".pdf": ("no table", "pandas.DataFrame({{'text': ..., 'label': ...}})"),
-    ".docx": ("no table", "pandas.DataFrame({{'text': ..., 'label': ...}})"),
-}
 SPLITS = ("train", "test", "validation", "valid", "val", "dev")
 NO_LABEL = ("", "NA", "NaN", "nan", "None", "NULL", "null")
-
-
-class Columns(NamedTuple):
-    """What the columns of texts and of labels are called; label None for no labels."""
-
-    text: Hashable
-    label: Hashable | None
 
 
 def described(error: BaseException) -> str:
@@ -81,51 +53,7 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {first[:200]}"
 
 
-# Columns
-
-
-def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
-    """Return the names that the wanted columns have in a table.
-
-    A name may differ in case and in spaces around it. Two columns without names are
-    the texts and the labels. A KeyError names the columns that are there.
-    """
-    text = _find_column(there, wanted.text, 0)
-    if wanted.label is None:
-        return Columns(text, None)
-    return Columns(text, _find_column(there, wanted.label, 1))
-
-
-def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Hashable:
-    unnamed = list(range(len(there)))
-    if list(there) == unnamed and len(there) <= 2 and place in there:
-        return place
-    alike = [name for name in there if name == wanted]
-    if not alike:
-        alike = [name for name in there if _plain(name) == _plain(wanted)]
-    # pandas calls a second column of a name "text.1".
-    if len(alike) != 1 or f"{alike[0]}.1" in there:
-        got = ", ".join(map(str, there))
-        raise KeyError(
-            f"expected one column {wanted!r}, got {got}; name yours by text= and label="
-        )
-    return alike[0]
-
-
-def _plain(name: Hashable) -> str:
-    return str(name).strip().casefold()
-
-
 # Files
-
-
-def refuse_unreadable(path: PurePath | str) -> None:
-    """Raise a ValueError with the line to type, if a file has to be opened by hand."""
-    ending = PurePath(str(path).lower()).suffix
-    if ending in REFUSED:
-        what, call = REFUSED[ending]
-        line = f"load_corpus({call.format(repr(str(path)))}, ...)"
-        raise ValueError(f"{path} is {what}; write `{line}`")
 
 
 def read_file(path: Path, wanted: Columns) -> Any:
@@ -142,15 +70,19 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     try:
         return _read(*_uncompressed(content, name), wanted)
     except ImportError as error:
-        reader = BINARY[PurePath(name.lower()).suffix]
         raise ValueError(
             f"{name} needs a library to be read ({error}); install it, or save the "
-            f"table as CSV; then `load_corpus(pandas.{reader}({name!r}), ...)` reads it"
+            "table as CSV"
+        ) from error
+    except pd.errors.ParserError as error:
+        line = into_csv(name, f"read_csv({name!r}, on_bad_lines='skip')")
+        raise ValueError(
+            f"{name} cannot be read as a table ({described(error)}); a text that holds "
+            f"the separator needs quotes; to leave such rows out, {line}"
         ) from error
     except Exception as error:  # each reader has its own
         raise ValueError(
-            f"{name} cannot be read as a table ({described(error)}); if pandas can "
-            "read it, write `load_corpus(pandas.read_csv(...), ...)`"
+            f"{name} cannot be read as a table ({described(error)})"
         ) from error
 
 
@@ -192,18 +124,19 @@ def _read(content: bytes, name: str, wanted: Columns) -> Any:
     if ending in BINARY:
         frame = _read_binary(content, ending)
         for name in frame:
-            if _plain(name) == _plain(wanted.text):
+            if plain_name(name) in map(plain_name, several(wanted.text)):
                 list(frame[name])  # text that is not UTF-8 may show here only
         return frame
     if content.startswith(b"SQLite format 3"):
-        raise ValueError("it is a database: pandas.read_sql(...)")
+        raise ValueError("it is a database; let its name end in .sqlite")
     text = decoded(content)
     # Some versions of pandas end a text at a NUL and say nothing.
     if "\0" in text:
         raise ValueError("a NUL byte: it is binary")
     if ending in JSON or (ending not in DELIMITED and text.lstrip()[:1] in ("[", "{")):
         return _read_json(text)
-    return _read_delimited(text, wanted, ending)
+    table = read_lines(text, wanted)
+    return _read_delimited(text, wanted, ending) if table is None else table
 
 
 def _read_binary(content: bytes, ending: str) -> pd.DataFrame:
@@ -235,8 +168,9 @@ def decoded(content: bytes) -> str:
         text = _in_windows_letters(content)
         if text is None:
             raise ValueError(
-                f"{error.reason} at byte {error.start}: it is not UTF-8; name what it "
-                "is: pandas.read_csv(..., encoding=...)"
+                f"{error.reason} at byte {error.start}: it is not UTF-8; save it in "
+                "UTF-8, or read it with its own letters, such as "
+                "pandas.read_csv(..., encoding='cp1251'), and give the data frame"
             ) from error
     return text
 
@@ -279,6 +213,7 @@ def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
     except KeyError:
         columns = wanted
         names = _names_of_nameless(text, separator, wanted)
+    known = [*several(columns.text), columns.label]
     # A row longer than the line of names is an error, not an index and a text.
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Length of header or names")
@@ -286,9 +221,9 @@ def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
             io.StringIO(text),
             sep=separator,
             names=names,
-            dtype={column: str for column in columns if column is not None},
+            dtype={column: str for column in known if column is not None},
             keep_default_na=False,
-            na_values={columns.label: NO_LABEL, columns.text: [""]},
+            na_values={name: [""] for name in known} | {columns.label: NO_LABEL},
             index_col=False,
         )
 
@@ -385,8 +320,11 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     if isinstance(source, tuple) and len(source) == 2:
         texts, labels = source
         labels = pd.Series(labels).array
-        return pd.DataFrame({wanted.text: list(texts), wanted.label: labels})
-    if isinstance(source, (str, bytes)) or not isinstance(source, Iterable):
+        first, *_ = several(wanted.text)
+        return pd.DataFrame({first: list(texts), wanted.label: labels})
+    if isinstance(source, bytes):
+        return table_of(io.BytesIO(source), wanted, split)
+    if isinstance(source, str) or not isinstance(source, Iterable):
         raise TypeError(f"source: expected a name, path or table, got {type(source)}")
     return pd.DataFrame(list(source))
 
@@ -400,23 +338,25 @@ def one_table(what: str, split: str) -> ValueError:
     """Return the error that says that nothing was held out for a split."""
     return ValueError(
         f"split: {what} is one table without a split {split!r}; rows it was trained on "
-        "are no test. Hold some out, `test = table.sample(frac=0.2, random_state=0)` "
-        "and `train = table.drop(test.index)` of a pandas data frame, and load both"
+        "are no test. Hold some out, with a pandas data frame called table: "
+        "`test = table.sample(frac=0.2, random_state=0); "
+        "train = table.drop(test.index)`; then load both"
     )
 
 
 def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) -> Any:
     """Return the table of columns by name, of a split by name, or of a key in JSON."""
     keys = list(source)
-    if split in keys and wanted.text not in keys:
+    first, *_ = several(wanted.text)
+    if split in keys and first not in keys:
         return table_of(source[split], wanted, "train")
-    if any(_plain(key) == _plain(wanted.text) for key in keys):
+    if {"data", "target"} <= set(keys):
+        return _of_bunch(source, wanted)
+    if any(plain_name(key) == plain_name(first) for key in keys):
         table = pd.DataFrame(dict(source))
     elif {"columns", "data"} <= set(keys):
         table = pd.DataFrame(source["data"], columns=source["columns"])
-    elif all(
-        isinstance(row, Mapping) and wanted.text in row for row in source.values()
-    ):
+    elif all(isinstance(row, Mapping) and first in row for row in source.values()):
         table = pd.DataFrame.from_dict(dict(source), orient="index")
     else:
         lists = [key for key in keys if _holds_records(source[key])]
@@ -426,8 +366,16 @@ def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) ->
     return table_of(table, wanted, split)
 
 
-def _is_record(value: Any, wanted: Columns) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get(wanted.text), str)
+def _of_bunch(source: Mapping[Any, Any], wanted: Columns) -> pd.DataFrame:
+    """Return the texts of a Bunch of scikit-learn, labelled by the names of classes."""
+    texts, targets = list(source["data"]), pd.Series(source["target"])
+    if not all(isinstance(text, (str, bytes)) for text in texts):
+        raise ValueError("source: a Bunch of numbers; expected texts as its data")
+    names = source.get("target_names")
+    if names is not None:
+        targets = targets.map(dict(enumerate(names)))
+    first, *_ = several(wanted.text)
+    return pd.DataFrame({first: texts, wanted.label: targets})
 
 
 def _holds_records(value: Any) -> bool:

@@ -15,10 +15,9 @@ import torch
 import attnsel
 from attnsel import Corpus, Vocab
 from attnsel.__main__ import main
-from attnsel.reporting.facts import data_facts
 from attnsel.reporting.figures import attention_figure
-from attnsel.reporting.leaks import find_example, without
-from attnsel.reporting.pairs import neighbours, pair_q, pairs_by_class
+from attnsel.reporting.leaks import find_example, first_tokens, without
+from attnsel.reporting.pairs import in_order, neighbours, pair_q, pairs_by_class
 from attnsel.reporting.quality import (
     most_misread,
     read,
@@ -26,7 +25,7 @@ from attnsel.reporting.quality import (
     share_of,
     trained,
 )
-from attnsel.reporting.splits import hold_out
+from attnsel.reporting.splits import Sample, held_out
 from attnsel.texts.reviews import generate_reviews
 
 # The report that most tests look at is made once, in one process.
@@ -78,15 +77,17 @@ def test_planted_leaks_lead_the_tables(told):
 def test_facts_tell_what_is_amiss(told):
     assert "1 without text" in fact(told, "Left out").value
     assert fact(told, "Labels that differ").value == "No and no"
-    assert fact(told, "Texts written twice").value.startswith("2 repeat")
+    assert fact(told, "Texts written twice").value.startswith("2 rows repeat")
     assert "1 of them with" in fact(told, "Texts written twice").value
-    assert fact(told, "Held-out texts that were seen").value.startswith("0 of")
-    assert len(told.train) + len(told.test) == 402
+    assert "stands there 2 times" in fact(told, "Texts written twice").value
+    assert fact(told, "Near copies").value.startswith("0 texts")
+    assert (len(told.train), len(told.test)) == (320, 80)
 
 
 def test_the_page_escapes_texts_and_needs_no_network(told):
     page = told.html()
-    assert "<script" not in page
+    ours = page.count("<script>") + page.count('<script type="application/json">')
+    assert page.count("<script") == page.count("</script") == ours == 4
     assert "&lt;" in page
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", page)
     assert "url(" not in page.replace("url(#", "")
@@ -124,7 +125,8 @@ def test_numbers_of_the_page_are_those_of_the_model(told):
     assert len(told.masked) == 10
     first = told.masked.iloc[0]
     token = told.train.vocab.index(first["token"])
-    again = read_without(told.train, told.test, token, told.steps) == labels
+    known, _ = first_tokens(told.train, len(told.model.vocab))
+    again = read_without(known, told.test, token, told.steps) == labels
     assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
     # A table of a text right both times, right then wrong, and so on, half a text more.
     cells = 0.5 + np.array(
@@ -220,13 +222,13 @@ def test_a_text_of_two_million_tokens():
 def test_pairs_are_those_that_stand_side_by_side():
     texts = ["a b c", "a c b", "b a b a", "c"] * 3
     corpus = Corpus.from_texts(texts, [0, 1] * 6, min_count=1)
-    pairs = neighbours(corpus)
+    pairs = neighbours(corpus, in_order(corpus))
     names = pairs.names(corpus.vocab)
     expected = {"a b": [2, 0]}
     held = {name: pairs.holds[:, [i]].sum() for i, name in enumerate(names)}
     assert held == {"a b": 6}
     assert pairs_by_class(pairs, corpus).tolist() == [[6, 0]]
-    again = neighbours(corpus[:4], pairs.ids)
+    again = neighbours(corpus[:4], in_order(corpus[:4]), pairs.ids)
     assert pairs_by_class(again, corpus[:4]).tolist() == list(expected.values())
 
 
@@ -241,7 +243,7 @@ def test_pairs_are_counted_once_a_text_and_never_across_two():
         held.update(of_text)
     known = set(corpus.vocab)
     wanted = {k: n for k, n in held.items() if n >= 5 and set(k.split()) <= known}
-    pairs = neighbours(corpus)
+    pairs = neighbours(corpus, in_order(corpus))
     found = dict(zip(pairs.names(corpus.vocab), pairs.holds.sum(axis=0), strict=True))
     assert found == wanted
     assert set(pairs.holds.data) == {1}
@@ -251,7 +253,7 @@ def test_pairs_are_counted_once_a_text_and_never_across_two():
 def test_pairs_are_of_the_tokens_that_the_vocabulary_splits_into():
     texts = ["ab", "ba"] * 5
     corpus = Corpus.from_texts(texts, [0, 1] * 5, min_count=1, tokenize=list)
-    names = neighbours(corpus).names(corpus.vocab)
+    names = neighbours(corpus, in_order(corpus)).names(corpus.vocab)
     assert sorted(names) == ["a b", "b a"]
 
 
@@ -260,7 +262,7 @@ def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
     corpus = Corpus.from_texts(texts, [0, 1] * 7, min_count=1)
     module = importlib.import_module("attnsel.reporting.pairs")
     monkeypatch.setattr(module, "MOST_TESTS", 4)  # of two classes
-    pairs = neighbours(corpus)
+    pairs = neighbours(corpus, in_order(corpus))
     assert sorted(pairs.names(corpus.vocab)) == ["a b", "b c"]
 
 
@@ -271,21 +273,38 @@ def test_a_pair_is_no_find_because_of_its_token():
     words = np.where(labels == 0, "bad", "good")
     texts = [f"{word} {random.choice(['day', 'night'])} ." for word in words]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
-    pairs = neighbours(corpus)
-    q = pair_q(pairs, corpus, rate=0.05)
+    pairs = neighbours(corpus, in_order(corpus))
+    q = pair_q(pairs, corpus)
     assert len(q) >= 4
     assert q.min() > 0.05
 
 
-def test_held_out_texts_are_a_fifth_of_each_class_and_no_copies():
-    texts = [f"t{i} word" for i in range(90)] + ["same word"] * 10 + ["rare word"]
+def test_a_fifth_of_each_class_is_held_out_in_whole_groups():
+    texts = [f"t{i} word" for i in range(101)]
     labels = ["a"] * 60 + ["b"] * 40 + ["c"]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
-    train, test = hold_out(corpus)
-    assert not set(train.texts) & set(test.texts)
-    assert sorted((*train.texts, *test.texts)) == sorted(corpus.texts)
-    assert test.targets.bincount(minlength=3)[0] == 12
-    assert test.targets.bincount(minlength=3)[2] == 0
+    sizes = [1] * 20 + [2] * 10 + [20] + [1] * 40 + [1]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    sample = Sample(corpus, groups, np.arange(101))
+    is_test = held_out(sample, seed=0)
+    assert not set(groups[is_test]) & set(groups[~is_test])
+    assert np.bincount(corpus.targets[is_test], minlength=3).tolist() in (
+        [12, 8, 0],
+        [11, 8, 0],
+    )
+    assert not is_test[groups == 30].any()  # larger than a fifth
+    assert (held_out(sample, seed=1) != is_test).any()
+
+
+def test_half_of_the_rows_are_one_sentence():
+    texts, labels = generate_reviews(400)
+    rows = [*zip(texts, labels, strict=True), *[("the same sentence", 1)] * 400]
+    told = attnsel.report(pd.DataFrame(rows, columns=["text", "label"]))
+    assert len(told.test) == 80
+    assert len(told.train) == 321
+    repeated = fact(told, "Texts written twice").value
+    assert repeated.startswith("399 rows repeat")
+    assert "“the same sentence” stands there 400 times" in repeated
 
 
 def test_masking_takes_one_token_from_all_texts():
@@ -312,13 +331,13 @@ def test_an_example_has_a_few_words_on_either_side():
     assert place == ("d e f g h i j k l ", "m", " n o p q r s t u v")
 
 
-def test_texts_in_both_parts_are_told():
-    texts, labels = generate_reviews(40)
-    corpus = Corpus.from_texts(texts, labels, min_count=1)
-    facts = data_facts(corpus, corpus[:7], ["a warning"])
-    seen = [fact for fact in facts if fact.name.startswith("Held-out")]
-    assert seen[0].value == "7 of 7"
-    assert any(fact.value == "a warning" for fact in facts)
+def test_texts_of_a_test_split_that_were_seen_are_left_out_and_told():
+    texts, labels = generate_reviews(60)
+    train = pd.DataFrame({"text": texts[:40], "label": labels[:40]})
+    test = pd.DataFrame({"text": texts[30:], "label": labels[30:]})
+    told = attnsel.report({"train": train, "test": test})
+    assert fact(told, "Held-out texts that were seen").value == "10"
+    assert (len(told.train), len(told.test)) == (40, 20)
 
 
 def test_shares_have_wilsons_interval():
@@ -348,7 +367,8 @@ def drawn_figure(classes):
     vocab = Vocab([f"t{i}" for i in range(4)], classes)
     corpus = Corpus.from_tokens(sequences, [classes[k] for k in labels], vocab)
     score = torch.arange(4.0)
-    return attention_figure(corpus, score, score > 2, [(corpus, score)])
+    tokens = pd.DataFrame({"id": range(4), "attention": score, "q": [1, 1, 1, 0.01]})
+    return attention_figure(corpus, tokens, 0.05, [(corpus, score)])
 
 
 def test_the_figure_names_the_class_as_it_is_written():

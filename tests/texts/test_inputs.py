@@ -322,6 +322,38 @@ REFUSED_BEFORE = {
     "an open file of text": lambda _: io.StringIO(as_csv(";")),
     "an open file of bytes": lambda _: io.BytesIO(as_csv().encode("utf-16")),
 }
+# What somebody brings who has never met a table.
+BROUGHT = {
+    "fastText's lines": lambda p: write(
+        p,
+        "mine.txt",
+        "".join(f"__label__{w} {t}\n" for t, w in zip(TEXTS, WORDS, strict=True)),
+    ),
+    "lists of tokens": lambda _: {
+        "text": [text.split() for text in TEXTS],
+        "label": WORDS,
+    },
+    "tokens in JSON lines": lambda p: write(
+        p,
+        "mine.jsonl",
+        "".join(
+            json.dumps({"text": t.split(), "label": w}) + "\n"
+            for t, w in zip(TEXTS, WORDS, strict=True)
+        ),
+    ),
+    "texts as bytes": lambda _: {"text": [t.encode() for t in TEXTS], "label": WORDS},
+    "a Bunch": lambda _: {
+        "data": [text.encode() for text in TEXTS],
+        "target": NUMBERS,
+        "target_names": ["neg", "pos"],
+        "DESCR": "films",
+    },
+    "the bytes of a file": lambda _: as_csv().encode(),
+    "other columns beside": lambda p: write(
+        p, "mine.csv", frame(WORDS).assign(user=range(400)).to_csv(index=False)
+    ),
+}
+REFUSED_BEFORE |= BROUGHT
 INPUTS |= {name: (make, ("neg", "pos")) for name, make in REFUSED_BEFORE.items()}
 LEFT_OUT = {
     "three empty texts among 400": "3 of 400 rows .* 3 without text",
@@ -330,7 +362,11 @@ LEFT_OUT = {
     "words with empty ones": "2 of 400 rows .* 2 without label",
     "the folder of IMDB": "1 of 401 rows .* 1 without label",
 }
-TOLD = {"Windows letters": "read as Windows-1252"}
+TOLD = {
+    "Windows letters": "read as Windows-1252",
+    "lists of tokens": "the texts of 'text' are lists of tokens; they are joined",
+    "tokens in JSON lines": "the texts of 'text' are lists of tokens; they are joined",
+}
 
 
 @pytest.mark.parametrize("what", INPUTS)
@@ -362,39 +398,61 @@ def two(path):
     return path / "two.zip"
 
 
+def tagged(path):
+    sentence = "The DT O\nfilm NN B-WORK\nis VB O\n\n"
+    return write(path, "mine.txt", sentence * 20)
+
+
 CANNOT = {
+    "tokens with tags": (tagged, "as CoNLL does: the labels are of tokens"),
+    "several labels a line": (
+        lambda p: write(p, "mine.txt", "__label__a __label__b a film\n" * 9),
+        "line 1 has several labels, .*; expected one a text",
+    ),
+    "lists of labels": (
+        lambda _: {"text": TEXTS[:2], "label": [["a", "b"], ["a"]]},
+        r"labels: \['a', 'b'\] in column 'label' is several labels; expected one",
+    ),
+    "a Bunch of numbers": (
+        lambda _: {"data": np.eye(4), "target": [0, 1, 0, 1]},
+        "a Bunch of numbers; expected texts as its data",
+    ),
+    "a document": (
+        lambda p: write(p, "mine.pdf", b"%PDF"),
+        "mine.pdf holds no table; give its texts and labels as a table of two",
+    ),
     "Excel without its reader": (
         workbook,
-        r"mine.xlsx needs a library .*openpyxl.* `load_corpus\(pandas.read_excel\('/",
+        "mine.xlsx needs a library to be read .*openpyxl.*; install it, or save the",
     ),
     "a database": (
         lambda p: write(p, "mine.sqlite", b"SQLite format 3\0"),
-        r"is a database; write `load_corpus\(pandas.read_sql\('SELECT .* sqlite3.conn",
+        r"is a database; `import pandas, sqlite3; pandas.read_sql\('SELECT \* FROM rev",
     ),
     "a database without its ending": (
         lambda p: write(p, "mine", b"SQLite format 3\0"),
-        r"a database: pandas.read_sql\(",
+        "it is a database; let its name end in .sqlite",
     ),
     "a pickle": (
         lambda p: binary(p, "to_pickle", "mine.pkl"),
-        r"can run code: .*; write `load_corpus\(pandas.read_pickle\('/.*mine.pkl'\), ",
+        r"can run code: .*; `import pandas; pandas.read_pickle\('/.*mine.pkl'\).to_csv",
     ),
     "an archive": (
         lambda p: write(p, "mine.tar", b"x"),
-        "an archive: unpack it and name the folder",
+        r"is an archive; `import shutil; shutil.unpack_archive\(",
     ),
     "a zip of two tables": (two, "2 files, a.csv, b.csv; unpack it, name the folder"),
     "a URL offline": (
         lambda _: "http://127.0.0.1:9/mine.csv",
-        r"not fetched .*; connect to the network, or download it and write `load_corp",
+        "not fetched .*; connect to the network, or download it and name 'mine.csv'",
     ),
     "an address of another kind": (
         lambda _: "s3://mine/mine.csv",
-        r"with a library for such addresses, `load_corpus\(pandas.read_csv\('s3://mine",
+        r"with a library for such addresses, `import pandas; pandas.read_csv\('s3://mi",
     ),
     "Cyrillic letters of Windows": (
         lambda p: write(p, "mine.csv", "text,label\nфильм,1\n".encode("cp1251")),
-        r"not UTF-8; name what it is: pandas.read_csv\(..., encoding=...\)",
+        "not UTF-8; save it in UTF-8, or read it with its own letters",
     ),
     "UTF-8 with a damaged letter": (
         lambda p: write(p, "mine.csv", accented().encode()[:-9] + b"\xe9,1\n"),

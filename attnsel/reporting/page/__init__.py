@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -16,6 +17,19 @@ from attnsel.reporting.quality import STEPS, Misread
 
 TOP = 12  # rows of a class that are shown
 MOST_CLASSES = 12  # that are shown
+SUSPECTS = 12  # texts that are shown
+FIRST = 20  # signs that are shown
+# Of the tables of all tokens, pairs and traits: columns, their heads and kinds.
+COLUMNS = {
+    "token": ("", "name"),
+    "class": ("goes with", "name"),
+    "texts": ("texts", "count"),
+    "share": ("of class", "share"),
+    "lean": ("lean", "lean"),
+    "shrunken": ("shrunken", "lean"),
+    "held-out": ("held out", "lean"),
+    "q": ("q", "q"),
+}
 TOLD = {
     "values": "values E v with the lean of tokens",
     "values_z": "values E v with z, the lean in deviations of luck",
@@ -35,6 +49,7 @@ class Row(NamedTuple):
     lean: float
     shrunken: float
     held_out: float
+    interval: str
     q: float
     places: list[Example]
 
@@ -64,11 +79,18 @@ def render(report: Findings) -> str:
         lstrip_blocks=True,
     )
     pages.filters["small"] = _small
-    tokens, pairs = (report.found(table) for table in (report.tokens, report.pairs))
-    style = resources.files("attnsel.reporting").joinpath("page", "style.css")
+    tokens = report.found(report.tokens)
+    pairs = report.found(report.pairs)
+    form = report.found(report.form)
     return pages.get_template("report.html").render(
         report=report,
-        css=style.read_text("utf-8"),
+        units=f"groups ({report.grouped})" if report.grouped else "distinct texts",
+        counted=", each group counted once" if report.grouped else "",
+        n_texts=len(report.train) + len(report.test),
+        signs=report.signs.head(FIRST).to_dict("records"),
+        signs_left=max(0, len(report.signs) - FIRST),
+        css=_part("style.css"),
+        script=_part("table.js"),
         tiles=_tiles(report),
         amiss=[fact for fact in report.facts if fact.amiss],
         tokens=_groups("token", tokens, report),
@@ -76,11 +98,44 @@ def render(report: Findings) -> str:
         uneven=_is_uneven(report.train),
         pairs=_groups("pair", pairs, report),
         pairs_left=_classes_left(pairs),
+        form=_groups("", form, report),
+        measures=report.measures.to_dict("records"),
+        suspects=report.suspects.head(SUSPECTS).to_dict("records"),
+        every=[
+            ("tokens", "token", _rows_of(report.tokens)),
+            ("pairs of neighbours", "pair", _rows_of(report.pairs)),
+            ("beginnings, ends and kinds", "", _rows_of(report.form)),
+        ],
+        heads=[head for head, _ in COLUMNS.values()],
         most_steps=STEPS,
         masked=report.masked.to_dict("records"),
         misread=[_text(text) for text in report.misread],
         diagnosis=_diagnosis(report),
     )
+
+
+def _part(name: str) -> str:
+    """Return a file that goes into the page."""
+    return resources.files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _rows_of(table: pd.DataFrame) -> str:
+    """Return a table as JSON that can stand in a page, numbers in three digits."""
+    columns = []
+    for name in COLUMNS:
+        column = table[name].tolist()
+        if table[name].dtype.kind == "f":
+            column = [float(f"{x:.3g}") if x == x else None for x in column]
+        columns.append(column)
+    kinds = [kind for _, kind in COLUMNS.values()]
+    rows = list(zip(*columns, strict=True))
+    text = json.dumps({"kinds": kinds, "rows": rows}, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _interval(low: float, high: float) -> str:
+    """Write the interval of a lean, nothing where there is none."""
+    return "" if low != low else f"{low:+.2f} to {high:+.2f}"
 
 
 def _small(x: float) -> str:
@@ -134,6 +189,7 @@ def _row(row: dict[Any, Any], report: Findings) -> Row:
         lean=row["lean"],
         shrunken=row["shrunken"],
         held_out=row["held-out"],
+        interval=_interval(row["held-out low"], row["held-out high"]),
         q=row["q"],
         places=report.examples.get(row["token"], []),
     )

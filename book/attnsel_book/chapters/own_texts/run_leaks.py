@@ -18,6 +18,8 @@ rank beyond the first 20, in the median over the seeds.
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
+- report: the list at the top of a report, of tokens by evidence, regression and
+  stability, and of kinds, beginnings and ends; all that is on it is beyond luck
 """
 
 from __future__ import annotations
@@ -33,10 +35,15 @@ import pandas as pd
 from attnsel import Corpus, load_corpus
 from attnsel.evidence import class_sizes, label_z, luck_p, texts_by_class
 from attnsel.reporting.baseline import baseline
-from attnsel.reporting.pairs import neighbours, pair_q
+from attnsel.reporting.evidence import token_table
+from attnsel.reporting.form import form_table, measure_table
+from attnsel.reporting.pairs import in_order, neighbours, pair_q
 from attnsel.reporting.quality import trained
+from attnsel.reporting.ranking import in_joint_order, signs
+from attnsel.reporting.splits import Sample
 
 FIRST = 20  # ranks that a reader looks at
+RATE = 0.05  # of false finds
 STEPS = 15
 PLACES = ("london", "paris", "berlin", "madrid", "vienna", "oslo", "lisbon", "prague")
 LANDS = ("peru", "chile", "japan", "kenya", "india", "nepal", "ghana", "tonga")
@@ -170,8 +177,10 @@ def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
     return [(reviews.texts or ())[i] for i in chosen], labels[chosen]
 
 
-def planted(kind: str, share: float, balance: str, seed: int) -> Corpus:
-    """Return texts of which a share of class 1 leaks."""
+def planted(
+    kind: str, share: float, balance: str, seed: int
+) -> tuple[list[str], np.ndarray]:
+    """Return texts of which a share of class 1 leaks, and their labels."""
     texts, labels = source(balance, seed)
     random = np.random.default_rng(100 + seed)
     leaks = (labels == 1) & (random.random(len(labels)) < share)
@@ -180,10 +189,10 @@ def planted(kind: str, share: float, balance: str, seed: int) -> Corpus:
         write(cleaned(t, kind, signs), leak, random)
         for t, leak in zip(texts, leaks, strict=True)
     ]
-    return Corpus.from_texts(texts, labels, min_count=5)
+    return texts, labels
 
 
-def shortcut(kind: str, strength: float, seed: int) -> Corpus:
+def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
     """Return texts whose shortcut follows the label so often, and a coin else."""
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)
@@ -194,7 +203,7 @@ def shortcut(kind: str, strength: float, seed: int) -> Corpus:
         (to if one else fro)(cleaned(t, kind, signs), random)
         for t, one in zip(texts, side, strict=True)
     ]
-    return Corpus.from_texts(texts, labels, min_count=5)
+    return texts, labels
 
 
 def gardner(corpus: Corpus) -> np.ndarray:
@@ -241,39 +250,62 @@ def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
     return float(1 + (order > order[there].max()).sum())
 
 
-def ranks(corpus: Corpus, signs: tuple[str, ...]) -> dict[str, float]:
+def rank_in_report(
+    texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
+) -> float:
+    """Return the rank of the first row of the report's list that names the leak."""
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    places = np.arange(len(corpus))
+    sample, order = Sample(corpus, places, places), in_order(corpus)
+    coefficients = baseline(corpus, corpus[:2]).coefficients.numpy()
+    tokens = token_table(sample, sample)
+    tables = {
+        "tokens": in_joint_order(tokens, sample, coefficients, RATE),
+        "form": form_table(sample, sample, order, order),
+        "measures": measure_table(sample),
+    }
+    listed = signs(tables, RATE)["token"]
+    names = [set(re.findall(r"[\w']+", row)) & set(leak) for row in listed]
+    return next((float(i) for i, found in enumerate(names, 1) if found), np.inf)
+
+
+def ranks(
+    texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
+) -> dict[str, float]:
     """Return the rank of a leak by each way of looking."""
+    corpus = Corpus.from_texts(texts, labels, min_count=5)
     names = list(corpus.vocab)
-    row = {way: rank(names, order, signs) for way, order in orders(corpus).items()}
-    pairs = neighbours(corpus)
-    q = pair_q(pairs, corpus, rate=0.05).min(axis=1)
+    row = {way: rank(names, order, leak) for way, order in orders(corpus).items()}
+    pairs = neighbours(corpus, in_order(corpus))
+    q = pair_q(pairs, corpus).min(axis=1)
     of_signs = [
         i
         for i, (known, value) in enumerate(
             zip(pairs.names(corpus.vocab), q, strict=True)
         )
-        if value <= 0.05 and set(known.split()) <= set(signs)
+        if value <= RATE and set(known.split()) <= set(leak)
     ]
     row["pairs"] = float(1 + (q < q[of_signs].min()).sum()) if of_signs else np.inf
+    row["report"] = rank_in_report(texts, labels, leak)
     return row
 
 
 def table(seeds: int) -> pd.DataFrame:
     """Return median ranks by kind of leak, balance and frequency."""
     rows = []
-    for kind, (_, signs) in LEAKS.items():
+    for kind, (_, leak) in LEAKS.items():
         for balance in ("even", "90/10"):
             for share in (0.03, 0.1, 0.3):
                 found = [
-                    ranks(planted(kind, share, balance, seed), signs)
+                    ranks(*planted(kind, share, balance, seed), leak)
                     for seed in range(seeds)
                 ]
                 head = {"leak": kind, "balance": balance, "share": share}
                 rows.append(head | pd.DataFrame(found).median().to_dict())
                 print(rows[-1], flush=True)
-    for kind, (_, _, signs) in SHORTCUTS.items():
+    for kind, (_, _, leak) in SHORTCUTS.items():
         for strength in (0.1, 0.3, 0.6):
-            found = [ranks(shortcut(kind, strength, s), signs) for s in range(seeds)]
+            found = [ranks(*shortcut(kind, strength, s), leak) for s in range(seeds)]
             head = {"leak": kind, "balance": "even", "share": strength}
             rows.append(head | pd.DataFrame(found).median().to_dict())
             print(rows[-1], flush=True)

@@ -1,0 +1,141 @@
+"""What counts once: the copies of a text, and texts that share an author or a film."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from attnsel.corpus import Corpus
+
+
+def plain(text: str) -> str:
+    """Return a text without differences of case and space."""
+    words = text.casefold().split()
+    return " ".join(words)
+
+
+def same_texts(corpus: Corpus) -> np.ndarray:
+    """Return a number for each sequence that the copies of its text share, int64 (n,).
+
+    Copies differ in case and space at most. Without texts each sequence has its own.
+    """
+    numbers = np.arange(len(corpus))
+    if corpus.texts is None:
+        return numbers
+    # Only texts of equal bags can be copies, and equal bags have equal weighted sums.
+    weights = np.random.default_rng(0).random(len(corpus.vocab))
+    sums = pd.Series(corpus.counts @ weights)
+    candidates = np.flatnonzero(sums.duplicated(keep=False))
+    texts = [plain(corpus.texts[row]) for row in candidates]
+    firsts = pd.Series(candidates).groupby(texts, sort=False).transform("first")
+    numbers[candidates] = firsts
+    return numbers
+
+
+def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
+    """Return the number 0..G-1 of the group of each sequence, int64 (n,).
+
+    A group holds the sequences that share a name in `groups`, n strings or numbers, or
+    whose texts are copies; a missing name is shared by none. A ValueError tells of
+    another number of names.
+    """
+    copies = same_texts(corpus)
+    if groups is None:
+        return pd.factorize(copies)[0]
+    n = len(corpus)
+    names, _ = pd.factorize(pd.Series(groups))
+    if len(names) != n:
+        raise ValueError(f"groups: expected {n} names, one a text, got {len(names)}")
+    unnamed = names.max() + 1 + np.arange(n)
+    return linked(np.where(names < 0, unnamed, names), copies)
+
+
+def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return numbers 0.. that two rows share which share a name of either kind, (n,).
+
+    Both kinds are integers (n,). Who shares a number with the same third one shares it,
+    too.
+    """
+    left, _ = pd.factorize(names)
+    right, _ = pd.factorize(others)
+    first = left.max() + 1
+    size = first + right.max() + 1
+    links = csr_array((np.ones(len(left)), (left, first + right)), (size, size))
+    _, parts = connected_components(links, directed=False)
+    return pd.factorize(parts[left])[0]
+
+
+def sides(
+    table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many groups of each class hold each column of a table, and lack it.
+
+    A group counts once among those that hold a column, by the class of the first of its
+    rows that does, and once among those that lack it, by the first row that does.
+
+    Args:
+        table: what each row holds, (n, P), nonzero where it does.
+        labels: classes of the rows, int64 (n,).
+        n_classes: their number K.
+        groups: numbers 0..G-1 of the groups of the rows, int64 (n,).
+
+    Returns:
+        int64 (P, K), twice.
+    """
+    is_alone = np.bincount(groups)[groups] == 1
+    held, lacked = _sides_of_rows(table[is_alone], labels[is_alone], n_classes)
+    rows = np.flatnonzero(~is_alone)
+    if len(rows):
+        rows = rows[np.argsort(groups[rows], kind="stable")]
+        together = _sides_of_groups(table[rows], labels[rows], n_classes, groups[rows])
+        held += together[0]
+        lacked += together[1]
+    return held, lacked
+
+
+def _sides_of_rows(
+    table: csr_array, labels: np.ndarray, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `sides` where each row is a group."""
+    P = table.shape[1]
+    places = table.indices.astype(np.int64) * n_classes
+    places += np.repeat(labels, np.diff(table.indptr))
+    held = np.bincount(places, minlength=P * n_classes).reshape(P, n_classes)
+    return held, np.bincount(labels, minlength=n_classes) - held
+
+
+def _sides_of_groups(
+    table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `sides` of rows that are sorted by group."""
+    n, P = table.shape
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    sizes = np.diff(starts, append=n)
+    group = np.repeat(np.arange(len(starts)), sizes)
+    turn = np.arange(n) - starts[group]  # of each row in its group
+    stored = np.repeat(np.arange(n), np.diff(table.indptr))
+    key = group[stored] * P + table.indices
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    times = np.diff(begins, append=len(order))
+    # The first rows of a group hold the column as long as their turns count 0, 1, ...
+    count = np.arange(len(order)) - np.repeat(begins, times)
+    skipped = turn[stored[order]] != count
+    until = np.where(skipped, count, np.repeat(times, times))
+    first_without = np.minimum.reduceat(until, begins)
+    of_group, column = np.divmod(key[order][begins], P)
+    is_left = first_without < sizes[of_group]
+    row_without = starts[of_group] + first_without
+
+    def counted(columns: np.ndarray, of_rows: np.ndarray) -> np.ndarray:
+        places = columns * n_classes + labels[of_rows]
+        return np.bincount(places, minlength=P * n_classes).reshape(P, n_classes)
+
+    held = counted(column, stored[order][begins])
+    whole = np.bincount(labels[starts], minlength=n_classes)
+    lacked = whole - counted(column, starts[of_group])
+    return held, lacked + counted(column[is_left], row_without[is_left])

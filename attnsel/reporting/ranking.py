@@ -1,0 +1,94 @@
+"""One list of the signs of a class: tokens, kinds, beginnings, ends and measures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from attnsel.evidence import luck_p
+from attnsel.groups import sides
+from attnsel.reporting.splits import Sample
+
+HALVES = 20  # random halves of the texts in which a token is looked for again
+AGAIN = 0.05  # p-value at which it is found again
+
+
+def signs(tables: dict[str, pd.DataFrame], rate: float) -> pd.DataFrame:
+    """Return the finds of several tables in one list, the tables taking turns.
+
+    The q-values of a table are multiplied by the number of tables: so the list is empty
+    with the promised probability where nothing is to be found. Rows of a table come in
+    its order, those of measures in words. The first column, kind, names the table.
+    """
+    finds = []
+    for kind, table in tables.items():
+        if kind == "measures":
+            table = _in_words(table)
+        joint = table.assign(kind=kind, q=np.minimum(table["q"] * len(tables), 1.0))
+        kept = joint[joint["q"] <= rate]
+        finds.append(kept.assign(turn=np.arange(len(kept))))
+    both = pd.concat(finds).sort_values("turn", kind="stable", ignore_index=True)
+    first = both.pop("kind")
+    both.insert(0, "kind", first)
+    return both.drop(columns="turn")
+
+
+def _in_words(measures: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of measures with what each row says as a `token`."""
+    words = [
+        f"{row['measure']}: {row['median']:.4g} {row['unit']}, the others "
+        f"{row['elsewhere']:.4g}"
+        for row in measures.to_dict("records")
+    ]
+    return pd.DataFrame(
+        {"token": words, "class": measures["class"], "q": measures["q"]}
+    )
+
+
+def in_joint_order(
+    tokens: pd.DataFrame, train: Sample, coefficients: np.ndarray, rate: float
+) -> pd.DataFrame:
+    """Return the finds among tokens ordered by evidence, regression and stability.
+
+    The order is that of the sum of the logarithms of three ranks: by q, by the size of
+    the coefficient of a logistic regression on all tokens (greatest over classes), and
+    by `stability`, a column that is added: in what share of HALVES random halves of
+    the groups the token leans to its class with p at most AGAIN.
+
+    Args:
+        tokens: as `token_table` returns them.
+        train: the texts that they were counted in.
+        coefficients: (V,) or (K, V), of all tokens.
+        rate: of false finds.
+    """
+    finds = tokens[tokens["q"] <= rate].copy()
+    finds["stability"] = _stability(finds, train)
+    sizes = np.abs(coefficients).reshape(-1, coefficients.shape[-1]).max(axis=0)
+    keys = [finds["q"], -sizes[finds["id"]], -finds["stability"]]
+    ranks = [scipy.stats.rankdata(key, method="min") for key in keys]
+    order = np.argsort(np.log(ranks).sum(axis=0), kind="stable")
+    return finds.iloc[order]
+
+
+def _stability(finds: pd.DataFrame, train: Sample) -> np.ndarray:
+    """Return the share of halves in which each find leans as it does in all texts."""
+    corpus, own = train.corpus, finds["class number"].to_numpy()
+    table = corpus.counts[:, finds["id"].to_numpy()]
+    times = np.zeros(len(finds))
+    n_groups = int(train.groups.max()) + 1
+    for seed in range(HALVES):
+        order = np.random.default_rng(seed).permutation(n_groups)
+        half = np.flatnonzero(order[train.groups] < n_groups // 2)
+        groups, _ = pd.factorize(train.groups[half])
+        labels = corpus.targets.numpy()[half]
+        held, lacked = sides(table[half], labels, corpus.n_classes, groups)
+        both = held + lacked
+        p = luck_p(held, both)
+        column = np.minimum(own, p.shape[1] - 1)
+        rows = np.arange(len(own))
+        with np.errstate(invalid="ignore"):
+            share = held[rows, own] / held.sum(axis=1)
+            base = both[rows, own] / both.sum(axis=1)
+        times += (p[rows, column] <= AGAIN) & (share > base)
+    return times / HALVES

@@ -1,0 +1,87 @@
+"""Labels that look wrong, among all texts, by models that did not learn from them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+
+from attnsel.evidence import class_sizes
+from attnsel.reporting.splits import Sample
+from attnsel.scale.threads import side_by_side
+
+FOLDS = 5
+SHOWN = 400  # characters of a text
+
+
+def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
+    """Return the probabilities of the classes of each text, float64 (n, K).
+
+    They are those of a logistic regression on tf-idf that learned from the other of
+    FOLDS parts; no group is in two parts. A class that is in one part alone has 0.
+    """
+    n_groups = int(sample.groups.max()) + 1
+    order = np.random.default_rng(seed).permutation(n_groups)
+    fold = (order % FOLDS)[sample.groups]
+    probabilities = np.zeros((len(fold), sample.corpus.n_classes))
+    parts = np.unique(fold)
+    of_part = side_by_side(partial(_read_part, sample, fold), parts.tolist())
+    for part, found in zip(parts, of_part, strict=True):
+        probabilities[fold == part] = found
+    return probabilities
+
+
+def _read_part(sample: Sample, fold: np.ndarray, part: int) -> np.ndarray:
+    """Return the probabilities of one part by what is learned from the others."""
+    counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
+    others, own = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+    found = np.zeros((len(own), sample.corpus.n_classes))
+    classes = np.unique(labels[others])
+    if len(classes) == 1:
+        found[:, classes] = 1.0
+        return found
+    weights = TfidfTransformer(sublinear_tf=True)
+    features = weights.fit_transform(counts[others])
+    model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
+    model.fit(features, labels[others])
+    found[:, classes] = model.predict_proba(weights.transform(counts[own]))
+    return found
+
+
+def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
+    """Return the texts whose labels look wrong, the surest first.
+
+    By confident learning (Northcutt, Jiang and Chuang, 2021): a text is likely to be of
+    a class whose probability is at least its mean over the texts of that label. Named
+    are the texts of which another class than the label is the likeliest of these, and
+    some class is likelier than the label, by the lead of its probability.
+
+    Columns are row, the place in the source, label, read, probability (of the label)
+    and the beginning of text.
+    """
+    labels = sample.corpus.targets.numpy()
+    probabilities = unseen_probabilities(sample, seed)
+    own = probabilities[np.arange(len(labels)), labels]
+    sums = np.bincount(labels, own, sample.corpus.n_classes)
+    thresholds = sums / np.maximum(class_sizes(sample.corpus), 1)
+    likely = np.where(probabilities >= thresholds, probabilities, -1.0)
+    likely[:, thresholds == 0] = -1.0
+    read = likely.argmax(axis=1)
+    is_known = likely.max(axis=1) >= 0
+    is_less = own < probabilities.max(axis=1)
+    rows = np.flatnonzero(is_known & is_less & (read != labels))
+    lead = probabilities[rows, read[rows]] - own[rows]
+    rows = rows[np.argsort(-lead, kind="stable")]
+    names = np.array([str(name) for name in sample.corpus.classes], object)
+    texts = sample.corpus.texts or [""] * len(labels)
+    columns = {
+        "row": sample.rows[rows],
+        "label": names[labels[rows]],
+        "read": names[read[rows]],
+        "probability": own[rows],
+        "text": [texts[row][:SHOWN] for row in rows],
+    }
+    return pd.DataFrame(columns)

@@ -1,0 +1,56 @@
+"""What stands in the cells of a table: texts, lists of tokens, bytes, labels."""
+
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TEXTS_APART = "\n"  # between the texts of two columns; it is no token
+
+
+def several(names: Any) -> list[Hashable]:
+    """Return the names of columns of which there may be one or a list."""
+    return list(names) if isinstance(names, (list, tuple)) else [names]
+
+
+def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
+    """Return the texts of a column, or of several joined; a blank cell is nothing.
+
+    Lists of tokens are joined by spaces, with a warning, and bytes are read as UTF-8.
+    """
+    columns = [_as_texts(table[name]) for name in several(names)]
+    if len(columns) == 1:
+        return columns[0]
+    filled = pd.concat(columns, axis=1).fillna("")
+    joined = filled.agg(TEXTS_APART.join, axis=1)
+    return joined.where(joined.str.strip() != "")
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    """Return a column with its cells as strings, where they hold text."""
+    first = column.dropna().head(1).tolist()
+    if not first or column.dtype.kind in "biufcmM":
+        return column
+    if isinstance(first[0], (list, tuple, np.ndarray)):
+        warnings.warn(
+            f"the texts of {column.name!r} are lists of tokens; they are joined by "
+            "spaces and split anew",
+            stacklevel=2,
+        )
+        return column.map(lambda tokens: " ".join(map(str, tokens)), na_action="ignore")
+    if isinstance(first[0], (bytes, bytearray)):
+        return column.map(lambda cell: bytes(cell).decode("utf-8", "replace"))
+    return column
+
+
+def labels_of(column: pd.Series) -> pd.Series:
+    """Return a column of labels; a ValueError tells of several labels a text."""
+    first = column.dropna().head(1).tolist()
+    if first and isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
+        raise ValueError(
+            f"labels: {first[0]!r} in column {column.name!r} is several labels; "
+            "expected one a text. For one of them a text: table.explode(...) of pandas"
+        )
+    return column

@@ -1,0 +1,55 @@
+"""What the columns of a table are called."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+
+class Columns(NamedTuple):
+    """What the columns of texts and of labels are called.
+
+    Attributes:
+        text: a name, or a list of them whose texts are joined.
+        label: a name; None for no labels.
+    """
+
+    text: Any
+    label: Hashable | None
+
+
+def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
+    """Return the names that the wanted columns have in a table.
+
+    A name may differ in case and in spaces around it. Two columns without names are
+    the texts and the labels. A KeyError names the columns that are there.
+    """
+    text: Any
+    if isinstance(wanted.text, (list, tuple)):
+        text = [_find_column(there, name, -1) for name in wanted.text]
+    else:
+        text = _find_column(there, wanted.text, 0)
+    if wanted.label is None:
+        return Columns(text, None)
+    return Columns(text, _find_column(there, wanted.label, 1))
+
+
+def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Hashable:
+    unnamed = list(range(len(there)))
+    if list(there) == unnamed and len(there) <= 2 and place in there:
+        return place
+    alike = [name for name in there if name == wanted]
+    if not alike:
+        alike = [name for name in there if plain_name(name) == plain_name(wanted)]
+    # pandas calls a second column of a name "text.1".
+    if len(alike) != 1 or f"{alike[0]}.1" in there:
+        got = ", ".join(map(str, there))
+        raise KeyError(
+            f"expected one column {wanted!r}, got {got}; name yours by text= and label="
+        )
+    return alike[0]
+
+
+def plain_name(name: Hashable) -> str:
+    """Return the name of a column without case and spaces around it."""
+    return str(name).strip().casefold()

@@ -1,0 +1,157 @@
+"""Each line that a refusal prints is typed, and does what it says."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+import tarfile
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import attnsel
+from attnsel.__main__ import in_shell, main
+from attnsel.texts.loading import load_corpus
+
+pytestmark = pytest.mark.usefixtures("alone")
+TEXTS = [f"a {w} film, number {i}" for i in range(40) for w in ("bad", "good")]
+TABLE = pd.DataFrame({"text": TEXTS, "label": ["neg", "pos"] * 40})
+
+
+def pickled(path):
+    TABLE.to_pickle(path / "mine.pkl")
+    return path / "mine.pkl"
+
+
+def database(path):
+    with closing(sqlite3.connect(path / "mine.sqlite")) as opened:
+        TABLE.to_sql("films", opened, index=False)
+    return path / "mine.sqlite"
+
+
+def archive(path):
+    TABLE.to_csv(path / "train.csv", index=False)
+    with tarfile.open(path / "mine.tar", "w") as opened:
+        opened.add(path / "train.csv", "train.csv")
+    return path / "mine.tar"
+
+
+def ragged(path):
+    text = TABLE.to_csv(index=False) + "a text, with a comma, in it,neg\n"
+    (path / "mine.csv").write_text(text)
+    return path / "mine.csv"
+
+
+def unread(ending, reader):
+    """Return a file whose reader needs a library, which the test stands in for."""
+
+    def made(path, monkeypatch):
+        monkeypatch.setattr(pd, reader, lambda *_, **__: TABLE)
+        (path / f"mine{ending}").write_bytes(b"x")
+        return path / f"mine{ending}"
+
+    return made
+
+
+def html(path, monkeypatch):
+    monkeypatch.setattr(pd, "read_html", lambda _: [TABLE])
+    (path / "mine.html").write_bytes(b"<table></table>")
+    return path / "mine.html"
+
+
+REFUSED = {
+    "a pickle": pickled,
+    "a database": database,
+    "an archive": archive,
+    "a row too long": ragged,
+    "HDF": unread(".h5", "read_hdf"),
+    "SPSS": unread(".sav", "read_spss"),
+    "SAS": unread(".sas7bdat", "read_sas"),
+    "a page": html,
+}
+
+
+def refused(call, *arguments):
+    """Return the message, the line in it and what it says to name."""
+    with pytest.raises((ValueError, SystemExit)) as caught:
+        call(*arguments)
+    message = str(caught.value)
+    (line,) = re.findall("`(.*?)`", message)
+    (target,) = re.findall(r"then name '(.*?)'", message)
+    return line, target
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_the_line_of_a_refusal_works(tmp_path, monkeypatch, what):
+    make = REFUSED[what]
+    given = [tmp_path, monkeypatch][: make.__code__.co_argcount]
+    path = make(*given)
+    for call in (load_corpus, attnsel.report):
+        line, target = refused(call, path)
+        exec(line, {})
+        assert len(load_corpus(target, min_count=1)) == 80
+    typed, target = refused(main, ["report", str(path)])
+    assert typed == f'python -c "{line}"'
+
+
+@pytest.mark.parametrize("make", [pickled, database, archive, ragged])
+def test_the_line_works_in_a_shell(tmp_path, make):
+    typed, target = refused(main, ["report", str(make(tmp_path))])
+    typed = typed.replace("python", sys.executable, 1)
+    subprocess.run(typed, shell=True, check=True, timeout=120)
+    assert len(load_corpus(target, min_count=1)) == 80
+
+
+def test_a_part_is_held_out_by_the_line_of_a_refusal():
+    with pytest.raises(ValueError, match="split: .* is one table") as caught:
+        load_corpus(TABLE, "test")
+    (line,) = re.findall("`(.*?)`", str(caught.value))
+    names = {"table": TABLE}
+    exec(line, names)
+    assert len(load_corpus(names["test"], min_count=1)) == 16
+    assert len(load_corpus(names["train"], min_count=1)) == 64
+
+
+def test_options_are_told_as_the_shell_has_them(tmp_path):
+    TABLE.rename(columns={"text": "body"}).to_csv(tmp_path / "m.csv", index=False)
+    with pytest.raises(SystemExit, match="name yours by --text and --label"):
+        main(["report", str(tmp_path / "m.csv")])
+    told = in_shell("say groups='user' or min_count=3; `import x`")
+    assert told == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
+
+
+def test_two_columns_of_texts_are_joined():
+    table = TABLE.assign(claim=[f"claim {i}" for i in range(80)])
+    table.loc[3, "claim"] = None
+    corpus = load_corpus(table, text=["text", "claim"], min_count=1)
+    assert corpus.texts[:2] == (f"{TEXTS[0]}\nclaim 0", f"{TEXTS[1]}\nclaim 1")
+    assert corpus.texts[3].strip() == TEXTS[3]
+    with pytest.raises(KeyError, match="expected one column 'premise'"):
+        load_corpus(table, text=["premise", "claim"])
+
+
+def test_the_name_of_a_splitter_is_looked_up(tmp_path):
+    path = tmp_path / "mine.csv"
+    TABLE.to_csv(path, index=False)
+    for name in ("nothing.lcut", "re.nothing", "alone"):
+        with pytest.raises(SystemExit, match=f"there is no function '{name}'"):
+            main(["report", str(path), "--tokenize", name])
+
+
+def test_a_limit_that_is_none_is_refused():
+    for limit in (0, -1):
+        with pytest.raises(ValueError, match="limit: expected an integer from 1"):
+            attnsel.report(TABLE, limit=limit)
+
+
+def test_a_corpus_needs_its_texts():
+    corpus = load_corpus(TABLE, min_count=1)
+    bare = attnsel.Corpus(corpus.counts, corpus.labels, corpus.vocab)
+    with pytest.raises(ValueError, match="holds counts without texts"):
+        attnsel.report(bare)
+    with pytest.raises(ValueError, match="groups: expected a column or 80 names"):
+        attnsel.report(corpus, groups=np.arange(3))
