@@ -33,7 +33,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
@@ -119,6 +119,10 @@ test-site: $(READY)
 	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
 		$(shell grep -rl --include='test_*.py' 'mark\.site' tests)
 
+# A chapter and its text, the newer one of the two as it stands: `jupytext.toml`.
+text: $(READY)
+	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
+
 # What pyproject.toml asks for, pinned with all that it draws in. UPGRADE=--upgrade
 # takes the newest versions.
 requirements: $(READY)
@@ -126,8 +130,9 @@ requirements: $(READY)
 		--group dev --no-emit-package attnsel --no-annotate \
 		--custom-compile-command "make requirements" $(UPGRADE) pyproject.toml -o requirements.txt
 
-execute: $(READY)
+execute: text
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
+	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
 
 # The chapters as plain Markdown, for the branch that the launch buttons open and for
 # download from the site. They install the tag of their version, or REFERENCE, a commit.
