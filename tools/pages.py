@@ -5,6 +5,7 @@
 - A cell's table that has a caption is a numbered table.
 - The panels of a figure stand below each other on a phone.
 - The claims that stand together are one line, which opens.
+- An exercise leads to itself in Colab, and a formula that it mentions to the exercise.
 - The page of all claims is written from the outputs of the notebooks, and other pages
   link to a claim by its words.
 """
@@ -24,16 +25,18 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
+from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node
 from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, unenumerable_node
 
-from tools.colab import CALLED
+from tools.colab import ADDRESS, CALLED
 from tools.panels import panels
 
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 # Names, punctuation and spaces of code: they have the colour of what is around them.
 PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
 CLAIMS = "book/claims"
+COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 CLAIM = (
     r'<div class="output text_html"><div class="attnsel-claim".*?</span></div>\s*</div>'
 )
@@ -107,6 +110,50 @@ class Tables(SphinxTransform):
             node.replace_self(table)
             for name in table["ids"]:
                 self.document.ids[name] = table
+
+
+class Exercises(SphinxTransform):
+    """Exercises that lead to themselves in Colab, and formulas that lead to them."""
+
+    default_priority = 600
+
+    def apply(self, **_: Any) -> None:
+        """Add the links of a page that is a notebook."""
+        path = Path(self.env.doc2path(self.env.docname))
+        if path.suffix != ".ipynb":
+            return
+        cells = nbformat.read(path, as_version=4).cells
+        formulas = {n.get("label"): n for n in self.document.findall(nodes.math_block)}
+        for exercise in list(self.document.findall(is_exercise)):
+            label = exercise["label"]
+            for link in list(exercise.findall(addnodes.pending_xref)):
+                formula = formulas.get(link.get("reftarget"))
+                if link.get("reftype") == "eq" and formula is not None:
+                    add_after(formula, self.mention(label))
+            for cell in cells:
+                if re.search(rf"^:label: {label}$", cell.source, re.MULTILINE):
+                    target = f"{COPIES}/{path.name}#scrollTo={cell.id}"
+                    link = nodes.reference("", "Do it in Colab", refuri=target)
+                    exercise += nodes.paragraph("", "", link, classes=["way"])
+
+    def mention(self, label: str) -> nodes.paragraph:
+        """Return a line with a link to an exercise, by its number."""
+        text = nodes.inline("", label, classes=["xref", "std", "std-ref"])
+        where = {"refdomain": "std", "reftype": "ref", "reftarget": label}
+        kind = {"refexplicit": False, "refwarn": True, "refdoc": self.env.docname}
+        link = addnodes.pending_xref("", text, **where, **kind)
+        return nodes.paragraph("", "", link, classes=["way"])
+
+
+def is_exercise(node: nodes.Node) -> bool:
+    """Return whether a node is an exercise, with a number or without."""
+    return is_exercise_node(node) or is_exercise_enumerable_node(node)
+
+
+def add_after(node: nodes.Element, line: nodes.Element) -> None:
+    """Insert a line behind a node."""
+    parent = node.parent
+    parent.insert(parent.index(node) + 1, line)
 
 
 def stack(image: str, svg: str) -> str:
@@ -232,6 +279,7 @@ def setup(app: Any) -> dict[str, bool]:
         ),
     )
     app.add_transform(Tables)
+    app.add_transform(Exercises)
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", stack_all)
     app.connect("source-read", list_claims)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("small book")  # it is built in one process
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = """
-extensions = ["myst_nb", "sphinx_proof", "tools.pages"]
+extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise", "tools.pages"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_execution_mode = "off"
 numfig = True
@@ -44,6 +44,13 @@ A thing.
 
 As {prf:ref}`lem-first-step` and {prf:ref}`prop-first-numbers` say; {prf:ref}`so
 <lem-first-step>`. It is {numref}`tab-first-counts`, not {numref}`fig-first-bars`.
+"""
+EXERCISE = """$$ a = b $$ (eq-first-sum)
+
+:::{exercise} Twice (●○○, 5 min)
+:label: ex-first-twice
+Write {eq}`eq-first-sum` twice.
+:::
 """
 LAST = """# Last page
 
@@ -123,6 +130,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         cell("panels", DRAWING, mystnb={"image": {"alt": "Two panels"}}),
         cell("two", *CLAIMS[:2]),
         cell("one", CLAIMS[2]),
+        nbformat.v4.new_markdown_cell(EXERCISE, id="to-do"),
     ]
     language = {"name": "python", "pygments_lexer": "python"}
     notebook = nbformat.v4.new_notebook(
@@ -148,6 +156,17 @@ def words(page: str) -> str:
     page = re.sub(r"</?div[^>]*>|</summary>|</span><span>", " ", page)
     text = re.sub(r"<(head|script|style).*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     return " ".join(html.unescape(text).split())
+
+
+def test_an_exercise_leads_to_its_copy_and_a_formula_to_the_exercise(site):
+    page = site["first"]
+    copy = r'<a[^>]*href="([^"]*)">Do it in Colab</a>'
+    (target,) = re.findall(copy, page)
+    assert target.endswith("/blob/colab/book/first.ipynb#scrollTo=to-do")
+    formula = page.index('id="equation-eq-first-sum"')
+    back = re.search(r'<p class="way"><a[^>]*href="#ex-first-twice"', page)
+    assert formula < back.start() < page.index('id="ex-first-twice"')
+    assert re.search(r'href="#equation-eq-first-sum"', page)
 
 
 def test_results_have_their_names_and_no_numbers(site):
