@@ -29,7 +29,6 @@ NOT_YET = {
     "explanation",
     "interactions",
     "margins",
-    "one_step",
     "outside",
     "own_texts",
     "selection",
@@ -118,7 +117,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"DIM": 512, "LR": 0.01},
         {"LIMIT": 20, "DIM": 2, "OWN_DIM": 2, "LR": 1.0},
     ],
-    "one_step": [{"DIM": 64}],
+    "one_step": [
+        {"DIM": 16, "IMDB_REVIEWS": 200, "YELP_REVIEWS": 100, "YELP_MIN_COUNT": 1},
+        {"DIM": 64, "IMDB_REVIEWS": 100, "YELP_REVIEWS": 200, "LARGE_STEP": 1.0},
+        {"DIM": 2, "IMDB_REVIEWS": 300, "YELP_REVIEWS": 100, "SEED": 1},
+        {"DIM": 64},
+        {"LARGE_STEP": 1e7, "SEED": 3},
+        {"DIM": 4096, "YELP_REVIEWS": 500},
+    ],
     "outside": [{"COPIES": 10}, {"SCALE": 0.9}],
     "own_texts": [MINE, {"LIMIT": 50}, {"DATA": "yelp", "LIMIT": 100}],
     "reviews": [

@@ -11,7 +11,7 @@ import attnsel
 from attnsel import posterior_difference, signed_frequency
 from attnsel.corpus import Corpus
 from attnsel.evidence import label_z
-from attnsel_book.checks.cases import corpora
+from attnsel_book.checks.cases import corpora, models
 from attnsel_book.checks.checking import exercise
 from attnsel_book.checks.telling import as_numbers
 
@@ -60,6 +60,89 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
 def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     """Return alpha, (V,), from corpus.counts (n, V) and corpus.signs (n,)."""
     return corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+
+
+def starts() -> Iterator[tuple[Any, ...]]:
+    """Yield E, p, v and a corpus."""
+    for model, corpus in models():
+        yield *(part.detach().numpy() for part in model.parameters()), corpus
+
+
+def by_autograd(
+    E: np.ndarray, p: np.ndarray, v: np.ndarray, corpus: Corpus
+) -> np.ndarray:
+    """Return the gradient of the loss in E, position by position."""
+    rows = torch.from_numpy(E).requires_grad_()
+    query, out = torch.from_numpy(p), torch.from_numpy(v)
+    logits = []
+    for i in range(len(corpus)):
+        x = [s for _, s in corpus.words(i) if s >= 0]
+        q = torch.softmax(rows[x] @ query, 0)
+        logits.append(q @ (rows[x] @ out))
+    torch.log(1 + torch.exp(-corpus.signs * torch.stack(logits))).mean().backward()
+    assert rows.grad is not None
+    return rows.grad.numpy()
+
+
+def gradient(
+    weigh: bool = True, center: float = 1.0, along_p: float = 1.0, right: float = 1.0
+) -> Callable[..., np.ndarray]:
+    """Return the gradient in E with parts turned or left out; all ones are right."""
+
+    def of(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
+        y, b = corpus.signs.numpy(), E @ v
+        Q = corpus.counts.toarray() * np.exp(E @ p * weigh)
+        Q /= Q.sum(axis=1, keepdims=True)
+        f = Q @ b
+        u = -y / (1 + np.exp(right * y * f)) / len(y)
+        along = b * (Q.T @ u) - center * (Q.T @ (u * f))
+        return np.outer(Q.T @ u, v) + along_p * np.outer(along, p)
+
+    return of
+
+
+@exercise(
+    "one-step-gradient",
+    expected=by_autograd,
+    cases=starts,
+    mistakes={
+        "that is minus the gradient, the step itself: turn the sign round": (
+            lambda *given: -by_autograd(*given)
+        ),
+        "the loss is the mean over the sequences: divide by their number": (
+            lambda *given: by_autograd(*given) * len(given[3])
+        ),
+        "the score of a token matters, too: the part along p is missing": (
+            gradient(along_p=0.0)
+        ),
+        "what counts along p is b_s - f, not the value itself": gradient(center=0.0),
+        "g is large where the model is wrong: 1 / (1 + exp(y f))": gradient(right=-1.0),
+        "the attention is a softmax of the scores, not uniform": gradient(weigh=False),
+    },
+    hints=(
+        "The mean of y g Q_s goes along v, that of y g Q_s (b_s - f) along p: two "
+        "numbers a token, and np.outer makes rows of them.",
+        "With w for e to the scores, Q_s of a sequence is its count of s times w_s, "
+        "over its entry of corpus.counts @ w. counts.T @ x sums over the sequences.",
+    ),
+    dots=2,
+    minutes=15,
+)
+def my_gradient_of_E(
+    E: np.ndarray,
+    p: np.ndarray,
+    v: np.ndarray,
+    corpus: attnsel.Corpus,
+) -> np.ndarray:
+    """Return the gradient of the loss in E, (V, d)."""
+    C, y, a, b = corpus.counts, corpus.signs.numpy(), E @ p, E @ v
+    w = np.exp(a - a.max())
+    total = C @ w
+    f = C @ (w * b) / total
+    u = -y / (1 + np.exp(y * f)) / len(y) / total
+    grad_b = w * (C.T @ u)
+    grad_a = b * grad_b - w * (C.T @ (u * f))
+    return np.outer(grad_a, p) + np.outer(grad_b, v)
 
 
 def z_with(
