@@ -244,7 +244,8 @@ class Chapter:
         options = dict(re.findall(r"^:([\w-]+):[ ]*(.*)$", m["options"], re.MULTILINE))
         label = options.get("label", options.get("name"))
         if name == "lab":
-            return f"[Train the model in the book]({self.site}train.html#{title})"
+            address = f"{self.site}train.html#{title}".rstrip("#")
+            return f"[Train the model in the book]({address})"
         if name == "list-table":
             return self.table(m["body"], label, title)
         content = self.blocks(m["body"])

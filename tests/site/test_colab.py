@@ -507,6 +507,13 @@ def test_what_cannot_be_resolved_is_an_error(book, source, fault):
         book((source,))
 
 
+def test_a_place_to_train_is_a_link(book):
+    made = book(("```{lab} shuffle=true\n```", "```{lab}\n```"))
+    text = "\n".join(cell.source for cell in prose(made["first.ipynb"]))
+    for knobs in ("#shuffle=true", ""):
+        assert f"[Train the model in the book]({SITE}/train.html{knobs})" in text
+
+
 def test_copies_are_written_where_the_buttons_look(tmp_path, monkeypatch, capsys):
     address = f"git+https://github.com/{ADDRESS}"
     line = f'%pip install "attnsel[book] @ {address}"'

@@ -56,7 +56,8 @@ function pulls({points, r, bags: {starts, ids, counts, signs}, values}, z) {
     const margin = y * (limit + shift), g = 1 / (1 + Math.exp(margin));
     loss += softplus(-margin) / n;
     for (let k = from; k < end; k++) {
-      logs[k] -= most + Math.log(total) + softplus(margin); leads[k] = y * (leads[k] - shift);
+      logs[k] -= most + Math.log(total) + softplus(margin);
+      leads[k] = y * (leads[k] - shift);
       attention[k] /= total; bend[k] = attention[k] * (1 + (1 - g) * leads[k]);
       if (k !== top) { scale = Math.max(scale, logs[k]); }
     }
@@ -200,7 +201,8 @@ function maxMargin({points, r, bags: {starts, ids}}, relevant) {
 
 // The two stages of Theorem 4.3: one step of size eta on E, then the flow of p. Of each
 // point it yields the norm, the cosine with the max-margin direction, the scores of the
-// relevant tokens and the greatest other one, and by class the attention on them.
+// relevant tokens and the greatest other one, and by class the attention on them, and in
+// what share of the sequences they have most of it.
 function* twoStages(run, {bags, relevant}, {eta, most}) {
   const {model} = run, start = scoresOf(model);
   const gradient = scoreGradient(bags, readings(bags, start), start);
@@ -208,8 +210,10 @@ function* twoStages(run, {bags, relevant}, {eta, most}) {
   const values = scoresOf(model).b, {z, ...space} = rowSpace(model);
   const problem = {...space, r: z.length, bags, values}, u = maxMargin(problem, relevant);
   const places = relevant.map((s, i) => bags.ids.indexOf(s, bags.starts[i]));
-  const mean = (x, sign) => x.reduce((sum, value, i) =>
-    bags.signs[i] === sign ? sum + value : sum, 0) / bags.signs.filter((y) => y === sign).length;
+  const mean = (x, sign) => {
+    const chosen = x.filter((_, i) => bags.signs[i] === sign);
+    return chosen.reduce((sum, value) => sum + Number(value), 0) / chosen.length;
+  };
   for (const {z: at, now, norm, length} of path(problem, z, most)) {
     run.scores = {a: now.scores, b: values};
     const shares = places.map((k) => now.attention[k]);

@@ -191,12 +191,18 @@ function redraw(lab) {
     });
     tab.draw(lab); tab.point?.(lab);
     root.querySelector(".told").textContent = tab.sentence(lab);
-    root.querySelector(".runs").innerHTML = `<thead><tr>${["run", ...tab.columns, "knobs"]
-      .map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${
-      [["this", ...ranRow(lab)], ...lab.last ? [["last", ...lab.last]] : []].map((row) => `<tr>${
-        row.map((cell) => `<td>${clean(String(cell))}</td>`).join("")}</tr>`).join("")}</tbody>`;
+    root.querySelector(".runs").innerHTML = comparison(lab);
     read(lab);
   });
+}
+
+// This run and the last one, as the rows of a table.
+function comparison(lab) {
+  const row = (cells, kind) => `<tr>${cells.map((cell) =>
+    `<${kind}>${clean(String(cell))}</${kind}>`).join("")}</tr>`;
+  const rows = [["this", ...ranRow(lab)], ...(lab.last ? [["last", ...lab.last]] : [])];
+  return `<thead>${row(["run", ...lab.tab.columns, "knobs"], "th")}</thead><tbody>${
+    rows.map((cells) => row(cells, "td")).join("")}</tbody>`;
 }
 
 const ranRow = (lab) => [...lab.tab.row(lab),
@@ -211,11 +217,13 @@ function read({root, ids, scores}) {
   verdict.textContent = Number.isNaN(logit) || !pieces.some(([, id]) => id >= 0)
     ? "No word here is in the vocabulary."
     : `logit ${round(logit)}: ${logit > 0 ? "positive" : "negative"}`;
-  const shade = (weight) => Math.round(153 * Math.min(1, weight / 0.6)).toString(16);
+  const shade = (weight) => Math.round(153 * Math.min(1, weight / 0.6)).toString(16)
+    .padStart(2, "0");
+  const coloured = (id, weight) => `style="background:${colourOf(b[id])}${shade(weight)}"
+    data-tip="attention ${weight.toFixed(3)}, value ${round(b[id])}"`;
   text.innerHTML = pieces.map(([piece, id], i) => `<span ${id < 0
-    ? `class="${piece.trim() && "unknown"}"` : `style="background:${colourOf(b[id])}${
-      shade(weights[i]).padStart(2, "0")}" data-tip="attention ${weights[i].toFixed(3)}, value ${
-      round(b[id])}"`}>${clean(piece)}</span>`).join("");
+    ? `class="${piece.trim() && "unknown"}"` : coloured(id, weights[i])}>${
+    clean(piece)}</span>`).join("");
 }
 
 if (HERE) {

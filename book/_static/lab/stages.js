@@ -7,7 +7,8 @@ const stagesTab = {
   play: "Take the step, then follow p",
   text: "pos1 w1 w2 w3 neg1 w4",
   steps: Infinity,
-  panels: ["scores of the four relevant tokens, by ‖p‖", "mean attention on the relevant token",
+  panels: ["scores of the four relevant tokens, by ‖p‖",
+    "mean attention on the relevant token",
     "cosine of p with the max-margin direction"],
   view: swatch(BLUE, "positive class") + swatch(ORANGE, "negative class")
     + swatch(GREY, "the highest score of all other tokens"),
@@ -30,8 +31,8 @@ const stagesTab = {
     const lost = ["positive", "negative"].filter((_, k) => selected[k] === 0);
     const ended = going || norm >= 1000 ? "" : balance < 1e-8
       ? " Here the pulls on p cancel, and it stands still." : " It goes on from here.";
-    return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in ${positive}`
-      + ` of the positive and ${negative} of the negative sequences`
+    return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
+      + `${positive} of the positive and ${negative} of the negative sequences`
       + (lost.length ? `: the ${lost.join(" and the ")} class is lost. ` : ". ")
       + `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.${ended}`;
   },
@@ -47,7 +48,8 @@ const stagesTab = {
     const attention = [BLUE, ORANGE].map((colour, k) =>
       line(colour, (record) => record.attention[k], k ? [6, 4] : []));
     const panels = [
-      {lines: scores, title: "score by ‖p‖", reach: [Math.min(0, ...shown), Math.max(1e-3, ...shown)]},
+      {lines: scores, title: "score by ‖p‖",
+        reach: [Math.min(0, ...shown), Math.max(1e-3, ...shown)]},
       {lines: attention, title: "attention", reach: [0, 1]},
       {lines: [line(GREEN, ({cosine}) => cosine)], title: "cosine", reach: [-0.2, 1]},
     ];
