@@ -274,6 +274,13 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     assert tab.locator(".play").inner_text() == "Train"
 
 
+def test_a_training_that_diverges_says_so(visit: Any) -> None:
+    tab = visit("optimizer=gd&rate=100&reviews=200")
+    tab.locator(".play").click()
+    tab.locator(".told", has_text="The training diverged").wait_for()
+    assert "loss NaN" in tab.locator(".status").inner_text()
+
+
 def test_a_link_holds_the_knobs(visit: Any) -> None:
     tab = visit("page=1")
     tab.locator("[name=d]").select_option("256")

@@ -67,6 +67,7 @@ const reviewsTab = {
   draw(lab) {
     const {root, names, scores, first, at} = lab, lean = lab.leans[lab.view];
     const figures = [...root.querySelectorAll(".panels figure")];
+    if (Number.isNaN(lab.records.at(-1).train.loss)) { return; }  // it diverged
     const named = lab.named[lab.view];
     figures.slice(2).forEach((figure) => { figure.hidden = !lab.beside; });
     lab.places = figures.map((figure, k) => {
