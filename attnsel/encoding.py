@@ -21,7 +21,7 @@ KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make u
 UNSPACED_SHARE = 0.05  # of all distinct tokens, from which on clauses are told of
 
 
-class Block(TypedDict):
+class CountedTexts(TypedDict):
     """The bags of some texts that follow one another.
 
     `tokens` are the distinct ones. The bag of each text in turn is the next `sizes` of
@@ -34,7 +34,7 @@ class Block(TypedDict):
     sizes: np.ndarray
 
 
-def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> Block:
+def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
     """Count the tokens of some texts, numbered in the order they come in."""
     import pandas as pd  # as heavy as all else but torch: only where texts are read
 
@@ -60,7 +60,7 @@ def _tokens_of(text: Any, tokenize: Tokenizer | None) -> list[str]:
 
 def count_tokens(
     texts: Sequence[Any], name: str, tokenize: Tokenizer | None
-) -> list[Block]:
+) -> list[CountedTexts]:
     """Count the tokens of texts, block by block."""
     starts = range(0, len(texts), BLOCK_SIZE)
     # A traceback keeps the frames that hold the bar: it is closed here.
@@ -92,7 +92,7 @@ def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None)
 
 
 def frequent_tokens(
-    blocks: Iterable[Block],
+    blocks: Iterable[CountedTexts],
     numbers: np.ndarray | None,
     min_count: int | None,
     max_tokens: int | None,
@@ -166,7 +166,7 @@ def _warn_of_clauses(totals: Mapping[str, int]) -> None:
         )
 
 
-def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]:
+def _totals(blocks: Iterable[CountedTexts], numbers: np.ndarray | None) -> Counter[str]:
     """Count the occurrences of each token in all rows that have a class."""
     totals: Counter[str] = Counter()
     stop = 0
@@ -183,7 +183,7 @@ def _totals(blocks: Iterable[Block], numbers: np.ndarray | None) -> Counter[str]
     return totals
 
 
-def count_matrix(blocks: Iterable[Block], tokens: Sequence[str]) -> csr_array:
+def count_matrix(blocks: Iterable[CountedTexts], tokens: Sequence[str]) -> csr_array:
     """Join blocks to the counts (n, V) of given tokens, float32."""
     places = {token: i for i, token in enumerate(tokens)}
     times = np.empty(0, np.float32)
@@ -204,7 +204,7 @@ def count_matrix(blocks: Iterable[Block], tokens: Sequence[str]) -> csr_array:
 
 
 def _renumbered(
-    block: Block, places: Mapping[str, int]
+    block: CountedTexts, places: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids of a block in a vocabulary, their times, and how many each row."""
     table = [places.get(token, -1) for token in block["tokens"]]
@@ -338,12 +338,12 @@ def report_left_out(
         noun = "rows" if len(rows) > 1 else "row"
         shown = _listed(rows, most)
         parts.append(f"{len(rows):,} without {what} ({noun} {shown})")
-    told = ", ".join(parts)
+    reason = ", ".join(parts)
     if n == 0:
         raise ValueError("no row is left of 0")
     if total == n:
-        raise ValueError(f"no row is left of {n:,}: {told}")
-    message = f"{total:,} of {n:,} rows are left out: {told}"
+        raise ValueError(f"no row is left of {n:,}: {reason}")
+    message = f"{total:,} of {n:,} rows are left out: {reason}"
     if total and on_bad_rows == "error":
         raise ValueError(message)
     if total and on_bad_rows == "warn":

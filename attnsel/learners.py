@@ -27,7 +27,7 @@ PIECE = 2**18
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
 
-class _Mover(Protocol):
+class _BlockOptimizer(Protocol):
     """What moves one block of a parameter by its gradients, step after step."""
 
     memory: dict[str, Tensor]
@@ -104,15 +104,18 @@ class Learner:
         self.is_adam = optimizer == "adam"
         # Leaves of their own: nothing is left on the parameters when fit ends early.
         self.leaves = {name: p.detach() for name, p in model.named_parameters()}
-        self.movers = self._make_movers()
+        self.block_optimizers = self._make_optimizers()
         self.gradients: dict[str, Tensor] = {}
         self._scores: Tensor | None = None  # until the next step
 
-    def _make_movers(self) -> dict[str, list[_Mover]]:
-        """Return what moves each parameter to train: here one mover for all of it."""
-        return {name: [self._mover(name, self.leaves[name])] for name in self.trained}
+    def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
+        """Return what moves each parameter to train: here one for all of it."""
+        return {
+            name: [self._block_optimizer(name, self.leaves[name])]
+            for name in self.trained
+        }
 
-    def _mover(self, name: str, block: Tensor) -> _Mover:
+    def _block_optimizer(self, name: str, block: Tensor) -> _BlockOptimizer:
         if not self.is_adam:
             return _GradientDescent(block, self.lr)
         if name in self.model.matrices:
@@ -143,19 +146,22 @@ class Learner:
     def step(self) -> None:
         """Move the parameters by the gradient taken."""
         for name, gradient in self.gradients.items():
-            self.movers[name][0].step(gradient)
+            self.block_optimizers[name][0].step(gradient)
         self.gradients = {}
         self._scores = None
 
     def memories(self) -> list[dict[str, Tensor]]:
         """Return what the optimizer remembers of each block."""
-        return [mover.memory for mover in chain.from_iterable(self.movers.values())]
+        return [
+            optimizer.memory
+            for optimizer in chain.from_iterable(self.block_optimizers.values())
+        ]
 
     def set_memories(self, memories: list[dict[str, Tensor]]) -> None:
         """Go on from what an optimizer remembered."""
-        movers = chain.from_iterable(self.movers.values())
-        for mover, memory in zip(movers, memories, strict=True):
-            mover.memory = memory
+        optimizers = chain.from_iterable(self.block_optimizers.values())
+        for optimizer, memory in zip(optimizers, memories, strict=True):
+            optimizer.memory = memory
 
     def _logits_and_loss(self, corpus: Corpus) -> tuple[Tensor, Tensor]:
         logits = self.model(corpus)
@@ -224,11 +230,11 @@ class ScoreSpaceLearner(Learner):
         self.buffers = local()  # of each worker, for the gradient of a block of E
         super().__init__(model, train, lr, optimizer)
 
-    def _make_movers(self) -> dict[str, list[_Mover]]:
-        """Return one mover for each block of rows of the parameters to train."""
+    def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
+        """Return one optimizer for each block of rows of the parameters to train."""
         self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
         return {
-            name: [self._mover(name, block) for block in self.blocks[name]]
+            name: [self._block_optimizer(name, block) for block in self.blocks[name]]
             for name in self.trained
         }
 
@@ -269,7 +275,7 @@ class ScoreSpaceLearner(Learner):
             if "embeddings" in self.trained:
                 gradient = self._buffer(i)
                 torch.mm(g[i], P, out=gradient)
-                self.movers["embeddings"][i].step(gradient)
+                self.block_optimizers["embeddings"][i].step(gradient)
 
         self.workers.run(move_tokens, len(E))
         # These move last: the gradients of all are taken where they stand.
@@ -285,8 +291,8 @@ class ScoreSpaceLearner(Learner):
 
     def _move_by_blocks(self, name: str, gradient: Tensor) -> None:
         parts = gradient.split(BLOCK)
-        movers = self.movers[name]
-        self.workers.run(lambda i: movers[i].step(parts[i]), len(parts))
+        optimizers = self.block_optimizers[name]
+        self.workers.run(lambda i: optimizers[i].step(parts[i]), len(parts))
 
     def _buffer(self, i: int) -> Tensor:
         """Return room for the gradient of a block of E."""

@@ -14,8 +14,9 @@ def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None
 
     It shows in a notebook and on a terminal, unless `ATTNSEL_PROGRESS=0`.
     """
-    off = os.environ.get("ATTNSEL_PROGRESS") == "0" or None  # None: if no terminal
-    bar = tqdm(iterable, description, delay=2.0, leave=False, disable=off)
+    # None hides it where there is no terminal.
+    is_hidden = os.environ.get("ATTNSEL_PROGRESS") == "0" or None
+    bar = tqdm(iterable, description, delay=2.0, leave=False, disable=is_hidden)
     try:
         for item in iterable:
             yield item

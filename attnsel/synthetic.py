@@ -48,8 +48,12 @@ def separable_corpus(
     all_relevant_fit = half * per_sequence >= kinds
     all_plain_fit = min(free, 1) <= n_plain <= half * free
     if not (all_relevant_fit and all_plain_fit):
-        told = f"cannot fill {n} sequences of {length} tokens so that each token occurs"
-        raise ValueError(f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {told}")
+        message = (
+            f"cannot fill {n} sequences of {length} tokens so that each token occurs"
+        )
+        raise ValueError(
+            f"n_tokens: {n_tokens}, of them {n_relevant} relevant, {message}"
+        )
     check_number("n_partly", n_partly, 0, n_plain, even=True)
 
     random = torch.Generator()

@@ -136,12 +136,12 @@ def relevant_tokens(
         if len(partly):
             token = partly[0]
             size = f"{irrelevant} = {lean[token]:.3g}"
-            told = f"{corpus.vocab[token]!r} leans to a class ({size})"
-            raise ValueError(f"{broken}: {told}")
+            message = f"{corpus.vocab[token]!r} leans to a class ({size})"
+            raise ValueError(f"{broken}: {message}")
         if len(candidates) != 1:
             names = [corpus.vocab[token] for token in candidates[:5]]
-            told = f"it holds {len(candidates)} relevant tokens: {names}"
-            raise ValueError(f"{broken}: {told}")
+            message = f"it holds {len(candidates)} relevant tokens: {names}"
+            raise ValueError(f"{broken}: {message}")
         relevant.append(int(candidates[0]))
     return torch.tensor(relevant)
 
@@ -221,8 +221,10 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     z, multipliers = solution
     residual = _kkt_residual(differences, z, multipliers)
     if not residual < WORST_RESIDUAL:
-        told = f"has a KKT residual of {residual:.1e}; embeddings may be near dependent"
-        raise RuntimeError(f"max_margin: the solver's answer {told}")
+        message = (
+            f"has a KKT residual of {residual:.1e}; embeddings may be near dependent"
+        )
+        raise RuntimeError(f"max_margin: the solver's answer {message}")
     norm = float(np.linalg.norm(z))
     active = multipliers > 1e-9 * multipliers.max()
     return MaxMargin(

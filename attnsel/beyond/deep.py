@@ -136,8 +136,10 @@ class TwoLayerClassifier(Classifier):
         for i in range(len(corpus)):
             tokens = [s for _, s in corpus.words(i) if s >= 0]
             if len(tokens) > most:
-                told = f"text {i} has {len(tokens)} tokens, the model {most} positions"
-                raise ValueError(f"corpus: {told}")
+                message = (
+                    f"text {i} has {len(tokens)} tokens, the model {most} positions"
+                )
+                raise ValueError(f"corpus: {message}")
             logs = torch.zeros(len(tokens), dtype=self.cls.dtype)
             found.append((torch.tensor(tokens), logs))
         return found

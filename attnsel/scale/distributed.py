@@ -29,7 +29,7 @@ def is_first() -> bool:
 def summed(values: Tensor) -> Tensor:
     """Sum values over all processes; a RuntimeError if another one does not answer."""
     if n_processes() > 1:
-        with _told_of_others():
+        with _failures_of_others():
             dist.all_reduce(values)
     return values
 
@@ -39,7 +39,7 @@ def gathered(value: Any) -> list[Any]:
     values = [value]
     if n_processes() > 1:
         values = [None] * n_processes()
-        with _told_of_others():
+        with _failures_of_others():
             dist.all_gather_object(values, value)
     return values
 
@@ -53,13 +53,13 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
 def share_parameters(model: nn.Module) -> None:
     """Give all processes the parameters of the first one."""
     if n_processes() > 1:
-        with _told_of_others():
+        with _failures_of_others():
             for parameter in model.parameters():
                 dist.broadcast(parameter.detach(), 0)
 
 
 @contextmanager
-def _told_of_others() -> Iterator[None]:
+def _failures_of_others() -> Iterator[None]:
     """Say in words what it means that an exchange has failed."""
     try:
         yield

@@ -46,8 +46,8 @@ def read_whole(path: Pathlike) -> dict[str, Any]:
         except pickle.UnpicklingError as error:
             raise ValueError(f"{path} holds code, which is not run") from error
         except Exception as error:  # there is no end to what a changed byte may cause
-            told = f"{path} is damaged, or of another kind: {error}"
-            raise ValueError(told) from error
+            message = f"{path} is damaged, or of another kind: {error}"
+            raise ValueError(message) from error
     if not isinstance(content, dict):
         raise ValueError(f"{path} is of another kind: it holds no names")
     return content
