@@ -195,6 +195,9 @@ def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
         return stack(m[0], Path(app.srcdir, sources[m[1]]).read_text(encoding="utf-8"))
 
     if "body" in context:
+        # A fold is called by what stands on it, and the text is what one skips to.
+        text = context["body"].replace(' aria-label="Toggle hidden content"', "")
+        context["body"] = f'<span id="text" tabindex="-1"></span>{text}'
         body = PLAIN.sub(r"\2", context["body"])
         context["body"] = fold_claims(IMAGE.sub(replace, body))
 
@@ -266,6 +269,20 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
     source[0] = source[0].replace("CLAIMS", "\n\n".join([count, *parts]))
 
 
+def list_pages(app: Any, error: Exception | None) -> None:
+    """Write the list of all pages for those who search the web."""
+    if error or app.builder.format != "html":
+        return
+    root = app.config.html_baseurl
+    pages = [app.builder.get_target_uri(page) for page in sorted(app.env.found_docs)]
+    places = "".join(f"<url><loc>{root}{page}</loc></url>\n" for page in pages)
+    kind = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    text = (
+        f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {kind}>\n{places}</urlset>\n'
+    )
+    Path(app.outdir, "sitemap.xml").write_text(text, encoding="utf-8")
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Connect all of it to Sphinx."""
     app.add_domain(Domain, override=True)
@@ -283,4 +300,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", stack_all)
     app.connect("source-read", list_claims)
+    app.connect("build-finished", list_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

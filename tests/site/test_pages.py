@@ -1,7 +1,11 @@
 """What the pages get beyond Sphinx, and the forms of the copies for Colab."""
 
+from pathlib import Path
+
 import pytest
 
+import attnsel
+from tools import pages
 from tools.colab import form
 from tools.pages import fold_claims, holds_table
 
@@ -47,3 +51,8 @@ def test_a_table_that_a_script_draws_is_no_table_of_the_page():
     assert holds_table("<div><table><tr></tr></table></div>")
     assert not holds_table("<div></div><script>\nx = '<table>';\n</script>")
     assert holds_table("<script>x</script><table><script>y</script>")
+
+
+def test_who_cites_the_book_names_its_version():
+    cite = (Path(pages.__file__).parents[1] / "book" / "cite.md").read_text("utf-8")
+    assert f"version = {{{attnsel.__version__}}}" in cite

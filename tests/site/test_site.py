@@ -54,7 +54,7 @@ class Page(HTMLParser):
         if tag == "a" and values.get("href"):
             self.links.append(str(values["href"]))
         address = values.get(LOADING.get(tag, ""))
-        if address:
+        if address and values.get("rel") != "canonical":
             self.loads.append(address)
 
 
@@ -109,6 +109,9 @@ def test_links_to_a_page_have_a_preview(page):
     assert tags["title"]
     assert tags["description"]
     assert tags["url"].endswith(page)
+    assert tags["site_name"] == SETTINGS["title"]
+    assert f'<link rel="canonical" href="{tags["url"]}"' in text
+    assert f"<loc>{tags['url']}</loc>" in (SITE / "sitemap.xml").read_text("utf-8")
     start = (SITE / "_static" / "preview.png").read_bytes()[:24]  # by `make pdf`
     assert start[12:24] == b"IHDR" + (1200).to_bytes(4) + (630).to_bytes(4)
     assert tags["image"] == tags["url"].removesuffix(page) + "_static/preview.png"

@@ -1,0 +1,74 @@
+"""Tables that cells show, as tables of a page: an extension of our own for Sphinx.
+
+Columns of numbers stand to the right and words to the left, heads as their columns. A
+count of the rows is left out, and 1e-07 is a power of ten.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bs4 import BeautifulSoup, Tag
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+NUMBER = re.compile(r"[-+−]?[\d.,]+(e[-+]?\d+)?\s?%?")
+POWER = re.compile(r"(-?[\d.]+)e([-+])0*(\d+)")
+
+
+def set_number(cell: Tag) -> None:
+    """Write a number with a minus sign, and with a power of ten as such."""
+    text = cell.get_text().strip()
+    power = POWER.fullmatch(text)
+    if power:
+        digits, sign, exponent = power.groups()
+        lead = "" if digits == "1" else f"{digits.replace('-', '−')}·"
+        cell.clear()
+        cell.append(f"{lead}10")
+        raised = Tag(name="sup")
+        raised.string = exponent if sign == "+" else f"−{exponent}"
+        cell.append(raised)
+    elif text.startswith("-"):
+        cell.string = text.replace("-", "−", 1)
+
+
+def tidy(page: str) -> str:
+    """Return HTML with the data frames in it as tables of a page."""
+    soup = BeautifulSoup(page, "html.parser")
+    for table in soup.select("table.dataframe"):
+        rows = [row.find_all(["th", "td"]) for row in table.find_all("tr")]
+        head, body = rows[0], rows[1:]
+        if table.select("[rowspan], [colspan]") or len(set(map(len, rows))) > 1:
+            continue
+        first = [row[0].get_text() for row in body]
+        if not head[0].get_text() and first == [str(i) for i in range(len(body))]:
+            for row in rows:
+                row.pop(0).decompose()
+        for column in zip(*rows, strict=True):
+            texts = [cell.get_text().strip() for cell in column[1:]]
+            if all(NUMBER.fullmatch(text) for text in texts if text):
+                for cell in column[1:]:
+                    set_number(cell)
+            else:
+                for cell in column:
+                    cell["class"] = "words"
+    return str(soup)
+
+
+class Frames(SphinxTransform):
+    """Data frames that cells show."""
+
+    default_priority = 490
+
+    def apply(self, **_: Any) -> None:
+        """Set the tables of a page."""
+        for node in self.document.findall(nodes.raw):
+            if 'class="dataframe"' in node.astext():
+                node.children = [nodes.Text(tidy(node.astext()))]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_transform(Frames)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
