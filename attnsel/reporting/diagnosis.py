@@ -6,6 +6,7 @@ tell; these are its numbers.
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +21,8 @@ from attnsel.theory import posterior_difference
 @dataclass(frozen=True)
 class Diagnosis:
     """What `diagnose` finds; correlations are Spearman's, over the corpus's tokens.
+
+    They are nan of a corpus in which all tokens lean alike, such as one of one class.
 
     Attributes:
         values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
@@ -61,13 +64,20 @@ def diagnose(
     z = label_z(corpus)[seen].nan_to_num()
     lean = posterior_difference(corpus)[seen]
     return Diagnosis(
-        values=spearman(values, lean),
-        attention=spearman(attention, _greatest_size(lean)),
-        values_z=spearman(values, z),
-        attention_z=spearman(attention, _greatest_size(z)),
+        values=_correlation(values, lean),
+        attention=_correlation(attention, _greatest_size(lean)),
+        values_z=_correlation(values, z),
+        attention_z=_correlation(attention, _greatest_size(z)),
         beyond_luck=_attention_beyond_luck(scores[:, 0], corpus),
         accuracy=accuracy(logits, corpus),
     )
+
+
+def _correlation(x: Tensor, y: Tensor) -> float:
+    """Return Spearman's correlation; nan where one of both is the same throughout."""
+    if not (np.ptp(x.numpy()) and np.ptp(y.numpy())):
+        return float("nan")
+    return spearman(x, y)
 
 
 def _greatest_size(lean: Tensor) -> Tensor:

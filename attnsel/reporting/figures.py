@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,10 @@ def _means(axes: Axes, lean: np.ndarray, score: np.ndarray, **style: Any) -> Non
 def _svg(figure: Figure) -> str:
     """Return a figure as an SVG element that scales with the page."""
     file = io.StringIO()
-    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    with warnings.catch_warnings():
+        # The browser has the letters of any script; matplotlib only measures them.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     drawing = file.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     return re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1).replace(

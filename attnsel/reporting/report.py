@@ -44,6 +44,7 @@ from attnsel.tokens import Tokenizer
 
 log = logging.getLogger(__name__)
 
+FEWEST = 10  # texts of which there is something to say
 SHUFFLES = 2  # models that see shuffled labels
 
 
@@ -120,7 +121,8 @@ def report(
         seed: of the sample, of what is held out and of the models, at least 0.
 
     Errors are those of `load_corpus`, and a ValueError of a rate out of range, of names
-    of groups that are not one a row, or of a Corpus without texts.
+    of groups that are not one a row, of fewer than ten distinct texts, or of a Corpus
+    without texts.
     """
     check_number("rate", rate, 0, 1)
     check_number("min_count", min_count, 1, integer=True, optional=True)
@@ -137,6 +139,9 @@ def report(
             seed=seed,
             tokenize=tokenize,
         )
+    n = len(parts.train.rows) + len(parts.test.rows)
+    if n < FEWEST:
+        raise ValueError(f"source: {n} distinct texts; expected {FEWEST} or more")
     said = list(dict.fromkeys(str(warning.message) for warning in told))
     return _examined(parts, said, rate, min_count, seed)
 

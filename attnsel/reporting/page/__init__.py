@@ -138,6 +138,11 @@ def _interval(low: float, high: float) -> str:
     return "" if low != low else f"{low:+.2f} to {high:+.2f}"
 
 
+def _number(x: float) -> str:
+    """Write a number, or that there is none."""
+    return f"{x:.2f}" if x == x else "cannot be told of these texts"
+
+
 def _small(x: float) -> str:
     """Write a probability: short, and never as zero."""
     if x >= 0.001:
@@ -223,4 +228,4 @@ def _diagnosis(report: Findings) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
     told = vars(report.diagnosis)
-    return [(sentence, f"{told[name]:.2f}") for name, sentence in TOLD.items()]
+    return [(sentence, _number(told[name])) for name, sentence in TOLD.items()]

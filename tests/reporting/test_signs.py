@@ -1,0 +1,177 @@
+"""Leaks outside words, near copies, labels that look wrong, and the one list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import mannwhitneyu
+
+import attnsel
+from attnsel import Corpus
+from attnsel.reporting.copies import near_copies
+from attnsel.reporting.form import MEASURES, form_table, measure_table
+from attnsel.reporting.pairs import in_order
+from attnsel.reporting.ranking import signs
+from attnsel.reporting.splits import Sample, suggested_groups
+from attnsel.reporting.suspects import suspects, unseen_probabilities
+from attnsel.texts.reviews import generate_reviews
+
+
+def sampled(texts, labels):
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    places = np.arange(len(corpus))
+    return Sample(corpus, places, places)
+
+
+def test_measures_are_counted_letter_by_letter():
+    texts = ["ÀB c1!", "x", "12.", "Ж好, é?"]
+    sample = sampled(texts, [0, 1, 0, 1])
+    table = measure_table(sample).set_index("measure")
+    letters = [sum(map(str.isalpha, text)) for text in texts]
+    capitals = [sum(map(str.isupper, text)) for text in texts]
+    expected = {
+        "length": sample.corpus.lengths.tolist(),
+        "length in letters": [6, 1, 3, 6],
+        "capitals": [
+            100 * a / max(b, 1) for a, b in zip(capitals, letters, strict=True)
+        ],
+        "digits": [100 / 6, 0, 200 / 3, 0],
+        "punctuation": [100 / 6, 0, 100 / 3, 200 / 6],
+    }
+    assert set(expected) == set(MEASURES) == set(table.index)
+    for name, of_text in expected.items():
+        assert table["median"][name] == pytest.approx(np.median(of_text[1::2]))
+        assert table["elsewhere"][name] == pytest.approx(np.median(of_text[::2]))
+        test = mannwhitneyu(of_text[1::2], of_text[::2], method="asymptotic")
+        assert table["above"][name] == pytest.approx(test.statistic / 4)
+        assert table["low"][name] <= table["above"][name] <= table["high"][name]
+
+
+def test_capitals_and_cut_texts_are_found_and_shuffled_ones_are_not():
+    texts, _ = generate_reviews(300)
+    labels = np.arange(300) % 2
+    loud = list(texts)
+    for i in np.flatnonzero(labels * (np.arange(300) % 3)):
+        loud[i] = texts[i].upper()
+    found = measure_table(sampled(loud, labels)).set_index("measure")
+    assert found["q"]["capitals"] < 1e-6 < found["q"]["digits"]
+    assert found["above"]["capitals"] > 0.7
+    cut = [t[:200] if y else t for t, y in zip(texts, labels, strict=True)]
+    assert (
+        measure_table(sampled(cut, labels)).set_index("measure")["q"]["length"] < 1e-6
+    )
+    assert measure_table(sampled(texts, labels))["q"].min() > 0.05
+
+
+def test_beginnings_ends_and_kinds_are_found():
+    texts, _ = generate_reviews(240)
+    labels = np.arange(240) % 2
+    leaks = [
+        f"dear sir , {text} seen on 2019-05-01 by k@x.org" if y else text
+        for text, y in zip(texts, labels, strict=True)
+    ]
+    sample = sampled(leaks, labels)
+    order = in_order(sample.corpus)
+    table = form_table(sample, sample, order, order).set_index("token")
+    for name in ("begins with “dear”", "begins with “dear sir”", "an e-mail address"):
+        assert (table["texts"][name], table["share"][name]) == (120, 1)
+        assert table["q"][name] < 1e-20
+    assert table["class"]["a date"] == "1"
+    assert "ends with “x . org”" not in table.index  # of one, two and five tokens
+    assert table["texts"]["ends with “. org”"] == 120
+    # A text of two tokens neither begins nor ends with five.
+    few = sampled(["a b", "a b c d e f", "a b c d e f g"], [0, 1, 1])
+    order = in_order(few.corpus)
+    known = form_table(few, few, order, order).set_index("token")
+    assert known["texts"]["begins with “a b c d e”"] == 2
+
+
+def test_near_copies_share_most_of_their_tokens():
+    texts, _ = generate_reviews(60)
+    changed = [text + " indeed" for text in texts]
+    rewritten = [" ".join(text.split()[: len(text.split()) // 3]) for text in texts]
+    short = ["good film", "good film !"]
+    both = texts + changed + rewritten + short
+    corpus = Corpus.from_texts(both, np.arange(len(both)) % 2, min_count=1)
+    numbers = near_copies(corpus)
+    assert (numbers[60:120] == numbers[:60]).all()
+    assert (numbers[:60] == np.arange(60)).all()
+    assert (numbers[120:] == np.arange(120, 182)).all()
+
+
+def test_flipped_labels_are_found_by_models_that_did_not_see_them():
+    random = np.random.default_rng(0)
+    labels = random.integers(2, size=400)
+    words = [("awful", "lovely")[y] for y in labels]
+    texts = [f"{w} {' '.join(random.choice(list('abcdefgh'), 6))}" for w in words]
+    flipped = random.random(400) < 0.1
+    given = np.where(flipped, 1 - labels, labels)
+    sample = sampled(texts, given)
+    found = suspects(sample)
+    assert flipped[found["row"]].all() and len(found) > 0.8 * flipped.sum()
+    assert (found["label"] != found["read"]).all()
+    lead = unseen_probabilities(sample)
+    assert lead.shape == (400, 2)
+    np.testing.assert_allclose(lead.sum(axis=1), 1)
+    # A group is never on two sides: what is learned by heart is not told.
+    copies = Sample(sample.corpus, np.arange(400) // 200, sample.rows)
+    assert (suspects(copies)["row"].isin(np.flatnonzero(flipped))).all()
+
+
+def test_the_list_takes_turns_and_is_corrected_for_the_tables():
+    tokens = pd.DataFrame({"token": ["a", "b", "c"], "q": [0.001, 0.02, 0.03]})
+    form = pd.DataFrame({"token": ["x"], "q": [0.024]})
+    listed = signs({"tokens": tokens, "form": form}, 0.05)
+    assert listed["token"].tolist() == ["a", "x", "b"]
+    assert listed["q"].tolist() == [0.002, 0.048, 0.04]
+    assert listed["kind"].tolist() == ["tokens", "form", "tokens"]
+
+
+def test_a_rare_leak_of_a_rare_class_is_not_cut():
+    texts, _ = generate_reviews(600)
+    labels = np.where(np.arange(600) < 30, "rare", "usual")
+    tagged = [f"{t} zzz" if i < 8 else t for i, t in enumerate(texts)]
+    told = attnsel.report(pd.DataFrame({"text": tagged, "label": labels}), min_count=20)
+    row = told.tokens.set_index("token").loc["zzz"]
+    assert row["q"] < 1e-4 and row["class"] == "rare" and np.isnan(row["attention"])
+    assert len(told.model.vocab) < len(told.tokens)
+    assert "ends with “zzz”" in set(told.signs["token"])
+
+
+def test_shuffled_labels_leave_the_list_empty():
+    texts, _ = generate_reviews(300)
+    random = np.random.default_rng(1)
+    for _ in range(2):
+        labels = random.permutation(np.arange(300) % 2)
+        told = attnsel.report(pd.DataFrame({"text": texts * 2, "label": [*labels] * 2}))
+        assert not len(told.signs) and not len(told.found(told.tokens))
+
+
+def test_a_column_that_looks_like_a_group_is_named_and_counts_once():
+    texts, _ = generate_reviews(120)
+    table = pd.DataFrame({"text": texts, "label": np.arange(120) // 6 % 2})
+    table["user"] = [f"u{i // 6}" for i in range(120)]
+    table["stars"] = np.arange(120) % 5
+    assert suggested_groups(table[["user", "stars"]]) == [("user", 20)]
+    told = attnsel.report(table)
+    assert any("groups='user'" in fact.meaning for fact in told.facts)
+    grouped = attnsel.report(table, groups="user")
+    assert grouped.tokens["texts"].max() <= 20
+    assert "groups (user)" in grouped.html()
+    seen = {text.casefold() for text in grouped.train.texts}
+    users = table["user"][table["text"].str.casefold().isin(seen)]
+    held = table["user"][~table["text"].str.casefold().isin(seen)]
+    assert not set(users) & set(held)
+
+
+def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
+    texts, labels = generate_reviews(40)
+    names = [("差", "好")[y] for y in labels]
+    assert "好" in attnsel.report(pd.DataFrame({"text": texts, "label": names})).html()
+    rare = ["a"] * 39 + ["b"]
+    page = attnsel.report(pd.DataFrame({"text": texts, "label": rare})).html()
+    assert "cannot be told of these texts" in page
+    few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
+    with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
+        attnsel.report(few)
