@@ -176,7 +176,7 @@ def opening_faults(cells: list[Any]) -> list[str]:
     found = []
     if not HEAD.match(cells[0].source):
         found.append("the first cell begins with a label, the title and one sentence")
-    box = IN_SHORT.search(prose_of(cells[:10]))
+    box = IN_SHORT.search(prose_of(cells[:12]))
     if box is None:
         found.append('no box "In short" in the first cells')
     elif words(box["text"]) > 60:
