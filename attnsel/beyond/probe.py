@@ -10,6 +10,7 @@ both: f of the single token is b_s, and of the pair s, t
 """
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,12 @@ import numpy as np
 from attnsel.checks import check_number
 
 Asked = Callable[[list[Any]], Any]
-DILUTIONS = (1, 4, 16, 64)  # copies of a neutral token beside a strong one
-STRONG = 5  # tokens from each end that are diluted, and neutral ones
+DILUTIONS = (1, 4, 16, 64)  # neutral tokens beside a strong one
+STRONG = 5  # tokens from each end that are diluted, and sets of neutral ones
 GROUP = 2_000  # texts that are sent together
 SMALL = 0.05  # a mismatch of log-weights over their spread that counts as none
 ROUNDING = 1e-3  # of log-weights, with a classifier in float32
+ULPS = 1e-5  # of logits, over their range, with a classifier in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,27 +35,35 @@ class Outside:
     Attributes:
         tokens: the V tokens that were asked about.
         values: b, f of each token alone, float64 (V,).
-        scores: a, the log-weights from pairs, less their mean; nan where the f of a
-            pair is not between its two values, so that there is no weight, (V,).
+        scores: a, the log-weights from pairs, less their mean, (V,); infinite where f
+            of the pair is one of its two values, nan where it is beyond both.
+        hard: share of pairs from opposite ends whose f is that of one of the two.
         beyond: share of pairs from the same end of the values whose f is not between
             the two: 0 for any kind of average, 1 for a sum.
         cycle: how far the log-ratios of three pairs s t, t u, u s are from adding up
-            to 0, over the size of a ratio, root mean squares; 0 for attention.
-        dilution: share of a strong token's value that is left beside 1, 4, 16 and 64
-            copies of a neutral one, median, (4,).
-        strength: the log-weight of the strong token over the neutral one that follows
+            to 0, over the size of a ratio, root mean squares; 0 for attention, nan if
+            no three have weights.
+        ghost: weight, in those of a strong token, of a token that is in every text, as
+            it follows from saying the strong one 1, 2 and 4 times, median: 0 if that
+            changes nothing, infinite for a sum, nan if it changes f in another way.
+        dilution: share of a strong token's lead over the rest that is left beside 1,
+            4, 16 and 64 different neutral tokens, median, (4,).
+        strength: the log-weight of the strong token over a neutral one that follows
             from each share, median, (4,): constant for attention, falling where the
             output saturates, 0 for a plain mean, infinite where nothing is lost.
         explained: 1 - mean squared error over variance of sum w b / sum w on random
-            sequences of 2 to 8 tokens that nothing was fitted to.
+            sequences of 2 to 8 tokens that nothing was fitted to; nan if fewer than 15
+            tokens have a weight.
         queries: how many texts were sent.
     """
 
     tokens: tuple[str, ...]
     values: np.ndarray
     scores: np.ndarray
+    hard: float
     beyond: float
     cycle: float
+    ghost: float
     dilution: np.ndarray
     strength: np.ndarray
     explained: float
@@ -61,20 +71,59 @@ class Outside:
 
     @property
     def drift(self) -> float:
-        """How much of the strength of a strong token is lost from 1 to 64 copies."""
+        """How much of the strength of a strong token is lost from 1 to 64 others."""
         first, last = self.strength[[0, -1]].tolist()
-        return first - last
+        return 0.0 if first == last else first - last  # also if both are infinite
 
     @property
     def fits(self) -> bool:
         """Whether f is an average with weights: no pair beyond, no drift, no error."""
-        spread = float(np.nanstd(self.scores))
+        spread = float(np.std(self.scores[np.isfinite(self.scores)]))
         small = max(SMALL * spread, ROUNDING)
         return (
             self.beyond == 0
             and not self.cycle > SMALL
             and abs(self.drift) <= small
             and self.explained > 1 - SMALL**2
+        )
+
+    @property
+    def verdict(self) -> str:
+        """What the answers are those of, in a sentence, and what they cannot tell."""
+        if self.hard > 0.5:
+            return (
+                f"{self.hard:.0%} of the pairs get the answer of one of their two "
+                "tokens, as by hard attention or a maximum: which token wins is all "
+                "that pairs tell, and there is no weight to be found"
+            )
+        if self.fits:
+            return (
+                "an average with one weight for each token, on all that was tried; "
+                "pairs cannot tell one layer of attention from any other such average"
+            )
+        if self.beyond > 0:
+            return f"{self.beyond:.0%} of pairs from one end {self._beyond_told()}"
+        return (
+            "pairs are those of an average, other texts are not: a saturating curve "
+            "or a normalization by length; the log-weights of pairs are no attention"
+        )
+
+    def _beyond_told(self) -> str:
+        """Return what pairs beyond both values may come from."""
+        if self.ghost == 0:
+            return (
+                "are beyond both values, and repeating a token changes nothing: a "
+                "saturating curve or a normalization by length, not an average"
+            )
+        if math.isnan(self.ghost):
+            return (
+                "are beyond both values, and repeating a token changes f as neither "
+                "a sum nor a token in every text would: the form does not hold"
+            )
+        return (
+            "are beyond both values, and repeating a token raises it: a sum, or a "
+            "<cls> in every text that is attended to, with the weight of "
+            f"{self.ghost:.2g} strong tokens (inf for a sum); pairs cannot tell which"
         )
 
 
@@ -90,6 +139,7 @@ def outside(
 
     About 2 V + 6 `samples` texts are sent. The numbers are those of one layer of
     attention, E v and E p less its mean, if the classifier is one: see `Outside.fits`.
+    If fewer than half of the tokens get a finite weight, one warning says why.
 
     Args:
         classify: returns the logits (n,) of a list of n texts, any array-like.
@@ -115,19 +165,26 @@ def outside(
             "classify: it has two numbers for all tokens, as classes are; return logits"
         )
     order = values.argsort(kind="stable")
-    scores = _scores(asked, values)
-    shares, strength = _diluted(asked, values, order)
-    return Outside(
+    scores, hard = _scores(asked, values)
+    has_weight = np.isfinite(scores)
+    shares, strength = _diluted(asked, values, order, scores)
+    found = Outside(
         tokens=tuple(tokens),
         values=values,
-        scores=scores - np.nanmean(scores),
+        scores=scores - scores[has_weight].mean() if has_weight.any() else scores,
+        hard=hard,
         beyond=_beyond(asked, values, order, samples, random),
         cycle=_cycle(asked, values, order, samples, random),
+        ghost=_ghost(asked, values, order),
         dilution=shares,
         strength=strength,
         explained=_explained(asked, values, scores, samples, random),
         queries=asked.queries,
     )
+    if has_weight.mean() < 0.5:
+        message = f"classify: {has_weight.sum()} of {len(tokens)} tokens have a weight"
+        warnings.warn(f"{message}; {found.verdict}", stacklevel=2)
+    return found
 
 
 class _Asked:
@@ -158,36 +215,37 @@ class _Asked:
 
 
 def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
-    """Return a_s - a_t from f of a pair and b_s, b_t; nan where f is not between.
+    """Return a_s - a_t from f of a pair and b_s, b_t.
 
     With attention f = (w_s b_s + w_t b_t) / (w_s + w_t), and so
-    a_s - a_t = log (b_t - f) / (f - b_s).
+    a_s - a_t = log (b_t - f) / (f - b_s). It is infinite where f is one of the two
+    values, and nan where f is beyond both.
     """
     f, b_s, b_t = (np.asarray(x, dtype=np.float64) for x in (of_pair, of_one, of_other))
     above, below = b_t - f, f - b_s
-    is_between = above * below > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = above / below
-        return np.where(is_between, np.log(np.where(is_between, ratio, 1)), np.nan)
+        ratio = np.abs(above) / np.abs(below)
+        return np.where(above * below >= 0, np.log(ratio), np.nan)
 
 
-def _pairs(asked: _Asked, values: np.ndarray, s: Any, t: Any) -> np.ndarray:
-    """Return the log-ratios of the weights of the tokens s and t, one by one."""
-    f = asked(np.stack([s, t], axis=1).tolist())
-    return log_ratio(f, values[s], values[t])
+def _scores(asked: _Asked, values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the log-weights from one pair a token, with the farther end of values.
 
-
-def _scores(asked: _Asked, values: np.ndarray) -> np.ndarray:
-    """Return the log-weights from one pair a token, with the farther end of values."""
+    With them comes the share of these pairs whose f is one of the two values.
+    """
     low, high = int(values.argmin()), int(values.argmax())
     each = np.arange(len(values))
     near_low = values - values[low] < values[high] - values
     partner = np.where(near_low, high, low)
-    ratio = _pairs(asked, values, each, partner)
+    f = asked(np.stack([each, partner], axis=1).tolist())
+    ratio = log_ratio(f, values, values[partner])
     of_high = -ratio[low]  # its own pair: the ends with each other
+    if not np.isfinite(of_high):
+        of_high = 0.0  # the two halves have no common scale
     scores = np.where(near_low, ratio + of_high, ratio)
     scores[low] = 0.0
-    return scores
+    nearest = np.minimum(np.abs(f - values), np.abs(f - values[partner]))
+    return scores, float((nearest <= ULPS * np.ptp(values)).mean())
 
 
 def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -212,7 +270,7 @@ def _beyond(
     s, t = s[differ], t[differ]
     f = asked(np.stack([s, t], axis=1).tolist())
     least, most = np.minimum(values[s], values[t]), np.maximum(values[s], values[t])
-    rounding = 1e-5 * np.ptp(values)  # of a classifier in float32
+    rounding = ULPS * np.ptp(values)
     return float(((f < least - rounding) | (f > most + rounding)).mean())
 
 
@@ -225,7 +283,12 @@ def _cycle(
 ) -> float:
     """Return how far log-ratios round triples are from 0, over their size."""
     s, t, u = (random.choice(part, samples) for part in _thirds(order))
-    ratios = [_pairs(asked, values, *pair) for pair in ((s, t), (t, u), (u, s))]
+    pairs = (s, t), (t, u), (u, s)
+    answers = [asked(np.stack(pair, axis=1).tolist()) for pair in pairs]
+    ratios = [
+        log_ratio(f, values[one], values[other])
+        for f, (one, other) in zip(answers, pairs, strict=True)
+    ]
     around = np.stack(ratios)
     around = around[:, np.isfinite(around).all(axis=0)]
     if not around.size:
@@ -235,20 +298,53 @@ def _cycle(
     return left / max(size, ROUNDING)
 
 
+def _ghost(asked: _Asked, values: np.ndarray, order: np.ndarray) -> float:
+    """Return the weight of a token in every text, from words said 1, 2 and 4 times.
+
+    With the weight r of the word over that of the ghost f of k words is off its limit
+    by a factor 1 / (1 + k r), so (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
+    """
+    strong = np.concatenate([order[:STRONG], order[-STRONG:]]).tolist()
+    once = values[strong]
+    twice, four = (asked([k * [s] for s in strong]) for k in (2, 4))
+    if np.median(np.abs(twice - once)) <= 10 * ULPS * np.ptp(values):
+        return 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (four - twice) / (twice - once)
+        weight = (4 * ratio - 2) / (2 - ratio)
+    weight[ratio >= 2 - ROUNDING] = math.inf
+    weight[ratio <= 0.5] = math.nan
+    if np.isnan(weight).mean() > 0.5:
+        return math.nan
+    return float(np.nanmedian(weight))
+
+
 def _diluted(
-    asked: _Asked, values: np.ndarray, order: np.ndarray
+    asked: _Asked, values: np.ndarray, order: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares and log-weights of strong tokens beside copies of neutral ones."""
-    distance = np.abs(values - np.median(values))
-    neutral = distance.argsort(kind="stable")[:STRONG]
-    strong = np.concatenate([order[:STRONG], order[-STRONG:]])
-    s, t = (grid.ravel() for grid in np.meshgrid(strong, neutral))
+    """Return shares and log-weights of strong tokens beside different neutral ones.
+
+    The rest without the strong token is asked, too: with attention the odds
+    (f - f_rest) / (b_s - f) are w_s over the sum of the others' weights.
+    """
+    low, high = (end[:STRONG] for end in (order, order[::-1]))
+    strong = np.concatenate([low, high])
+    neutral = np.abs(values - np.median(values)).argsort(kind="stable")
+    neutral = neutral[np.isfinite(scores[neutral]) & ~np.isin(neutral, strong)]
+    if not neutral.size:
+        return np.full(4, math.nan), np.full(4, math.nan)
+    neutral = np.resize(neutral, STRONG + max(DILUTIONS)).tolist()  # again, if few
+    common = float(np.mean(scores[neutral]))
     shares, weights = [], []
-    for copies in DILUTIONS:
-        pairs = zip(s.tolist(), t.tolist(), strict=True)
-        f = asked([[one] + copies * [other] for one, other in pairs])
-        share = (f - values[t]) / (values[s] - values[t])
-        weight = log_ratio(f, values[s], values[t]) + math.log(copies)
+    for count in DILUTIONS:
+        rests = [neutral[start : start + count] for start in range(STRONG)]
+        texts = [[s, *rest] for s in strong.tolist() for rest in rests]
+        f = asked(texts)
+        f_rest = np.tile(asked(rests), len(strong))
+        b = np.repeat(values[strong], STRONG)
+        share = (f - f_rest) / (b - f_rest)
+        total = [np.logaddexp.reduce(scores[rest]) - common for rest in rests]
+        weight = log_ratio(f, b, f_rest) + np.tile(total, len(strong))
         weight[share >= 1] = math.inf  # nothing is lost: as of an endless weight
         weight[share <= 0] = -math.inf
         shares.append(np.median(share))
@@ -266,6 +362,8 @@ def _explained(
 ) -> float:
     """Return what share of the variance of f on new sequences is explained."""
     known = np.flatnonzero(np.isfinite(scores))
+    if len(known) < 3 * STRONG:
+        return math.nan
     sizes = random.integers(2, 9, samples)
     sequences = [random.choice(known, size).tolist() for size in sizes]
     f = asked(sequences)

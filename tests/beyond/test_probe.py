@@ -148,12 +148,82 @@ def test_maps_of_single_tokens_before_one_head_are_of_this_form():
 def test_a_cls_that_is_attended_to_is_one_more_token():
     b, a = drawn()
     ghost = ask(lambda ids: average(np.append(b[ids], 0.3), np.append(a[ids], 1.0)))
-    assert ghost.beyond > 0  # a word said twice is heard more
+    assert ghost.beyond > 0  # a word said twice has more weight
     assert not ghost.fits
 
     # With the ghost's own value known, the odds of each word against it are its weight.
     w = np.exp(a - 1.0)
     assert (ghost.values - 0.3) / (b - ghost.values) == pytest.approx(w)
+    # Repeated words tell its weight without that: a median over the strong words.
+    order = ghost.values.argsort(kind="stable")
+    strong = np.concatenate([order[:5], order[-5:]])
+    assert ghost.ghost == pytest.approx(np.median(1 / w[strong]), rel=1e-4)
+    assert f"the weight of {ghost.ghost:.2g} strong tokens" in ghost.verdict
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 20.0])
+def test_a_mean_with_a_ghost_draws_the_v_of_its_formula(size):
+    b = np.linspace(-3, 3, len(WORDS))
+    found = ask(lambda ids: b[ids].sum() / (len(ids) + size))
+    assert found.ghost == pytest.approx(size, rel=1e-3)
+    kappa = (1 + size) / (2 + size)
+    # Words of high values are paired with the lowest, whose value is -3 (1 / (1 + w)).
+    near, far = np.abs(b[20:]), 3.0
+    weight = (kappa * near + (1 - kappa) * far) / (kappa * far + (1 - kappa) * near)
+    seen = found.scores[20:] - found.scores[0]
+    assert seen == pytest.approx(np.log(weight), abs=1e-6)
+
+
+def test_counts_of_length_one_are_a_ghost_in_pairs_and_none_when_repeated():
+    b = np.linspace(-3, 3, len(WORDS))
+
+    def normed(ids):
+        counts = np.bincount(ids, minlength=len(WORDS))
+        return counts @ b / np.linalg.norm(counts)
+
+    found = ask(normed)
+    twin = ask(lambda ids: b[ids].sum() / (len(ids) + math.sqrt(2)))
+    assert found.scores == pytest.approx(twin.scores, abs=1e-9)
+    assert (found.ghost, found.fits) == (0, False)
+    assert "normalization by length" in found.verdict
+
+
+def test_hard_attention_has_no_weights_and_says_so():
+    b, _ = drawn()
+    with pytest.warns(UserWarning, match="1 of 40 tokens have a weight; 100%"):
+        found = ask(lambda ids: max(b[ids], key=abs))
+    assert (found.hard, found.beyond, found.ghost) == (1, 0, 0)
+    assert "hard attention or a maximum" in found.verdict
+    assert not found.fits
+    assert np.isfinite(found.scores).sum() == 1
+    assert np.isnan(found.explained) and np.isnan(found.strength).all()
+
+
+def test_the_verdict_names_what_cannot_be_told():
+    b, a = drawn()
+    total = ask(lambda ids: b[ids].sum())
+    assert total.ghost == math.inf
+    assert "100% of pairs from one end" in total.verdict
+    assert "a sum, or a <cls>" in total.verdict
+    layer = ask(lambda ids: average(b[ids], a[ids]))
+    assert (layer.ghost, layer.hard) == (0, 0)
+    assert layer.verdict.startswith("an average with one weight for each token")
+    curve = ask(lambda ids: math.tanh(np.mean(b[ids])))
+    assert "a saturating curve" in curve.verdict
+
+
+def test_neutral_words_beside_a_strong_one_are_different():
+    b, a = drawn()
+    seen = []
+
+    def formula(ids):
+        seen.append(ids)
+        return average(b[ids], a[ids])
+
+    ask(formula)
+    longest = max(seen, key=len)
+    assert len(longest) == 1 + max(DILUTIONS)
+    assert len(set(longest)) > 15  # all there are but the strong ones, in turn
 
 
 def test_a_curve_that_bends_gives_a_v_without_attention():

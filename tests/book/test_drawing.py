@@ -401,13 +401,20 @@ def test_replaced_attention_is_drawn_by_what_it_changes():
         assert axes.get_title(loc="left") == moment
         assert set(line(axes, "one a review")[:, 1]) == {height}
         for name in ("training", "test"):
-            change, divergence = (
-                [runs.loc[f"shared p, {price}, {name} {what}", moment].mean()
-                 for price in (10, 100, 1000)]
-                for what in ("change", "divergence")
-            )  # fmt: skip
-            found = line(axes, f"one p, {name} reviews")
-            close(found, np.stack([change, divergence], 1))
+            for way, label in (("shared p", "one p"), ("retrained", "all free")):
+                change, divergence = (
+                    [runs.loc[f"{way}, {price}, {name} {what}", moment].mean()
+                     for price in (10, 100, 1000)]
+                    for what in ("change", "divergence")
+                )  # fmt: skip
+                found = line(axes, f"{label}, {name}")
+                close(found, np.stack([change, divergence], 1))
+        same = [
+            [runs.loc[f"{way}, {what}", moment].mean()
+             for what in ("change of probability", "divergence")]
+            for way in ("uniform", "dealt anew")
+        ]  # fmt: skip
+        close(line(axes, "same verdicts"), same)
         assert axes.get_xscale() == axes.get_yscale() == "log"
     first, second = pyplot.gcf().axes
     assert first.get_ylim() == second.get_ylim()

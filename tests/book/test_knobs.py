@@ -24,7 +24,6 @@ SECONDS = 300  # within which a chapter ends at any of these settings
 # Chapters whose knobs do not turn yet.
 NOT_YET = {
     "broken_assumptions",
-    "classes",
     "convergence",
     "explanation",
     "interactions",
@@ -41,7 +40,14 @@ MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 # By chapter, settings far from the book's; those that run at each push come first.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "broken_assumptions": [],
-    "classes": [],
+    "classes": [
+        {"DIM": 16, "TOKENS": 300},
+        {"SEED": 3, "DIM": 64},
+        {"STEPS": 3, "DIM": 32},
+        {"RIGHT": 0.5, "DIM": 64},
+        {"TOKENS": 100, "DIM": 32, "STEPS": 20},
+        {"DIM": 4, "TOKENS": 1000},
+    ],
     "convergence": [
         {"SEED": 1},
         {"MAX_NORM": 2000.0},
@@ -64,7 +70,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"SEED": 7, "DRAWS": 2},
         {"LIMIT": 2000, "DIM": 8},
     ],
-    "explanation": [{"TRAIN": 200, "DIM": 8}],
+    "explanation": [
+        MINE,
+        {"TRAIN": 200, "DIM": 8, "TEST": 100},
+        {"DATA": "yelp", "TRAIN": 300, "TEST": 100, "DIM": 16},
+        {"TRAIN": 100, "TEST": 50, "DIM": 32, "SEED": 3},
+        {"TRAIN": 300, "TEST": 100, "STEPS": 2},
+        {"TRAIN": 20, "TEST": 20, "DIM": 2},
+    ],
     "first_step_on_p": [
         {"DIM": 64, "DRAWS": 2, "LIMIT": 200},
         {"DIM": 16, "DRAWS": 1, "LIMIT": 100, "LARGE_STEP": 1e6},
@@ -90,7 +103,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"ETA_0": 1, "LEVELS": [0.69, 0.1], "DIM": 256},
         {"LIMIT": 40},
     ],
-    "interactions": [],
+    "interactions": [
+        {"Q": 0.0, "SEED": 3, "REVIEWS": 300},
+        {"Q": 0.3, "N": 500, "DIM": 8, "REVIEWS": 100},
+        {"T": 3, "WORDS": 1, "REVIEWS": 200, "MIN_COUNT": 1_000},
+        {"T": 20, "PASSES": 1, "REVIEWS": 500, "MIN_COUNT": 5},
+        {"N": 100, "DIM": 2, "REVIEWS": 300},
+        {"Q": 0.45, "PASSES": 16, "REVIEWS": 300},
+    ],
     "margins": [{"DIM": 32}, {"STEP": 10.0}],
     "max_margin": [
         {"DIM": 64, "N": 40, "N_TOKENS": 60, "MAX_NORM": 300.0},
@@ -125,7 +145,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"LARGE_STEP": 1e7, "SEED": 3},
         {"DIM": 4096, "YELP_REVIEWS": 500},
     ],
-    "outside": [{"COPIES": 10}, {"SCALE": 0.9}],
+    "outside": [
+        {"COPIES": 10, "SAMPLES": 100},
+        {"SCALE": 0.9, "SAMPLES": 50},
+        {"STRONG": "awful", "NEUTRAL_WORD": "of"},
+        {"SAMPLES": 10, "COPIES": 1},
+        {"STRONG": "the", "NEUTRAL_WORD": "of", "SAMPLES": 20},
+        {"SCALE": 3.0, "SAMPLES": 2_000},
+    ],
     "own_texts": [MINE, {"LIMIT": 50}, {"DATA": "yelp", "LIMIT": 100}],
     "reviews": [
         {"LIMIT": 1000, "DIM": 32, "STEPS": 5},

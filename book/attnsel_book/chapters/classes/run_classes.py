@@ -2,7 +2,8 @@
 
     ATTNSEL_DATA=... python -m attnsel_book.chapters.classes.run_classes
 
-It takes about five minutes of one core and writes `classes.json`, which
+Each model is trained again with shuffled labels: whatever it then shows is memory. It
+takes about ten minutes of one core and writes `classes.json`, which
 the chapter reads. IMDB's ratings are in a local copy of the data only.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,13 @@ from torch.nn.functional import one_hot
 from attnsel import AttentionClassifier, Corpus, Vocab, load_corpus
 from attnsel.model import accuracy, bag_logits
 from attnsel.reporting.baseline import baseline
-from attnsel.theory import mean_count, signed_frequency
+from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.train import fit, one_step
 from attnsel_book import authors
 
 OUT = Path(__file__).with_name("classes.json")
-SEEDS = range(10)
+SEEDS, ARM_SEEDS = range(10), range(3)
+FREQUENT = 0.01  # occurrences a test review
 PAPER = {k: authors(f"class {k}") for k in (2, 4)}
 
 
@@ -69,10 +72,19 @@ def rate(dim: int) -> float:
     return 0.045 / dim**0.5
 
 
-def tables(name: str, corpus: Corpus) -> list[dict[str, Any]]:
+def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
+    """Return the same texts, their labels in another order."""
+    random = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(corpus), generator=random)
+    return Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
+
+
+def tables(name: str, true: Corpus, labels: str) -> list[dict[str, Any]]:
     """Return for seeds and classes how the bin means agree with table and axis."""
-    rows, x = [], importance(corpus).numpy()
+    rows = []
     for seed in SEEDS:
+        corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
+        x = importance(corpus).numpy()
         K = corpus.n_classes
         model = AttentionClassifier(len(corpus.vocab), 2048, n_classes=K, seed=seed)
         fit(model, corpus, steps=120, lr=rate(2048), until_accuracy=0.99)
@@ -82,7 +94,8 @@ def tables(name: str, corpus: Corpus) -> list[dict[str, Any]]:
             centers = PAPER[2]["x"] if theirs is None else theirs["x"]
             y = by_bin(x[:, k - 1], scores[:, k], centers)
             full = ~np.isnan(y)
-            row: dict[str, Any] = {"corpus": name, "class": k, "seed": seed}
+            row: dict[str, Any] = {"corpus": name, "labels": labels}
+            row |= {"class": k, "seed": seed}
             row["rise"] = spearmanr(centers[full], y[full]).statistic
             row["step"] = inner_over_outer(centers[full], y[full])
             if theirs is not None:
@@ -90,6 +103,53 @@ def tables(name: str, corpus: Corpus) -> list[dict[str, Any]]:
             rows.append(
                 {k: round(x, 4) if type(x) is not str else x for k, x in row.items()}
             )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
+    """Return the rank correlation of x and y with that of a third taken out."""
+    xy, xz, yz = (
+        float(spearmanr(*pair).statistic) for pair in ((x, y), (x, given), (y, given))
+    )
+    return (xy - xz * yz) / float(np.sqrt((1 - xz**2) * (1 - yz**2)))
+
+
+def arms(name: str, true: Corpus, test: Corpus, dim: int) -> list[dict[str, Any]]:
+    """Return how attention rises with the lean to each class, in three readings.
+
+    Along the leans of the texts a model has learned from, along those of test reviews,
+    and along these for tokens that occur often there, with the frequency of a token in
+    training taken out.
+    """
+    rows = []
+    often = np.asarray(true.counts.sum(0)).ravel()
+    in_test = np.asarray(test.counts.sum(0)).ravel()
+    for seed, labels in product(ARM_SEEDS, ("true", "shuffled")):
+        corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
+        K = corpus.n_classes
+        model = AttentionClassifier(len(corpus.vocab), dim, n_classes=K, seed=seed)
+        fit(model, corpus, steps=120, lr=rate(dim), until_accuracy=0.99)
+        a = model.scores().detach().numpy()[:, 0]
+        readings = {
+            "own": (posterior_difference(corpus), often > 0),
+            "test": (posterior_difference(test), in_test > 0),
+            "frequent": (posterior_difference(test), in_test >= FREQUENT * len(test)),
+        }
+        for k in range(K):
+            row: dict[str, Any] = {"corpus": name, "labels": labels}
+            row |= {"class": k + 1, "seed": seed}
+            for reading, (leans, there) in readings.items():
+                lean, own = leans.nan_to_num(-1).max(1)
+                mine = ((own == k) & (lean >= 0)).numpy() & there & (often > 0)
+                x, y = lean.numpy()[mine], a[mine]
+                found = (
+                    partial_spearman(x, y, often[mine])
+                    if reading == "frequent"
+                    else float(spearmanr(x, y).statistic)
+                )
+                row |= {reading: round(found, 4), f"{reading}, tokens": int(mine.sum())}
+            rows.append(row)
         print(rows[-1], flush=True)
     return rows
 
@@ -148,14 +208,19 @@ def main() -> None:
     rated = load_corpus(files / "train.parquet", label="rating")
     rated_new = load_corpus(files / "test.parquet", label="rating", vocab=rated.vocab)
     imdb = regroup(rated, pairs).balanced(2_000)
-    found: dict[str, list[Any]] = {"tables": [], "errors": [], "accuracy": []}
+    found: dict[str, list[Any]] = {
+        part: [] for part in ("tables", "errors", "accuracy", "arms")
+    }
     for name, (corpus, test) in yelp.items():
         found["errors"] += errors(name, corpus)
         found["accuracy"].append(quality(name, corpus, test, 2048))
-        found["tables"] += tables(name, corpus)
+        for labels in ("true", "shuffled"):
+            found["tables"] += tables(name, corpus, labels)
+        found["arms"] += arms(name, corpus, test, 2048)
     found["errors"] += errors("IMDB by rating", imdb)
     test = regroup(rated_new, pairs).balanced()
     found["accuracy"].append(quality("IMDB by rating", imdb, test, 512))
+    found["arms"] += arms("IMDB by rating", imdb, test, 512)
     OUT.write_text(json.dumps(found, indent=0) + "\n")
 
 

@@ -1,6 +1,7 @@
 """Figures of the chapter on attention as an explanation."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
-from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, seed_range
+from attnsel_book.style import ACCENT, CLASSES, NEGATIVE, NEUTRAL, POSITIVE, seed_range
 
 PARTS = [0.01, 0.02, 0.05, 0.1, 0.2]  # of the words of a review that are deleted
 PRICES = [10, 100, 1000]  # of a changed prediction
+COLOURS = POSITIVE, NEGATIVE, CLASSES[3], CLASSES[4]
 
 
 def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> None:
@@ -26,7 +28,7 @@ def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> Non
     sizes = np.sort(share * gap)[::-1]
     _, axes = pyplot.subplots(figsize=(5.2, 4.2))
     across = np.geomspace(share.min() / 2, 3 * share.max())
-    for level in sizes[[0, 3, 9, 27]]:
+    for level in [sizes[i] for i in (0, 3, 9, 27) if i < len(sizes)]:
         axes.plot(across, level / across, color=NEUTRAL, lw=0.8)
     sides = {"for the verdict": (1, POSITIVE), "against it": (-1, NEGATIVE)}
     for label, (sign, colour) in sides.items():
@@ -79,20 +81,27 @@ def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
     """Draw how far another attention lies and what it changes, from `explanations`.
 
     There is a panel for each moment; `farthest` has the mean divergence of an attention
-    that is made for each review.
+    that is made for each review. Dots are one other p, triangles all scores and values
+    made anew, stars those with the same verdicts on every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):
-        for name, colour in (("training", POSITIVE), ("test", NEGATIVE)):
-            at = [f"shared p, {price}, {name}" for price in PRICES]
+        ways = ("shared p", "one p", "o"), ("retrained", "all free", "^")
+        reviews = product(ways, ("training", "test"))
+        for colour, ((way, label, mark), name) in zip(COLOURS, reviews, strict=True):
+            at = [f"{way}, {price}, {name}" for price in PRICES]
             x = runs.loc[[f"{row} change" for row in at], moment].to_numpy()
             y = runs.loc[[f"{row} divergence" for row in at], moment].to_numpy()
-            axes.plot(x, y, "o", ms=4, color=colour)
-            label = f"one p, {name} reviews"
-            axes.plot(x.mean(1), y.mean(1), color=colour, label=label)
+            axes.plot(x, y, mark, ms=4, color=colour)
+            axes.plot(x.mean(1), y.mean(1), color=colour, label=f"{label}, {name}")
+        twins = [f"{way}, {{}}" for way in ("uniform", "dealt anew")]
+        x = runs.loc[[row.format("change of probability") for row in twins], moment]
+        y = runs.loc[[row.format("divergence") for row in twins], moment]
+        style: Any = {"ls": "", "color": ACCENT, "label": "same verdicts"}
+        axes.plot(x.mean(axis=1), y.mean(axis=1), marker="*", ms=9, **style)
         axes.axhline(height, color=NEUTRAL, ls="--", label="one a review")
         axes.set(xscale="log", yscale="log", title=moment)
         axes.set(xlabel="mean change of the probability", ylabel="mean divergence")
         _plain_numbers(axes)
         axes.tick_params(labelleft=True)
-    panels[-1].legend(loc="lower right")
+    panels[-1].legend(loc="lower right", fontsize=9)

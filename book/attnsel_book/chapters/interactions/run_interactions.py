@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from attnsel.train import fit, one_step
 HERE = Path(__file__).parent
 SEEDS = range(10)
 WORDS, LENGTH, N, N_TEST = 10, 8, 5_000, 1_000
+OPINIONS = 1, 3, 5, 8, 12  # where groups of reviews by opinion words begin
 TOKENS = [f"{side}{i}" for side in ("good", "bad") for i in range(WORDS)]
 TOKENS += ["not"] + [f"w{i}" for i in range(20)]
 VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
@@ -198,14 +200,45 @@ def add_pairs(
     return Corpus(hstack([corpus.counts, counts]), corpus.targets, vocab), pairs
 
 
+def at_equal_numbers(
+    held: np.ndarray, is_negated: np.ndarray, is_wrong: np.ndarray
+) -> dict[str, Any]:
+    """Return the errors with and without a negated opinion, by number of opinions.
+
+    With them come the raw odds ratio and that of Mantel and Haenszel over the groups,
+    with an interval of 95% by the variance of Robins, Breslow and Greenland.
+    """
+    rows, tables = [], []
+    for low, high in pairwise((*OPINIONS, np.inf)):
+        group = (held >= low) & (held < high)
+        cells = [
+            [int((group & (is_negated == n) & (is_wrong == w)).sum()) for w in (1, 0)]
+            for n in (1, 0)
+        ]
+        tables.append(cells)
+        (a, b), (c, d) = cells
+        row: dict[str, Any] = {"from": low, "reviews": a + b + c + d, "negated": a + b}
+        rows.append(row | {"error with": a / (a + b), "error without": c / (c + d)})
+    A, B, C, D = np.array(tables, dtype=float).reshape(-1, 4).T
+    n = A + B + C + D
+    R, S, P, Q = A * D / n, B * C / n, (A + D) / n, (B + C) / n
+    spread = np.sqrt(
+        (P * R).sum() / (2 * R.sum() ** 2)
+        + (P * S + Q * R).sum() / (2 * R.sum() * S.sum())
+        + (Q * S).sum() / (2 * S.sum() ** 2)
+    )
+    odds = float(R.sum() / S.sum())
+    raw = float(A.sum() * D.sum() / (B.sum() * C.sum()))
+    ends = (odds * np.exp([-1.96 * spread, 1.96 * spread])).tolist()
+    return {"by_number": rows, "raw_odds": raw, "odds": odds, "odds_ends": ends}
+
+
 def words() -> list[dict[str, Any]]:
     """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
     random, size = torch.Generator().manual_seed(0), 10_000
     train = load_corpus("imdb")
     test = load_corpus("imdb", "test", vocab=train.vocab)
-    train, test = (
-        c[torch.randperm(len(c), generator=random)[:size]] for c in (train, test)
-    )
+    train = train[torch.randperm(len(train), generator=random)[:size]]
     texts = [token_ids(train), token_ids(test)]
     inputs = {"words": (train, test)}
     mixed = [shuffled(*text, 0) for text in texts]
@@ -236,7 +269,7 @@ def words() -> list[dict[str, Any]]:
         for back in (1, 2):
             here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)
             near[back:] |= here & negator[ids[:-back]]
-        return [np.bincount(row[word & k], minlength=size) for k in (True, near)]
+        return [np.bincount(row[word & k], minlength=row[-1] + 1) for k in (True, near)]
 
     signs = test.signs
     wrong = (signs * logits["words"] <= 0).numpy()
@@ -249,6 +282,9 @@ def words() -> list[dict[str, Any]]:
         found[f"{name}_share"] = f"{(turned[mask] > 0).mean():.0%}"
         found[f"{name}_chance"] = f"{(chance[mask] > 0).mean():.0%}"
         found[f"{name}_words"] = f"{held[mask].mean():.1f}"
+    found |= at_equal_numbers(held, turned > 0, wrong)
+    by_chance = at_equal_numbers(held, chance > 0, wrong)
+    found |= {"null_odds": by_chance["odds"], "null_ends": by_chance["odds_ends"]}
     found["gap"] = float((turned[wrong] > 0).mean() - (turned[~wrong] > 0).mean())
     found["ratio"] = float(held[~wrong].mean() / held[wrong].mean())
     found["by_negated"] = float(mended[turned > 0].sum() / mended.sum())

@@ -21,6 +21,13 @@ def outside_runs() -> pd.DataFrame:
         return pd.read_csv(file)
 
 
+def table_of(name: str) -> pd.DataFrame:
+    """Return a table of `run_grid.py`, "grid" or "clients", one row a run."""
+    folder = resources.files(__package__)
+    with folder.joinpath(f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file)
+
+
 def seed_ranges(
     runs: pd.DataFrame, columns: Mapping[str, str], by: str = "variant"
 ) -> pd.DataFrame:

@@ -333,9 +333,6 @@ def row(run: Run) -> Row:
     found["beyond"] = told.beyond
     found["cycle"] = told.cycle
     found["pairs explain"] = told.explained
-    for i, copies in enumerate((1, 4, 16, 64)):
-        found[f"left of {copies}"] = float(told.dilution[i])
-        found[f"strength at {copies}"] = float(told.strength[i])
     scores = torch.from_numpy(told.scores).float()
     agreed = torch.corrcoef(torch.stack([a, scores])[:, ~scores.isnan()])[0, 1]
     found["fit and pairs"] = float(agreed) if len(scores) else np.nan

@@ -40,6 +40,29 @@ def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
     return a.detach()
 
 
+def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
+    """Return the average in which one more token is in every text.
+
+    Its log-weight and value are `ghost`, (2,). The value of a token is the one with
+    which it alone, beside the ghost, gets its own answer b.
+    """
+    w, w_0 = padded(a.exp(), ids), ghost[0].exp()
+    alone = padded(b, ids) * (w_0 + w) - w_0 * ghost[1] * (ids >= 0)
+    return (w_0 * ghost[1] + alone.sum(1)) / (w_0 + w.sum(1))
+
+
+def fit_with_ghost(b: Tensor, ids: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a (V,), and log-weight and value of the ghost (2,), b held fixed."""
+    a = torch.zeros_like(b, requires_grad=True)
+    ghost = torch.tensor([-2.0, float(b.mean())], requires_grad=True)
+    adam = torch.optim.Adam([a, ghost], lr=RATE)
+    for _ in range(STEPS):
+        adam.zero_grad()
+        (with_ghost(a, ghost, b, ids) - f).square().mean().backward()
+        adam.step()
+    return a.detach(), ghost.detach()
+
+
 def counts(ids: Tensor, n_tokens: int) -> csr_array:
     """Return how often each token occurs, and a column of ones, (n, V + 1)."""
     n = len(ids)
