@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from attnsel.corpus import Corpus
 from attnsel.groups import group_numbers, linked, same_texts
 from attnsel.reporting.copies import near_copies
 from attnsel.texts.columns import Columns, find_columns
-from attnsel.texts.loading import Table, load_table
+from attnsel.texts.loading import Table, load_corpus, load_table
 from attnsel.tokens import Tokenizer
 
 HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
@@ -153,6 +153,35 @@ def read_parts(
         grouped=None if groups is None else _name_of(groups),
         suggested=suggested_groups(tables[0].rest) if groups is None else [],
     )
+
+
+def train_and_test(
+    source: Any, *, text: str, label: str, limit: int | None
+) -> tuple[Corpus, Corpus]:
+    """Return a corpus to learn from and one held out, in the tokens of the former.
+
+    Held out is the split "test" of the source, or else a fifth of its texts, copies on
+    one side. All rows are kept; arguments are as in `report`.
+    """
+    columns: Any = {"text": text, "label": label}
+    whole = _sampled(source, limit, **columns)
+    if not _is_one_table(source):
+        with suppress(ValueError):  # there is no such split
+            test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
+            return whole, test
+    sample = Sample(whole, group_numbers(whole), np.arange(len(whole)))
+    is_test = held_out(sample, seed=0)
+    return replace(whole[~is_test], left_out=whole.left_out), whole[is_test]
+
+
+def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
+    """Return a corpus of at most so many texts."""
+    try:
+        return load_corpus(source, limit=limit, **settings)
+    except ValueError as error:
+        if limit is None or not str(error).startswith("limit:"):
+            raise
+        return load_corpus(source, **settings)  # there are fewer
 
 
 def joined(parts: Parts) -> Sample:

@@ -25,7 +25,7 @@ from attnsel.reporting.quality import (
     share_of,
     trained,
 )
-from attnsel.reporting.splits import Sample, held_out
+from attnsel.reporting.splits import Sample, held_out, train_and_test
 from attnsel.texts.reviews import generate_reviews
 
 # The report that most tests look at is made once, in one process.
@@ -305,6 +305,18 @@ def test_half_of_the_rows_are_one_sentence():
     repeated = fact(told, "Texts written twice").value
     assert repeated.startswith("399 rows repeat")
     assert "“the same sentence” stands there 400 times" in repeated
+
+
+@pytest.mark.filterwarnings("ignore:the corpus is small")
+def test_a_corpus_and_one_held_out_share_their_tokens():
+    texts, labels = generate_reviews(100)
+    table = pd.DataFrame({"text": [*texts, texts[0]], "label": [*labels, labels[0]]})
+    train, test = train_and_test(table, text="text", label="label", limit=None)
+    assert (len(train) + len(test), train.vocab) == (101, test.vocab)
+    assert not set(train.texts) & set(test.texts)
+    both = {"train": table[:60], "test": table[60:100]}
+    train, test = train_and_test(both, text="text", label="label", limit=30)
+    assert (len(train), len(test), train.vocab) == (30, 30, test.vocab)
 
 
 def test_masking_takes_one_token_from_all_texts():
