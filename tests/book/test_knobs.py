@@ -165,9 +165,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "selection": [{"SEEDS": range(3)}],
     "settings": [],
     "synthetic": [
-        {"N": 200, "V": 40, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
-        {"N": 200, "V": 40, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
-        {"N": 100, "V": 20, "T": 2, "DIM": 8, "DELTA": 0.95, "STEPS": 5, "RATE": 1.0},
+        {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
+        {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
+        {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.9, "STEPS": 5, "RATE": 1.0},
         {"DELTA": 0.5},
         {"DIM": 64, "LOSS": 0.1},
         {"T": 80, "N": 1000},
