@@ -10,11 +10,12 @@ from scipy.stats import binomtest
 from attnsel_book import authors, data, leaning_corpus, step_sweep
 from attnsel_book.chapters.explanation.results import explanations
 from attnsel_book.chapters.outside.results import outside_runs, seed_ranges
-from attnsel_book.chapters.selection.results import selection_runs
+from attnsel_book.chapters.selection.results import followed_runs, selection_runs
 from attnsel_book.data import store, stored
 
 PARTS = [
     "selection/selection",
+    "selection/followed",
     "settings/settings",
     "broken_assumptions/assumptions",
     "margins/optimizers",
@@ -71,6 +72,17 @@ def test_runs_of_selection_are_judged_where_they_have_two_classes(part):
     if judged:
         assert (runs["all"] == (runs["positive"] + runs["negative"] == 2)).all()
         assert not (runs["all"] & runs["lost"]).any()
+
+
+def test_each_lost_run_was_followed_on_and_changes_are_counted():
+    runs = ["problem", "d", "step", "seed"]
+    lost = step_sweep().query("lost")[runs]
+    followed = followed_runs("lost")
+    assert followed[runs].to_numpy().tolist() == lost.to_numpy().tolist()
+    assert followed["end"].min() > 29_999
+    for norm in (1000, 3000, 10000):
+        late = followed["last change"] > norm
+        assert (late == (followed[f"change after {norm}"] > 0)).all()
 
 
 @pytest.mark.parametrize("rare", [0, 1])

@@ -25,21 +25,34 @@ SECONDS = 300  # within which a chapter ends at any of these settings
 NOT_YET = {
     "broken_assumptions",
     "convergence",
+    "convergence_details",
+    "margins",
+    "margins_sweeps",
+    "selection",
+    "selection_theorems",
+    "settings",
     "explanation",
     "interactions",
-    "margins",
     "outside",
     "own_texts",
-    "selection",
-    "settings",
     "synthetic",
 }
 
 # A file of one's own, in the folder in which a chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+# A small corpus with Assumption 1.
+SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 # By chapter, settings far from the book's; those that run at each push come first.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "broken_assumptions": [],
+    "broken_assumptions": [
+        {"DIM": 64, "MAX_NORM": 300.0},
+        {"SEEDS": [3], "MAX_NORM": 400.0},
+        {"STEP": 300.0, "MAX_NORM": 300.0},
+        {"SMALL": {"n": 20, "n_tokens": 20, "length": 4, "n_relevant": 4}},
+        {"DIM": 20},
+        {"STEP": 1.0},
+        {"SEEDS": range(2)},
+    ],
     "classes": [
         {"DIM": 16, "TOKENS": 300},
         {"SEED": 3, "DIM": 64},
@@ -49,10 +62,23 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"DIM": 4, "TOKENS": 1000},
     ],
     "convergence": [
+        {"SIZES": SMALL, "DIM": 256, "MAX_NORM": 300.0},
+        {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0},
+        {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0},
         {"SEED": 1},
         {"MAX_NORM": 2000.0},
         {"MAX_NORM": 100.0},
         {"DIM": 256},
+        {"STEP": 1000.0},
+    ],
+    "convergence_details": [
+        {"SIZES": SMALL, "DIM": 256, "MAX_NORM": 300.0},
+        {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0},
+        {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0},
+        {"SEED": 1},
+        {"MAX_NORM": 2000.0},
+        {"DIM": 256},
+        {"STEP": 1000.0},
     ],
     "deeper": [
         {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},
@@ -111,7 +137,23 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"N": 100, "DIM": 2, "REVIEWS": 300},
         {"Q": 0.45, "PASSES": 16, "REVIEWS": 300},
     ],
-    "margins": [{"DIM": 32}, {"STEP": 10.0}],
+    "margins": [
+        {"DIM": 42, "LEAD": 10.0},
+        {"SEED": 3, "LEAD": 20.0},
+        {"STEP": 300.0, "LEAD": 10.0},
+        {"DIM": 32},
+        {"STEP": 10.0},
+        {"RATE": 0.1},
+        {"LEAD": 300.0},
+    ],
+    "margins_sweeps": [
+        {"DIM": 128, "MAX_NORM": 100.0},
+        {"SEED": 5, "MAX_NORM": 100.0},
+        {"STEP": 100.0, "MAX_NORM": 50.0},
+        {"DIM": 64},
+        {"MAX_NORM": 3000.0},
+        {"STEP": 3000.0},
+    ],
     "max_margin": [
         {"DIM": 64, "N": 40, "N_TOKENS": 60, "MAX_NORM": 300.0},
         {"N": 40, "N_TOKENS": 900, "LENGTH": 4, "DIM": 32, "STEP": 1000.0},
@@ -162,8 +204,31 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"PAPER_YELP": 500, "DIM": 64},
         {"LIMIT": 5000, "DIM": 128, "RATE": 1.0},
     ],
-    "selection": [{"SEEDS": range(3)}],
-    "settings": [],
+    "selection": [
+        {"SIZES": SMALL, "DIM": 64, "STEP": 1000.0},
+        {"SIZES": SMALL, "DIM": 30, "MAX_NORM": 30.0},
+        {"SEED": 3, "DIM": 512, "MAX_NORM": 50.0},
+        {"STEP": 100.0},
+        {"STEP": 6000.0, "DIM": 16_384},
+        {"MAX_NORM": 3000.0},
+        {"STEP": 1.0},
+    ],
+    "selection_theorems": [
+        {"EARLY": 256, "LIMIT_NORM": 10.0},
+        {"DIM": 64, "EARLY": 512},
+        {"DIM": 256, "EARLY": 1024, "SMALL": SMALL},
+        {"LONG": {"n": 80, "n_tokens": 60, "length": 12, "n_relevant": 4}},
+        {"EARLY": 16_384, "LIMIT_NORM": 300.0},
+        {"DIM": 16_384},
+    ],
+    "settings": [
+        {"SUBSET": 100, "TOKENS": 300, "DIM": 16, "STEPS": 20, "N": 200},
+        {"SUBSET": 50, "DIM": 8, "STEPS": 10, "N": 300, "T": 10, "V": 100},
+        {"SUBSET": 100, "STEPS": 5, "DIM": 16, "DELTA": 0.5, "N": 500, "V": 60},
+        {"RATE": 0.2, "SUBSET": 200},
+        {"LOSS": 0.2, "SUBSET": 200},
+        {"DRAWN_RATE": 0.5, "SUBSET": 200},
+    ],
     "synthetic": [
         {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
         {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},

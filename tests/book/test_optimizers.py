@@ -100,14 +100,18 @@ def test_a_stored_run_again_and_its_cosine_is_above_its_share() -> None:
 @pytest.mark.weekly
 def test_a_stored_run_that_loses_a_class_again() -> None:
     rows = stored("margins/optimizers")["lost"]
-    (found,) = (r for r in rows if (r["optimizer"], r["seed"]) == ("coordinate .3", 6))
+    (found,) = (
+        r
+        for r in rows
+        if (r["optimizer"], r["seed"], r["lead"]) == ("coordinate .3", 6, 20)
+    )
     sizes = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
     problem = one_step_problem(512, 300.0, seed=6, dtype=torch.float64, **sizes)
 
     def rule(u: np.ndarray) -> np.ndarray:
         return np.where(abs(u) == abs(u).max(), 0.3 * np.sign(u), 0)
 
-    p = path(problem, rule, found["changed"] + 200)[-1]
+    p = path(problem, rule, found["steps"])[-1]
     scores = problem.model.embeddings.detach().numpy() @ p
     bags = problem.corpus.counts.toarray() > 0
     selected = np.where(bags, scores, -np.inf).argmax(axis=1)

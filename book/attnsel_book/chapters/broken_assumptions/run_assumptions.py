@@ -130,6 +130,20 @@ def large_step(dim: int, seed: int) -> dict[str, Any]:
     }
 
 
+def huge_step(seed: int, dtype: torch.dtype) -> dict[str, Any]:
+    """Follow p after a step of 10,000 in d = 256 to norm 30,000."""
+    problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
+    flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
+    right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)
+    return {
+        "draw": str(dtype).removeprefix("torch."),
+        "seed": seed,
+        "right": float(right.double().mean()),
+        "norm": float(flow.norms[-1]),
+        "loss fell": bool(flow.loss[-1] < flow.loss[0]),
+    }
+
+
 def tidy(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row as JSON has it: numbers of a few digits, and none for nan."""
     short = dict(row)
@@ -150,6 +164,11 @@ def main() -> None:
         "variants": [run(name, seed) for name in VARIANTS for seed in SEEDS],
         "output": [with_output(seed) for seed in SEEDS],
         "large step": [large_step(dim, seed) for dim in (256, 4096) for seed in SEEDS],
+        "huge step": [
+            huge_step(seed, dtype)
+            for dtype in (torch.float32, torch.float64)
+            for seed in SEEDS
+        ],
     }
     tidied = {name: map(tidy, rows) for name, rows in parts.items()}
     store(target, tidied)

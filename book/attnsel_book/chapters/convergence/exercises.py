@@ -1,7 +1,7 @@
 """Exercises of the chapter on convergence with a rate."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,129 +12,156 @@ import attnsel
 from attnsel.beyond.theorem_a import certificate
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
-from attnsel.theory import max_margin
-from attnsel_book.chapters.selection.exercises import votes
+from attnsel.synthetic import separable_corpus
+from attnsel.theory import max_margin, relevant_tokens
+from attnsel.tokens import Vocab
 from attnsel_book.checks.checking import exercise
 from attnsel_book.checks.telling import as_numbers
 from attnsel_book.problems import one_step_problem
 
 
-def moderate_votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield those of `votes` that are no test of overflow."""
-    return (case for case in votes() if case[0].min() > -100)
+def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield votes of the relevant tokens and the strongest ones against them."""
+    yield np.array([1.0]), np.array([0.0])
+    yield np.array([1.0, 3.0]), np.array([0.5, -1.0])
+    yield np.array([-700.0]), np.array([-800.0])
+    random = np.random.default_rng(0)
+    for n in (3, 5, 8):
+        held = random.uniform(0.5, 4, n)
+        yield held, held - random.uniform(0.1, 3, n)
 
 
-def constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A of Theorem A."""
-    return float((len(votes) * (1 + np.exp(votes)) / (votes - others)).max())
+def _plain_loss(z: np.ndarray) -> np.ndarray:
+    return np.log(1 + np.exp(-z))
+
+
+def _dearer(votes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, -others) - np.logaddexp(0, -votes)
+
+
+def level(votes: np.ndarray, others: np.ndarray) -> float:
+    """Return the least excess loss of an attention that misses a sequence."""
+    return _dearer(votes, others).min() / len(votes)
 
 
 @exercise(
-    "convergence-constant",
-    expected=constant,
-    cases=moderate_votes,
+    "convergence-level",
+    expected=level,
+    cases=votes,
     mistakes={
-        "n is missing: the loss is a mean, so one sequence is 1/n of it": (
-            lambda votes, others: constant(votes, others) / len(votes)
+        "the loss is a mean: one sequence missed costs 1/n of its own loss": (
+            lambda votes, others: _dearer(votes, others).min()
         ),
-        "take the greatest over the sequences: the worst of them decides": (
-            lambda votes, others: (
-                len(votes) * ((1 + np.exp(votes)) / (votes - others)).min()
-            )
+        "take the sequence that is cheapest to miss, not the dearest": (
+            lambda votes, others: _dearer(votes, others).max() / len(votes)
         ),
-        "g = 1 / (1 + exp(y gamma)): the sign in the exponent is turned round": (
-            lambda votes, others: (
-                len(votes) * (1 + np.exp(-votes)) / (votes - others)
-            ).max()
+        "that is what it costs to miss all sequences; one is enough": (
+            lambda votes, others: _dearer(votes, others).mean()
         ),
-        "g is missing": (lambda votes, others: (len(votes) / (votes - others)).max()),
-        "n / (g gap) of each sequence first, then the greatest; not g and gap apart": (
+        "the sign is turned round: missing a sequence raises the loss": (
+            lambda votes, others: -_dearer(votes, others).min() / len(votes)
+        ),
+        "exp overflows for a vote of -800: np.logaddexp(0, -z) is log(1 + e^-z)": (
             lambda votes, others: (
-                len(votes) * (1 + np.exp(votes)).max() / (votes - others).min()
+                (_plain_loss(others) - _plain_loss(votes)).min() / len(votes)
             )
         ),
     },
     hints=(
-        "g of a sequence is 1 / (1 + exp(vote)), its gap is vote minus other.",
-        "Each sequence gives one number, made of n, its g and its gap. The bound has to"
-        " hold for the worst of them.",
+        "All attention on the best competitor instead of the relevant token: how much "
+        "does the loss of this one sequence grow? Which sequence is the cheapest?",
+        "np.logaddexp(0, -z) is the loss of a vote z without overflow. The loss of the"
+        " corpus is a mean over n sequences: what does one of them add to it?",
     ),
     dots=1,
     minutes=5,
 )
-def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A from votes (n,) and the strongest against them, (n,)."""
-    g = 1 / (1 + np.exp(votes))
-    return (len(votes) / (g * (votes - others))).max()
+def my_level(votes: np.ndarray, others: np.ndarray) -> float:
+    """Return E_sel, a number, from numpy arrays of n votes and n others.
+
+    votes are those of the relevant tokens, others the strongest against them.
+    """
+    costs = np.logaddexp(0, -others) - np.logaddexp(0, -votes)
+    return costs.min() / len(votes)
 
 
-def levels() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
-    """Yield votes with an excess loss below the level of selection."""
-    for held, others in moderate_votes():
-        costs = np.logaddexp(0, -others) - np.logaddexp(0, -held)
-        for share in (0.1, 0.6):
-            yield held, others, share * float(costs.min()) / len(held)
+def points() -> Iterator[tuple[np.ndarray, np.ndarray, Corpus, np.ndarray]]:
+    """Yield embeddings, p, a corpus and a token of each sequence."""
+    vocab = Vocab(["a", "b", "c", "d"])
+    tiny = Corpus.from_tokens([[0, 2], [1, 2, 3]], [1, 0], vocab)
+    yield np.eye(4), np.array([3.0, 2, 1, 0]), tiny, np.array([0, 1])
+    yield np.eye(4), np.array([0.0, 2, 1, 3]), tiny, np.array([0, 1])
+    for seed in range(3):
+        corpus = separable_corpus(8, 10, 4, n_relevant=4, seed=seed)
+        random = np.random.default_rng(seed)
+        E, p = random.normal(size=(10, 5)), random.normal(size=5)
+        yield E, p, corpus, relevant_tokens(corpus).numpy()
 
 
-def _vote_of(loss: np.ndarray) -> np.ndarray:
-    return -np.log(np.expm1(loss))
+def leads_of(
+    E: np.ndarray, p: np.ndarray, corpus: Corpus, selected: np.ndarray
+) -> list[list[float]]:
+    """Return the leads over the other tokens of each sequence, by loops."""
+    found = []
+    for i, r in enumerate(selected):
+        others = set(corpus.counts[[i]].indices.tolist()) - {int(r)}
+        found.append([float(p @ (E[r] - E[s])) for s in others])
+    return found
 
 
-def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta of Theorem A."""
-    loss = np.logaddexp(0, -votes) + len(votes) * excess
-    return float(((_vote_of(loss) - others) / (votes - others)).min())
+def over_all(how: Callable[[np.ndarray], float]) -> Callable[..., float]:
+    """Return a function that takes some number of all leads."""
+    return lambda *case: float(how(np.concatenate(leads_of(*case))))
+
+
+def over_vocabulary(
+    E: np.ndarray, p: np.ndarray, corpus: Corpus, selected: np.ndarray
+) -> float:
+    """Return the least lead over any token of the vocabulary."""
+    a = E @ p
+    return float(min(a[r] - np.delete(a, r).max() for r in selected))
 
 
 @exercise(
-    "convergence-theta",
-    expected=least_attention,
-    cases=levels,
+    "convergence-least-lead",
+    expected=over_all(np.min),
+    cases=points,
     mistakes={
-        "one sequence may carry the whole excess: that is n times the excess": (
-            lambda votes, others, excess: least_attention(
-                votes, others, excess / len(votes)
-            )
+        "the least of all leads, not their mean": over_all(np.mean),
+        "the least of all leads, not the greatest": over_all(np.max),
+        "a lead that is negative keeps its sign": over_all(lambda x: np.abs(x).min()),
+        "the selected token is no competitor of itself": (
+            over_all(lambda x: min(x.min(), 0.0))
         ),
-        "take the least over the sequences: the attention is at least theta in each": (
-            lambda votes, others, excess: float(
-                np.max(
-                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
-                    / (votes - others)
-                )
-            )
-        ),
-        "the sign of the inverse: a vote with the loss u is minus log(e^u - 1)": (
-            lambda votes, others, excess: float(
-                np.min(
-                    (-_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
-                    / (votes - others)
-                )
-            )
-        ),
-        "divide by the gap, not by the vote": (
-            lambda votes, others, excess: float(
-                np.min(
-                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
-                    / votes
-                )
-            )
+        "only tokens of the same sequence are competitors": over_vocabulary,
+        "the lead itself is asked for, not that of p / |p|": lambda E, p, *case: (
+            over_all(np.min)(E, p / np.linalg.norm(p), *case)
         ),
     },
     hints=(
-        "The worst case: all of the excess is in one sequence, so that its loss is"
-        " log(1 + exp(-vote)) + n excess. Which vote y f has this loss?",
-        "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
-        " other: solve for the attention Q. Which of the sequences decides?",
+        "With a = E @ p a lead is a[r] - a[s]. corpus.counts.nonzero() gives the"
+        " sequence and the token of each entry.",
+        "For an entry of row and token s the selected token is selected[row]. Which"
+        " entries are no competitors?",
     ),
-    dots=2,
-    minutes=15,
+    dots=1,
+    minutes=5,
 )
-def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta from votes, the strongest against them, and excess loss."""
-    loss = np.log1p(np.exp(-votes)) + len(votes) * excess
-    worst = -np.log(np.expm1(loss))  # the y f that has this loss
-    return ((worst - others) / (votes - others)).min()
+def my_least_lead(
+    E: np.ndarray,
+    p: np.ndarray,
+    corpus: attnsel.Corpus,
+    selected: np.ndarray,
+) -> float:
+    """Return the least lead of a selected token over another of its sequence.
+
+    Numpy arrays E (V, d), p (d,) and token ids selected (n,); a Corpus, whose
+    counts (n, V) say which tokens a sequence holds.
+    """
+    a = E @ p
+    row, s = corpus.counts.nonzero()
+    r = selected[row]
+    return (a[r] - a[s])[s != r].min()
 
 
 GREATEST = 25.0

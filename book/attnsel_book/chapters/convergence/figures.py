@@ -1,5 +1,6 @@
-"""The figure of the chapter on convergence."""
+"""Figures of the chapter on convergence."""
 
+import numpy as np
 from matplotlib import pyplot
 from torch import Tensor
 
@@ -23,4 +24,46 @@ def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
     axes.axvline(certain, color=NEUTRAL, ls=":", label="$\\mathcal{E}_{sel}$ passed")
     axes.set(xlabel="$\\|p\\|$", ylabel="$1 - \\cos$", ylim=(1e-7, 3))
     axes.legend(loc="lower left", fontsize=10)
+    pyplot.show()
+
+
+def draw_tiny(path: Tensor, difference: Tensor) -> None:
+    """Draw p (k, 2) on its way along a difference (2,), and how its angle closes."""
+    along = difference / difference.norm()
+    part = path[0] - (path[0] @ along) * along
+    norms = path.norm(dim=1)
+    _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
+    left.plot(*path.T, color=POSITIVE, label="$p$")
+    left.plot(*path[0], "o", color=POSITIVE)
+    shaft = {"angles": "xy", "scale_units": "xy", "scale": 1}
+    left.quiver(
+        0, 0, *(4 * along), color=NEGATIVE, label="$u_\\star$, times 4", **shaft
+    )
+    left.quiver(0, 0, *part, color=NEUTRAL, label="$w$", **shaft)
+    left.set(xlabel="first entry of $p$", ylabel="second entry", aspect="equal")
+    left.legend(loc="lower right", fontsize=9)
+    right.loglog(norms, 1 - path @ along / norms, color=POSITIVE, label="$1 - \\cos$")
+    law = part.square().sum() / 2 / norms**2
+    right.loglog(norms, law, "--", color=ACCENT, label="$\\|w\\|^2/(2\\|p\\|^2)$")
+    right.set(xlabel="$\\|p\\|$")
+    right.set_xticks([3, 6, 12], ["3", "6", "12"])
+    right.tick_params(axis="x", which="minor", labelbottom=False)
+    right.legend()
+    pyplot.show()
+
+
+def draw_leads(
+    norms: np.ndarray, leads: np.ndarray, margin: float, separator: float
+) -> None:
+    """Draw the least leads (k,) over the norms of p (k,), and what to compare with.
+
+    That is the margin, the most that any p has, and one over the norm of a `separator`
+    whose leads are at least one.
+    """
+    _, axes = pyplot.subplots(figsize=(5.2, 3.4))
+    axes.semilogx(norms, leads / norms, color=POSITIVE, label="flow")
+    axes.axhline(margin, ls="--", color=ACCENT, label="$m$")
+    axes.axhline(1 / separator, color=NEUTRAL, lw=1, label="$1/\\|h\\|$")
+    axes.set(xlabel="$\\|p\\|$", ylabel="least lead over $\\|p\\|$")
+    axes.legend(loc="lower right")
     pyplot.show()

@@ -1,7 +1,7 @@
 """Exercises of the chapter on the margin that an optimizer finds."""
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,103 +10,105 @@ from torch import Tensor
 from attnsel_book.checks.checking import exercise
 
 
-def queries() -> Iterator[tuple[float, Tensor]]:
-    """Yield a rate and p (d,)."""
-    random = torch.Generator().manual_seed(0)
-    for d in (1, 2, 5, 16):
-        yield 0.01 * d, torch.randn(d, generator=random, dtype=torch.float64)
+def moments() -> Iterator[tuple[Any, ...]]:
+    """Yield p, g, m and s (d,), the step's number, a rate, beta2 and epsilon."""
+    p, g, zero = np.zeros(2), np.array([2.0, -1.0]), np.zeros(2)
+    yield p, g, zero, zero, 1, 0.1, 0.99, 0.0
+    yield p, g, np.array([1.0, 1.0]), np.array([4.0, 1.0]), 2, 0.1, 0.99, 0.5
+    random = np.random.default_rng(0)
+    for t in (1, 3, 10):
+        p, g, m = random.normal(size=(3, 4))
+        yield p, g, m, random.uniform(0.5, 2, 4), t, 0.01 * t, 0.9, 0.1
 
 
-def rate_by_torch(rate: float, p: Tensor) -> float:
-    """Return the rate at which one step of Adam on W moves W p by `rate` an entry."""
-    W = torch.zeros(len(p), len(p), dtype=torch.float64)
-    h = torch.linspace(0.5, 2, len(p), dtype=torch.float64)
-    W.grad = -torch.outer(h, p)
-    torch.optim.Adam([W], lr=1.0, eps=0.0).step()
-    moved = W @ p
-    return rate / float(moved[0])
+def adam_by_torch(
+    p: np.ndarray,
+    g: np.ndarray,
+    m: np.ndarray,
+    s: np.ndarray,
+    t: int,
+    rate: float,
+    beta2: float,
+    eps: float,
+) -> tuple[np.ndarray, ...]:
+    """Return what torch's Adam makes of a gradient -g, given its two means."""
+    at = torch.from_numpy(p.copy())
+    adam = torch.optim.Adam([at], lr=rate, betas=(0.9, beta2), eps=eps)
+    at.grad = torch.from_numpy(-g)
+    before = torch.tensor(float(t - 1))
+    means = {"exp_avg": torch.from_numpy(-m), "exp_avg_sq": torch.from_numpy(s.copy())}
+    adam.state[at] = {"step": before} | means
+    adam.step()
+    state = adam.state[at]
+    return at.numpy(), -state["exp_avg"].numpy(), state["exp_avg_sq"].numpy()
 
 
-@exercise(
-    "margins-query-rate",
-    expected=rate_by_torch,
-    cases=queries,
-    mistakes={
-        "turn it round: W p moves by the rate of W times a norm of p": lambda rate, p: (
-            rate * float(p.abs().sum())
-        ),
-        "that is right for plain descent; Adam's steps do not grow with p": (
-            lambda rate, p: rate / float(p @ p)
-        ),
-        "that is right for Muon; Adam moves each entry of W by itself": (
-            lambda rate, p: rate / float(p.norm())
-        ),
-        "that is a rule for p of norm one with many equal entries": lambda rate, p: (
-            rate / len(p) ** 0.5
-        ),
-    },
-    hints=(
-        "In the first step entry (i, j) of W moves by rate sign(h_i) sign(p_j).",
-        "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
-        " if each W_ij moves by the rate in the direction of sign(p_j)?",
-    ),
-    dots=1,
-    minutes=5,
-)
-def my_rate(rate: float, p: torch.Tensor) -> float:
-    """Return the rate on W that moves W p as Adam at `rate` moves a vector."""
-    return rate / float(p.abs().sum())
+def adam_with(
+    corrected: bool = True, root: bool = True, inside: bool = False, way: float = 1.0
+) -> Callable[..., tuple[np.ndarray, ...]]:
+    """Return Adam's step with something left out."""
 
+    def step(
+        p: Any, g: Any, m: Any, s: Any, t: int, rate: float, beta2: float, eps: float
+    ) -> tuple[np.ndarray, ...]:
+        m = 0.9 * m + 0.1 * g
+        s = beta2 * s + (1 - beta2) * g**2
+        power = t if corrected else 10**6
+        mean, square = m / (1 - 0.9**power), s / (1 - beta2**power)
+        size = np.sqrt(square + eps * inside) if root else square
+        return p + way * rate * mean / (size + eps * (not inside)), m, s
 
-def takeovers() -> Iterator[tuple[float, float, float]]:
-    """Yield the lead at which one epsilon takes over, that epsilon, and another."""
-    yield 13.0, 1e-8, 1e-9
-    yield 13.0, 1e-8, 1e-12
-    yield 20.0, 1e-10, 1e-7
-
-
-def by_bisection(lead: float, eps: float, other: float) -> float:
-    """Return where the root of v, a multiple of e^-lead, falls to `other`."""
-    second_moment = eps**2
-    low, high = lead - 50.0, lead + 50.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        v = second_moment * math.exp(-2 * (middle - lead))
-        if math.sqrt(v) > other:
-            low = middle
-        else:
-            high = middle
-    return low
+    return step
 
 
 @exercise(
-    "margins-epsilon",
-    expected=by_bisection,
-    cases=takeovers,
+    "margins-adam",
+    expected=adam_by_torch,
+    cases=moments,
     mistakes={
-        "the sign: a smaller epsilon takes over later": lambda lead, eps, other: (
-            lead - math.log(eps / other)
+        "both means start at zero: divide m by 1 - .9^t and s by 1 - beta2^t": (
+            adam_with(corrected=False)
         ),
-        "epsilon is compared with the root of v, not with v": lambda lead, eps, other: (
-            lead + math.log(eps / other) / 2
+        "divide by the root of the mean square, not by the mean square": (
+            adam_with(root=False)
         ),
-        "the gradient falls like e to the minus lead: a natural logarithm": (
-            lambda lead, eps, other: lead + math.log10(eps / other)
-        ),
-        "leads add up; their ratio does not matter": lambda lead, eps, other: (
-            lead * math.log(other) / math.log(eps)
+        "epsilon is added to the root, not under it": adam_with(inside=True),
+        "g is minus the gradient already: add the step": adam_with(way=-1.0),
+        "return the means as they are kept, without the division by 1 - beta^t": (
+            lambda p, g, m, s, t, rate, beta2, eps: (
+                adam_with()(p, g, m, s, t, rate, beta2, eps)[0],
+                (0.9 * m + 0.1 * g) / (1 - 0.9**t),
+                (beta2 * s + (1 - beta2) * g**2) / (1 - beta2**t),
+            )
         ),
     },
     hints=(
-        "The root of v is a multiple of the size of the gradient, e^-lead.",
-        "At the lead the root of v equals eps, at the lead asked for it equals other.",
+        "First m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In the first step"
+        " both are too small, by factors that you know.",
+        "Keep m and s as they are for the next step; what divides the step are their"
+        " corrected forms. Does epsilon stand under the root?",
     ),
-    dots=1,
-    minutes=5,
+    dots=2,
+    minutes=10,
 )
-def my_takeover(lead: float, eps: float, other: float) -> float:
-    """Return the lead at which `other` takes over, if `eps` does at `lead`."""
-    return lead + np.log(eps / other)
+def my_adam(
+    p: np.ndarray,
+    g: np.ndarray,
+    m: np.ndarray,
+    s: np.ndarray,
+    t: int,
+    rate: float,
+    beta2: float,
+    eps: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return p, m and s after step t = 1, 2, ... of Adam with beta1 = .9.
+
+    Numpy arrays (d,): p, g = -dL/dp, and the means m of g and s of its squares.
+    """
+    m = 0.9 * m + 0.1 * g
+    s = beta2 * s + (1 - beta2) * g**2
+    mean, square = m / (1 - 0.9**t), s / (1 - beta2**t)
+    return p + rate * mean / (np.sqrt(square) + eps), m, s
 
 
 def small_steps() -> Iterator[tuple[Tensor, Tensor, Tensor, float]]:

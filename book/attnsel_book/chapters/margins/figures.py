@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 
-from attnsel_book.style import ACCENT, NEGATIVE, POSITIVE
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
 
 
 def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> None:
@@ -35,21 +35,59 @@ def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> Non
     pyplot.show()
 
 
+def draw_balls(
+    differences: np.ndarray,
+    touch: Mapping[str, np.ndarray],
+    paths: Mapping[str, np.ndarray],
+) -> None:
+    """Draw balls of three norms that touch a wedge, and three optimizers on their way.
+
+    The wedge holds the p with leads of at least one over the differences (2, 2);
+    `touch` says where the ball of "l2", "linf" and "l1" does, and `paths` has the path
+    (k, 2) of the optimizer that goes with it.
+    """
+    looks = {
+        "l2": (POSITIVE, "$\\ell_2$", "normalized descent"),
+        "linf": (NEGATIVE, "$\\ell_\\infty$", "sign descent"),
+        "l1": (ACCENT, "$\\ell_1$", "coordinate descent"),
+    }
+    _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 4))
+    x, y = np.meshgrid(*2 * [np.linspace(-3.2, 3.2, 400)])
+    leads = np.tensordot(differences, np.stack([x, y]), axes=1).min(axis=0)
+    left.contourf(x, y, leads, levels=[1, 100], colors=[NEUTRAL], alpha=0.3)
+    for name, order in (("l2", 2), ("linf", np.inf), ("l1", 1)):
+        colour, norm, optimizer = looks[name]
+        sizes = np.linalg.norm([x, y], order, axis=0)
+        radius = np.linalg.norm(touch[name], order)
+        left.contour(x, y, sizes, levels=[radius], colors=[colour])
+        left.plot(*touch[name], "o", color=colour, label=norm)
+        path = paths[name]
+        right.plot(*path.T, color=colour, label=optimizer)
+        ray = touch[name] / np.linalg.norm(touch[name])
+        end = np.linalg.norm(path[-1]) * ray
+        right.plot(*np.array([0 * end, end]).T, "--", color=colour, lw=1)
+    left.set(xlabel="first entry of $p$", ylabel="second entry", aspect="equal")
+    right.set(xlabel="first entry of $p$", ylabel="second entry")
+    left.legend(loc="lower left", fontsize=10)
+    right.legend(loc="upper left", fontsize=10)
+    pyplot.show()
+
+
 def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     """Draw Adam's share of l-infinity, and the cosine to the margin of its own norm.
 
-    By label, frames with the columns "time", the lead over Lambda, "linf" and
+    By label, frames with the columns "time", the lead over its memory, "linf" and
     "cos root v".
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):
         left.plot(rows["time"], rows["linf"], f"{mark}-", ms=4, label=label)
         right.plot(rows["time"], rows["cos root v"], f"{mark}-", ms=4)
-    left.set(xscale="log", xlabel="lead over $\\Lambda$", ylim=(0.3, 1.03))
+    left.set(xscale="log", xlabel="lead over mem", ylim=(0.3, 1.03))
     left.set_ylabel("share of $\\ell_\\infty$")
     left.legend(title="rate, $\\beta_2$", fontsize="small", loc="upper left")
-    right.set(xscale="log", xlabel="lead over $\\Lambda$")
-    right.set_ylabel("cosine to the margin of $\\sqrt{\\nu}$")
+    right.set(xscale="log", xlabel="lead over mem")
+    right.set_ylabel("cosine to the margin of its own norm")
     pyplot.show()
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,148 +11,139 @@ from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
-from attnsel.theory import relevant_tokens
+from attnsel.theory import highest_votes, relevant_tokens
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
 from attnsel_book.checks.checking import exercise
 
 
-def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield votes of the relevant tokens and the strongest ones against them."""
-    yield np.array([1.0]), np.array([0.0])
-    yield np.array([1.0, 3.0]), np.array([0.5, -1.0])
-    yield np.array([-700.0]), np.array([-800.0])
-    random = np.random.default_rng(0)
-    for n in (3, 5, 8):
-        held = random.uniform(0.5, 4, n)
-        yield held, held - random.uniform(0.1, 3, n)
+def rare_tokens() -> Corpus:
+    """Return 24 sequences that hold one of eight rare tokens and seven shared ones."""
+    return _drawn([3] * 4, [3] * 4, 8)
 
 
-def _plain_loss(z: np.ndarray) -> np.ndarray:
-    return np.log(1 + np.exp(-z))
+def stages() -> Iterator[tuple[Corpus, float, int, int]]:
+    """Yield a corpus, a step, a dimension and a seed; some of the runs lose a class."""
+    sizes = {"n": 12, "n_tokens": 14, "length": 5, "n_relevant": 4}
+    for seed in range(3):
+        yield separable_corpus(**sizes, seed=seed), 100.0, 128, seed
+    for seed in range(3):
+        yield rare_tokens(), 300.0, 512, seed
 
 
-def _dearer(votes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0, -others) - np.logaddexp(0, -votes)
+def _followed(model: AttentionClassifier, corpus: Corpus) -> Tensor:
+    return gradient_flow(model, corpus, max_norm=300.0, tol=1e-4).selected
 
 
-def level(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return the least excess loss of an attention that misses a sequence."""
-    return _dearer(votes, others).min() / len(votes)
+def _after(corpus: Corpus, step: float, dim: int, seed: int) -> AttentionClassifier:
+    start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
+    return one_step(start, corpus, lr=step)
+
+
+def two_stages(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
+    """Return what is selected after one step on E and the flow of p."""
+    return _followed(_after(corpus, step, dim, seed), corpus)
+
+
+def _without_step(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
+    return _followed(AttentionClassifier(len(corpus.vocab), dim, seed=seed), corpus)
+
+
+def _without_flow(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
+    model = _after(corpus, step, dim, seed)
+    return highest_votes(corpus, model.embeddings @ model.output)
 
 
 @exercise(
-    "selection-level",
-    expected=level,
-    cases=votes,
+    "selection-two-stages",
+    expected=two_stages,
+    cases=stages,
     mistakes={
-        "the loss is a mean: one sequence missed costs 1/n of its own loss": (
-            lambda votes, others: _dearer(votes, others).min()
+        "one_step returns a new model; the flow starts from that one": _without_step,
+        "that is the token of highest value; which one p selects, the flow says": (
+            _without_flow
         ),
-        "take the sequence that is cheapest to miss, not the dearest": (
-            lambda votes, others: _dearer(votes, others).max() / len(votes)
+        "return the token of each sequence, not whether it is the relevant one": (
+            lambda corpus, *run: two_stages(corpus, *run) == relevant_tokens(corpus)
         ),
-        "that is what it costs to miss all sequences; one is enough": (
-            lambda votes, others: _dearer(votes, others).mean()
-        ),
-        "the sign is turned round: missing a sequence raises the loss": (
-            lambda votes, others: -_dearer(votes, others).min() / len(votes)
-        ),
-        "exp overflows for a vote of -800: np.logaddexp(0, -z) is log(1 + e^-z)": (
-            lambda votes, others: (
-                (_plain_loss(others) - _plain_loss(votes)).min() / len(votes)
-            )
+        "embeddings and p are drawn with the seed that is given": (
+            lambda corpus, step, dim, seed: two_stages(corpus, step, dim, seed + 1)
         ),
     },
     hints=(
-        "All attention on the best competitor instead of the relevant token: how much "
-        "does the loss of this one sequence grow? Which sequence is the cheapest?",
-        "np.logaddexp(0, -z) is the loss of a vote z without overflow. The loss of the"
-        " corpus is a mean over n sequences: what does one of them add to it?",
+        "Three lines: a model with len(corpus.vocab) tokens, the model after one step"
+        " of size lr=step, and the flow of that.",
+        "one_step leaves the model that it gets as it is: from which of the two does"
+        " the flow start? It needs max_norm and tol.",
+    ),
+    dots=1,
+    minutes=10,
+)
+def my_two_stages(
+    corpus: attnsel.Corpus,
+    step: float,
+    dim: int,
+    seed: int,
+) -> torch.Tensor:
+    """Return the token that p selects in each sequence, an int tensor (n,).
+
+    A Corpus, the size of the step, d and the seed of the start are given.
+    """
+    start = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
+    model = attnsel.one_step(start, corpus, lr=step)
+    flow = attnsel.gradient_flow(model, corpus, max_norm=300.0, tol=1e-4)
+    return flow.selected
+
+
+def embeddings() -> Iterator[tuple[Tensor, Tensor, float]]:
+    """Yield embeddings (V, d), v (d,) and a factor."""
+    E = torch.tensor([[1.0, 0], [1, 2]], dtype=torch.float64)
+    yield E, torch.tensor([2.0, 0], dtype=torch.float64), 0.5
+    random = torch.Generator().manual_seed(0)
+    for V, d, c in ((2, 3, 0.1), (4, 3, 0.5), (3, 6, 2.0)):
+        E = torch.randn(V, d, generator=random, dtype=torch.float64)
+        yield E, torch.randn(d, generator=random, dtype=torch.float64), c
+
+
+def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
+    """Return E with c times its part along v, by a projection."""
+    onto = torch.outer(v, v) / v.square().sum()
+    return E @ (torch.eye(len(v)).double() - onto + c * onto)
+
+
+@exercise(
+    "selection-weaken",
+    expected=weakened,
+    cases=embeddings,
+    mistakes={
+        "only the part along v is made smaller; the rest of E stays": (
+            lambda E, v, c: c * E
+        ),
+        "v is no unit vector: the part along it is (E v) v / |v|^2": (
+            lambda E, v, c: E + (c - 1) * torch.outer(E @ v, v)
+        ),
+        "that takes the part along v out; c times it stays": (
+            lambda E, v, c: weakened(E, v, 0.0)
+        ),
+        "that keeps the part along v and weakens the rest": (
+            lambda E, v, c: c * weakened(E, v, 1 / c)
+        ),
+        "the part left is c times the old one, so c - 1 times it is added": (
+            lambda E, v, c: weakened(E, v, 1 + c)
+        ),
+    },
+    hints=(
+        "With a unit vector u along v, the part of E_s along v is (E_s u) u.",
+        "All these parts together are a matrix of rank one. Of it c times stays: how"
+        " much has to be added to E?",
     ),
     dots=1,
     minutes=5,
 )
-def my_level(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return E_sel from votes (n,) and the strongest against them, (n,)."""
-    costs = np.logaddexp(0, -others) - np.logaddexp(0, -votes)
-    return costs.min() / len(votes)
-
-
-def limits() -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Yield scores, values, token ids and signs of small limit flows."""
-    signs = torch.tensor([1.0, -1.0], dtype=torch.float64)
-    values = torch.tensor([2.0, -1.0, 0.0], dtype=torch.float64)
-    yield torch.zeros(3).double(), values, torch.tensor([[0, 2], [1, 2]]), signs
-    random = torch.Generator().manual_seed(0)
-    for n, V, T in ((3, 5, 2), (4, 6, 3), (6, 6, 4)):
-        a, gamma = torch.randn(2, V, generator=random, dtype=torch.float64)
-        ids = torch.randint(V, (n, T), generator=random)
-        yield a, 2 * gamma, ids, torch.tensor([1.0, -1.0] * n, dtype=torch.float64)[:n]
-
-
-def _slope(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
-    """dL/da by automatic differentiation."""
-    a = a.clone().requires_grad_()
-    f = (torch.softmax(a[ids], dim=1) * gamma[ids]).sum(dim=1)
-    loss = torch.nn.functional.softplus(-signs * f).mean()
-    return torch.autograd.grad(loss, a)[0]
-
-
-def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
-    """Return the speed of the scores in the limit flow."""
-    slope = _slope(a, gamma, ids, signs)
-    return -(slope + gamma * (gamma @ slope))
-
-
-@exercise(
-    "selection-limit",
-    expected=motion,
-    cases=limits,
-    mistakes={
-        "K is missing: that is the flow of orthonormal embeddings": (
-            lambda *case: -_slope(*case)
-        ),
-        "the 1 of K = I + gamma gamma^T is missing: a token also moves itself": (
-            lambda a, gamma, *case: -gamma * (gamma @ _slope(a, gamma, *case))
-        ),
-        "the flow goes downhill: a minus sign is missing": (
-            lambda *case: -motion(*case)
-        ),
-        "L is a mean over the sequences, not their sum": (
-            lambda *case: motion(*case) * len(case[2])
-        ),
-        "gamma gamma^T is a matrix; gamma @ gamma is the number ‖gamma‖²": (
-            lambda a, gamma, *case: -(1 + gamma @ gamma) * _slope(a, gamma, *case)
-        ),
-        "gamma gamma^T is a matrix; you took the squares of its diagonal only": (
-            lambda a, gamma, *case: -(1 + gamma**2) * _slope(a, gamma, *case)
-        ),
-    },
-    hints=(
-        "Let torch find dL/da: write the loss of the scores a as in the chapter on the"
-        " model, with q = softmax of the scores of a sequence.",
-        "K x = x + gamma (gamma·x), so K itself is never needed.",
-    ),
-    dots=2,
-    minutes=15,
-)
-def my_motion(
-    a: torch.Tensor,
-    gamma: torch.Tensor,
-    ids: torch.Tensor,
-    signs: torch.Tensor,
-) -> torch.Tensor:
-    """Return da/dt = -K dL/da of the limit flow, (V,).
-
-    Scores a and values gamma are (V,), token ids (n, T), labels -1 or +1 (n,).
-    """
-    a = a.clone().requires_grad_()
-    q = torch.softmax(a[ids], dim=1)
-    f = (q * gamma[ids]).sum(dim=1)
-    loss = torch.log1p(torch.exp(-signs * f)).mean()
-    (slope,) = torch.autograd.grad(loss, a)
-    return -(slope + gamma * (gamma @ slope))
+def my_weaken(E: torch.Tensor, v: torch.Tensor, c: float) -> torch.Tensor:
+    """Return E (V, d) with c times its part along v (d,); float64 tensors."""
+    u = v / v.norm()
+    return E + (c - 1) * torch.outer(E @ u, u)
 
 
 LONGEST, MOST = 8, 24
@@ -225,4 +215,5 @@ def my_corpus() -> attnsel.Corpus:
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]
     labels = [1] * 12 + [0] * 12  # relevant tokens 0 to 3 are positive
-    return Corpus.from_tokens(rows, labels, Vocab([f"token {s}" for s in range(15)]))
+    vocab = attnsel.Vocab([f"token {s}" for s in range(15)])
+    return attnsel.Corpus.from_tokens(rows, labels, vocab)

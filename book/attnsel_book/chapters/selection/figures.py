@@ -1,18 +1,21 @@
-"""The figure of the chapter on which step selects."""
+"""Figures of the chapter on which step selects."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot
+from torch import Tensor
 
-from attnsel_book.style import ACCENT, NEGATIVE, POSITIVE, figure_html
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
 
 
-def draw_window(runs: pd.DataFrame) -> str:
+def draw_window(runs: pd.DataFrame, chance: float) -> str:
     """Draw the shares of each class that select, by the size of the step; as HTML.
 
     The runs are rows of `step_sweep`, of one dimension: a mark for each, and a line for
-    the mean of both classes.
+    the mean of both classes. A grey one is at the share that is right by `chance`.
     """
     figure, axes = pyplot.subplots(figsize=(6, 3.4))
     aside = runs["seed"] - runs["seed"].mean()
@@ -25,6 +28,7 @@ def draw_window(runs: pd.DataFrame) -> str:
     by_step = runs.groupby("step")[["positive", "negative"]].mean()
     mean = by_step.mean(axis=1)
     axes.semilogx(mean.index, mean, color=ACCENT, label="mean of both")
+    axes.axhline(chance, color=NEUTRAL, lw=1, label="by chance")
     axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.08, 1.08))
     axes.set_ylabel("share of sequences selected")
     axes.legend(loc="center left")
@@ -33,3 +37,40 @@ def draw_window(runs: pd.DataFrame) -> str:
     told = f"some runs lose a class at steps {steps}, none at the other sizes"
     dim = runs["d"].iloc[0]
     return figure_html(figure, f"With d = {dim:,} {told}.")
+
+
+def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
+    """Draw the share (k, 2) of each class, positive first, that selects, by step (k,).
+
+    A grey line is at the share that is right by `chance`.
+    """
+    _, axes = pyplot.subplots(figsize=(5, 3))
+    for column, (mark, colour, label) in enumerate(
+        [("o-", POSITIVE, "positive class"), ("^-", NEGATIVE, "negative class")]
+    ):
+        aside = 0.02 * column - 0.01
+        axes.semilogx(steps, shares[:, column] + aside, mark, color=colour, label=label)
+    axes.axhline(chance, color=NEUTRAL, lw=1, label="by chance")
+    axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.05, 1.08))
+    axes.set_ylabel("share selected")
+    axes.legend(loc="center right")
+    pyplot.show()
+
+
+def draw_scores(runs: Mapping[str, tuple[Tensor, Tensor, Tensor]]) -> None:
+    """Draw the scores of both classes along flows, a panel a run.
+
+    By title, norms of p and the mean score of the relevant tokens of the positive and
+    of the negative class over that of irrelevant tokens, (k,) each.
+    """
+    _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
+    for axes, (title, (norms, positive, negative)) in zip(
+        panels, runs.items(), strict=True
+    ):
+        axes.plot(norms, positive, color=POSITIVE, label="positive class")
+        axes.plot(norms, negative, "--", color=NEGATIVE, label="negative class")
+        axes.axhline(0, color=NEUTRAL, lw=1)
+        axes.set(title=title, xscale="log", xlabel="$\\|p\\|$", yscale="symlog")
+        axes.set_ylabel("score over irrelevant tokens")
+        axes.legend(loc="lower left")
+    pyplot.show()

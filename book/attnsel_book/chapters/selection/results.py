@@ -1,8 +1,8 @@
-"""The stored runs of the chapter on which step selects."""
+"""The stored runs of the chapter on which step selects, and tables of them."""
 
 import pandas as pd
 
-from attnsel_book.data import judged, stored
+from attnsel_book.data import judged, step_sweep, stored
 
 
 def selection_runs(part: str) -> pd.DataFrame:
@@ -12,3 +12,37 @@ def selection_runs(part: str) -> pd.DataFrame:
     """
     runs = pd.DataFrame(stored("selection/selection")[part])
     return judged(runs) if "positive" in runs else runs
+
+
+def followed_runs(part: str) -> pd.DataFrame:
+    """Return one part of what `run_followed.py` ran, "lost", "pairs" or "pairs, limit".
+
+    The columns `lost` and `all` are those of `step_sweep`, at the end of the run.
+    """
+    return judged(pd.DataFrame(stored("selection/followed")[part]))
+
+
+def ending(problem: str, steps: list[int]) -> pd.DataFrame:
+    """Return by step of `step_sweep` how many runs lose a class, and select all."""
+    sweep = step_sweep()
+    runs = sweep[sweep["problem"] == problem].groupby("step")
+    table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}
+    return pd.DataFrame(table | {"least value gap": runs["gap"].min()}).loc[steps]
+
+
+def followed_table(followed: pd.DataFrame) -> pd.DataFrame:
+    """Return by corpus and dimension what became of lost runs to norm 30,000."""
+    kinds = followed.groupby(["problem", "d"])
+    changes = {}
+    for norm, head in (
+        ("1000", "winner changed after 1,000"),
+        ("10000", "after 10,000"),
+    ):
+        changes[head] = kinds[f"change after {norm}"].agg(lambda x: int((x > 0).sum()))
+    columns = {"lost runs": kinds.size(), "a class lost at 30,000": kinds["lost"].sum()}
+    columns |= changes
+    columns["least cosine to the end, at 1,000"] = kinds["cos from 1000"].min()
+    columns["at 10,000"] = kinds["cos from 10000"].min()
+    table = pd.DataFrame(columns).reset_index().rename(columns={"problem": "corpus"})
+    names = {f"T{length}": f"T = {length}" for length in (6, 8, 31)}
+    return table.replace({"corpus": names})

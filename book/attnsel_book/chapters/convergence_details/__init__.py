@@ -1,0 +1,1 @@
+"""What the page *Convergence, the long way* alone needs."""

@@ -1,0 +1,126 @@
+"""Exercises of the page of details on convergence."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnsel_book.chapters.convergence.exercises import votes
+from attnsel_book.checks.checking import exercise
+
+
+def moderate_votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield those of `votes` that are no test of overflow."""
+    return (case for case in votes() if case[0].min() > -100)
+
+
+def constant(votes: np.ndarray, others: np.ndarray) -> float:
+    """Return A of Theorem A."""
+    return float((len(votes) * (1 + np.exp(votes)) / (votes - others)).max())
+
+
+@exercise(
+    "convergence-constant",
+    expected=constant,
+    cases=moderate_votes,
+    mistakes={
+        "n is missing: the loss is a mean, so one sequence is 1/n of it": (
+            lambda votes, others: constant(votes, others) / len(votes)
+        ),
+        "take the greatest over the sequences: the worst of them decides": (
+            lambda votes, others: (
+                len(votes) * ((1 + np.exp(votes)) / (votes - others)).min()
+            )
+        ),
+        "g = 1 / (1 + exp(y gamma)): the sign in the exponent is turned round": (
+            lambda votes, others: (
+                len(votes) * (1 + np.exp(-votes)) / (votes - others)
+            ).max()
+        ),
+        "g is missing": (lambda votes, others: (len(votes) / (votes - others)).max()),
+        "n / (g gap) of each sequence first, then the greatest; not g and gap apart": (
+            lambda votes, others: (
+                len(votes) * (1 + np.exp(votes)).max() / (votes - others).min()
+            )
+        ),
+    },
+    hints=(
+        "g of a sequence is 1 / (1 + exp(vote)), its gap is vote minus other.",
+        "Each sequence gives one number, made of n, its g and its gap. The bound has to"
+        " hold for the worst of them.",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
+    """Return A from votes (n,) and the strongest against them, (n,)."""
+    g = 1 / (1 + np.exp(votes))
+    return (len(votes) / (g * (votes - others))).max()
+
+
+def levels() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+    """Yield votes with an excess loss below the level of selection."""
+    for held, others in moderate_votes():
+        costs = np.logaddexp(0, -others) - np.logaddexp(0, -held)
+        for share in (0.1, 0.6):
+            yield held, others, share * float(costs.min()) / len(held)
+
+
+def _vote_of(loss: np.ndarray) -> np.ndarray:
+    return -np.log(np.expm1(loss))
+
+
+def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
+    """Return theta of Theorem A."""
+    loss = np.logaddexp(0, -votes) + len(votes) * excess
+    return float(((_vote_of(loss) - others) / (votes - others)).min())
+
+
+@exercise(
+    "convergence-theta",
+    expected=least_attention,
+    cases=levels,
+    mistakes={
+        "one sequence may carry the whole excess: that is n times the excess": (
+            lambda votes, others, excess: least_attention(
+                votes, others, excess / len(votes)
+            )
+        ),
+        "take the least over the sequences: the attention is at least theta in each": (
+            lambda votes, others, excess: float(
+                np.max(
+                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / (votes - others)
+                )
+            )
+        ),
+        "the sign of the inverse: a vote with the loss u is minus log(e^u - 1)": (
+            lambda votes, others, excess: float(
+                np.min(
+                    (-_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / (votes - others)
+                )
+            )
+        ),
+        "divide by the gap, not by the vote": (
+            lambda votes, others, excess: float(
+                np.min(
+                    (_vote_of(np.logaddexp(0, -votes) + len(votes) * excess) - others)
+                    / votes
+                )
+            )
+        ),
+    },
+    hints=(
+        "The worst case: all of the excess is in one sequence, so that its loss is"
+        " log(1 + exp(-vote)) + n excess. Which vote y f has this loss?",
+        "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
+        " other: solve for the attention Q. Which of the sequences decides?",
+    ),
+    dots=2,
+    minutes=15,
+)
+def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
+    """Return theta from votes, the strongest against them, and excess loss."""
+    loss = np.log1p(np.exp(-votes)) + len(votes) * excess
+    worst = -np.log(np.expm1(loss))  # the y f that has this loss
+    return ((worst - others) / (votes - others)).min()

@@ -1,0 +1,1 @@
+"""What the page *Margins, the sweeps* alone needs."""

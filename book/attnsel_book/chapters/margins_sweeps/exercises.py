@@ -1,0 +1,109 @@
+"""Exercises of the page of sweeps over optimizers."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnsel_book.checks.checking import exercise
+
+
+def queries() -> Iterator[tuple[float, Tensor]]:
+    """Yield a rate and p (d,)."""
+    random = torch.Generator().manual_seed(0)
+    for d in (1, 2, 5, 16):
+        yield 0.01 * d, torch.randn(d, generator=random, dtype=torch.float64)
+
+
+def rate_by_torch(rate: float, p: Tensor) -> float:
+    """Return the rate at which one step of Adam on W moves W p by `rate` an entry."""
+    W = torch.zeros(len(p), len(p), dtype=torch.float64)
+    h = torch.linspace(0.5, 2, len(p), dtype=torch.float64)
+    W.grad = -torch.outer(h, p)
+    torch.optim.Adam([W], lr=1.0, eps=0.0).step()
+    moved = W @ p
+    return rate / float(moved[0])
+
+
+@exercise(
+    "margins-query-rate",
+    expected=rate_by_torch,
+    cases=queries,
+    mistakes={
+        "turn it round: W p moves by the rate of W times a norm of p": lambda rate, p: (
+            rate * float(p.abs().sum())
+        ),
+        "that is right for plain descent; Adam's steps do not grow with p": (
+            lambda rate, p: rate / float(p @ p)
+        ),
+        "that is right for Muon; Adam moves each entry of W by itself": (
+            lambda rate, p: rate / float(p.norm())
+        ),
+        "that is a rule for p of norm one with many equal entries": lambda rate, p: (
+            rate / len(p) ** 0.5
+        ),
+    },
+    hints=(
+        "In the first step entry (i, j) of W moves by rate sign(h_i) sign(p_j).",
+        "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
+        " if each W_ij moves by the rate in the direction of sign(p_j)?",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_rate(rate: float, p: torch.Tensor) -> float:
+    """Return the rate on W that moves W p as Adam at `rate` moves a vector."""
+    return rate / float(p.abs().sum())
+
+
+def takeovers() -> Iterator[tuple[float, float, float]]:
+    """Yield the lead at which one epsilon takes over, that epsilon, and another."""
+    yield 13.0, 1e-8, 1e-9
+    yield 13.0, 1e-8, 1e-12
+    yield 20.0, 1e-10, 1e-7
+
+
+def by_bisection(lead: float, eps: float, other: float) -> float:
+    """Return where the root of v, a multiple of e^-lead, falls to `other`."""
+    second_moment = eps**2
+    low, high = lead - 50.0, lead + 50.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        v = second_moment * math.exp(-2 * (middle - lead))
+        if math.sqrt(v) > other:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@exercise(
+    "margins-epsilon",
+    expected=by_bisection,
+    cases=takeovers,
+    mistakes={
+        "the sign: a smaller epsilon takes over later": lambda lead, eps, other: (
+            lead - math.log(eps / other)
+        ),
+        "epsilon is compared with the root of v, not with v": lambda lead, eps, other: (
+            lead + math.log(eps / other) / 2
+        ),
+        "the gradient falls like e to the minus lead: a natural logarithm": (
+            lambda lead, eps, other: lead + math.log10(eps / other)
+        ),
+        "leads add up; their ratio does not matter": lambda lead, eps, other: (
+            lead * math.log(other) / math.log(eps)
+        ),
+    },
+    hints=(
+        "The root of v is a multiple of the size of the gradient, e^-lead.",
+        "At the lead the root of v equals eps, at the lead asked for it equals other.",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_takeover(lead: float, eps: float, other: float) -> float:
+    """Return the lead at which `other` takes over, if `eps` does at `lead`."""
+    return lead + np.log(eps / other)

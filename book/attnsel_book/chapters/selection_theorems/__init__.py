@@ -1,0 +1,1 @@
+"""What the page *Theorems on the size of the step* alone needs."""
