@@ -31,9 +31,6 @@ NOT_YET = {
     "selection",
     "selection_theorems",
     "settings",
-    "explanation",
-    "interactions",
-    "outside",
     "own_texts",
     "synthetic",
 }
