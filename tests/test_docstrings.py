@@ -32,9 +32,9 @@ SHOWN = {
 }
 
 
-def documented() -> dict[str, tuple[ast.AST, str]]:
+def documented() -> dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]]:
     """Return the functions and classes of the package with their docstrings."""
-    found = {}
+    found: dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]] = {}
     for path in FILES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):

@@ -32,7 +32,6 @@ NOT_YET = {
     "selection_theorems",
     "settings",
     "own_texts",
-    "synthetic",
 }
 
 # A file of one's own, in the folder in which a chapter runs.

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jupytext
 import nbformat
 import pytest
 import yaml
@@ -24,6 +25,8 @@ from tools.colab import ADDRESS, CALLED
 from tools.measure_pages import words
 from tools.pages import holds_table
 from tools.panels import smallest_text
+
+tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
@@ -465,3 +468,15 @@ def test_the_readme_shows_the_figure_of_the_intro():
     (output,) = cell.outputs
     assert execute.README_FIGURE.read_text() == output.data["image/svg+xml"]
     assert execute.README_FIGURE.name in (ROOT / "README.md").read_text()
+
+
+@chapters
+def test_the_text_of_a_chapter_is_that_of_its_notebook(path):
+    """`make text` brings the two together again."""
+    settings = tomllib.loads((ROOT / "jupytext.toml").read_text(encoding="utf-8"))
+    settings.pop("formats")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata["jupytext"] = settings
+    written = jupytext.writes(notebook, fmt="md:myst")
+    text = path.parent / "text" / f"{path.stem}.md"
+    assert text.read_text(encoding="utf-8") == written
