@@ -437,7 +437,8 @@ def test_labels_stay_with_their_texts(tmp_path):
 TABULAR = r"mine\.csv cannot be read as a table \(.*{}"
 MENDED = (
     r"\); a text that holds the separator needs quotes; to leave such rows out, "
-    r"`import pandas; pandas.read_csv\(.*mine\.csv', on_bad_lines='skip'\).*mine-mended.csv'$"
+    r"`import pandas; pandas.read_csv\(.*mine\.csv', on_bad_lines='skip'\)"
+    r".*mine-mended.csv'$"
 )
 NO_TABLE = {
     "empty": (b"", r"No columns to parse from file\)$"),
