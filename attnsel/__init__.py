@@ -4,6 +4,7 @@ What stands here is named in `__init__.pyi` and imported when it is first asked 
 """
 
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,13 @@ _homes = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the package."""
-    if name not in _homes:
+    """Import a name of the package, or one of its modules."""
+    if name in _homes:
+        found = getattr(importlib.import_module(_homes[name]), name)
+    elif importlib.util.find_spec(f"attnsel.{name}") is not None:
+        found = importlib.import_module(f"attnsel.{name}")
+    else:
         raise AttributeError(f"module 'attnsel' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_homes[name]), name)
     globals()[name] = found
     return found
 

@@ -173,7 +173,7 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     assert "is 1.0000" in out.inner_text()
     lines = tab.locator("polyline[opacity='.3']")
     axes = lines.evaluate_all("all => all.map(line => line.outerHTML)")
-    dots = tab.locator("circle[fill]").evaluate_all(
+    dots = tab.locator("circle[fill]:not([fill=none])").evaluate_all(
         "all => all.map(dot => dot.outerHTML)"
     )
     colours = [POSITIVE] * 2 + [NEGATIVE] * 2 + [NEUTRAL] * 3 + [POSITIVE]
