@@ -313,7 +313,7 @@ def test_shares_of_both_classes_stand_by_the_step(monkeypatch):
         }
     )
     monkeypatch.setattr(selection_figures, "figure_html", lambda figure, alt: alt)
-    alt = draw_window(runs)
+    alt = draw_window(runs, 0.25)
     (axes,) = panels()
     for label in ("positive", "negative"):
         drawn = line(axes, f"{label} class")

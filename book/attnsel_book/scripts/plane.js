@@ -75,7 +75,8 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     <button type="button">A start that loses</button></div><div class="bar panels">${
     panel(words.map((word, s) => handle(word, sides[s])).join(""),
       "words: across their first, up their second coordinate")}${
-    panel(handle("p", 1), "p: its start, its path, u★, the max-margin direction, and the circle of norm 4")
+    panel(handle("p", 1), "p: its start, its path, u★, the max-margin direction, "
+      + "and the circle of norm 4")
     }</div><output aria-live="polite"></output>`;
   const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
   const frameOf = (i) => i < words.length ? here : there;
@@ -88,7 +89,8 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
   const [nil, four] = [[0, 0], [4, 0]].map((point) => place(there, point));
   const scale = `<circle cx="${nil[0]}" cy="${nil[1]}" r="${four[0] - nil[0]}"
     fill="none" stroke="currentColor" stroke-dasharray="2 4"/>` + [-10, 10].map((x) => {
-    const [[left, below], [beside, top]] = [[x, 0], [0, x]].map((at) => place(there, at));
+    const ends = [[x, 0], [0, x]].map((at) => place(there, at));
+    const [[left, below], [beside, top]] = ends;
     return `<text x="${left}" y="${+below + 14}" text-anchor="middle">${x}</text>
       <text x="${+beside + 4}" y="${+top + 4}">${x}</text>`;
   }).join("");

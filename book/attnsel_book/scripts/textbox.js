@@ -120,7 +120,8 @@ function inWords(words, tokens, classes, logit) {
   const by = [...words].sort((one, other) => side * (part(other) - part(one)));
   const [first, last] = [by[0], by.at(-1)];
   const against = side * part(last) < 0 ? `; most against it: ${told(last)}` : "";
-  return `${name(top)} gets ${(100 * top.share).toFixed(0)}% of the attention; its value`
+  const share = (100 * top.share).toFixed(0);
+  return `${name(top)} gets ${share}% of the attention; its value`
     + ` is ${signed(top.value)}. Read as ${classes[logit > 0 ? 1 : 0]}: values times`
     + ` attention sum to ${signed(logit)}, most of it by ${told(first)}${against}.`;
 }
