@@ -162,6 +162,11 @@ def before(_: Any, _what: str, _name: str, _object: Any, _o: Any, lines: list[st
             lines[i] = plain(line)
 
 
+def skipped(_: Any, _what: str, name: str, _object: Any, _s: bool, _o: Any) -> Any:
+    """Leave out what scikit-learn adds to each estimator."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
 def signature(_: Any, what: str, _name: str, thing: Any, *_others: Any) -> Any:
     """Leave out the arguments of a record: its attributes are described below it."""
     if what == "class" and dataclasses.is_dataclass(thing):
@@ -182,6 +187,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.napoleon")
     app.connect("autodoc-process-docstring", after, priority=900)
     app.connect("autodoc-process-signature", signature)
+    app.connect("autodoc-skip-member", skipped)
     app.connect("source-read", names)
     app.setup_extension("sphinx.ext.linkcode")
     app.config.linkcode_resolve = source_of

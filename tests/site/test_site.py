@@ -351,7 +351,9 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
     Closed boxes around them are open for as long.
     """
     closed = f"document.querySelectorAll('details:not([open]):has(.attnsel-{kind})')"
+    seen = len(view.responses)
     view.tab.evaluate(IMAGES)  # those below the fold come when they are scrolled to
+    del view.responses[seen:]
     view.context.set_offline(True)
     view.tab.evaluate(f"(window.boxes = [...{closed}]).forEach(d => d.open = true)")
     try:
