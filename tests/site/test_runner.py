@@ -330,7 +330,9 @@ def test_an_interrupted_flow_leaves_the_model_and_the_threads(notebook):
         """
         import copy
         from threadpoolctl import threadpool_info
-        before, threads = copy.deepcopy(model.state_dict()), threadpool_info()
+        def threads():  # of each library; more are loaded on the way
+            return {lib["filepath"]: lib["num_threads"] for lib in threadpool_info()}
+        before, at_first = copy.deepcopy(model.state_dict()), threads()
         follow = attnsel.flow._follow
         attnsel.flow._follow = lambda *given: print("it starts") or follow(*given)
         attnsel.gradient_flow(model, corpus[:500], max_norm=1e9)
@@ -341,6 +343,6 @@ def test_an_interrupted_flow_leaves_the_model_and_the_threads(notebook):
     status, sent = notebook.run(
         FINITE + "after = model.state_dict()\n"
         "assert all(torch.equal(after[name], before[name]) for name in before)\n"
-        "assert threadpool_info() == threads"
+        "assert at_first.items() <= threads().items()"
     )
     assert status == "ok", sent
