@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -225,8 +225,16 @@ OF_NUMBERS = [
 ]
 
 
+@pytest.fixture
+def every_warning() -> Iterator[None]:
+    """Have torch warn each time, not once a process."""
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
 @pytest.mark.parametrize("name", OF_NUMBERS)
-def test_right_numbers_are_right_in_any_form(name):
+def test_right_numbers_are_right_in_any_form(name, every_warning):
     task = exercises()[name]
     for form, convert in FORMS.items():
         verdict = judge(task, lambda *x, to=convert: to(as_numbers(task.solution(*x))))

@@ -12,6 +12,7 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -189,7 +190,8 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
     if exercise.fault is None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
-        with np.errstate(all="ignore"):
+        # What the check does with a result, a warning included, is not the reader's.
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
     except Exception:  # a result that is not of the kind that is asked for
         return f"what is asked for is this: {inspect.getdoc(exercise.solution)}"
