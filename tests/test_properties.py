@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab, evidence
 from attnsel.beyond.theorem_a import Certificate
-from attnsel.evidence import texts_by_class
+from attnsel.evidence.luck import texts_by_class
 from attnsel.flow import angle_gap
 from attnsel.theory import highest_votes, mean_count
 

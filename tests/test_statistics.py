@@ -9,7 +9,6 @@ from attnsel.statistics import (
     bin_means,
     binned,
     correlation,
-    mean_interval,
     rank_correlation,
     shape,
 )
@@ -178,14 +177,6 @@ def test_shape_counts_bins_of_five_tokens_and_a_token_at_zero():
     assert found.value_spread == pytest.approx(within / np.ptp(means))
     assert found.end == 1
     assert (found.left, found.right) == pytest.approx((-1, 1))
-
-
-def test_interval_of_runs_is_that_of_scipy():
-    values = [0.3, 0.5, 0.1, 0.9]
-    mean, low, high = mean_interval(values)
-    peer = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert (mean, low, high) == pytest.approx((0.45, peer.low, peer.high))
-    assert mean_interval([0.5, 0.5]) == (0.5, 0.5, 0.5)
 
 
 def test_correlation_is_pearsons():

@@ -14,7 +14,7 @@ from reference import ragged
 
 import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, separable_corpus
-from attnsel.evidence import beyond_luck, q_values
+from attnsel.evidence.luck import beyond_luck, q_values
 from attnsel.model import mean_loss
 from attnsel.scale.checkpoint import Checkpoint
 from attnsel.statistics import binned, rank_correlation, shape

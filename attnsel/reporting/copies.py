@@ -7,7 +7,7 @@ import rensa
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.groups import linked
+from attnsel.evidence.groups import linked
 
 LEAST_TOKENS = 10  # distinct ones, below which texts are alike by chance
 ALIKE = 0.7  # share of the tokens of either text that both hold (Jaccard)

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from attnsel.checks import check_shape
 from attnsel.corpus import Corpus
-from attnsel.evidence import beyond_luck, label_z
+from attnsel.evidence.luck import beyond_luck
 from attnsel.model import accuracy, bag_logits
-from attnsel.statistics import spearman
+from attnsel.statistics import label_z, spearman
 from attnsel.theory import posterior_difference
 
 

@@ -10,18 +10,12 @@ import scipy
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from attnsel.evidence import (
-    class_sizes,
-    false_discovery,
-    label_z,
-    lean_of,
-    least_p,
-    luck_p,
-    shrunken_shares,
-)
-from attnsel.groups import sides
+from attnsel.evidence.groups import sides
+from attnsel.evidence.leans import lean_of, shrunken_shares
+from attnsel.evidence.luck import false_discovery, least_p, luck_p
 from attnsel.reporting.pairs import Pairs, pair_q
 from attnsel.reporting.splits import Sample
+from attnsel.statistics import class_sizes, label_z
 
 LEAST_TEXTS = 2  # that hold a token, for it to have a row
 

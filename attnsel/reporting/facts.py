@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from attnsel.corpus import Corpus
-from attnsel.evidence import class_sizes
 from attnsel.reporting.copies import ALIKE
 from attnsel.reporting.evidence import LEAST_TEXTS
 from attnsel.reporting.splits import Parts, Repeats
+from attnsel.statistics import class_sizes
 
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 

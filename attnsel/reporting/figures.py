@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from attnsel.corpus import Corpus
-from attnsel.evidence import class_sizes, lean_of, texts_by_class
-from attnsel.statistics import binned
+from attnsel.evidence.leans import lean_of
+from attnsel.evidence.luck import texts_by_class
+from attnsel.statistics import binned, class_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,11 +16,12 @@ import scipy
 from scipy.sparse import csr_array, hstack
 
 from attnsel.corpus import Corpus
-from attnsel.evidence import class_sizes, tested
+from attnsel.evidence.luck import tested
 from attnsel.reporting.evidence import LEAST_TEXTS, trait_table
 from attnsel.reporting.leaks import LONGEST
 from attnsel.reporting.pairs import InOrder
 from attnsel.reporting.splits import Sample
+from attnsel.statistics import class_sizes
 
 EDGES = (1, 2, 5)  # tokens at either end of a text that are looked at together
 LAST_LETTER = 0x3100  # of alphabets with capitals, and the punctuation of the others

@@ -11,14 +11,9 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.evidence import (
-    class_sizes,
-    false_discovery,
-    least_p,
-    luck_p,
-    sums_by_class,
-)
+from attnsel.evidence.luck import false_discovery, least_p, luck_p
 from attnsel.progress import progress
+from attnsel.statistics import class_sizes, sums_by_class
 from attnsel.tokens import split_with
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at

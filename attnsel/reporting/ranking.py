@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from attnsel.evidence import luck_p
-from attnsel.groups import sides
+from attnsel.evidence.groups import sides
+from attnsel.evidence.luck import luck_p
 from attnsel.reporting.splits import Sample
 
 HALVES = 20  # random halves of the texts in which a token is looked for again

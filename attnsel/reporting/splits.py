@@ -16,7 +16,7 @@ import torch
 from scipy.sparse import vstack
 
 from attnsel.corpus import Corpus
-from attnsel.groups import group_numbers, linked, same_texts
+from attnsel.evidence.groups import group_numbers, linked, same_texts
 from attnsel.reporting.copies import near_copies
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.loading import Table, load_corpus, load_table

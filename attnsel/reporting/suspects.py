@@ -9,9 +9,9 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
-from attnsel.evidence import class_sizes
 from attnsel.reporting.splits import Sample
 from attnsel.scale.threads import side_by_side
+from attnsel.statistics import class_sizes
 
 FOLDS = 5
 SHOWN = 400  # characters of a text

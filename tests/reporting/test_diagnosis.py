@@ -9,8 +9,9 @@ from corpora import leaning
 from scipy.stats import rankdata
 
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, posterior_difference
-from attnsel.evidence import beyond_luck, label_z
+from attnsel.evidence.luck import beyond_luck
 from attnsel.reporting.diagnosis import diagnose
+from attnsel.statistics import label_z
 
 
 def test_more_classes_are_found_and_diagnosed_one_by_one():

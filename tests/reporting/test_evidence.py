@@ -9,10 +9,11 @@ from corpora import drawn
 from scipy.stats import false_discovery_control, fisher_exact
 
 from attnsel import Corpus, Vocab
-from attnsel.evidence import label_z, shrunken_lean
+from attnsel.evidence.leans import shrunken_lean
 from attnsel.reporting.evidence import pair_table, token_table, with_attention
 from attnsel.reporting.pairs import in_order, neighbours, pair_q
 from attnsel.reporting.splits import Sample
+from attnsel.statistics import label_z
 
 N_TOKENS = 12
 

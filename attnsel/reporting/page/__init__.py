@@ -10,10 +10,10 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from attnsel.corpus import Corpus
-from attnsel.evidence import class_sizes
 from attnsel.reporting.findings import Findings
 from attnsel.reporting.leaks import Example
 from attnsel.reporting.quality import STEPS, Misread
+from attnsel.statistics import class_sizes
 
 TOP = 12  # rows of a class that are shown
 MOST_CLASSES = 12  # that are shown

@@ -10,7 +10,7 @@ import torch
 import attnsel
 from attnsel import posterior_difference, signed_frequency
 from attnsel.corpus import Corpus
-from attnsel.evidence import label_z
+from attnsel.statistics import label_z
 from attnsel_book.checks.cases import corpora, models
 from attnsel_book.checks.checking import exercise
 from attnsel_book.checks.telling import as_numbers

@@ -12,7 +12,7 @@ rank beyond the first 20, in the median over the seeds.
 - exact: by the exact p-value of texts by class, as in `attnsel.report`
 - pairs: the same for pairs of neighbours that say more than their tokens; a sign is a
   pair of two words of the leak
-- z: by `attnsel.evidence.label_z`
+- z: by `attnsel.statistics.label_z`
 - Gardner: by the z of Gardner et al. (2021) of the share of a class among the texts
   that hold a token, with the share of the class in place of 1/K
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from attnsel import Corpus, load_corpus
-from attnsel.evidence import class_sizes, label_z, luck_p, texts_by_class
+from attnsel.evidence.luck import luck_p, texts_by_class
 from attnsel.reporting.baseline import baseline
 from attnsel.reporting.evidence import token_table
 from attnsel.reporting.form import form_table, measure_table
@@ -41,6 +41,7 @@ from attnsel.reporting.pairs import in_order, neighbours, pair_q
 from attnsel.reporting.quality import trained
 from attnsel.reporting.ranking import in_joint_order, signs
 from attnsel.reporting.splits import Sample
+from attnsel.statistics import class_sizes, label_z
 
 FIRST = 20  # ranks that a reader looks at
 RATE = 0.05  # of false finds

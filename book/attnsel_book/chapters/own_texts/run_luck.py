@@ -18,13 +18,9 @@ from scipy.stats import false_discovery_control, norm
 from torch import Tensor
 
 from attnsel import Corpus, load_corpus, posterior_difference
-from attnsel.evidence import (
-    beyond_luck,
-    label_z,
-    lean_of,
-    shrunken_lean,
-    texts_by_class,
-)
+from attnsel.evidence.leans import lean_of, shrunken_lean
+from attnsel.evidence.luck import beyond_luck, texts_by_class
+from attnsel.statistics import label_z
 from attnsel.texts.reviews import generate_reviews
 
 RATE = 0.05

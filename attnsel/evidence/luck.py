@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import scipy
-import torch
-from scipy.sparse import csr_array
 from scipy.special import gammaln
 from torch import Tensor
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
-from attnsel.groups import group_numbers, sides
+from attnsel.evidence.groups import group_numbers, sides
+from attnsel.statistics import of_classes
 
 Numbers = np.ndarray | int
 
@@ -28,36 +27,6 @@ _TIE = 1 + 1e-7
 CELLS = 1_000_000  # probabilities that are in memory at a time, or one token's
 
 LEVEL = 0.05  # a test that could not reach it, were it the only one, is no test
-
-STRENGTHS = np.geomspace(0.1, 1e6, 15)  # of the prior of a lean, in sequences
-ROUNDS = 100  # of fitting how many tokens have which
-
-
-def label_z(corpus: Corpus) -> Tensor:
-    """Return how far each token's counts lean to a class, in deviations of luck.
-
-    If the labels were dealt anew among the sequences, the occurrences of token s in
-    sequences of class k would have mean n_k c̄ and variance n_k (n - n_k) / (n (n - 1))
-    times sum_X (c_s(X) - c̄)², with c̄ the mean of the counts c_s(X) and n_k the number
-    of sequences of class k. z is what was found, in these terms: float64, (V,) for
-    class 1 of two, (V, K) for more, nan for a token that all hold equally often.
-
-    z orders tokens. It is no probability: for rare tokens and rare classes its tails
-    are far from the normal ones, so `q_values` is what tells of luck.
-    """
-    counts = corpus.counts.astype(np.float64)
-    of_class = sums_by_class(counts, corpus)
-    total = of_class.sum(axis=1)
-    n = len(corpus)
-    per_class = class_sizes(corpus)
-    expected = np.outer(total, per_class / n)
-    squares = counts.multiply(counts).sum(axis=0)
-    around_mean = squares - total**2 / n
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_class = per_class * (n - per_class) / (n * (n - 1))
-        variance = np.outer(around_mean, by_class)
-        z = (of_class - expected) / variance**0.5
-    return _of_classes(z)
 
 
 def texts_by_class(corpus: Corpus, *, groups: Any = None) -> np.ndarray:
@@ -113,7 +82,7 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     held, lacked = _sides(corpus, groups)
     p = luck_p(held, held + lacked)
     least = least_p(held, held + lacked)
-    return _of_classes(false_discovery(p, least))
+    return of_classes(false_discovery(p, least))
 
 
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
@@ -183,11 +152,6 @@ def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
     at_most = hypergeometric_p(most, held, size, total)
     at_fewest = hypergeometric_p(fewest, held, size, total)
     return np.minimum(at_most, at_fewest)
-
-
-def class_sizes(corpus: Corpus) -> np.ndarray:
-    """Return the number of sequences of each class, int64 (K,)."""
-    return np.bincount(corpus.targets, minlength=corpus.n_classes)
 
 
 def tested(table: np.ndarray) -> np.ndarray:
@@ -262,107 +226,3 @@ def _two_sided(
     law = np.exp(np.where(possible, log_law, -np.inf))
     likelihood = np.take_along_axis(law, found[:, None], axis=1)
     return np.where(law <= likelihood * _TIE, law, 0).sum(axis=1)
-
-
-def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
-    """Return P(1|s) - P(0|s) as it is to be expected on sequences not seen yet.
-
-    P(k|s) is the share of class k among the distinct texts that hold token s, or the
-    `groups` of `q_values`, each of which counts once, however long. These shares are
-    drawn from a Dirichlet prior c pi around the shares pi of the classes (a beta prior
-    for two). Its strength c is one of `STRENGTHS`, from hardly any to luck alone; how
-    many tokens have which maximizes the likelihood of the corpus. So a token that tells
-    its label keeps its lean where most others are luck. What is returned is the lean of
-    the posterior mean, float64: (V,) in (-1, 1) for two classes; for more (V, K), a
-    class's share less the mean share of the others.
-
-    Tokens are taken one by one. A few sequences that hold most tokens therefore give
-    all of them one lean in common: of two even classes, h of one class among m that
-    hold a token add h / (m + c). Whether such sequences lean or were dealt their few
-    labels by luck is not to be told from them.
-    """
-    found = texts_by_class(corpus, groups=groups)
-    shares = shrunken_shares(found, class_sizes(corpus))
-    return lean_of(shares)
-
-
-def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
-    """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
-    sizes = per_class + 0.5  # no class is impossible
-    prior = sizes / sizes.sum()
-    # Most tokens are rare and found as others are: these are looked at once.
-    found, kinds, times = np.unique(
-        found, axis=0, return_inverse=True, return_counts=True
-    )
-    held = found.sum(axis=1)[:, None]
-    likelihood = _likelihood_by_strength(found, prior)
-    weights = likelihood * _shares_of_strengths(likelihood, times)
-    weights /= weights.sum(axis=1, keepdims=True)
-    shares = np.zeros(found.shape)
-    for c, weight in zip(STRENGTHS, weights.T, strict=True):
-        posterior = (found + c * prior) / (held + c)
-        shares += weight[:, None] * posterior
-    return shares[kinds.reshape(-1)]
-
-
-def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return how likely the classes of each token's sequences are, (V, strengths).
-
-    Each row is relative to its greatest entry.
-    """
-    held = found.sum(axis=1)
-    columns = []
-    for c in STRENGTHS:
-        of_held = gammaln(c) - gammaln(held + c)
-        of_found = gammaln(found + c * prior) - gammaln(c * prior)
-        columns.append(of_held + of_found.sum(axis=1))
-    log_likelihood = np.stack(columns, axis=1)
-    top = log_likelihood.max(axis=1, keepdims=True)
-    return np.exp(log_likelihood - top)
-
-
-def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the share of the tokens that has each strength, by EM from equal ones.
-
-    `times` says how many tokens each row speaks for.
-    """
-    n_strengths = likelihood.shape[1]
-    shares = np.full(n_strengths, 1 / n_strengths)
-    share_of_row = times / times.sum()
-    for _ in range(ROUNDS):
-        of_row = likelihood @ shares
-        shares *= (share_of_row / of_row) @ likelihood
-    return shares
-
-
-def lean_of(shares: np.ndarray) -> Tensor:
-    """Return the leans of shares (V, K): (V,) for two classes, else (V, K)."""
-    classes = shares.shape[1]
-    if classes == 2:
-        lean = shares[:, 1] - shares[:, 0]
-    else:
-        lean = (classes * shares - 1) / (classes - 1)
-    return torch.from_numpy(lean)
-
-
-def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
-    """Return the sums of a table's columns over the sequences of each class.
-
-    `table` has a row a sequence, (n, m); float64 (m, K).
-    """
-    n = len(corpus)
-    labels = corpus.targets.numpy()
-    row_starts = np.arange(n + 1)
-    shape = (n, corpus.n_classes)
-    members = csr_array((np.ones(n), labels, row_starts), shape)
-    sums = table.T @ members
-    return sums.toarray()
-
-
-def _of_classes(table: np.ndarray) -> Tensor:
-    """Return the last column of a table of two classes or of one, else all of it."""
-    classes = table.shape[1]
-    if classes <= 2:
-        table = table[:, -1]
-    in_order = np.ascontiguousarray(table)
-    return torch.from_numpy(in_order)

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 from attnsel import Corpus, Vocab
-from attnsel.evidence import beyond_luck, q_values, texts_by_class
-from attnsel.groups import group_numbers, linked, same_texts, sides
+from attnsel.evidence.groups import group_numbers, linked, same_texts, sides
+from attnsel.evidence.luck import beyond_luck, q_values, texts_by_class
 from attnsel.texts.reviews import generate_reviews
 
 

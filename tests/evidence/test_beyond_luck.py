@@ -15,18 +15,15 @@ from scipy.special import softmax
 from scipy.stats import betabinom, binom, false_discovery_control, fisher_exact
 
 from attnsel import Corpus, Vocab, posterior_difference
-from attnsel.evidence import (
-    STRENGTHS,
+from attnsel.evidence.leans import STRENGTHS, shrunken_lean, shrunken_shares
+from attnsel.evidence.luck import (
     beyond_luck,
-    class_sizes,
     hypergeometric_p,
-    label_z,
     luck_p,
     q_values,
-    shrunken_lean,
-    shrunken_shares,
     texts_by_class,
 )
+from attnsel.statistics import class_sizes, label_z
 from attnsel.texts.reviews import generate_reviews
 
 BALANCES = {
