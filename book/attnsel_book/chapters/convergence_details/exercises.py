@@ -31,7 +31,7 @@ def constant(votes: np.ndarray, others: np.ndarray) -> float:
                 len(votes) * ((1 + np.exp(votes)) / (votes - others)).min()
             )
         ),
-        "g = 1 / (1 + exp(y gamma)): the sign in the exponent is turned round": (
+        "g = 1 / (1 + exp(y b)): the sign in the exponent is turned round": (
             lambda votes, others: (
                 len(votes) * (1 + np.exp(-votes)) / (votes - others)
             ).max()

@@ -35,14 +35,14 @@ def background(
 
 def weighed(weigh: Callable[..., Any], factor: float = 1.0) -> Callable[..., Any]:
     """Return a solution that weighs like this."""
-    return lambda corpus, gamma, v2: factor * background(corpus, gamma, v2, weigh)
+    return lambda corpus, b, v2: factor * background(corpus, b, v2, weigh)
 
 
-def of_means(corpus: Corpus, gamma: np.ndarray, v2: float) -> np.ndarray:
+def of_means(corpus: Corpus, b: np.ndarray, v2: float) -> np.ndarray:
     """Make the mistake to take the mean value out of the mean."""
     shares = corpus.counts.toarray() / corpus.lengths.numpy()[:, None]
     phi = shares.mean(axis=0)
-    return -v2 / 4 * phi * (phi @ gamma)
+    return -v2 / 4 * phi * (phi @ b)
 
 
 @exercise(
@@ -67,7 +67,7 @@ def of_means(corpus: Corpus, gamma: np.ndarray, v2: float) -> np.ndarray:
         ),
     },
     hints=(
-        "The mean value of each sequence is C @ gamma / T; it weighs the shares c_s/T.",
+        "The mean value of each sequence is C @ b / T; it weighs the shares c_s/T.",
         "A mean over sequences of shares times a number per sequence is C.T times a "
         "vector (n,), over n. And the slope of the logistic function at 0 is 1/4.",
     ),
@@ -76,10 +76,10 @@ def of_means(corpus: Corpus, gamma: np.ndarray, v2: float) -> np.ndarray:
 )
 def my_background(
     corpus: attnsel.Corpus,
-    gamma: np.ndarray,
+    b: np.ndarray,
     v2: float,
 ) -> np.ndarray:
     """Return the background of each token, (V,); v2 is ‖v‖²."""
     C, T = corpus.counts, corpus.lengths.numpy()
-    mean = C @ gamma / T
+    mean = C @ b / T
     return -v2 / 4 * (C.T @ (mean / T)) / len(T)

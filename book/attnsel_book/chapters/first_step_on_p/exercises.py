@@ -25,10 +25,10 @@ def own(
     What is made of one gets the counts of a sequence, the values and its length.
     """
 
-    def total(corpus: Corpus, gamma: np.ndarray) -> np.ndarray:
+    def total(corpus: Corpus, b: np.ndarray) -> np.ndarray:
         counts, signs = corpus.counts.toarray(), corpus.signs.tolist()
         parts = [
-            y * of_sequence(c, gamma, float(c.sum()))
+            y * of_sequence(c, b, float(c.sum()))
             for c, y in zip(counts, signs, strict=True)
         ]
         return factor * np.mean(parts, axis=0)
@@ -38,23 +38,23 @@ def own(
 
 @exercise(
     "first-step-own",
-    expected=own(lambda c, gamma, T: c / T * (gamma - c @ gamma / T)),
+    expected=own(lambda c, b, T: c / T * (b - c @ b / T)),
     cases=valued,
     mistakes={
         "attention is a competition: take off the mean value of the sequence": own(
-            lambda c, gamma, T: c / T * gamma
+            lambda c, b, T: c / T * b
         ),
         "the attention on a position is one over the length": own(
-            lambda c, gamma, T: c * (gamma - c @ gamma / T)
+            lambda c, b, T: c * (b - c @ b / T)
         ),
         "f is the mean of the values of a sequence, not their sum": own(
-            lambda c, gamma, T: c / T * (gamma - c @ gamma)
+            lambda c, b, T: c / T * (b - c @ b)
         ),
         "an undecided model has g = 1/2": own(
-            lambda c, gamma, T: c / T * (gamma - c @ gamma / T), factor=1.0
+            lambda c, b, T: c / T * (b - c @ b / T), factor=1.0
         ),
         "p goes down the gradient: turn the sign round": own(
-            lambda c, gamma, T: c / T * (gamma - c @ gamma / T), factor=-0.5
+            lambda c, b, T: c / T * (b - c @ b / T), factor=-0.5
         ),
     },
     hints=(
@@ -65,8 +65,8 @@ def own(
     dots=2,
     minutes=10,
 )
-def my_own(corpus: attnsel.Corpus, gamma: np.ndarray) -> np.ndarray:
+def my_own(corpus: attnsel.Corpus, b: np.ndarray) -> np.ndarray:
     """Return the own part of each token, (V,): even attention, g = 1/2."""
     C, y, T = corpus.counts, corpus.signs.numpy(), corpus.lengths.numpy()
-    f = C @ gamma / T
-    return (gamma * (C.T @ (y / T)) - C.T @ (y / T * f)) / (2 * len(T))
+    f = C @ b / T
+    return (b * (C.T @ (y / T)) - C.T @ (y / T * f)) / (2 * len(T))

@@ -15,23 +15,23 @@ def limits() -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
     yield torch.zeros(3).double(), values, torch.tensor([[0, 2], [1, 2]]), signs
     random = torch.Generator().manual_seed(0)
     for n, V, T in ((3, 5, 2), (4, 6, 3), (6, 6, 4)):
-        a, gamma = torch.randn(2, V, generator=random, dtype=torch.float64)
+        a, b = torch.randn(2, V, generator=random, dtype=torch.float64)
         ids = torch.randint(V, (n, T), generator=random)
-        yield a, 2 * gamma, ids, torch.tensor([1.0, -1.0] * n, dtype=torch.float64)[:n]
+        yield a, 2 * b, ids, torch.tensor([1.0, -1.0] * n, dtype=torch.float64)[:n]
 
 
-def _slope(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
+def _slope(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     """dL/da by automatic differentiation."""
     a = a.clone().requires_grad_()
-    f = (torch.softmax(a[ids], dim=1) * gamma[ids]).sum(dim=1)
+    f = (torch.softmax(a[ids], dim=1) * b[ids]).sum(dim=1)
     loss = torch.nn.functional.softplus(-signs * f).mean()
     return torch.autograd.grad(loss, a)[0]
 
 
-def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
+def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     """Return the speed of the scores in the limit flow."""
-    slope = _slope(a, gamma, ids, signs)
-    return -(slope + gamma * (gamma @ slope))
+    slope = _slope(a, b, ids, signs)
+    return -(slope + b * (b @ slope))
 
 
 @exercise(
@@ -42,8 +42,8 @@ def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         "K is missing: that is the flow of orthonormal embeddings": (
             lambda *case: -_slope(*case)
         ),
-        "the 1 of K = I + gamma gamma^T is missing: a token also moves itself": (
-            lambda a, gamma, *case: -gamma * (gamma @ _slope(a, gamma, *case))
+        "the 1 of K = I + b b^T is missing: a token also moves itself": (
+            lambda a, b, *case: -b * (b @ _slope(a, b, *case))
         ),
         "the flow goes downhill: a minus sign is missing": (
             lambda *case: -motion(*case)
@@ -51,34 +51,34 @@ def motion(a: Tensor, gamma: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         "L is a mean over the sequences, not their sum": (
             lambda *case: motion(*case) * len(case[2])
         ),
-        "gamma gamma^T is a matrix; gamma @ gamma is the number ‖gamma‖²": (
-            lambda a, gamma, *case: -(1 + gamma @ gamma) * _slope(a, gamma, *case)
+        "b b^T is a matrix; b @ b is the number ‖b‖²": (
+            lambda a, b, *case: -(1 + b @ b) * _slope(a, b, *case)
         ),
-        "gamma gamma^T is a matrix; you took the squares of its diagonal only": (
-            lambda a, gamma, *case: -(1 + gamma**2) * _slope(a, gamma, *case)
+        "b b^T is a matrix; you took the squares of its diagonal only": (
+            lambda a, b, *case: -(1 + b**2) * _slope(a, b, *case)
         ),
     },
     hints=(
         "Let torch find dL/da: write the loss of the scores a as in the chapter on the"
         " model, with q = softmax of the scores of a sequence.",
-        "K x = x + gamma (gamma·x), so K itself is never needed.",
+        "K x = x + b (b·x), so K itself is never needed.",
     ),
     dots=2,
     minutes=15,
 )
 def my_motion(
     a: torch.Tensor,
-    gamma: torch.Tensor,
+    b: torch.Tensor,
     ids: torch.Tensor,
     signs: torch.Tensor,
 ) -> torch.Tensor:
     """Return da/dt = -K dL/da of the limit flow, (V,).
 
-    Scores a and values gamma are (V,), token ids (n, T), labels -1 or +1 (n,).
+    Scores a and values b are (V,), token ids (n, T), labels -1 or +1 (n,).
     """
     a = a.clone().requires_grad_()
     q = torch.softmax(a[ids], dim=1)
-    f = (q * gamma[ids]).sum(dim=1)
+    f = (q * b[ids]).sum(dim=1)
     loss = torch.log1p(torch.exp(-signs * f)).mean()
     (slope,) = torch.autograd.grad(loss, a)
-    return -(slope + gamma * (gamma @ slope))
+    return -(slope + b * (b @ slope))
