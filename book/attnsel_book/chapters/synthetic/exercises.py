@@ -1,8 +1,11 @@
 """Exercises of the chapter on synthetic data."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import torch
+from scipy.stats import chisquare
 from torch import Tensor
 
 import attnsel
@@ -13,6 +16,9 @@ from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book.checks.checking import exercise
+from attnsel_book.checks.telling import as_numbers
+
+RARE = 1e-8  # by chance a right sampler draws what is called wrong
 
 
 def laws() -> Iterator[tuple[Tensor, Tensor, int]]:
@@ -70,6 +76,139 @@ def my_leans(
     """Leans (V,) from two laws (2, V): row 0 for y = -1, row 1 for +1."""
     negative, positive = first + (length - 1) * later
     return (positive - negative) / (positive + negative)
+
+
+def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
+    """Yield two laws (2, V), labels 0 and 1, a length and a seed."""
+    random = torch.Generator().manual_seed(1)
+    for seed, (n_tokens, length) in enumerate(((3, 2), (3, 3), (5, 5), (7, 6))):
+        weights = torch.rand(2, 2, n_tokens, generator=random, dtype=torch.float64)
+        weights = 0.05 + weights**2
+        labels = (torch.arange(900 + seed) % 3 > 0).long()
+        yield *(weights / weights.sum(dim=2, keepdim=True)), labels, length, seed
+
+
+EXCHANGED = "the labels are exchanged: row 0 is the law of label 0, row 1 that of 1"
+ALL_LATER = "the first token of a sequence has a law of its own"
+ALL_FIRST = "only the first token has the first law; the others have the later one"
+NO_LABEL = "each sequence has the laws of its own label"
+NO_LAW = "tokens are not equally likely: the laws say how likely each is"
+ONCE = "a token may occur twice in a sequence: draw the later ones with replacement"
+COPIED = "each sequence is drawn by itself: yours are copies of one another"
+
+
+def chance(tokens: np.ndarray, law: Tensor) -> float:
+    """Return how likely counts as these, or rarer ones, are under a law (V,)."""
+    counts = np.bincount(tokens.ravel(), minlength=len(law))
+    expected = law.numpy() / float(law.sum()) * counts.sum()
+    return float(chisquare(counts, expected).pvalue)
+
+
+def law_fault(
+    result: Any, first: Tensor, later: Tensor, y: Tensor, length: int, seed: int
+) -> str | None:
+    """Return what token ids have that these laws do not give, or None."""
+    found = as_numbers(result)
+    n, n_tokens = len(y), first.shape[1]
+    if found is None or found.shape != (n, length):
+        return f"token ids of shape ({n}, {length}) are asked, a row for each label"
+    ids = found.astype(int)
+    if (ids != found).any() or ids.min() < 0 or ids.max() >= n_tokens:
+        return f"token ids are integers from 0 to {n_tokens - 1}"
+    if len(np.unique(ids, axis=0)) <= 2:
+        return COPIED
+    labels = y.numpy()
+    equal = later.square().sum(dim=1).numpy()[labels]  # two later tokens, by chance
+    for i in range(2, length):
+        seen = (ids[:, i] == ids[:, i - 1]).sum()
+        z = (seen - equal.sum()) / np.sqrt((equal * (1 - equal)).sum())
+        if abs(z) > 6:
+            return ONCE if z < 0 else "later tokens are drawn one by one; yours agree"
+    sides = {"first": (ids[:, :1], first, later), "later": (ids[:, 1:], later, first)}
+    for where, (places, law, other) in sides.items():
+        for label in (0, 1):
+            drawn = places[labels == label]
+            if chance(drawn, law[label]) > RARE:
+                continue
+            others = {
+                EXCHANGED: law[1 - label],
+                ALL_LATER if where == "first" else ALL_FIRST: other[label],
+                NO_LABEL: law.mean(dim=0),
+                NO_LAW: torch.ones_like(law[label]),
+            }
+            *_, second, why = sorted(others, key=lambda x: chance(drawn, others[x]))
+            likely = [chance(drawn, others[x]) for x in (why, second)]
+            told = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
+            return f"for label {label}, {where} tokens do not follow their law{told}"
+    return None
+
+
+def drawn_by(
+    first: Tensor, later: Tensor, length: int, seed: int, *, replacement: bool = True
+) -> Tensor:
+    """Draw token ids by a law for each sequence, (n, V), of the first and the later."""
+    random = torch.Generator().manual_seed(seed)
+    start = torch.multinomial(first, 1, generator=random)
+    count = length - 1
+    others = torch.multinomial(later, count, replacement, generator=random)
+    return torch.cat([start, others], dim=1)
+
+
+@exercise(
+    "synthetic-sampler",
+    fault=law_fault,
+    cases=laws_to_draw_from,
+    mistakes={
+        EXCHANGED: lambda first, later, y, length, seed: drawn_by(
+            first[1 - y], later[1 - y], length, seed
+        ),
+        ALL_LATER: lambda first, later, y, length, seed: drawn_by(
+            later[y], later[y], length, seed
+        ),
+        ALL_FIRST: lambda first, later, y, length, seed: drawn_by(
+            first[y], first[y], length, seed
+        ),
+        NO_LABEL: lambda first, later, y, length, seed: drawn_by(
+            first.mean(dim=0).expand(len(y), -1),
+            later.mean(dim=0).expand(len(y), -1),
+            length,
+            seed,
+        ),
+        NO_LAW: lambda first, later, y, length, seed: torch.randint(
+            first.shape[1],
+            (len(y), length),
+            generator=torch.Generator().manual_seed(seed),
+        ),
+        ONCE: lambda first, later, y, length, seed: drawn_by(
+            first[y], later[y], length, seed, replacement=False
+        ),
+        COPIED: lambda first, later, y, length, seed: drawn_by(
+            first[:1], later[:1], length, seed
+        ).expand(len(y), -1),
+    },
+    hints=(
+        "first[y] has a row of probabilities for each sequence, by its label.",
+        "torch.multinomial(rows, k, replacement=True) draws k ids by each row. How "
+        "many are drawn by the first law, and how many by the later one?",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_sampler(
+    first: torch.Tensor,
+    later: torch.Tensor,
+    y: torch.Tensor,
+    length: int,
+    seed: int,
+) -> torch.Tensor:
+    """Token ids (n, length): the first by one law, the others by another.
+
+    Laws (2, V) have a row for each label, labels y (n,) are 0 and 1.
+    """
+    random = torch.Generator().manual_seed(seed)
+    start = torch.multinomial(first[y], 1, generator=random)
+    others = torch.multinomial(later[y], length - 1, True, generator=random)
+    return torch.cat([start, others], dim=1)
 
 
 @exercise(
