@@ -1,7 +1,7 @@
 """One style sheet and one script for all pages: an extension of our own for Sphinx.
 
 They hold what the theme and the extensions name, in that order, without the rules for
-what no page shows. The search is not among them: its own page loads it.
+what no page shows. The search is not among them: it comes when a reader asks for it.
 """
 
 from __future__ import annotations

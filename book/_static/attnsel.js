@@ -34,3 +34,38 @@ document.addEventListener("DOMContentLoaded", async () => {
   await document.fonts.ready;
   document.querySelectorAll(SCROLLING).forEach((box) => sizes.observe(box));
 });
+
+// The search, with all that can be found, comes when a reader goes to its field.
+const SEARCH = ["vendor/minisearch/minisearch.js", "search/index.js", "search/search.js"];
+let search;
+
+// One after the other: a page from the disk may load scripts, but no data.
+async function loadSearch() {
+  const folder = `${document.documentElement.dataset.content_root}_static/`;
+  const style = Object.assign(document.createElement("link"), {rel: "stylesheet"});
+  style.href = `${folder}search/search.css`;
+  document.head.append(style);
+  for (const name of SEARCH) {
+    const script = document.createElement("script");
+    script.src = folder + name;
+    const loaded = new Promise((done) => { script.onload = done; });
+    document.head.append(script);
+    await loaded;
+  }
+}
+
+document.addEventListener("focusin", async ({target}) => {
+  if (!target.matches("form.bd-search input") || "searches" in target.dataset) { return; }
+  target.dataset.searches = "";
+  search ??= loadSearch();
+  await search;
+  window.attnselSearch.attach(target);
+});
+
+document.addEventListener("DOMContentLoaded", () => {
+  const field = document.querySelector(".bd-search-container input");
+  if (field) {
+    field.value = new URLSearchParams(location.search).get("q") || "";
+    field.focus();
+  }
+});

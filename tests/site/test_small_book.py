@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import subprocess
@@ -17,12 +18,20 @@ pytestmark = pytest.mark.xdist_group("small book")  # it is built in one process
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = """
-extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise", "tools.pages"]
+extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise", "tools.pages",
+              "tools.formulas", "tools.search"]
+html_math_renderer = "temml"
+exclude_patterns = ["out", "jupyter_execute"]
+templates_path = ["templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_execution_mode = "off"
 numfig = True
 proof_title_format = "%t"
 html_theme = "basic"
+"""
+# As in the theme of the book, the text of a page is an article.
+PAGE = """{% extends "!page.html" %}
+{% block body %}<article>{{ body }}</article>{% endblock %}
 """
 FIRST = """(ch-first)=
 # First page
@@ -55,6 +64,10 @@ Write {eq}`eq-first-sum` twice.
 LAST = """# Last page
 
 It was {claim}`first: error < 1e-3 & "small"`, and {claim}`first: no such thing`.
+"""
+WRONG = r"""## A wrong formula
+
+What cannot be set: $\nosuchcommand x$.
 """
 ALL = "# All claims\n\nCLAIMS\n"
 
@@ -115,6 +128,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """
     folder = tmp_path_factory.mktemp("small")
     (folder / "book").mkdir()
+    (folder / "templates").mkdir()
+    (folder / "templates" / "page.html").write_text(PAGE, "utf-8")
     (folder / "conf.py").write_text(CONF, "utf-8")
     files = {"book/last.md": LAST, "book/claims.md": ALL}
     toc = "```{toctree}\nbook/first\nbook/last\nbook/claims\n```\n"
@@ -137,18 +152,68 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         cells=cells, metadata={"language_info": language}
     )
     nbformat.write(notebook, folder / "book" / "first.ipynb")
-    build = [sys.executable, "-m", "sphinx", "-q", "-b", "html", ".", "out"]
-    done = subprocess.run(
-        build,
+    done = build(folder)
+    assert done.returncode == 0, done.stderr
+    paths = (folder / "out" / "book").glob("*.html")
+    pages = {path.stem: path.read_text("utf-8") for path in paths}
+    search = (folder / "out/_static/search/index.js").read_text("utf-8")
+    # Once more, with another page changed, and with a formula that cannot be set.
+    (folder / "book" / "last.md").write_text(f"# Last page\n\n{WRONG}", "utf-8")
+    again = build(folder, "-W", "--keep-going")
+    search_again = (folder / "out/_static/search/index.js").read_text("utf-8")
+    return pages | {
+        "warnings": done.stderr,
+        "search": search,
+        "again": again.stderr,
+        "status again": str(again.returncode),
+        "search again": search_again,
+    }
+
+
+def build(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Build the pages of a folder, those that changed since."""
+    command = [sys.executable, "-m", "sphinx", "-q", *options, "-b", "html"]
+    return subprocess.run(
+        [*command, ".", "out"],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},  # for tools.pages
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    paths = (folder / "out" / "book").glob("*.html")
-    pages = {path.stem: path.read_text("utf-8") for path in paths}
-    return pages | {"warnings": done.stderr}
+
+
+def searched(script: str) -> dict[str, dict[str, Any]]:
+    """What the search knows, by title."""
+    _, _, values = script.partition("var searched = ")
+    entries = json.loads(values.strip().removesuffix(";"))["entries"]
+    return {entry["title"]: entry for entry in entries}
+
+
+def test_the_search_knows_results_by_their_names(site):
+    found = searched(site["search"])
+    lemma = found["Lemma 4.1, in our words"]
+    assert lemma["kind"] == "result"
+    assert lemma["names"] == ["Lemma 4.1"]
+    assert lemma["page"] == "book/first.html"
+    assert lemma["anchor"] == "lem-first-step"
+    assert lemma["text"] == "It moves by a < b."
+    assert found["First page"]["kind"] == "page"
+    assert "It moves" not in found["First page"]["text"]
+    assert "Counts." in found["First page"]["text"]  # a caption
+    assert "tab-first" not in site["search"]  # code is not searched
+    assert not (set(found) & {"3 claims hold", "index"})
+
+
+def test_a_second_build_over_the_first_forgets_no_name(site):
+    first, second = searched(site["search"]), searched(site["search again"])
+    assert set(second) == set(first) | {"A wrong formula"}
+    assert second["Lemma 4.1, in our words"] == first["Lemma 4.1, in our words"]
+
+
+def test_a_formula_that_cannot_be_set_fails_the_build(site):
+    assert site["status again"] != "0"
+    assert "nosuchcommand" in site["again"]
+    assert "last.md" in site["again"]
 
 
 def words(page: str) -> str:

@@ -1,0 +1,153 @@
+// The search: what `tools/search.py` wrote is found with MiniSearch, and shown below the
+// field. It is loaded when a reader goes to the field (`attnsel.js`).
+/* global MiniSearch, Stemmer, searched */
+window.attnselSearch = (() => {
+  const GREEK = Object.fromEntries(("αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta "
+    + "θtheta ιiota κkappa λlambda μmu νnu ξxi οomicron πpi ρrho σsigma ςsigma τtau "
+    + "υupsilon φphi χchi ψpsi ωomega ∇nabla ∞infinity").split(" ")
+    .map((word) => [word[0], word.slice(1)]));
+  const LETTER = new RegExp(`[${Object.keys(GREEK).join("")}]`, "gu");
+  const WORD = /[\p{L}\p{N}_]+(?:\.\d+)*/gu;
+  const stopwords = new Set(searched.stopwords);
+  const stemmer = new Stemmer();
+  const KINDS = {page: "Page", section: "Section", result: "Result", symbol: "Symbol"};
+  // Where several have the name that is asked for.
+  const ORDER = ["function", "class", "exception", "method", "property", "attribute",
+    "result", "symbol", "page", "section"];
+  const MOST = 30;
+  const BEFORE = 12;
+  const AROUND = 34; // words of a snippet, and those of them before the first one found
+
+  // η, \eta and eta are one, and so are capitals and mathematical letters.
+  const plain = (text) => text.normalize("NFKC").toLowerCase()
+    .replace(LETTER, (letter) => GREEK[letter]).replace(/[\\{}$]/g, "");
+
+  // Of a name as a whole: eta_0, eta0 and "eta 0" are one, max_margin and max-margin.
+  const key = (text) => plain(text).replace(/\(.*/, "").replace(/(\p{L})(\d)/gu, "$1 $2")
+    .replace(/[^\p{L}\p{N}.⋆*⊤]+/gu, " ").trim();
+
+  // A word is its stem, as an American writes it; a name in code also its parts.
+  const stem = (word) => stemmer.stemWord(word
+    .replace(/ys(e[drs]?|ing|ers?)$/, "yz$1")
+    .replace(/is(e[drs]?|ing|ers?|ations?|able)$/, "iz$1").replace(/our(s?|ed|ing|al)$/, "or$1")
+    .replace(/mata$/, "ma").replace(/([^aeiou])ae$/, "$1a"));
+  const terms = (word) => {
+    const parts = word.split("_").filter((part) => part.length > 1);
+    const known = word.includes("_") ? [word, ...parts.map(stem)] : [stem(word)];
+    return known.filter((term) => !stopwords.has(term));
+  };
+  const words = (text) => plain(text).match(WORD) || [];
+
+  const entries = searched.entries.map((entry, id) => ({...entry, id}));
+  const named = new Map();
+  entries.forEach((entry) => {
+    // α_s is asked for as alpha, too.
+    const short = entry.kind === "symbol" ? entry.names.map((n) => n.split(/[_^(]/)[0]) : [];
+    new Set([...entry.names, ...short].map(key)).forEach((name) => {
+      if (name) { named.set(name, [...(named.get(name) || []), entry]); }
+    });
+  });
+  const rank = ({kind}) => ORDER.indexOf(kind);
+  named.forEach((all) => all.sort((a, b) => rank(a) - rank(b) || a.id - b.id));
+
+  // Functions stand behind what explains them, and lists of claims behind all.
+  const LATER = {"book/package": 0.6, "book/claims": 0.2};
+  const later = ({page}) => LATER[Object.keys(LATER).find((start) => page.startsWith(start))] || 1;
+  const KIND = {page: 1.5, result: 1.3};
+  const index = new MiniSearch({
+    fields: ["names", "title", "text"],
+    extractField: (entry, field) => (field === "names" ? entry.names.join(" ") : entry[field]),
+    tokenize: words,
+    processTerm: terms,
+    searchOptions: {
+      boost: {names: 3, title: 3},
+      boostDocument: (id) => later(entries[id]) * (KIND[entries[id].kind] || 1),
+      prefix: (term, i, all) => i === all.length - 1 && term.length > 2,
+      weights: {prefix: 0.4, fuzzy: 0.3},
+      combineWith: "AND",
+    },
+  });
+  index.addAll(entries);
+
+  // Words as they are written come first, then those with a wrong letter, then some.
+  const WAYS = [{}, {fuzzy: (term) => (term.length > 3 ? 0.2 : false)}];
+  WAYS.push({...WAYS[1], combineWith: "OR"});
+
+  // Return entries, best first, each with the terms in it that answer the query.
+  function find(query) {
+    const first = named.get(key(query)) || [];
+    const found = WAYS.reduce((all, how) => (all.length ? all : index.search(query, how)), []);
+    const matched = new Map(found.map(({id, terms: known}) => [id, known]));
+    const rest = found.map(({id}) => entries[id]).filter((entry) => !first.includes(entry));
+    return [...first, ...rest].slice(0, MOST)
+      .map((entry) => ({entry, terms: new Set(matched.get(entry.id))}));
+  }
+
+  // Return an element with a text and what is in it.
+  function element(kind, content, className) {
+    const made = document.createElement(kind);
+    made.append(...[content].flat());
+    if (className) { made.className = className; }
+    return made;
+  }
+
+  // Some words of a text around the first that was found, those that were in <mark>.
+  function snippet(text, found) {
+    const all = text.split(" ");
+    const isFound = (word) => words(word).flatMap(terms).some((term) => found.has(term));
+    const start = Math.max(0, all.findIndex(isFound) - BEFORE);
+    const part = all.slice(start, start + AROUND)
+      .flatMap((word) => [isFound(word) ? element("mark", word) : word, " "]);
+    return [start ? "… " : "", ...part, start + AROUND < all.length ? "…" : ""];
+  }
+
+  const root = document.documentElement.dataset.content_root || "./";
+  const pages = new Map(entries.filter(({kind}) => kind === "page")
+    .map(({page, title}) => [page, title]));
+  function answer({entry, terms: found}) {
+    const {kind, page, anchor, title, text} = entry;
+    const link = element("a", KINDS[kind] ? title : element("code", title));
+    link.href = `${root}${page}${anchor ? `#${anchor}` : ""}`;
+    const where = kind === "page" ? "" : ` in ${pages.get(page)}`;
+    return element("li", [link, element("span", `${KINDS[kind] || kind}${where}`, "where"),
+      element("p", snippet(text, found))]);
+  }
+
+  // Show below a field what answers its query, as a list that the arrows go through.
+  function attach(field) {
+    const state = element("p", "");
+    state.setAttribute("role", "status");
+    const list = element("ol", []);
+    const place = element("div", [state, list], "search-found");
+    field.form.after(place);
+    const show = () => {
+      const query = field.value.trim();
+      const found = query ? find(query) : [];
+      const count = found.length < MOST ? found.length : `The first ${MOST}`;
+      state.textContent = found.length
+        ? `${count} ${found.length === 1 ? "place" : "places"} in the book`
+        : `Nothing in the book answers “${query}”.`;
+      list.replaceChildren(...found.map(answer));
+      place.hidden = !query;
+    };
+    const go = (event) => {
+      const stops = [field, ...list.querySelectorAll("a")];
+      const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+      const next = step && stops[stops.indexOf(document.activeElement) + step];
+      if (next) {
+        event.preventDefault();
+        next.focus();
+      }
+    };
+    field.addEventListener("input", show);
+    field.addEventListener("keydown", go);
+    list.addEventListener("keydown", go);
+    // An answer on the page itself is behind the dialog.
+    list.addEventListener("click", ({target}) => {
+      if (target.closest("a")) { field.closest("dialog")?.close(); }
+    });
+    show();
+  }
+
+  return {find, attach};
+})();
