@@ -5,6 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, TypedDict
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.checks import check_choice, check_number
 from attnsel.progress import progress
+from attnsel.scale.columns import blocks_on_disk
 from attnsel.tokens import ClassName, Tokenizer, Vocab, is_unspaced, split_with
 
 BLOCK_SIZE = 5_000  # texts that are counted together
@@ -69,26 +71,9 @@ def count_tokens(
 
 
 def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
-    """Count the texts of a `datasets.Dataset` of one column, by several processes.
-
-    The blocks are a `datasets.Dataset`, too: they lie on the disk, as the texts do.
-    """
-    (name,) = column.column_names
-
-    def count(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        block = _count_block(batch[name], tokenize)
-        return {key: [value] for key, value in block.items()}
-
-    blocks = column.map(
-        count,
-        batched=True,
-        batch_size=BLOCK_SIZE,
-        writer_batch_size=1,  # blocks held in memory before they are written
-        remove_columns=name,
-        num_proc=num_proc,
-        desc="tokenizing",
-    )
-    return blocks.with_format("numpy")
+    """Count the texts of a `datasets.Dataset` of one column, by several processes."""
+    count = partial(_count_block, tokenize=tokenize)
+    return blocks_on_disk(column, count, BLOCK_SIZE, num_proc)
 
 
 def frequent_tokens(

@@ -16,13 +16,11 @@ from torch.optim.adam import adam
 from attnsel.corpus import Corpus
 from attnsel.model import Classifier, bag_logits, mean_loss, score_gradient
 from attnsel.scale.distributed import summed
-from attnsel.scale.threads import Workers
+from attnsel.scale.threads import ThreadPool
 
 # Rows of E taken at a time: a block of 512 x 2048 floats stays in the cache of one
 # core while several operations read it, so that memory sees E once.
 BLOCK = 512
-# Stored counts that are multiplied at a time.
-PIECE = 2**18
 # Such as `torch.optim.RMSprop`, or `functools.partial` of a class with its settings.
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
@@ -210,12 +208,12 @@ class TorchLearner(Learner):
 
 
 class ScoreSpaceLearner(Learner):
-    """Steps of one layer from the gradient of its scores, by several workers.
+    """Steps of one layer from the gradient of its scores, by several threads.
 
-    A parameter is moved by blocks of rows, each by the worker that forms the gradient
+    A parameter is moved by blocks of rows, each by the thread that forms the gradient
     of the block, in the cache: for d = 2048 half the time and three quarters of the
     memory of `torch.optim.Adam`. The blocks are the same, and sums are taken in the
-    same order, for any number of workers.
+    same order, for any number of threads.
     """
 
     def __init__(
@@ -224,10 +222,10 @@ class ScoreSpaceLearner(Learner):
         train: Collection[str],
         lr: float,
         optimizer: str,
-        workers: Workers,
+        pool: ThreadPool,
     ) -> None:
-        self.workers = workers
-        self.buffers = local()  # of each worker, for the gradient of a block of E
+        self.pool = pool
+        self.buffers = local()  # of each thread, for the gradient of a block of E
         super().__init__(model, train, lr, optimizer)
 
     def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
@@ -248,17 +246,17 @@ class ScoreSpaceLearner(Learner):
             def read(i: int) -> None:
                 parts[i] = E[i] @ P.T
 
-            self.workers.run(read, len(E))
+            self.pool.run(read, len(E))
             self._scores = torch.cat(parts)
         return self._scores
 
     def logits(self, corpus: Corpus) -> Tensor:
         """Return the logits of a corpus."""
-        return bag_logits(self.scores(), corpus, self._multiply)
+        return bag_logits(self.scores(), corpus, self.pool.multiply)
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
         """Take the gradient on a corpus for the next `step`, and return the logits."""
-        logits, g = score_gradient(self.scores(), corpus, self._multiply)
+        logits, g = score_gradient(self.scores(), corpus, self.pool.multiply)
         self.score_gradient = summed(self.share * g)
         return logits
 
@@ -277,7 +275,7 @@ class ScoreSpaceLearner(Learner):
                 torch.mm(g[i], P, out=gradient)
                 self.block_optimizers["embeddings"][i].step(gradient)
 
-        self.workers.run(move_tokens, len(E))
+        self.pool.run(move_tokens, len(E))
         # These move last: the gradients of all are taken where they stand.
         others = [name for name in self.trained if name != "embeddings"]
         if others:
@@ -292,7 +290,7 @@ class ScoreSpaceLearner(Learner):
     def _move_by_blocks(self, name: str, gradient: Tensor) -> None:
         parts = gradient.split(BLOCK)
         optimizers = self.block_optimizers[name]
-        self.workers.run(lambda i: optimizers[i].step(parts[i]), len(parts))
+        self.pool.run(lambda i: optimizers[i].step(parts[i]), len(parts))
 
     def _buffer(self, i: int) -> Tensor:
         """Return room for the gradient of a block of E."""
@@ -301,33 +299,3 @@ class ScoreSpaceLearner(Learner):
             self.buffers.rows = torch.empty_like(E[0])
         rows: Tensor = self.buffers.rows
         return rows[: len(E[i])]
-
-    def _multiply(self, C: Tensor, x: Tensor) -> Tensor:
-        """Return C x for a sparse C, by rows that hold about PIECE entries together."""
-        values = C.values()
-        columns = C.col_indices()
-        starts = C.crow_indices()
-        n_pieces = len(values) // PIECE
-        if n_pieces < 2 or C.is_cuda:
-            return C @ x
-        wanted = torch.arange(n_pieces + 1) * len(values) // n_pieces
-        cuts = torch.searchsorted(starts, wanted.to(starts)).tolist()
-        # Autograd is off in the caller alone: the helpers would race to record this.
-        x = x.detach()
-        result = x.new_empty(len(C), x.shape[1])
-
-        def multiply_rows(i: int) -> None:
-            begin, end = cuts[i], cuts[i + 1]
-            first = int(starts[begin])
-            last = int(starts[end])
-            piece = torch.sparse_csr_tensor(
-                starts[begin : end + 1] - first,
-                columns[first:last],
-                values[first:last],
-                (end - begin, C.shape[1]),
-                check_invariants=False,
-            )
-            result[begin:end] = piece @ x
-
-        self.workers.run(multiply_rows, n_pieces)
-        return result

@@ -365,16 +365,23 @@ def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     The attention on token s of sequence i is C_is exp(a_s) / sum_t C_it exp(a_t).
     """
-    n = len(C)
     columns = C.col_indices().long()
     sizes = C.crow_indices().diff()
-    rows = torch.arange(n, device=a.device).repeat_interleave(sizes)
-    stored = a[columns]
-    top = a.new_full((n,), -math.inf)
-    top.scatter_reduce_(0, rows, stored.detach(), "amax")
-    w = C.values() * torch.exp(stored - top[rows])
-    total = a.new_zeros(n).index_add(0, rows, w)
-    return rows, columns, w / total[rows]
+    rows = torch.arange(len(C), device=a.device).repeat_interleave(sizes)
+    return rows, columns, bag_softmax(a[columns], C.values(), rows, len(C))
+
+
+def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) -> Tensor:
+    """Return the softmax of entries over the row that each is of, with their counts.
+
+    Scores and the rows 0, ..., n - 1, int64, are of one length; an entry that counts
+    c times weighs c exp(score). A row without a finite score gives nan.
+    """
+    top = scores.new_full((n,), -math.inf)
+    top.scatter_reduce_(0, rows, scores.detach(), "amax")
+    w = counts * torch.exp(scores - top[rows])
+    total = scores.new_zeros(n).index_add(0, rows, w)
+    return w / total[rows]
 
 
 def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:

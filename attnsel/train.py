@@ -6,7 +6,6 @@ one layer is trained in full batches; deeper models take mini-batches in the sam
 
 import copy
 import os
-import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,19 +30,14 @@ from attnsel.model import (
     score_gradient,
 )
 from attnsel.progress import progress
-from attnsel.scale.checkpoint import (
-    Checkpoint,
-    tensor_digest,
-)
+from attnsel.scale.checkpoint import Checkpoint, belongings, state_size, vocab_digest
 from attnsel.scale.distributed import (
     check_processes_agree,
-    gathered,
     n_processes,
     share_parameters,
     summed,
 )
-from attnsel.scale.threads import Workers
-from attnsel.tokens import Vocab
+from attnsel.scale.threads import ThreadPool
 
 
 @dataclass
@@ -178,7 +172,7 @@ def fit(
     _check_test(test, corpus)
     _check_processes(model, batch_size, optimizer)
     settings: dict[str, Any] = {
-        "vocab": _vocab_digest(corpus.vocab),
+        "vocab": vocab_digest(corpus.vocab),
         "classes": list(corpus.classes),
         "dim": len(model.cls),
         "dtype": str(model.cls.dtype),
@@ -191,8 +185,8 @@ def fit(
     share_parameters(model)
     file = None
     if checkpoint is not None:
-        settings |= _belongings(model, corpus, test)
-        file = Checkpoint(checkpoint, settings, _size_of_checkpoint(model, trained))
+        settings |= belongings(model, corpus, test)
+        file = Checkpoint(checkpoint, settings, state_size(model, trained))
     saved = None if file is None else file.read()
     begin = 0 if saved is None else len(saved["measured"])
     check_number("steps, with this checkpoint", steps, begin, integer=True)
@@ -219,12 +213,12 @@ def fit(
 def _learner(
     model: Classifier, train: list[str], lr: float, optimizer: str | OptimizerFactory
 ) -> Iterator[Learner]:
-    """Give the learner for a model, and its workers while it learns."""
+    """Give the learner for a model, and its threads while it learns."""
     if not isinstance(optimizer, str):
         yield TorchLearner(model, train, lr, optimizer)
     elif isinstance(model, AttentionClassifier):
-        with Workers(model.embeddings.device) as workers:
-            yield ScoreSpaceLearner(model, train, lr, optimizer, workers)
+        with ThreadPool(model.embeddings.device) as pool:
+            yield ScoreSpaceLearner(model, train, lr, optimizer, pool)
     else:
         yield Learner(model, train, lr, optimizer)
 
@@ -338,47 +332,6 @@ def _check_ends(until_accuracy: float | None, until_loss: float | None) -> None:
     check_number("until_loss", until_loss, above=0, optional=True)
 
 
-def _belongings(
-    model: Classifier, corpus: Corpus, test: Corpus | None
-) -> dict[str, Any]:
-    """Return what a checkpoint belongs to beside the settings, by name."""
-    parts: dict[str, Any] = {
-        "number of texts": len(corpus),
-        "texts": _text_digest(corpus),
-        "labels": _label_digest(corpus),
-    }
-    if test is not None:
-        parts["test texts"] = _text_digest(test)
-        parts["test labels"] = _label_digest(test)
-    everywhere = gathered(parts)
-    belongings: dict[str, Any] = {
-        "processes": len(everywhere),
-        "test": test is not None,
-    }
-    for name in parts:
-        belongings[name] = ", ".join(str(part[name]) for part in everywhere)
-    belongings["start"] = tensor_digest(model.state_dict().values())
-    return belongings
-
-
-def _text_digest(corpus: Corpus) -> str:
-    """Return a short text that a corpus with other counts does not have."""
-    counts = corpus.counts
-    arrays = counts.indptr, counts.indices, counts.data
-    return tensor_digest(map(torch.as_tensor, arrays))
-
-
-def _label_digest(corpus: Corpus) -> str:
-    """Return a short text that a corpus with other labels does not have."""
-    return tensor_digest([corpus.targets])
-
-
-def _size_of_checkpoint(model: Classifier, trained: list[str]) -> int:
-    """Return the bytes of the parameters and of Adam's two numbers for each of them."""
-    held = sum(value.nbytes for value in model.parameters())
-    return held + 2 * sum(model.get_parameter(name).nbytes for name in trained)
-
-
 def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str]:
     """Return the names of the parameters to train; a ValueError if one is unknown."""
     names = tuple(name for name, _ in model.named_parameters())
@@ -424,11 +377,6 @@ def _check_processes(
             "batch_size, model, optimizer: processes share full batches of one layer, "
             'by "adam" or "gd"'
         )
-
-
-def _vocab_digest(vocab: Vocab) -> int:
-    """Return a number that another vocabulary does not have."""
-    return zlib.crc32("\0".join(vocab).encode("utf-8", "surrogatepass"))
 
 
 def _quality(logits: Tensor, corpus: Corpus) -> Tensor:

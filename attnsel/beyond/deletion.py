@@ -22,7 +22,7 @@ from torch import Tensor
 
 from attnsel.checks import check_shape
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier
+from attnsel.model import AttentionClassifier, bag_softmax
 
 AT_ONCE = 2**20  # stored counts that are looked at together
 BLOCK = 2**17  # numbers of the integrand that are held together
@@ -110,12 +110,9 @@ class _Bags(NamedTuple):
 
     def shares(self, log_weights: np.ndarray) -> np.ndarray:
         """Return the softmax in each sequence, 0 where there is no finite weight."""
-        top = np.maximum.reduceat(log_weights, self.starts)
-        top[np.isneginf(top)] = 0
-        w = np.exp(log_weights - top[self.rows])
-        total = self.sums(w)
-        total[total == 0] = 1
-        return w / total[self.rows]
+        scores, rows = torch.from_numpy(log_weights), torch.from_numpy(self.rows)
+        shares = bag_softmax(scores, 1.0, rows, len(self.starts))
+        return shares.nan_to_num(0).numpy()
 
 
 def _bags(scores: Tensor, corpus: Corpus) -> Iterator[_Bags]:

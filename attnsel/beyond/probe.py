@@ -19,7 +19,7 @@ import numpy as np
 
 from attnsel.checks import check_number
 
-Asked = Callable[[list[Any]], Any]
+Classify = Callable[[list[Any]], Any]
 DILUTIONS = (1, 4, 16, 64)  # neutral tokens beside a strong one
 STRONG = 5  # tokens from each end that are diluted, and sets of neutral ones
 GROUP = 2_000  # texts that are sent together
@@ -128,7 +128,7 @@ class Outside:
 
 
 def outside(
-    classify: Asked,
+    classify: Classify,
     tokens: Sequence[str],
     *,
     join: str | None = " ",
@@ -155,9 +155,9 @@ def outside(
     check_number("samples", samples, 10, integer=True)
     if len(tokens) < 3 * STRONG:
         raise ValueError(f"tokens: expected {3 * STRONG} or more, got {len(tokens)}")
-    asked = _Asked(classify, tokens, join)
+    oracle = _Oracle(classify, tokens, join)
     random = np.random.default_rng(seed)
-    values = asked([[s] for s in range(len(tokens))])
+    values = oracle([[s] for s in range(len(tokens))])
     if np.ptp(values) == 0:
         raise ValueError("classify: it says the same of all tokens")
     if len(np.unique(values)) == 2:
@@ -165,21 +165,21 @@ def outside(
             "classify: it has two numbers for all tokens, as classes are; return logits"
         )
     order = values.argsort(kind="stable")
-    scores, hard = _scores(asked, values)
+    scores, hard = _scores(oracle, values)
     has_weight = np.isfinite(scores)
-    shares, strength = _diluted(asked, values, order, scores)
+    shares, strength = _diluted(oracle, values, order, scores)
     found = Outside(
         tokens=tuple(tokens),
         values=values,
         scores=scores - scores[has_weight].mean() if has_weight.any() else scores,
         hard=hard,
-        beyond=_beyond(asked, values, order, samples, random),
-        cycle=_cycle(asked, values, order, samples, random),
-        ghost=_ghost(asked, values, order),
+        beyond=_beyond(oracle, values, order, samples, random),
+        cycle=_cycle(oracle, values, order, samples, random),
+        ghost=_ghost(oracle, values, order),
         dilution=shares,
         strength=strength,
-        explained=_explained(asked, values, scores, samples, random),
-        queries=asked.queries,
+        explained=_explained(oracle, values, scores, samples, random),
+        queries=oracle.queries,
     )
     if has_weight.mean() < 0.5:
         message = f"classify: {has_weight.sum()} of {len(tokens)} tokens have a weight"
@@ -187,11 +187,11 @@ def outside(
     return found
 
 
-class _Asked:
+class _Oracle:
     """The classifier on sequences of ids, with a count of what was sent."""
 
     def __init__(
-        self, classify: Asked, tokens: Sequence[str], join: str | None
+        self, classify: Classify, tokens: Sequence[str], join: str | None
     ) -> None:
         self.classify = classify
         self.tokens = tokens
@@ -228,7 +228,7 @@ def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
         return np.where(above * below >= 0, np.log(ratio), np.nan)
 
 
-def _scores(asked: _Asked, values: np.ndarray) -> tuple[np.ndarray, float]:
+def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the log-weights from one pair a token, with the farther end of values.
 
     With them comes the share of these pairs whose f is one of the two values.
@@ -237,7 +237,7 @@ def _scores(asked: _Asked, values: np.ndarray) -> tuple[np.ndarray, float]:
     each = np.arange(len(values))
     near_low = values - values[low] < values[high] - values
     partner = np.where(near_low, high, low)
-    f = asked(np.stack([each, partner], axis=1).tolist())
+    f = oracle(np.stack([each, partner], axis=1).tolist())
     ratio = log_ratio(f, values, values[partner])
     of_high = -ratio[low]  # its own pair: the ends with each other
     if not np.isfinite(of_high):
@@ -255,7 +255,7 @@ def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _beyond(
-    asked: _Asked,
+    oracle: _Oracle,
     values: np.ndarray,
     order: np.ndarray,
     samples: int,
@@ -268,14 +268,14 @@ def _beyond(
     s, t = np.concatenate(pairs).T
     differ = values[s] != values[t]
     s, t = s[differ], t[differ]
-    f = asked(np.stack([s, t], axis=1).tolist())
+    f = oracle(np.stack([s, t], axis=1).tolist())
     least, most = np.minimum(values[s], values[t]), np.maximum(values[s], values[t])
     rounding = ULPS * np.ptp(values)
     return float(((f < least - rounding) | (f > most + rounding)).mean())
 
 
 def _cycle(
-    asked: _Asked,
+    oracle: _Oracle,
     values: np.ndarray,
     order: np.ndarray,
     samples: int,
@@ -284,7 +284,7 @@ def _cycle(
     """Return how far log-ratios round triples are from 0, over their size."""
     s, t, u = (random.choice(part, samples) for part in _thirds(order))
     pairs = (s, t), (t, u), (u, s)
-    answers = [asked(np.stack(pair, axis=1).tolist()) for pair in pairs]
+    answers = [oracle(np.stack(pair, axis=1).tolist()) for pair in pairs]
     ratios = [
         log_ratio(f, values[one], values[other])
         for f, (one, other) in zip(answers, pairs, strict=True)
@@ -298,7 +298,7 @@ def _cycle(
     return left / max(size, ROUNDING)
 
 
-def _ghost(asked: _Asked, values: np.ndarray, order: np.ndarray) -> float:
+def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
     """Return the weight of a token in every text, from words said 1, 2 and 4 times.
 
     With the weight r of the word over that of the ghost f of k words is off its limit
@@ -306,7 +306,7 @@ def _ghost(asked: _Asked, values: np.ndarray, order: np.ndarray) -> float:
     """
     strong = np.concatenate([order[:STRONG], order[-STRONG:]]).tolist()
     once = values[strong]
-    twice, four = (asked([k * [s] for s in strong]) for k in (2, 4))
+    twice, four = (oracle([k * [s] for s in strong]) for k in (2, 4))
     if np.median(np.abs(twice - once)) <= 10 * ULPS * np.ptp(values):
         return 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -320,7 +320,7 @@ def _ghost(asked: _Asked, values: np.ndarray, order: np.ndarray) -> float:
 
 
 def _diluted(
-    asked: _Asked, values: np.ndarray, order: np.ndarray, scores: np.ndarray
+    oracle: _Oracle, values: np.ndarray, order: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return shares and log-weights of strong tokens beside different neutral ones.
 
@@ -339,8 +339,8 @@ def _diluted(
     for count in DILUTIONS:
         rests = [neutral[start : start + count] for start in range(STRONG)]
         texts = [[s, *rest] for s in strong.tolist() for rest in rests]
-        f = asked(texts)
-        f_rest = np.tile(asked(rests), len(strong))
+        f = oracle(texts)
+        f_rest = np.tile(oracle(rests), len(strong))
         b = np.repeat(values[strong], STRONG)
         share = (f - f_rest) / (b - f_rest)
         total = [np.logaddexp.reduce(scores[rest]) - common for rest in rests]
@@ -354,7 +354,7 @@ def _diluted(
 
 
 def _explained(
-    asked: _Asked,
+    oracle: _Oracle,
     values: np.ndarray,
     scores: np.ndarray,
     samples: int,
@@ -366,7 +366,7 @@ def _explained(
         return math.nan
     sizes = random.integers(2, 9, samples)
     sequences = [random.choice(known, size).tolist() for size in sizes]
-    f = asked(sequences)
+    f = oracle(sequences)
     expected = [average(values[ids], scores[ids]) for ids in sequences]
     return float(1 - np.square(f - expected).mean() / f.var())
 

@@ -91,9 +91,10 @@ def sides(
     rows = np.flatnonzero(~is_alone)
     if len(rows):
         rows = rows[np.argsort(groups[rows], kind="stable")]
-        together = _sides_of_groups(table[rows], labels[rows], n_classes, groups[rows])
-        held += together[0]
-        lacked += together[1]
+        shared = table[rows], labels[rows], n_classes, groups[rows]
+        held_by_groups, lacked_by_groups = _sides_of_groups(*shared)
+        held += held_by_groups
+        lacked += lacked_by_groups
     return held, lacked
 
 

@@ -4,15 +4,18 @@ import hashlib
 import os
 import shutil
 import time
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from torch import Tensor
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor, nn
 
 from attnsel.checks import check_same
-from attnsel.scale.distributed import is_first
+from attnsel.scale.distributed import gathered, is_first
 from attnsel.scale.files import read_whole, write_whole
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
@@ -86,3 +89,54 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
         digest.update(f"{array.dtype} {array.shape}".encode())
         digest.update(array.data)
     return digest.hexdigest()
+
+
+class Texts(Protocol):
+    """What is asked of a corpus here, which stands on a floor above."""
+
+    counts: csr_array
+
+    @property
+    def targets(self) -> Tensor:
+        """The labels, (n,)."""
+
+    def __len__(self) -> int: ...
+
+
+def belongings(model: nn.Module, corpus: Texts, test: Texts | None) -> dict[str, Any]:
+    """Return what a checkpoint belongs to beside the settings, by name."""
+    parts: dict[str, Any] = {
+        "number of texts": len(corpus),
+        "texts": _text_digest(corpus),
+        "labels": tensor_digest([corpus.targets]),
+    }
+    if test is not None:
+        parts["test texts"] = _text_digest(test)
+        parts["test labels"] = tensor_digest([test.targets])
+    everywhere = gathered(parts)
+    found: dict[str, Any] = {
+        "processes": len(everywhere),
+        "test": test is not None,
+    }
+    for name in parts:
+        found[name] = ", ".join(str(part[name]) for part in everywhere)
+    found["start"] = tensor_digest(model.state_dict().values())
+    return found
+
+
+def _text_digest(corpus: Texts) -> str:
+    """Return a short text that a corpus with other counts does not have."""
+    counts = corpus.counts
+    arrays = counts.indptr, counts.indices, counts.data
+    return tensor_digest(map(torch.as_tensor, arrays))
+
+
+def vocab_digest(vocab: Iterable[str]) -> int:
+    """Return a number that another vocabulary does not have."""
+    return zlib.crc32("\0".join(vocab).encode("utf-8", "surrogatepass"))
+
+
+def state_size(model: nn.Module, trained: Iterable[str]) -> int:
+    """Return the bytes of the parameters and of Adam's two numbers for each of them."""
+    held = sum(value.nbytes for value in model.parameters())
+    return held + 2 * sum(model.get_parameter(name).nbytes for name in trained)

@@ -16,11 +16,14 @@ from typing import TypeVar
 
 import torch
 
+# Stored entries of a sparse matrix that are multiplied at a time.
+PIECE = 2**18
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Workers:
+class ThreadPool:
     """As many threads as torch has, the caller among them, for use in a `with` block.
 
     Inside the block torch works in one thread for each of them, so that results do not
@@ -31,7 +34,7 @@ class Workers:
         self.n_threads = torch.get_num_threads() if device.type == "cpu" else 1
         self._helpers: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> Workers:
+    def __enter__(self) -> ThreadPool:
         if self.n_threads > 1:
             torch.set_num_threads(1)
             # This is a setting of each thread: without it MKL would divide its
@@ -78,6 +81,36 @@ class Workers:
             wait(begun)
         for future in begun:
             future.result()
+
+    def multiply(self, C: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Return C x for a sparse C, by rows that hold about PIECE entries together."""
+        values = C.values()
+        columns = C.col_indices()
+        starts = C.crow_indices()
+        n_pieces = len(values) // PIECE
+        if n_pieces < 2 or C.is_cuda:
+            return C @ x
+        wanted = torch.arange(n_pieces + 1) * len(values) // n_pieces
+        cuts = torch.searchsorted(starts, wanted.to(starts)).tolist()
+        # Autograd is off in the caller alone: the helpers would race to record this.
+        x = x.detach()
+        result = x.new_empty(len(C), x.shape[1])
+
+        def multiply_rows(i: int) -> None:
+            begin, end = cuts[i], cuts[i + 1]
+            first = int(starts[begin])
+            last = int(starts[end])
+            piece = torch.sparse_csr_tensor(
+                starts[begin : end + 1] - first,
+                columns[first:last],
+                values[first:last],
+                (end - begin, C.shape[1]),
+                check_invariants=False,
+            )
+            result[begin:end] = piece @ x
+
+        self.run(multiply_rows, n_pieces)
+        return result
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

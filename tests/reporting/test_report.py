@@ -14,7 +14,7 @@ import torch
 
 import attnsel
 from attnsel import Corpus, Vocab
-from attnsel.__main__ import main
+from attnsel.reporting.command import main
 from attnsel.reporting.figures import attention_figure
 from attnsel.reporting.leaks import find_example, first_tokens, without
 from attnsel.reporting.pairs import in_order, neighbours, pair_q, pairs_by_class

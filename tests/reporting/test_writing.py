@@ -8,9 +8,9 @@ import os
 import pandas as pd
 import pytest
 
-from attnsel.__main__ import main
 from attnsel.reporting import report as report_module
 from attnsel.reporting import writing
+from attnsel.reporting.command import main
 from attnsel.texts.reviews import generate_reviews
 
 

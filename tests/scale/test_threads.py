@@ -1,4 +1,4 @@
-"""Workers do each piece once, and any number of them gives the same bits."""
+"""Threads do each piece once, and any number of them gives the same bits."""
 
 import threading
 import time
@@ -7,9 +7,8 @@ import pytest
 import torch
 from reference import ragged
 
-from attnsel import learners
 from attnsel.model import AttentionClassifier
-from attnsel.scale.threads import Workers, side_by_side
+from attnsel.scale.threads import ThreadPool, side_by_side
 from attnsel.train import fit
 
 CPU = torch.device("cpu")
@@ -27,11 +26,11 @@ def threads(request):
 
 def test_each_piece_is_done_once_and_all_ends_as_it_began(threads):
     before = threading.enumerate()
-    with Workers(CPU) as workers:
+    with ThreadPool(CPU) as pool:
         assert torch.get_num_threads() == 1
         for n in (0, 1, 3, 200):
             done = []
-            workers.run(done.append, n)
+            pool.run(done.append, n)
             assert sorted(done) == list(range(n))
     assert torch.get_num_threads() == threads
     assert threading.enumerate() == before
@@ -49,8 +48,8 @@ def test_one_that_is_held_up_holds_up_one_piece():
 
     torch.set_num_threads(2)
     try:
-        with Workers(CPU) as workers:
-            workers.run(work, 50)
+        with ThreadPool(CPU) as pool:
+            pool.run(work, 50)
     finally:
         torch.set_num_threads(1)
     assert sorted(done) == list(range(50))
@@ -66,8 +65,8 @@ def test_an_error_ends_the_others_and_is_told(threads):
         time.sleep(LONG if i > 7 else 0)
         done.append(i)
 
-    with pytest.raises(KeyError, match="seven"), Workers(CPU) as workers:
-        workers.run(work, 150)
+    with pytest.raises(KeyError, match="seven"), ThreadPool(CPU) as pool:
+        pool.run(work, 150)
     assert len(done) < 100
     assert torch.get_num_threads() == threads
 
@@ -77,7 +76,9 @@ def test_a_training_has_the_same_bits_with_any_number_of_threads(
     monkeypatch, optimizer
 ):
     _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
-    monkeypatch.setattr(learners, "PIECE", 500)  # several products for these few texts
+    monkeypatch.setattr(
+        "attnsel.scale.threads.PIECE", 500
+    )  # several products for these few texts
     results = []
     try:
         for n_threads in (1, 2, 4, 2):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import attnsel
-from attnsel.__main__ import in_shell, main
+from attnsel.reporting.command import in_shell, main
 from attnsel.texts.loading import load_corpus
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -18,9 +18,9 @@ def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
     _, axes = pyplot.subplots(figsize=(6, 3.8))
     axes.loglog(R, gap, color=POSITIVE, label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=NEGATIVE, label="Theorem A, $C / \\|p\\|$")
-    far = R[R > 300]
-    law = float(gap[-1]) * (R[-1] / far) ** 2
-    axes.loglog(far, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
+    late = R[R > 300]
+    law = float(gap[-1]) * (R[-1] / late) ** 2
+    axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
     axes.axvline(certain, color=NEUTRAL, ls=":", label="$\\mathcal{E}_{sel}$ passed")
     axes.set(xlabel="$\\|p\\|$", ylabel="$1 - \\cos$", ylim=(1e-7, 3))
     axes.legend(loc="lower left", fontsize=10)

@@ -30,8 +30,8 @@ def run(sizes: dict[str, Any], dim: int, lr: float, seed: int) -> dict[str, floa
     """Follow p to norm 3,000, and set the angle against its bound at each point."""
     problem = one_step_problem(dim, lr, seed=seed, **sizes)
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
-    told = certificate(problem.model, problem.corpus, problem.relevant)
-    limit, miss = told.bounds(flow), angle_gap(flow.cls, problem.best.direction)
+    proof = certificate(problem.model, problem.corpus, problem.relevant)
+    limit, miss = proof.bounds(flow), angle_gap(flow.cls, problem.best.direction)
     begin = flow.norms[limit.isfinite()][0]
     return {
         "n": sizes["n"],

@@ -200,8 +200,8 @@ def other_p(model: AttentionClassifier, train: Corpus, cost: float) -> Tensor:
         _, _, now = sequence_softmax(E @ (p + ways @ z), C)
         f = torch.zeros(len(train)).index_add(0, rows, now * b[columns])
         changed = (f.sigmoid() - usual).square().mean()
-        apart = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
-        (cost * changed - apart).backward()
+        distance = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
+        (cost * changed - distance).backward()
         adam.step()
     return p + ways @ z.detach()
 
@@ -227,8 +227,8 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
         _, _, now = sequence_softmax(a, C)
         f = torch.zeros(len(train)).index_add(0, rows, now * b[columns])
         changed = (f.sigmoid() - usual).square().mean()
-        apart = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
-        (cost * changed - apart).backward()
+        distance = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
+        (cost * changed - distance).backward()
         adam.step()
     return torch.stack([a, b], 1).detach()
 
@@ -265,8 +265,8 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
             yield f"{name}, same {measure}", float((one == two).mean())
         rows, _, q = sequence_softmax(a, count_tensors(test)[0].double())
         _, _, moved = sequence_softmax(twin[:, 0], count_tensors(test)[0].double())
-        apart = divergence(q, moved, rows, len(test)).mean()
-        yield f"{name}, divergence", float(apart)
+        distance = divergence(q, moved, rows, len(test)).mean()
+        yield f"{name}, divergence", float(distance)
         g = g * (f @ g) / (g @ g)  # values have no scale of their own here
         change = (f.sigmoid() - g.sigmoid()).abs().mean()
         yield f"{name}, change of probability", float(change)
@@ -287,10 +287,10 @@ def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
             C, _ = count_tensors(corpus)
             rows, _, q = sequence_softmax(scores[:, 0], C)
             _, _, other = sequence_softmax(moved[:, 0], C)
-            apart = divergence(q, other, rows, len(corpus)).mean()
+            distance = divergence(q, other, rows, len(corpus)).mean()
             f, g = (bag_logits(x, corpus) for x in (scores, moved))
             change = (f.sigmoid() - g.sigmoid()).abs().mean()
-            yield f"{way}, {cost}, {name} divergence", float(apart)
+            yield f"{way}, {cost}, {name} divergence", float(distance)
             yield f"{way}, {cost}, {name} change", float(change)
             yield f"{way}, {cost}, {name} accuracy", accuracy(g, corpus)
 
@@ -340,8 +340,8 @@ def moments(seed: int, train: Corpus, test: Corpus) -> Iterator[tuple[str, Rows]
         model = AttentionClassifier(len(train.vocab), DIM, seed=seed)
         history = fit(model, train, steps=steps, lr=LR, test=test, until_accuracy=goal)
         steps = int(history.test_accuracy.argmax())
-        told = [("steps", float(history.step[-1]))]
-        yield moment, iter([*told, *measures(model, train, test)])
+        taken = [("steps", float(history.step[-1]))]
+        yield moment, iter([*taken, *measures(model, train, test)])
 
 
 def main() -> None:

@@ -82,8 +82,8 @@ def one() -> pd.DataFrame:
             record = fit(model, corpus, steps=300, lr=0.02, test=test)
             assert record.test_accuracy is not None
             found = {"test": record.test_accuracy[-1], "loss": record.loss[-1]}
-            told = {name: round(float(x), 5) for name, x in found.items()}
-            rows.append({"q": q, "seed": seed} | told)
+            rounded = {name: round(float(x), 5) for name, x in found.items()}
+            rows.append({"q": q, "seed": seed} | rounded)
     return pd.DataFrame(rows)
 
 

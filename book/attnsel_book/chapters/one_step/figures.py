@@ -17,11 +17,11 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     """
     sizes = x.abs()
     near = float(sizes.median())
-    far = 4 * float(sizes.max())
-    limits = (-6 * far, 6 * far)
+    reach = 4 * float(sizes.max())
+    limits = (-6 * reach, 6 * reach)
     axes.set_xscale("symlog", linthresh=near)
     axes.set_yscale("symlog", linthresh=near)
-    axes.plot([-far, far], [-far, far], color=NEUTRAL, lw=1, zorder=1)
+    axes.plot([-reach, reach], [-reach, reach], color=NEUTRAL, lw=1, zorder=1)
     axes.set(xlim=limits, ylim=limits)
     colours = [POSITIVE if value > 0 else NEGATIVE for value in x]
     axes.scatter(x, y, s=4, c=colours, lw=0, alpha=0.6, rasterized=True)
@@ -29,7 +29,7 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     top = sizes.topk(2).indices.tolist()
     top.sort(key=lambda s: float(x[s]))
     name_tokens(axes, vocab, top, x, y)
-    exponent = math.floor(math.log10(far))
+    exponent = math.floor(math.log10(reach))
     decade = 10.0**exponent
     ticks = [-decade, 0.0, decade]
     written = f"{decade:.0e}".replace("e-0", "e-")

@@ -47,5 +47,5 @@ def _range(values: pd.Series) -> str:
     if values.isna().all():
         return ""
     ends = [round(end, 2) + 0.0 for end in (values.min(), values.max())]
-    told = [f"{end:.2f}" for end in ends]
-    return " to ".join(dict.fromkeys(told))
+    shown = [f"{end:.2f}" for end in ends]
+    return " to ".join(dict.fromkeys(shown))

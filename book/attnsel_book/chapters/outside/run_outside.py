@@ -329,11 +329,11 @@ def row(run: Run) -> Row:
     def classify(texts: list[list[str]]) -> Tensor:
         return ask(as_ids(texts, place))
 
-    told = outside(classify, d.vocab, join=None, samples=500)
-    found["beyond"] = told.beyond
-    found["cycle"] = told.cycle
-    found["pairs explain"] = told.explained
-    scores = torch.from_numpy(told.scores).float()
+    probed = outside(classify, d.vocab, join=None, samples=500)
+    found["beyond"] = probed.beyond
+    found["cycle"] = probed.cycle
+    found["pairs explain"] = probed.explained
+    scores = torch.from_numpy(probed.scores).float()
     agreed = torch.corrcoef(torch.stack([a, scores])[:, ~scores.isnan()])[0, 1]
     found["fit and pairs"] = float(agreed) if len(scores) else np.nan
     inside: Row = {"inner vee": np.nan, "inner height": np.nan, "inner spread": np.nan}
@@ -396,10 +396,10 @@ def store() -> None:
     models["sum"] = train_sum(d)
     yelp, small = smallest()
     vocabs = {"imdb": d.vocab, "yelp": yelp}
-    told, content = packed(vocabs, {"imdb": models, "yelp": {"transformer": small}})
+    index, content = packed(vocabs, {"imdb": models, "yelp": {"transformer": small}})
     (HERE / "models.npz").write_bytes(content)
-    (HERE / "models.json").write_text(json.dumps(told, indent=0) + "\n")
-    print(f"{len(content):,} bytes, {told['sha256']}")
+    (HERE / "models.json").write_text(json.dumps(index, indent=0) + "\n")
+    print(f"{len(content):,} bytes, {index['sha256']}")
 
 
 if __name__ == "__main__":

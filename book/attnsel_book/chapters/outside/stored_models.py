@@ -79,15 +79,15 @@ def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
 
 
 def unpacked(
-    told: dict[str, Any], content: bytes, source: str
+    index: dict[str, Any], content: bytes, source: str
 ) -> tuple[Vocab, dict[str, Any]]:
     """Return vocabulary and models of a source from the bytes of the file."""
     found = hashlib.sha256(content).hexdigest()
-    if found != told["sha256"]:
-        raise ValueError(f"models.npz: its checksum is {found}, not {told['sha256']}")
+    if found != index["sha256"]:
+        raise ValueError(f"models.npz: its checksum is {found}, not {index['sha256']}")
     arrays = np.load(io.BytesIO(content))
     models: dict[str, Any] = {}
-    for name, settings in told["models"][source].items():
+    for name, settings in index["models"][source].items():
         prefix = f"{source}/{name}/"
         parts = {
             key.removeprefix(prefix): torch.from_numpy(arrays[key].astype(np.float32))
@@ -95,7 +95,7 @@ def unpacked(
             if key.startswith(prefix)
         }
         models[name] = _model(settings, parts)
-    return Vocab(told["vocabs"][source]), models
+    return Vocab(index["vocabs"][source]), models
 
 
 def _model(settings: dict[str, Any] | None, parts: dict[str, Tensor]) -> Any:
@@ -123,9 +123,9 @@ def packed(
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     content = file.getvalue()
-    told = {
+    index = {
         "sha256": hashlib.sha256(content).hexdigest(),
         "vocabs": {source: list(vocab) for source, vocab in vocabs.items()},
         "models": settings,
     }
-    return told, content
+    return index, content

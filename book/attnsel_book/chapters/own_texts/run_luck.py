@@ -128,8 +128,9 @@ def errors(train: Corpus, test: Corpus) -> dict[str, float]:
     by_count = posterior_difference(train)
     often = torch.from_numpy(test.counts.sum(axis=0)).double()[use]
     for name, lean in (("raw", by_count), ("shrunken", shrunk)):
-        off = (lean - occurrences)[use].square()
-        row[f"by occurrences: {name}"] = float((off * often).sum() / often.sum())
+        squared_error = (lean - occurrences)[use].square()
+        mean = (squared_error * often).sum() / often.sum()
+        row[f"by occurrences: {name}"] = float(mean)
     return row
 
 

@@ -72,9 +72,9 @@ def main() -> None:
     }
     names = {True: "with a rating", False: "without"}
     means = pd.DataFrame(columns).groupby(has).mean().rename(names).round(5)
-    told = {"share rated": round(float(rated.mean()), 5)}
-    told |= json.loads(means.to_json(orient="index"))
-    target.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    found = {"share rated": round(float(rated.mean()), 5)}
+    found |= json.loads(means.to_json(orient="index"))
+    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def drawn() -> Rows:
             for seed in SEEDS:
                 run, x = on_drawn(**{name: value}, seed=seed)
                 of = shape(x, run.at())
-                told = {
+                measures = {
                     key: round(getattr(of, key), 5)
                     for key in ("values", "arms", "value_spread", "score_spread")
                 }
@@ -131,7 +131,9 @@ def drawn() -> Rows:
                     "steps": int(run.step[-1]),
                     "loss": round(float(run.loss[-1]), 5),
                 }
-                rows.append({"knob": name, "value": value, "seed": seed} | told | steps)
+                rows.append(
+                    {"knob": name, "value": value, "seed": seed} | measures | steps
+                )
     return rows
 
 
@@ -161,8 +163,8 @@ def variance_shares(n: int) -> Rows:
         shares = np.array([trend, start, whole - trend - start]) / whole
         numbers = [*shares, whole / np.ptp(heights) ** 2]
         names = ("trend", "start", "data", "size")
-        told = {k: float(f"{v:.5g}") for k, v in zip(names, numbers, strict=True)}
-        table.append({"n": n, "column": column} | told)
+        measures = {k: float(f"{v:.5g}") for k, v in zip(names, numbers, strict=True)}
+        table.append({"n": n, "column": column} | measures)
     return table
 
 
@@ -180,11 +182,11 @@ def levels() -> Rows:
         for loss in (0.1, LOSS, 0.001):
             step = int((run.loss < loss).nonzero()[0])
             of = shape(x, run.at(step))
-            told = {
+            measures = {
                 key: round(getattr(of, key), 5)
                 for key in ("values", "arms", "value_spread", "score_spread", "end")
             }
-            rows.append({"seed": seed, "below": loss, "step": step} | told)
+            rows.append({"seed": seed, "below": loss, "step": step} | measures)
     return rows
 
 

@@ -63,8 +63,8 @@ def measure(
     E, p, v = model.embeddings, model.cls, model.output
     scores = torch.stack([E @ p, E @ v], dim=1).detach()
     of = shape(posterior_difference(corpus), scores)
-    told = {name: round(getattr(of, name), 5) for name in COLUMNS}
-    return told | {"loss": round(loss.item(), 5)}
+    measures = {name: round(getattr(of, name), 5) for name in COLUMNS}
+    return measures | {"loss": round(loss.item(), 5)}
 
 
 def by_frequency(seed: int) -> list[dict[str, Any]]:

@@ -30,9 +30,9 @@ def run(delta: float, seed: int) -> dict[str, Any]:
     model = AttentionClassifier(V, DIM, seed=1000 + seed)
     made = fit(model, corpus, steps=STEPS, lr=RATE / DIM**0.5, until_loss=LOSS)
     of = shape(posterior_difference(corpus), made.at())
-    told = {name: round(getattr(of, name), 4) for name in COLUMNS}
+    measures = {name: round(getattr(of, name), 4) for name in COLUMNS}
     end = {"steps": int(made.step[-1]), "loss": round(float(made.loss[-1]), 5)}
-    return {"delta": delta, "seed": seed} | told | end
+    return {"delta": delta, "seed": seed} | measures | end
 
 
 def main() -> None:

@@ -1,0 +1,115 @@
+"""The report in a shell: `attnsel report FILE`, or `python -m attnsel report FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attnsel
+
+INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+# Options by the arguments of `report` that messages speak of.
+OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; end with one line on what is wrong, if anything is."""
+    given = vars(_parser().parse_args(arguments))
+    del given["command"]
+    try:
+        _report(**given)
+    except KeyboardInterrupt:
+        print("attnsel: stopped", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        message = str(error.args[0] if len(error.args) == 1 else error)
+        sys.exit(f"attnsel: {in_shell(message)}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(prog="attnsel", description=__doc__)
+    version = f"attnsel {attnsel.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(dest="command", required=True)
+    summary = "say what a label hangs on, and write it as a page"
+    page = commands.add_parser(
+        "report",
+        help=summary,
+        description=summary,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add: Any = page.add_argument
+    add("source", help="file, folder or name of a data set")
+    add("--text", action="append", help="column of texts; several are joined")
+    add("--label", default="label", help="column of labels")
+    add("--groups", help="column that labels go with: author, film, product")
+    add("--limit", type=int, help="size of a random sample of the rows")
+    add("--rate", type=float, default=0.05, help="rate of false finds, 0 to 1")
+    add("--min-count", type=int, help="of the tokens that a model is trained on")
+    add("--tokenize", help="characters, or a function such as jieba.lcut")
+    add("--seed", type=int, default=0, help="of the sample and what is held out")
+    add("--output", default="report.html", help="page to write; - for the screen")
+    add("--csv", help="table of all tokens, pairs and traits to write")
+    add("--force", action="store_true", help="write over what is there")
+    add("-q", "--quiet", action="store_true", help="say nothing but errors")
+    return parser
+
+
+def _report(
+    output: str, csv: str | None, force: bool, quiet: bool, **given: Any
+) -> None:
+    """Make a report and write it; places to write are looked at before the work."""
+    from attnsel.reporting.report import report
+    from attnsel.reporting.writing import free_place, write_text
+
+    page = None if output == "-" else free_place(output, force=force)
+    table = None if csv is None else free_place(csv, force=force)
+    if not quiet:
+        logging.basicConfig(format="attnsel: %(message)s", level=logging.INFO)
+    texts = given.pop("text") or ["text"]
+    given["text"] = texts[0] if len(texts) == 1 else texts
+    given["tokenize"] = _function(given["tokenize"])
+    found = report(**given)
+    if page is None:
+        print(found.html())
+    else:
+        write_text(page, found.html())
+    if table is not None:
+        write_text(table, found.table().to_csv(index=False))
+    if not quiet and page is not None:
+        print(page)
+        print(found)
+
+
+def _function(name: str | None) -> Callable[[str], Any] | None:
+    """Return the function that splits texts by its name, or None for words."""
+    if name is None:
+        return None
+    if name == "characters":
+        return list
+    module, _, function = name.rpartition(".")
+    try:
+        found: Callable[[str], Any] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"tokenize: there is no function {name!r} ({error}); say characters, or "
+            "a function such as jieba.lcut of a library that is installed"
+        ) from error
+    return found
+
+
+def in_shell(message: str) -> str:
+    """Return a message with the options of the shell, and with lines to type there."""
+
+    def option(found: re.Match[str]) -> str:
+        return "--" + found[1].replace("_", "-")
+
+    before_value = re.sub(rf"\b({OPTIONS})=(?=[\w'])", r"\1= ", message)
+    with_options = re.sub(rf"\b({OPTIONS})=", option, before_value)
+    return re.sub(r"`(import [^`]*)`", r'`python -c "\1"`', with_options)
