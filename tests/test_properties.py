@@ -18,10 +18,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import attnsel
-from attnsel import AttentionClassifier, Corpus, Vocab, evidence
+from attnsel import AttentionClassifier, Corpus, Vocab
 from attnsel.beyond.theorem_a import Certificate
-from attnsel.evidence.luck import texts_by_class
+from attnsel.evidence.leans import shrunken_lean
+from attnsel.evidence.luck import beyond_luck, q_values, texts_by_class
 from attnsel.flow import angle_gap
+from attnsel.statistics import label_z
 from attnsel.theory import highest_votes, mean_count
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -222,9 +224,9 @@ def test_another_order_of_tokens_and_sequences_is_another_order_of_results(
     for statistic in (
         attnsel.signed_frequency,
         attnsel.posterior_difference,
-        evidence.label_z,
-        evidence.q_values,
-        evidence.shrunken_lean,
+        label_z,
+        q_values,
+        shrunken_lean,
     ):
         before, after = statistic(corpus), statistic(other)[tokens]
         torch.testing.assert_close(after, before, equal_nan=True, rtol=1e-4, atol=1e-6)
@@ -280,13 +282,13 @@ def test_other_names_of_classes_turn_every_result_round(seed: int) -> None:
     for statistic in (
         attnsel.signed_frequency,
         attnsel.posterior_difference,
-        evidence.label_z,
-        evidence.shrunken_lean,
+        label_z,
+        shrunken_lean,
     ):
         torch.testing.assert_close(
             statistic(swapped), -statistic(two), equal_nan=True, rtol=1e-4, atol=1e-6
         )
-    torch.testing.assert_close(evidence.q_values(swapped), evidence.q_values(two))
+    torch.testing.assert_close(q_values(swapped), q_values(two))
     model = classifier(two, seed)
     turned = copy.deepcopy(model)
     with torch.no_grad():
@@ -301,9 +303,9 @@ def test_other_names_of_classes_turn_every_result_round(seed: int) -> None:
     for statistic in (
         attnsel.signed_frequency,
         attnsel.posterior_difference,
-        evidence.label_z,
-        evidence.q_values,
-        evidence.shrunken_lean,
+        label_z,
+        q_values,
+        shrunken_lean,
     ):
         torch.testing.assert_close(
             statistic(renamed)[:, order],
@@ -406,10 +408,10 @@ def _overwritten(attention) -> None:
 USES = {
     "frequency": attnsel.signed_frequency,
     "posterior": attnsel.posterior_difference,
-    "z": evidence.label_z,
-    "q": evidence.q_values,
-    "finds": evidence.beyond_luck,
-    "lean": evidence.shrunken_lean,
+    "z": label_z,
+    "q": q_values,
+    "finds": beyond_luck,
+    "lean": shrunken_lean,
     "signs": lambda corpus: corpus.signs,
     "lengths": lambda corpus: corpus.lengths,
     "half": lambda corpus: corpus[::2].counts.data.fill(7),

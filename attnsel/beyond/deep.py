@@ -106,7 +106,8 @@ class TwoLayerClassifier(Classifier):
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)
         sizes = [len(ids) for ids, _ in sequences]
-        order = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)
+        rows = range(len(sizes))
+        order = sorted(rows, key=sizes.__getitem__, reverse=True)
         logits: list[Tensor] = []
         while len(logits) < len(order):
             left = order[len(logits) :]
@@ -122,11 +123,12 @@ class TwoLayerClassifier(Classifier):
         """Return the tokens of each sequence and the logarithms of their counts."""
         if self.positions is not None:
             return self._texts_in_order(corpus, len(self.positions))
-        dtype = self.cls.dtype
-        return [
-            (torch.from_numpy(ids).long(), torch.from_numpy(times).to(dtype).log())
-            for ids, times in corpus.bags()
-        ]
+        found = []
+        for ids, times in corpus.bags():
+            tokens = torch.from_numpy(ids).long()
+            counts = torch.from_numpy(times).to(self.cls.dtype)
+            found.append((tokens, counts.log()))
+        return found
 
     def _texts_in_order(self, corpus: Corpus, most: int) -> list[tuple[Tensor, Tensor]]:
         """Return the tokens of each text as they follow, at most so many, each once."""

@@ -12,6 +12,7 @@ values.
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -120,18 +121,22 @@ def _bags(scores: Tensor, corpus: Corpus) -> Iterator[_Bags]:
     check_shape("scores", scores, (len(corpus.vocab), 2))
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
-    a, b = scores.detach().cpu().to(torch.float64).numpy().T
+    in_float64 = scores.detach().cpu().to(torch.float64)
+    a, b = in_float64.numpy().T
     counts = corpus.counts
     number = counts.indptr[1:] // AT_ONCE  # of the part in which a sequence ends
     firsts = np.flatnonzero(np.diff(number, prepend=-1))
-    for first, end in zip(firsts, [*firsts[1:], len(corpus)], strict=True):
+    bounds = [*firsts, len(corpus)]
+    for first, end in pairwise(bounds):
         starts = counts.indptr[first : end + 1].astype(np.int64)
+        sizes = np.diff(starts)
         stored = slice(starts[0], starts[-1])
         ids = counts.indices[stored]
+        times = counts.data[stored].astype(np.float64)
         yield _Bags(
             starts=starts[:-1] - starts[0],
-            rows=np.repeat(np.arange(end - first), np.diff(starts)),
-            log_weights=a[ids] + np.log(counts.data[stored].astype(np.float64)),
+            rows=np.repeat(np.arange(end - first), sizes),
+            log_weights=a[ids] + np.log(times),
             values=b[ids],
         )
 
@@ -153,7 +158,8 @@ def _deletions(bags: _Bags) -> np.ndarray:
     """Return Q_s (b_s - f_-s) of each stored count."""
     b = bags.values
     Q = bags.shares(bags.log_weights)
-    f = bags.sums(Q * b)[bags.rows]
+    terms = Q * b
+    f = bags.sums(terms)[bags.rows]
     top = _tops(bags)
     # Where one token has nearly all attention, 1 - Q_s is lost in rounding: the mean
     # over the other tokens is taken anew.
@@ -161,8 +167,9 @@ def _deletions(bags: _Bags) -> np.ndarray:
     others[top] = -np.inf
     rest = 1 - Q
     rest[top] = 1
-    without = (f - Q * b) / rest
-    without[top] = bags.sums(bags.shares(others) * b)
+    without = (f - terms) / rest
+    terms_of_others = bags.shares(others) * b
+    without[top] = bags.sums(terms_of_others)
     return Q * (b - without)
 
 
@@ -176,7 +183,8 @@ def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
     """Return `flipping_set` from scores a and values b, the columns of a (V, 2)."""
     parts = []
     for bags in _bags(scores, corpus):
-        terms = bags.shares(bags.log_weights) * bags.values
+        Q = bags.shares(bags.log_weights)
+        terms = Q * bags.values
         parts += [_flips(terms[own]) for own in bags.sequences()]
     chosen = _like(corpus.counts, parts)
     chosen.eliminate_zeros()
@@ -190,9 +198,11 @@ def _flips(terms: np.ndarray) -> np.ndarray:
     chosen = np.zeros(len(terms), dtype=bool)
     if pull.min() < 0:
         order = np.argsort(-pull, kind="stable")
-        gone = np.cumsum(pull[order])
-        before = gone - pull[order]
-        is_needed = (before <= abs(f)) & (pull[order] > 0)
+        strongest_first = pull[order]
+        gone = np.cumsum(strongest_first)
+        before = gone - strongest_first
+        has_pull = strongest_first > 0
+        is_needed = (before <= abs(f)) & has_pull
         chosen[order] = is_needed
     return chosen
 
@@ -220,25 +230,38 @@ def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
     values = np.zeros(T)
     per_part = max(1, BLOCK // T)
     for k in range(0, len(nodes), per_part):
-        u, du = nodes[k : k + per_part], weights[k : k + per_part]
+        u = nodes[k : k + per_part]
+        du = weights[k : k + per_part]
         size = max(1, BLOCK // (T * len(u)))
         for i in range(0, len(log_l), size):
             lw = np.exp(log_l[i : i + size, None] + log_w)
-            g = -np.expm1(-lw)
-            term = lw * b * np.exp(-lw)  # times l, for the integral is over log l
-            D = 1 - u[:, None] * g[:, None, :]
-            over_D = 1 / D
-            product = du * np.prod(D, axis=2)
-            total = u * _rows_times(over_D, term)
-            own = _rows_times(np.swapaxes(over_D**2, 1, 2), product)
-            shared = _rows_times(np.swapaxes(over_D, 1, 2), product * total)
-            values += STEP * (term * own - g * shared).sum(axis=0)
+            values += STEP * _integrand(lw, b, u, du)
     return values
+
+
+def _integrand(
+    lw: np.ndarray, b: np.ndarray, u: np.ndarray, du: np.ndarray
+) -> np.ndarray:
+    """Return the sum of the integrand over nodes u, of weights du, and rows l w."""
+    e = np.exp(-lw)
+    g = -np.expm1(-lw)  # 1 - e
+    term = lw * b * e  # times l, for the integral is over log l
+    D = 1 - u[:, None] * g[:, None, :]
+    over_D = 1 / D
+    product = du * np.prod(D, axis=2)
+    total = u * _rows_times(over_D, term)
+    squared_by_token = np.swapaxes(over_D**2, 1, 2)
+    by_token = np.swapaxes(over_D, 1, 2)
+    own = _rows_times(squared_by_token, product)
+    shared = _rows_times(by_token, product * total)
+    pull = term * own - g * shared
+    return pull.sum(axis=0)
 
 
 def _rows_times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return the product of each of some matrices with a vector."""
-    return (matrices @ vectors[:, :, None])[:, :, 0]
+    columns = vectors[:, :, None]
+    return (matrices @ columns)[:, :, 0]
 
 
 @cache

@@ -235,17 +235,23 @@ def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
     """
     low, high = int(values.argmin()), int(values.argmax())
     each = np.arange(len(values))
-    near_low = values - values[low] < values[high] - values
+    from_low = values - values[low]
+    from_high = values[high] - values
+    near_low = from_low < from_high
     partner = np.where(near_low, high, low)
-    f = oracle(np.stack([each, partner], axis=1).tolist())
+    sent = np.stack([each, partner], axis=1)
+    f = oracle(sent.tolist())
     ratio = log_ratio(f, values, values[partner])
     of_high = -ratio[low]  # its own pair: the ends with each other
     if not np.isfinite(of_high):
         of_high = 0.0  # the two halves have no common scale
     scores = np.where(near_low, ratio + of_high, ratio)
     scores[low] = 0.0
-    nearest = np.minimum(np.abs(f - values), np.abs(f - values[partner]))
-    return scores, float((nearest <= ULPS * np.ptp(values)).mean())
+    from_own = np.abs(f - values)
+    from_partner = np.abs(f - values[partner])
+    nearest = np.minimum(from_own, from_partner)
+    is_one_of_two = nearest <= ULPS * np.ptp(values)
+    return scores, float(is_one_of_two.mean())
 
 
 def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -267,11 +273,14 @@ def _beyond(
     pairs = [random.choice(end, (half, 2)) for end in (low, high)]
     s, t = np.concatenate(pairs).T
     differ = values[s] != values[t]
-    s, t = s[differ], t[differ]
-    f = oracle(np.stack([s, t], axis=1).tolist())
-    least, most = np.minimum(values[s], values[t]), np.maximum(values[s], values[t])
+    sent = np.stack([s[differ], t[differ]], axis=1)
+    f = oracle(sent.tolist())
+    of_pair = values[sent]
+    least = of_pair.min(axis=1)
+    most = of_pair.max(axis=1)
     rounding = ULPS * np.ptp(values)
-    return float(((f < least - rounding) | (f > most + rounding)).mean())
+    is_beyond = (f < least - rounding) | (f > most + rounding)
+    return float(is_beyond.mean())
 
 
 def _cycle(
@@ -284,18 +293,24 @@ def _cycle(
     """Return how far log-ratios round triples are from 0, over their size."""
     s, t, u = (random.choice(part, samples) for part in _thirds(order))
     pairs = (s, t), (t, u), (u, s)
-    answers = [oracle(np.stack(pair, axis=1).tolist()) for pair in pairs]
-    ratios = [
-        log_ratio(f, values[one], values[other])
-        for f, (one, other) in zip(answers, pairs, strict=True)
-    ]
+    ratios = []
+    for one, other in pairs:
+        sent = np.stack([one, other], axis=1)
+        f = oracle(sent.tolist())
+        ratios.append(log_ratio(f, values[one], values[other]))
     around = np.stack(ratios)
-    around = around[:, np.isfinite(around).all(axis=0)]
-    if not around.size:
+    is_known = np.isfinite(around).all(axis=0)
+    if not is_known.any():
         return math.nan
-    size = float(np.sqrt(np.square(around).mean()))
-    left = float(np.sqrt(np.square(around.sum(axis=0)).mean()))
+    around = around[:, is_known]
+    size = _root_mean_square(around)
+    left = _root_mean_square(around.sum(axis=0))
     return left / max(size, ROUNDING)
+
+
+def _root_mean_square(numbers: np.ndarray) -> float:
+    squares = np.square(numbers)
+    return float(np.sqrt(squares.mean()))
 
 
 def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
@@ -307,10 +322,11 @@ def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
     strong = np.concatenate([order[:STRONG], order[-STRONG:]]).tolist()
     once = values[strong]
     twice, four = (oracle([k * [s] for s in strong]) for k in (2, 4))
-    if np.median(np.abs(twice - once)) <= 10 * ULPS * np.ptp(values):
+    change = twice - once
+    if np.median(np.abs(change)) <= 10 * ULPS * np.ptp(values):
         return 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (four - twice) / (twice - once)
+        ratio = (four - twice) / change
         weight = (4 * ratio - 2) / (2 - ratio)
     weight[ratio >= 2 - ROUNDING] = math.inf
     weight[ratio <= 0.5] = math.nan
@@ -329,8 +345,11 @@ def _diluted(
     """
     low, high = (end[:STRONG] for end in (order, order[::-1]))
     strong = np.concatenate([low, high])
-    neutral = np.abs(values - np.median(values)).argsort(kind="stable")
-    neutral = neutral[np.isfinite(scores[neutral]) & ~np.isin(neutral, strong)]
+    from_middle = np.abs(values - np.median(values))
+    neutral = from_middle.argsort(kind="stable")
+    has_weight = np.isfinite(scores[neutral])
+    is_strong = np.isin(neutral, strong)
+    neutral = neutral[has_weight & ~is_strong]
     if not neutral.size:
         return np.full(4, math.nan), np.full(4, math.nan)
     neutral = np.resize(neutral, STRONG + max(DILUTIONS)).tolist()  # again, if few
@@ -368,7 +387,8 @@ def _explained(
     sequences = [random.choice(known, size).tolist() for size in sizes]
     f = oracle(sequences)
     expected = [average(values[ids], scores[ids]) for ids in sequences]
-    return float(1 - np.square(f - expected).mean() / f.var())
+    missed = np.square(f - expected)
+    return float(1 - missed.mean() / f.var())
 
 
 def average(values: np.ndarray, scores: np.ndarray) -> float:

@@ -57,15 +57,27 @@ class TransformerBlock(nn.Module):
         if self.uniform:
             scores = torch.zeros_like(scores)
         hidden = ~is_token[:, None, None, :]
-        attention = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=3)
-        gathered = (attention @ values).transpose(1, 2).reshape(n, T, dim)
+        scores = scores.masked_fill(hidden, -torch.inf)
+        attention = torch.softmax(scores, dim=3)
+        gathered = (attention @ values).transpose(1, 2)
+        gathered = gathered.reshape(n, T, dim)
         return self.write(gathered), attention
 
     def _before(self, x: Tensor) -> Tensor:
-        return layer_norm(x, x.shape[-1:]) if self.norm == "pre" else x
+        if self.norm == "pre":
+            return layer_norm(x, x.shape[-1:])
+        return x
 
     def _after(self, x: Tensor) -> Tensor:
-        return layer_norm(x, x.shape[-1:]) if self.norm == "post" else x
+        if self.norm == "post":
+            return layer_norm(x, x.shape[-1:])
+        return x
+
+
+def _drawn(*shape: int) -> nn.Parameter:
+    """Return vectors of dimension d, the last size, with entries from N(0, 1/d)."""
+    entries = torch.randn(*shape)
+    return nn.Parameter(entries / shape[-1] ** 0.5)
 
 
 class Transformer(nn.Module):
@@ -124,9 +136,9 @@ class Transformer(nn.Module):
         self.pool = pool
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.embeddings = nn.Parameter(torch.randn(n_tokens, dim) / dim**0.5)
-            self.cls = nn.Parameter(torch.randn(dim) / dim**0.5)
-            self.places = nn.Parameter(torch.randn(positions or 0, dim) / dim**0.5)
+            self.embeddings = _drawn(n_tokens, dim)
+            self.cls = _drawn(dim)
+            self.places = _drawn(positions or 0, dim)
             self.blocks = nn.ModuleList(
                 TransformerBlock(dim, heads, norm, uniform, sharpness)
                 for _ in range(layers)
@@ -159,8 +171,10 @@ class Transformer(nn.Module):
         if len(self.places):
             x = x + self.places[: x.shape[1]]
         if self.pool == "cls":
-            x = torch.cat([self.cls.expand(len(x), 1, -1), x], dim=1)
-            is_token = torch.cat([is_token.new_ones(len(x), 1), is_token], dim=1)
+            cls = self.cls.expand(len(x), 1, -1)
+            x = torch.cat([cls, x], dim=1)
+            is_cls = is_token.new_ones(len(x), 1)
+            is_token = torch.cat([is_cls, is_token], dim=1)
         maps = []
         for block in self.blocks:
             x, attention = block(x, is_token)
@@ -170,9 +184,11 @@ class Transformer(nn.Module):
     def _weights(self, x: Tensor, is_token: Tensor) -> Tensor:
         """Return with what weights (n, T) the states go into the pooled one."""
         if self.pool == "cls":
-            return torch.eye(1, x.shape[1]).to(x).expand(len(x), -1)
+            first = torch.eye(1, x.shape[1]).to(x)
+            return first.expand(len(x), -1)
         if self.pool == "query":
-            scores = (x @ self.cls).masked_fill(~is_token, -torch.inf)
+            scores = x @ self.cls
+            scores = scores.masked_fill(~is_token, -torch.inf)
             return torch.softmax(scores, dim=1)
         weights = is_token.to(x)
         return weights / weights.sum(1, keepdim=True)

@@ -27,7 +27,8 @@ def same_texts(corpus: Corpus) -> np.ndarray:
     if corpus.texts is None:
         return numbers
     # Only texts of equal bags can be copies, and equal bags have equal weighted sums.
-    weights = np.random.default_rng(0).random(len(corpus.vocab))
+    random = np.random.default_rng(0)
+    weights = random.random(len(corpus.vocab))
     sums = pd.Series(corpus.counts @ weights)
     candidates = np.flatnonzero(sums.duplicated(keep=False))
     texts = [plain(corpus.texts[row]) for row in candidates]
@@ -50,8 +51,9 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     names, _ = pd.factorize(pd.Series(groups))
     if len(names) != n:
         raise ValueError(f"groups: expected {n} names, one a text, got {len(names)}")
-    unnamed = names.max() + 1 + np.arange(n)
-    return linked(np.where(names < 0, unnamed, names), copies)
+    own_numbers = names.max() + 1 + np.arange(n)
+    named = np.where(names < 0, own_numbers, names)
+    return linked(named, copies)
 
 
 def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -64,7 +66,8 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
     right, _ = pd.factorize(others)
     first = left.max() + 1
     size = first + right.max() + 1
-    links = csr_array((np.ones(len(left)), (left, first + right)), (size, size))
+    ends = left, first + right
+    links = csr_array((np.ones(len(left)), ends), (size, size))
     _, parts = connected_components(links, directed=False)
     return pd.factorize(parts[left])[0]
 
@@ -103,10 +106,20 @@ def _sides_of_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return `sides` where each row is a group."""
     P = table.shape[1]
-    places = table.indices.astype(np.int64) * n_classes
-    places += np.repeat(labels, np.diff(table.indptr))
-    held = np.bincount(places, minlength=P * n_classes).reshape(P, n_classes)
-    return held, np.bincount(labels, minlength=n_classes) - held
+    sizes = np.diff(table.indptr)
+    of_stored = np.repeat(labels, sizes)
+    held = _by_class(table.indices, of_stored, P, n_classes)
+    whole = np.bincount(labels, minlength=n_classes)
+    return held, whole - held
+
+
+def _by_class(
+    columns: np.ndarray, labels: np.ndarray, P: int, n_classes: int
+) -> np.ndarray:
+    """Count columns 0..P-1 by the class beside each, int64 (P, K)."""
+    places = columns.astype(np.int64) * n_classes + labels
+    times = np.bincount(places, minlength=P * n_classes)
+    return times.reshape(P, n_classes)
 
 
 def _sides_of_groups(
@@ -118,25 +131,27 @@ def _sides_of_groups(
     sizes = np.diff(starts, append=n)
     group = np.repeat(np.arange(len(starts)), sizes)
     turn = np.arange(n) - starts[group]  # of each row in its group
-    stored = np.repeat(np.arange(n), np.diff(table.indptr))
-    key = group[stored] * P + table.indices
+    row_sizes = np.diff(table.indptr)
+    row = np.repeat(np.arange(n), row_sizes)
+    key = group[row] * P + table.indices
     order = np.argsort(key, kind="stable")
-    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
-    times = np.diff(begins, append=len(order))
+    row, key = row[order], key[order]
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    times = np.diff(begins, append=len(key))
     # The first rows of a group hold the column as long as their turns count 0, 1, ...
-    count = np.arange(len(order)) - np.repeat(begins, times)
-    skipped = turn[stored[order]] != count
+    count = np.arange(len(key)) - np.repeat(begins, times)
+    skipped = turn[row] != count
     until = np.where(skipped, count, np.repeat(times, times))
     first_without = np.minimum.reduceat(until, begins)
-    of_group, column = np.divmod(key[order][begins], P)
+    of_group, column = np.divmod(key[begins], P)
+    label_with = labels[row[begins]]
+    held = _by_class(column, label_with, P, n_classes)
+    # Groups that hold no column of theirs lack it by their first row ...
+    label_of_group = labels[starts]
+    whole = np.bincount(label_of_group, minlength=n_classes)
+    holders = _by_class(column, label_of_group[of_group], P, n_classes)
+    # ... and those that hold it by the first row without it, if there is one.
     is_left = first_without < sizes[of_group]
-    row_without = starts[of_group] + first_without
-
-    def counted(columns: np.ndarray, of_rows: np.ndarray) -> np.ndarray:
-        places = columns * n_classes + labels[of_rows]
-        return np.bincount(places, minlength=P * n_classes).reshape(P, n_classes)
-
-    held = counted(column, stored[order][begins])
-    whole = np.bincount(labels[starts], minlength=n_classes)
-    lacked = whole - counted(column, starts[of_group])
-    return held, lacked + counted(column[is_left], row_without[is_left])
+    row_without = (starts[of_group] + first_without)[is_left]
+    lacking = _by_class(column[is_left], labels[row_without], P, n_classes)
+    return held, whole - holders + lacking

@@ -120,11 +120,12 @@ def testable(least: np.ndarray) -> np.ndarray:
     """
     in_order = np.sort(least, axis=None)
     numbers = np.arange(1, len(in_order) + 1)
-    counts = np.searchsorted(in_order, LEVEL / numbers, side="right")
+    levels = LEVEL / numbers
+    counts = np.searchsorted(in_order, levels, side="right")
     enough = np.flatnonzero(counts <= numbers)
     if not len(enough):  # there is no test
         return least <= LEVEL
-    return least <= LEVEL / numbers[enough[0]]
+    return least <= levels[enough[0]]
 
 
 def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
@@ -180,14 +181,17 @@ def hypergeometric_p(
     # Tokens of the same numbers have one p, and those that as many sequences hold are
     # computed together.
     columns = [held.ravel(), found.ravel(), of_class.ravel(), total.ravel()]
-    cases, place = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    table = np.stack(columns, axis=1)
+    cases, place = np.unique(table, axis=0, return_inverse=True)
     factors = np.arange(1.0, total.max() + 2)
     log_factorial = gammaln(factors)
     p = np.ones(len(cases))
     for rows in _of_one_number(cases[:, 0]):
         m = int(cases[rows.start, 0])
-        p[rows] = _two_sided(log_factorial, m, *cases[rows, 1:].T)
-    return np.minimum(p, 1)[place.ravel()].reshape(found.shape)
+        numbers = cases[rows, 1:].T
+        p[rows] = _two_sided(log_factorial, m, *numbers)
+    p = np.minimum(p, 1)
+    return p[place.ravel()].reshape(found.shape)
 
 
 def _of_one_number(held: np.ndarray) -> Iterator[slice]:
@@ -195,7 +199,8 @@ def _of_one_number(held: np.ndarray) -> Iterator[slice]:
     steps = np.flatnonzero(np.diff(held)) + 1
     bounds = [0, *steps.tolist(), len(held)]
     for start, end in pairwise(bounds):
-        size = max(1, CELLS // (int(held[start]) + 1))
+        cells = int(held[start]) + 1
+        size = max(1, CELLS // cells)
         for i in range(start, end, size):
             yield slice(i, min(i + size, end))
 
@@ -218,11 +223,14 @@ def _two_sided(
     g = of_class[:, None]
     rest = (total - of_class)[:, None]
     drawn = np.arange(m + 1)
-    possible = (drawn <= g) & (m - drawn <= rest)
+    others = m - drawn
+    possible = (drawn <= g) & (others <= rest)
     of_these = log_choose(g, np.minimum(drawn, g))
-    of_others = log_choose(rest, np.minimum(m - drawn, rest))
+    of_others = log_choose(rest, np.minimum(others, rest))
     of_all = log_choose(total, m)[:, None]
     log_law = of_these + of_others - of_all
-    law = np.exp(np.where(possible, log_law, -np.inf))
+    log_law = np.where(possible, log_law, -np.inf)
+    law = np.exp(log_law)
     likelihood = np.take_along_axis(law, found[:, None], axis=1)
-    return np.where(law <= likelihood * _TIE, law, 0).sum(axis=1)
+    is_counted = law <= likelihood * _TIE
+    return np.where(is_counted, law, 0).sum(axis=1)

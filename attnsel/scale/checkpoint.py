@@ -94,7 +94,9 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
 class Texts(Protocol):
     """What is asked of a corpus here, which stands on a floor above."""
 
-    counts: csr_array
+    @property
+    def counts(self) -> csr_array:
+        """How often each token occurs in each text, (n, V)."""
 
     @property
     def targets(self) -> Tensor:

@@ -23,7 +23,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ from scipy.stats import spearmanr
 
 import attnsel
 from attnsel import Corpus
-from attnsel.model import accuracy, bag_logits, logistic_loss, score_gradient
+from attnsel.model import accuracy, bag_logits
 from attnsel.statistics import shape
 from attnsel.theory import posterior_difference
 from attnsel_book import leaning_corpus, one_step_problem
@@ -94,8 +94,8 @@ def task_of(problem: OneStepProblem) -> Tasks:
     return Tasks(E, X, y, b, p, pairs)
 
 
-def together(tasks: Sequence[Tasks]) -> Tasks:
-    """Join tasks of equal sizes."""
+def stacked(tasks: Sequence[Tasks]) -> Tasks:
+    """Stack tasks of equal sizes."""
     most = max(task.pairs.shape[1] for task in tasks)
     for task in tasks:
         missing = most - task.pairs.shape[1]
@@ -284,7 +284,7 @@ def setting() -> Setting:
     problems = [small(seed) for seed in SEEDS]
     each = [task_of(problem) for problem in problems]
     known = [margins(*both) for both in zip(problems, each, strict=True)]
-    return Setting(problems, together(each), known)
+    return Setting(problems, stacked(each), known)
 
 
 def shares_at(
@@ -305,7 +305,7 @@ def shares_at(
                     row["cos root v"] = weighted_cosine(
                         setting().problems[i], p[i, k], v
                     )
-                rows.append(told(row))
+                rows.append(shown(row))
         if not any(ahead.values()):
             return rows
     raise RuntimeError(f"{names}: not all leads are reached, left {ahead}")
@@ -349,7 +349,7 @@ def defaults() -> Iterator[dict[str, Any]]:
             least = leads(tasks, state["a"])[:, 0]
             for i in SEEDS:
                 row = {"seed": i, "steps": t, "lead": float(least[i])}
-                yield told(row | setting().known[i].of(p[i, 0], float(least[i])))
+                yield shown(row | setting().known[i].of(p[i, 0], float(least[i])))
 
 
 def sizes() -> list[dict[str, Any]]:
@@ -383,14 +383,14 @@ def epsilon() -> list[dict[str, Any]]:
                 if root[i, k] < np.log(eps) and (i, k) not in rows:
                     row = {"seed": i, "epsilon": eps, "steps": t}
                     row |= {"norm": float(np.linalg.norm(p[i, k]))}
-                    rows[i, k] = told(row | {"lead": float(least[i, k])})
+                    rows[i, k] = shown(row | {"lead": float(least[i, k])})
                 if root[i, k] < np.log(eps / 10) and (i, k) not in ends:
                     ends[i, k] = p[i, k]
         if len(ends) == 2 * len(SEEDS):
             break
     for (i, k), row in sorted(rows.items()):
         where = setting().problems[i], ends[i, k]
-        found.append(told(row | afterwards(*where, np.log(0.01 / values[k]))))
+        found.append(shown(row | afterwards(*where, np.log(0.01 / values[k]))))
     return found
 
 
@@ -435,7 +435,7 @@ def rotations() -> list[dict[str, Any]]:
             one, two = (x[i] / np.linalg.norm(x[i]) for x in (plain, back))
             row = {"optimizer": name, "seed": i, "cos": float(one @ two)}
             row["difference"] = float(np.abs(one - two).max())
-            found.append(told(row))
+            found.append(shown(row))
     return found
 
 
@@ -467,7 +467,7 @@ def dims() -> list[dict[str, Any]]:
                 "cos of leads": float(a @ b / np.linalg.norm(a) / np.linalg.norm(b)),
                 "margins": float(least / problem.best.margin / dim**0.5),
             }
-            found.append(told(row))
+            found.append(shown(row))
     return found
 
 
@@ -490,7 +490,7 @@ def joint() -> list[dict[str, Any]]:
                 row = {"optimizer": name, "seed": seed, "loss": float(run.loss[-1])}
                 row |= {"steps": int(run.step[-1]), "lead": least}
                 row |= margins(problem, task).of(task.p[0], least)
-                found.append(told(row))
+                found.append(shown(row))
     return found
 
 
@@ -523,11 +523,11 @@ def lost() -> Iterator[dict[str, Any]]:
         for i, p in enumerate(flow.cls.numpy()):
             path.look(i, task.E[0] @ p)
         for row in path.rows(problem):
-            yield told({"optimizer": "flow", "seed": seed} | row)
+            yield shown({"optimizer": "flow", "seed": seed} | row)
     for most, rules in LOST:
         for (name, seed), path in followed(problems, rules, most).items():
             for row in path.rows(problems[seed]):
-                yield told({"optimizer": name, "seed": seed} | row)
+                yield shown({"optimizer": name, "seed": seed} | row)
 
 
 class Milestones:
@@ -581,7 +581,7 @@ def followed(
     problems: Sequence[OneStepProblem], rules: dict[str, Rule], most: int
 ) -> dict[tuple[str, int], Milestones]:
     """Follow rules side by side until each has reached its goals."""
-    tasks = together([task_of(problem) for problem in problems])
+    tasks = stacked([task_of(problem) for problem in problems])
     tasks.E = tasks.E.astype(np.float32)
     seeds = range(len(problems))
     runs = {(name, seed): Milestones(tasks.X[seed]) for name in rules for seed in seeds}
@@ -620,7 +620,7 @@ def bend() -> list[dict[str, Any]]:
         "epsilon 1e-8": {"eps": 1e-8},
         "epsilon 1e-6": {"eps": 1e-6},
         "without momentum": {"eps": 1e-12, "betas": (0.0, 0.999)},
-        "a step for each direction": {"eps": 1e-12, "apart": True},
+        "a step for each direction": {"method": AdamByDirection, "eps": 1e-12},
         "half the rate": {"eps": 1e-12, "rate": 1 / 2},
         "an eighth of the rate": {"eps": 1e-12, "rate": 1 / 8},
         "descent": {"method": descent, "rate": 8 * 512**0.5 / 0.09},
@@ -638,7 +638,7 @@ def bend() -> list[dict[str, Any]]:
                 x = posterior_difference(corpus)
                 row = {"corpus": name, "way": way, "seed": seed}
                 row |= {"end": shape(x, reached["scores"]).end}
-                found.append(told(row | {"steps": reached["steps"]}))
+                found.append(shown(row | {"steps": reached["steps"]}))
     return found
 
 
@@ -653,12 +653,11 @@ def reviews() -> Iterator[dict[str, Any]]:
     """
     imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
     yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
-    heavy: dict[str, Any] = {"method": torch.optim.SGD, "momentum": 0.9}
     ways: dict[str, dict[str, Any]] = {
         "Adam": {"method": torch.optim.Adam},
         "Adam, beta2 .9": {"method": torch.optim.Adam, "betas": (0.9, 0.9)},
-        "sign": {"method": torch.optim.SGD, "rate": 1 / 3, "along": signs_of},
-        "normalized": heavy | {"rate": 50.0, "along": unit_of},
+        "sign": {"method": SignDescent, "rate": 1 / 3},
+        "normalized": {"method": NormalizedDescent, "rate": 50.0, "momentum": 0.9},
     }
     goals = {0.3: list(ways), 0.1: list(ways)[:3]}
     for name, corpus in {"imdb": imdb, "yelp": yelp}.items():
@@ -672,7 +671,7 @@ def reviews() -> Iterator[dict[str, Any]]:
                 first = first or found
                 row = {"corpus": name, "optimizer": way, "seed": seed, "goal": loss}
                 row |= {"steps": found["steps"], "loss": found["loss"]}
-                yield told(row | beside(found, first, *of_tokens))
+                yield shown(row | beside(found, first, *of_tokens))
 
 
 def beside(
@@ -696,13 +695,63 @@ def cosine(x: torch.Tensor, y: torch.Tensor) -> float:
     return float(torch.nn.functional.cosine_similarity(x, y, dim=0))
 
 
-def signs_of(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
-    return [g.sign() for g in gradients]
+class SignDescent(torch.optim.SGD):
+    """Steps along the signs of the gradient."""
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters."""
+        for part in parameters(self):
+            part.grad = gradient_of(part).sign()
+        return super().step(closure)
 
 
-def unit_of(gradients: list[torch.Tensor]) -> list[torch.Tensor]:
-    size = torch.stack([g.norm() for g in gradients]).norm()
-    return [g / size for g in gradients]
+class NormalizedDescent(torch.optim.SGD):
+    """Steps along the unit vector of the whole gradient."""
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters."""
+        sizes = [gradient_of(part).norm() for part in parameters(self)]
+        size = torch.stack(sizes).norm()
+        for part in parameters(self):
+            part.grad = gradient_of(part) / size
+        return super().step(closure)
+
+
+class AdamByDirection(torch.optim.SGD):
+    """Adam with a step of its own for each of the two directions of E.
+
+    The gradient of E is g_a p^T + g_b v^T. Each of the two terms has moments of its
+    own and moves a part of E; E is their sum.
+    """
+
+    def __init__(self, parts: list[torch.Tensor], lr: float, **settings: Any) -> None:
+        super().__init__(parts, lr=lr)
+        self.terms = [torch.zeros_like(parts[0]) for _ in range(2)]
+        self.adam = torch.optim.Adam([*self.terms, *parts[1:]], lr=lr, **settings)
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters, E, p and v."""
+        E, p, v = parameters(self)
+        P = torch.stack([p, v])
+        g = torch.linalg.lstsq(P.T, gradient_of(E).T).solution  # (2, V)
+        before = self.terms[0] + self.terms[1]
+        for term, scores, direction in zip(self.terms, g, P, strict=True):
+            term.grad = torch.outer(scores, direction)
+        self.adam.step()
+        E.add_(self.terms[0] + self.terms[1] - before)
+
+
+def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """Return what an optimizer moves: the parameters of a model, in their order."""
+    (group,) = optimizer.param_groups
+    parts: list[torch.Tensor] = group["params"]
+    return parts
+
+
+def gradient_of(part: torch.Tensor) -> torch.Tensor:
+    """Return the gradient that `fit` has set."""
+    assert part.grad is not None
+    return part.grad
 
 
 LOSS = {"reviews": 0.05, "drawn": 0.01}
@@ -714,40 +763,28 @@ def trained(
     corpus: Corpus,
     kind: str,
     seed: int,
-    method: Any,
+    method: Callable[..., torch.optim.Optimizer],
     rate: float = 1.0,
-    apart: bool = False,
-    along: Callable[[list[torch.Tensor]], list[torch.Tensor]] = list,
     loss: float | None = None,
     dim: int | None = None,
     **other: Any,
 ) -> dict[str, Any]:
-    """Train E, p and v to a loss; `apart` gives Adam a step for each of E's directions.
-
-    The method gets what `along` makes of the gradients.
-    """
+    """Train E, p and v to a loss by a method with these other settings."""
     dim, loss = dim or DIM[kind], loss or LOSS[kind]
     model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    E, p, v = [x.detach() for x in model.parameters()]
-    more, start = torch.zeros_like(E), p.clone()
-    parts = [E, more, p, v] if apart else [E, p, v]
-    stepper = method(parts, lr=rate * RATE[kind] / dim**0.5, **other)
-    for step in range(5000):
-        whole = E + more
-        scores = whole @ torch.stack([p, v], dim=1)
-        logits, g = score_gradient(scores, corpus)
-        now = float(logistic_loss(logits, corpus.signs))
-        if now < loss:
-            ends = {"scores": scores, "p": p, "start": start}
-            return ends | {"steps": step, "loss": now}
-        ga, gb = g.T
-        along_p, along_v = torch.outer(ga, p), torch.outer(gb, v)
-        of_E = [along_v, along_p] if apart else [along_v + along_p]
-        gradients = along([*of_E, whole.T @ ga, whole.T @ gb])
-        for part, gradient in zip(parts, gradients, strict=True):
-            part.grad = gradient
-        stepper.step()
-    raise RuntimeError(f"{kind}: the loss did not fall to {loss}")
+    start = model.cls.detach().clone()
+    run = attnsel.fit(
+        model,
+        corpus,
+        steps=5000,
+        lr=rate * RATE[kind] / dim**0.5,
+        optimizer=partial(method, **other),
+        until_loss=loss,
+    )
+    if not run.loss[-1] < loss:
+        raise RuntimeError(f"{kind}: the loss did not fall to {loss}")
+    ends = {"scores": run.at(), "p": model.cls.detach(), "start": start}
+    return ends | {"steps": int(run.step[-1]), "loss": float(run.loss[-1])}
 
 
 def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
@@ -769,7 +806,7 @@ def by_class(problem: OneStepProblem, right: np.ndarray) -> dict[str, float]:
     }
 
 
-def told(row: dict[str, Any]) -> dict[str, Any]:
+def shown(row: dict[str, Any]) -> dict[str, Any]:
     print(row, flush=True)
     return row
 
