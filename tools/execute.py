@@ -11,8 +11,10 @@ import argparse
 import asyncio
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,37 @@ def noise(notebook: Any) -> list[str]:
     ]
 
 
+def execute(client: NotebookClient) -> None:
+    """Run a notebook; a KeyboardInterrupt ends its kernel and is raised again.
+
+    On a signal `nbclient` would end the kernel and wait for its reply side by side, and
+    fail in this way or that, as the one or the other comes first. It leaves signals
+    alone in a thread that is not the main one.
+    """
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            variables = os.environ | {"ATTNSEL_PROGRESS": "0"}
+            asyncio.run(client.async_execute(env=variables))
+        except BaseException as error:  # raised below, where it is waited for
+            failed.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        while thread.is_alive():  # a kernel that is about to start is ended, too
+            provisioner = client.km and client.km.provisioner
+            if provisioner and provisioner.process:
+                provisioner.process.kill()
+            thread.join(0.1)
+        raise
+    if failed:
+        raise failed[0]
+
+
 def run(path: Path, timeout: int) -> str:
     """Run one notebook and replace its file; return its summary.
 
@@ -130,14 +163,9 @@ def run(path: Path, timeout: int) -> str:
             resources={"metadata": {"path": folder}},
         )
         try:
-            client.execute(env=os.environ | {"ATTNSEL_PROGRESS": "0"})
+            execute(client)
         except (CellExecutionError, TimeoutError) as error:
             raise RuntimeError(f"a cell fails\n{error}") from None
-        except (AssertionError, AttributeError, asyncio.CancelledError):
-            # nbclient answers Ctrl-C by ending the kernel, and then misses it.
-            if client.km is not None:
-                raise
-            raise KeyboardInterrupt from None
     used = notebook.cells.pop().outputs[0].text.split()
     seconds, peak = map(float, used)
     written = noise(notebook)
@@ -198,6 +226,8 @@ def main() -> int:
     missing = [str(path) for path in paths if not path.is_file()]
     if missing:
         parser.error(f"no such chapter: {', '.join(missing)}")
+    for sent in (signal.SIGINT, signal.SIGTERM):  # also where a shell had one ignored
+        signal.signal(sent, signal.default_int_handler)
     failed = 0
     for path in paths:
         try:
