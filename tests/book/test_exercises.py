@@ -80,6 +80,93 @@ def test_there_are_two_hints_and_an_effort(name):
     assert 1 <= task.minutes <= 60
 
 
+# What each of the two hints names of the exercise: of its text, or of the solution.
+NAMED = {
+    "broken-winner": ("proportional", "indices"),
+    "classes-once": ("corpus.counts > 0", "one_hot"),
+    "convergence-level": ("relevant", "np.logaddexp"),
+    "convergence-least-lead": ("a[r] - a[s]", "selected[row]"),
+    "convergence-start": ("direction", "max_margin"),
+    "convergence-constant": ("1 / (1 + ", "gap"),
+    "convergence-theta": ("excess", "y f"),
+    "deeper-bag": ("log c", "softmaxes"),
+    "deviations-background": ("C @ gamma / T", "C.T"),
+    "explanation-influence": ("(1 - Q", "1 - Q"),
+    "explanation-flip": ("other sign", "fewest"),
+    "explanation-reversed": ("influence", "five"),
+    "first-step-own": ("gamma", "gamma"),
+    "floating-lead": ("b_top - f", "np.log1p"),
+    "frozen-value": ("eta_0", "score_gradient"),
+    "interactions-gate": ("good not", "good"),
+    "margins-adam": ("(1 - beta2)", "corrected"),
+    "margins-first-step": ("outer", "Adam's"),
+    "margins-query-rate": ("rate", "W p"),
+    "margins-epsilon": ("root", "eps"),
+    "max-margin-rows": ("nonzero", "selected[n]"),
+    "max-margin-pull": ("E.T", "Q.T"),
+    "max-margin-lost": ("figure", "flow"),
+    "memorized-chance": ("lean", "binom"),
+    "model-logit": ("a[ids]", "sum"),
+    "model-forward": ("counts @ ", "w * b"),
+    "model-constant": ("c", "v"),
+    "model-two-numbers": ("scores a", "attnsel.posterior_difference"),
+    "one-step-alpha": ("counts", "signs"),
+    "one-step-gradient": ("np.outer", "T @ "),
+    "one-step-z": ("toarray", "var(0)"),
+    "one-step-lengths": ("alpha", "beta"),
+    "outside-pair": ("b_t", "a_s - a_t"),
+    "outside-betrayed": ("start + zeta_s + zeta_t", "zeta_s"),
+    "outside-tanh": ("tanh(c / (k + 1))", "w"),
+    "own-texts-p": ("hypergeom(n, n_1, m)", "pmf"),
+    "reviews-neutral": ("lengths", "length"),
+    "reviews-flat": ("attention", "corpus.counts"),
+    "reviews-frozen": ("E", "torch.stack([p, v])"),
+    "selection-two-stages": ("len(corpus.vocab)", "max_norm"),
+    "selection-weaken": ("along v", "c times"),
+    "selection-lost": ("seven irrelevant", "relevant tokens"),
+    "selection-limit": ("softmax", "K"),
+    "settings-spread": ("binned(x, y)", "five tokens or more"),
+    "synthetic-lean": ("label", "first"),
+    "synthetic-limit": ("length - 1", "probability"),
+    "synthetic-break": ("gradient descent", "n_relevant"),
+}
+EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
+
+
+def said_of(name: str) -> str:
+    """Return the text of an exercise as it is read, and its solution."""
+    ((path, i),) = USED[name]
+    above = "\n".join(c.source for c in cells(path)[:i] if c.cell_type == "markdown")
+    *_, last = EXERCISE.finditer(above)
+    plain = re.sub(r"\\mathrm|[$\\{}`]", "", last[0])
+    return plain + exercises()[name].text
+
+
+def names(term: str, text: str) -> bool:
+    """Whether a term stands in a text, not as part of a word."""
+    end = r"(?![A-Za-z])" if term[-1].isalpha() else ""
+    return bool(re.search(rf"(?<![A-Za-z]){re.escape(term)}{end}", text))
+
+
+@by_name
+def test_a_hint_names_something_of_its_own_exercise(name):
+    for term, text in zip(NAMED[name], exercises()[name].hints, strict=True):
+        assert names(term, text), (term, text)
+        assert names(term, said_of(name)), term
+
+
+def test_no_hint_could_stand_at_another_exercise():
+    hints = [
+        (name, *both)
+        for name, task in exercises().items()
+        for both in zip(NAMED[name], task.hints, strict=True)
+    ]
+    for name, term, text in hints:
+        for other, its_term, its_text in hints:
+            if name != other and names(term, its_text):
+                assert not names(its_term, text), (name, text, other, its_text)
+
+
 def content(argument: Any) -> Any:
     """What an argument of an exercise holds, as one can compare it."""
     if isinstance(argument, Corpus):

@@ -83,9 +83,11 @@ def rows_fault(
             )
         ),
         "the selected token is no rival of itself: leave out the rows of zeros": (
-            lambda E, corpus, selected: np.stack(
-                [E[r] - E[s] for r, s in pairs_of(corpus, selected)]
-                + [0 * E[0]] * len(corpus)
+            lambda E, corpus, selected: np.concatenate(
+                [
+                    E[r] - E[corpus.counts[[i]].indices]
+                    for i, r in enumerate(selected.tolist())
+                ]
             )
         ),
         "the rivals are the tokens of the sequence, not the whole vocabulary": (

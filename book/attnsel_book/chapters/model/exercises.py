@@ -133,7 +133,7 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         NO_GRADIENT: lambda counts, a, b: by_sequence(counts, a, b).detach(),
     },
     hints=(
-        "The numerator and the denominator are the counts times a vector each.",
+        "The numerator and the denominator are counts @ x, each with a vector x (V,).",
         "With w for e to the scores, the two vectors are w * b and w. Subtracting one "
         "number from all scores changes no logit.",
     ),
@@ -185,7 +185,7 @@ def shift_fault(
         ),
     },
     hints=(
-        "Add the same vector to every row: which one has the product c with v?",
+        "Add the same vector to every row of E: which one has the product c with v?",
         "A multiple of v itself will do: what is the product of v with v?",
     ),
     dots=2,
@@ -252,7 +252,7 @@ def leans(corpus: Corpus) -> np.ndarray:
         ),
     },
     hints=(
-        "The value says for which label a token counts; the score, whether it counts.",
+        "The values b say for which label a token is; the scores a, whether it counts.",
         "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
         "and near 0 for one of both. Which function of it belongs to which number?",
     ),

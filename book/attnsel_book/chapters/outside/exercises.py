@@ -42,8 +42,8 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
         "this is the ratio of the weights; take its logarithm": lambda f, b_s, b_t: (
             (b_t - f) / (f - b_s)
         ),
-        "the weight of s is the share of the way from b_t to f, not from b_s": (
-            lambda f, b_s, b_t: np.log((f - b_s) / (b_t - b_s))
+        "that is the logarithm of one weight; a_s - a_t is that of the ratio of both": (
+            lambda f, b_s, b_t: np.log((f - b_t) / (b_s - b_t))
         ),
     },
     hints=(

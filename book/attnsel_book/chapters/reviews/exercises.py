@@ -59,7 +59,8 @@ def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         ),
     },
     hints=(
-        "How many tokens do the positive texts hold, and how many the negative ones?",
+        "By their lengths T_X, how many tokens do the positive texts hold, and how "
+        "many the negative ones?",
         "A text of length T holds T tokens, each with the sign of the text: add up the "
         "signed tokens, and divide by how many there are.",
     ),

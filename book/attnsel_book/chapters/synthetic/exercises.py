@@ -230,7 +230,8 @@ def my_sampler(
         ),
     },
     hints=(
-        "How many later tokens are there in all, and what must each of them be?",
+        "Each of the n sequences has length - 1 later tokens: how many are there in "
+        "all, and what must each of them be?",
         "They are independent, and each is as it should be with probability k. What is "
         "the probability that all are?",
     ),
