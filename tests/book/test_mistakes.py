@@ -382,6 +382,53 @@ SECOND["synthetic-lean"] = {
     ),
 }
 
+
+def sampled(
+    start: Callable[..., Any], other: Callable[..., Any], repeats: bool = True
+) -> Answer:
+    """Return a sampler by numpy from the law of each place: of laws and a label."""
+
+    def drawn(first: Any, later: Any, y: Any, length: int, seed: int) -> np.ndarray:
+        random = np.random.default_rng(seed)
+        V, rows = first.shape[1], []
+        for label in y.tolist():
+            p, q = (np.array(law(first, later, label)) for law in (start, other))
+            ids = [random.choice(V, p=p / p.sum())]
+            rest = random.choice(V, length - 1, replace=repeats, p=q / q.sum())
+            rows.append([*ids, *rest])
+        return np.array(rows)
+
+    return drawn
+
+
+SECOND["synthetic-sampler"] = {
+    "the labels are exchanged": sampled(
+        lambda first, later, y: first[1 - y], lambda first, later, y: later[1 - y]
+    ),
+    "the first token of a sequence": sampled(
+        lambda first, later, y: later[y], lambda first, later, y: later[y]
+    ),
+    "only the first token": sampled(
+        lambda first, later, y: first[y], lambda first, later, y: first[y]
+    ),
+    "of its own label": sampled(
+        lambda first, later, y: first[0] + first[1],
+        lambda first, later, y: later[0] + later[1],
+    ),
+    "not equally likely": sampled(
+        lambda first, later, y: 0 * first[y] + 1,
+        lambda first, later, y: 0 * first[y] + 1,
+    ),
+    "may occur twice": sampled(
+        lambda first, later, y: first[y],
+        lambda first, later, y: later[y],
+        repeats=False,
+    ),
+    "copies of one another": lambda first, later, y, length, seed: (
+        [[int(first[0].argmax()), *range(length - 1)]] * len(y)
+    ),
+}
+
 SECOND["synthetic-limit"] = {
     "all n sequences must comply": lambda n, T: 1 - math.exp(math.log(0.5) / (T - 1)),
     "length - 1 are left": lambda n, T: 1 - math.exp(math.log(0.5) / (n * T)),

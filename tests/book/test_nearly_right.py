@@ -148,6 +148,19 @@ def a_logit(factor: float) -> Callable[..., torch.Tensor]:
     return lambda f, *_: f * torch.cat([torch.tensor([factor]), torch.ones(len(f) - 1)])
 
 
+def exchanged_in_part(ids: Any, *_: Any) -> np.ndarray:
+    """Let half of the sequences of one label stand at the other."""
+    found = np.array(ids)
+    found[:600:6], found[1:600:6] = ids[1:600:6], ids[:600:6]
+    return found
+
+
+def one_id_too_many(ids: Any, first: Any, *_: Any) -> np.ndarray:
+    found = np.array(ids)
+    found[-1, -1] = first.shape[1]
+    return found
+
+
 # Of what asks for an example or has more than one answer: right still, and wrong.
 NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
     "convergence-start": ([scaled(25.0)], [scaled(25.001), scaled(25.25)]),
@@ -194,6 +207,10 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
         [lambda E, *_: E * (1 + 3e-5), lambda E, *_: E * 1.01],
     ),
     "selection-lost": ([shared(24, 8)], [shared(25, 8), shared(24, 9)]),
+    "synthetic-sampler": (
+        [lambda ids, *_: np.roll(ids, 2 * 3, axis=0)],  # labels repeat after three
+        [exchanged_in_part, one_id_too_many],
+    ),
     "synthetic-break": ([], [drawn(1001, 100), drawn(1000, 101)]),
 }
 

@@ -59,7 +59,7 @@ def own(
     },
     hints=(
         "One sequence adds y g c_s/T (gamma_s - f), with f the mean of its values.",
-        "The sum over sequences splits in two: one in which gamma_s stands in front, "
+        "The sum over sequences splits in two: one in which b_s stands in front, "
         "and one with f of each sequence. Both are C.T times a vector (n,).",
     ),
     dots=2,
