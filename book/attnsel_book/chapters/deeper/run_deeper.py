@@ -2,7 +2,7 @@
 
     python -m attnsel_book.chapters.deeper.run_deeper [PART ...]
 
-The parts are query, speed, mlp, slopes, two and heads.
+The parts are query, speed, mlp, slopes, two, heads and null.
 
 They take about ten minutes of one core and write `deeper_*.json`, which
 the chapter reads. The chapter runs the smallest part of each again.
@@ -258,6 +258,55 @@ def two() -> list[Row]:
     return rows
 
 
+def dealt(corpus: Corpus, seed: int) -> Corpus:
+    """Return the same reviews with their labels dealt anew."""
+    random = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(corpus), generator=random)
+    return corpus.with_labels(corpus.targets[order])
+
+
+def null() -> list[Row]:
+    """Models with a matrix, a hidden layer, two layers, of labels dealt anew.
+
+    Their curves are over the leans in these labels: what they show as well is a
+    property of training, not of the reviews.
+    """
+    rows: list[Row] = []
+    whole, few, stars = imdb(), short(load_corpus("imdb")), yelp()
+    steps: dict[str, Any] = {"until_accuracy": 0.99, "lr": 0.045 / 512**0.5}
+    for seed in range(3):
+        for name, corpus, table in (
+            ("W and p", dealt(whole, seed), "two layers"),
+            ("MLP", dealt(stars, seed), "MLP"),
+            ("two layers, residual", dealt(few, seed), "two layers"),
+            ("two layers, no residual", dealt(few, seed), "two layers"),
+        ):
+            x, V = posterior_difference(corpus), len(corpus.vocab)
+            if name == "W and p":
+                model = AttentionClassifier(V, 512, key_query=True, seed=seed)
+                record = fit(model, corpus, steps=200, **steps)
+                scores, right = model.scores().detach(), float(record.accuracy[-1])
+            elif name == "MLP":
+                mixed = MLPClassifier(V, 256, seed=seed)
+                record = fit(mixed, corpus, steps=6, lr=0.003, batch_size=100)
+                E, p, v = mixed.embeddings, mixed.cls, mixed.hidden.T @ mixed.output
+                scores = torch.stack([E @ p, E @ v], 1).detach()
+                right = float(record.accuracy[-1])
+            else:
+                residual = name == "two layers, residual"
+                _, kept, right = train_two(corpus, "trained", residual, seed)
+                scores = kept[-1]
+            a, b = bin_means(x, scores)
+            row: Row = {"model": name, "seed": seed, "right": round(right, 4)}
+            row["attention"] = rank(a, authors(table)["attention"])
+            row["value"] = rank(b, authors(table)["value"])
+            row["rise"] = rank(b, CENTERS)
+            row["a"] = np.round(a, 4).tolist()
+            rows.append(row)
+            print({k: y for k, y in row.items() if k != "a"}, flush=True)
+    return rows
+
+
 def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Tensor]:
     """Train f = sum_h f_h on one E and return the scores (V, 2) of each head."""
     random, dim = torch.Generator().manual_seed(seed), 128
@@ -320,7 +369,7 @@ def heads() -> list[Row]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     parts = {"query": query, "speed": speed, "mlp": mlp, "slopes": slopes}
-    parts |= {"two": two, "heads": heads}
+    parts |= {"two": two, "heads": heads, "null": null}
     for part in sys.argv[1:] or parts:
         text = json.dumps(parts[part](), indent=0) + "\n"
         (HERE / f"deeper_{part}.json").write_text(text)
