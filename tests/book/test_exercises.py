@@ -94,7 +94,7 @@ NAMED = {
     "explanation-influence": ("(1 - Q", "1 - Q"),
     "explanation-flip": ("other sign", "fewest"),
     "explanation-reversed": ("influence", "five"),
-    "first-step-own": ("g", "b_s"),
+    "first-step-own": ("g", "b"),
     "floating-lead": ("b_top - f", "np.log1p"),
     "frozen-value": ("eta_0", "score_gradient"),
     "interactions-gate": ("good not", "good"),
