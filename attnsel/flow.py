@@ -82,12 +82,15 @@ def gradient_flow(
     record: Sequence[float] = (),
     tol: float = 1e-6,
 ) -> Flow:
-    """Follow dp/dt = -dL/dp from model.cls, with embeddings and output fixed.
+    r"""Follow dp/dt = -dL/dp from model.cls, with embeddings and output fixed.
 
     The second phase of Theorem 4.3. The path is followed by its arc length s,
-    dp/ds = -dL/dp / ‖dL/dp‖, in float64 by an adaptive solver for stiff equations (an
-    explicit one if the embeddings span more than 1,000 dimensions, where implicit steps
-    are too expensive). The model is not changed.
+
+    .. math:: \frac{dp}{ds} = -\frac{\nabla_p L}{\|\nabla_p L\|} ,
+
+    in float64 by an adaptive solver for stiff equations (an explicit one if the
+    embeddings span more than 1,000 dimensions, where implicit steps are too expensive).
+    The model is not changed.
 
     Args:
         model: supplies E (V, d), p (d,), where the flow starts, and v (d,), all finite.
@@ -218,9 +221,14 @@ def _column(numbers: Iterable[float]) -> Tensor:
 
 
 def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, float]:
-    """Return the direction of -dL/dp at model.cls and log ‖dL/dp‖, at any ‖p‖.
+    r"""Return the direction of -dL/dp at model.cls and log ‖dL/dp‖, at any ‖p‖.
 
-    -dL/dp = Ê[y g sum_i q_i (E_{x_i}·v - f) E_{x_i}] with g = 1 / (1 + exp(y f)),
+    .. math::
+
+        -\nabla_p L =
+        \hat{\mathbb{E}}\Big[y g \sum_i q_i (E_{x_i} \cdot v - f) E_{x_i}\Big] ,
+        \qquad g = \frac{1}{1 + \exp(y f)} ,
+
     exact where autograd returns rounding errors or 0. The direction is a unit vector,
     float64 (d,), or zero, with the logarithm -inf, where the gradient is exactly zero.
     The corpus has two classes and the vocabulary of the model, whose parameters are

@@ -1,4 +1,4 @@
-"""The loss as a function of p alone, and its gradient, exact at any norm of p.
+r"""The loss as a function of p alone, and its gradient, exact at any norm of p.
 
 With E and v fixed the gradient of the loss in p falls like exp(-margin ‖p‖): it is
 lost in rounding long before float64 underflows. Here nearly equal numbers are never
@@ -8,7 +8,7 @@ direction stays exact at any norm.
 In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
 the logit and g = 1 / (1 + exp(y f)),
 
-    -dL/dp = Ê[sum_i y g q_i (b_i - f) E_i] .
+.. math:: -\nabla_p L = \hat{\mathbb{E}}\Big[\sum_i y g q_i (b_i - f) E_i\Big] .
 
 `top` is the token with the most attention, and f - b_top, b_i - b_top and 1 - q_top
 are computed as they are, not as differences.

@@ -1,18 +1,21 @@
-"""The one-layer attention classifier of the paper, computed in score space.
+r"""The one-layer attention classifier of the paper, computed in score space.
 
 With E the token embeddings, p the <cls> embedding and v the output vector,
 
-    f(X) = softmax(E_X p)^T E_X v .
+.. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v .
 
 f depends on E only through two numbers a token, its scores a = E p and b = E v, and
 not at all on the order of the tokens. So a pass reads E once and then works on the
-sparse counts C of the corpus: with w = exp(a - max a),
+sparse counts C of the corpus, by entries of w and b:
 
-    f = C(w b) / C w ,
+.. math:: f = \frac{C (w b)}{C w}, \qquad w = \exp(a - \max a) .
 
-and with g = dL/d(a, b) the gradient of E is the rank-two matrix g_a p^T + g_b v^T. With
-K classes there are an output v_k, a score b_k and a logit f_k for each, and the rank is
-K + 1; with a key-query matrix W the query W p stands in the place of p.
+With g the gradient of the loss in (a, b), that of E is a matrix of rank two:
+
+.. math:: \nabla_E L = g_a p^\top + g_b v^\top .
+
+With K classes there are an output v_k, a score b_k and a logit f_k for each, and the
+rank is K + 1; with a key-query matrix W the query W p stands in the place of p.
 """
 
 import math
@@ -227,9 +230,11 @@ def _lost_tokenizer(text: str) -> list[str]:
 
 
 class AttentionClassifier(Classifier):
-    """One-layer softmax attention with trained embeddings, f(X) of the paper.
+    r"""One-layer softmax attention with trained embeddings, f(X) of the paper.
 
-    f(X) = softmax(E_X p)^T E_X v, or with `key_query` softmax(E_X W p)^T E_X v.
+    .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v ,
+
+    or with `key_query` that of E W p, with a trained matrix W.
 
     Args:
         n_tokens: V, the number of tokens.
@@ -361,9 +366,11 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return row, column and attention of each stored count, one shift a sequence.
+    r"""Return row, column and attention of each stored count, one shift a sequence.
 
-    The attention on token s of sequence i is C_is exp(a_s) / sum_t C_it exp(a_t).
+    The attention on token s of sequence i is
+
+    .. math:: q_{is} = \frac{C_{is} \exp(a_s)}{\sum_t C_{it} \exp(a_t)} .
     """
     columns = C.col_indices().long()
     sizes = C.crow_indices().diff()
@@ -385,7 +392,10 @@ def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) ->
 
 
 def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
-    """Return the mean of log(1 + exp(-y f)) of logits f (n,) and signs y (n,)."""
+    r"""Return the logistic loss of logits f (n,) and signs y (n,).
+
+    .. math:: L = \hat{\mathbb{E}}\big[\log(1 + \exp(-y f))\big]
+    """
     return softplus(-signs.to(logits) * logits).mean()
 
 
@@ -417,10 +427,13 @@ def score_gradient(
     corpus: Corpus,
     multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
 ) -> tuple[Tensor, Tensor]:
-    """Return the logits and the gradient g of the loss in the scores, of their shape.
+    r"""Return the logits and the gradient g of the loss in the scores, of their shape.
 
-    With the query and the outputs as the rows of P, `Classifier.directions`, the
-    gradient of E is g P and that of P is g^T E. For `multiply` see `bag_logits`.
+    With the query and the outputs as the rows of P, `Classifier.directions`,
+
+    .. math:: \nabla_E L = g P, \qquad \nabla_P L = g^\top E .
+
+    For `multiply` see `bag_logits`.
     """
     leaf = scores.detach().requires_grad_()
     with torch.enable_grad():
@@ -431,10 +444,12 @@ def score_gradient(
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    """Return how a gradient step on E with lr = 1 changes the scores E p and E v.
+    r"""Return how a gradient step on E with lr = 1 changes the scores E p and E v.
 
     With p (d,) and v (d,) or (K, d) as the rows of P the gradient of E is g P, so the
-    scores E P^T, (V, 2) or (V, K + 1), change by -g P P^T in float64, times lr.
+    scores, (V, 2) or (V, K + 1), change in float64 by lr times
+
+    .. math:: \Delta (E P^\top) = -g P P^\top .
     """
     outputs = output.view(-1, len(cls))
     P = torch.cat([cls[None], outputs]).detach().double()

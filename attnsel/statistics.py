@@ -13,13 +13,19 @@ from attnsel.corpus import Corpus
 
 
 def label_z(corpus: Corpus) -> Tensor:
-    """Return how far each token's counts lean to a class, in deviations of luck.
+    r"""Return how far each token's counts lean to a class, in deviations of luck.
 
-    If the labels were dealt anew among the sequences, the occurrences of token s in
-    sequences of class k would have mean n_k c̄ and variance n_k (n - n_k) / (n (n - 1))
-    times sum_X (c_s(X) - c̄)², with c̄ the mean of the counts c_s(X) and n_k the number
-    of sequences of class k. z is what was found, in these terms: float64, (V,) for
-    class 1 of two, (V, K) for more, nan for a token that all hold equally often.
+    If the labels were dealt anew among the n sequences, n_k of class k, the occurrences
+    of token s in those of class k would have
+
+    .. math::
+
+        \text{mean } n_k \bar c, \quad \text{variance }
+        \frac{n_k (n - n_k)}{n (n - 1)} \sum_X (c_s(X) - \bar c)^2 ,
+
+    with the mean of the counts c_s(X). z is what was found, in these terms: float64,
+    (V,) for class 1 of two, (V, K) for more, nan for a token that all hold equally
+    often.
 
     z orders tokens. It is no probability: for rare tokens and rare classes its tails
     are far from the normal ones. `q_values` in `attnsel.evidence.luck` tell of luck.

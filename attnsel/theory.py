@@ -30,7 +30,9 @@ WORST_RESIDUAL = 1e-6
 
 
 def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
-    """Return Ê[weight_X #{i : x_i = s}], the weighted mean count of each token.
+    r"""Return the weighted mean count of each token.
+
+    .. math:: \hat{\mathbb{E}}\big[w_X c_s(X)\big], \qquad c_s(X) = \#\{i : x_i = s\}
 
     For weights (n,) it is float64 (V,); for several a sequence, (n, K), it is (V, K).
     """
@@ -40,11 +42,17 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
 
 def signed_frequency(corpus: Corpus) -> Tensor:
-    """Return the average signed frequency of each token, alpha of the paper.
+    r"""Return the average signed frequency of each token, alpha of the paper.
 
-    alpha_s = Ê[y #{i : x_i = s}] with y = -1 or +1, float64 (V,): positive tokens have
-    alpha_s > 0, negative ones alpha_s < 0, irrelevant ones exactly 0. For K > 2 classes
-    it is alpha_{s,k} = Ê[(1{y = k} - 1/K) #{i : x_i = s}], (V, K).
+    .. math:: \alpha_s = \hat{\mathbb{E}}\big[y \, \#\{i : x_i = s\}\big]
+
+    with y = -1 or +1, float64 (V,): above 0 for positive tokens, below for negative
+    ones, exactly 0 for irrelevant ones. For K > 2 classes it is (V, K),
+
+    .. math::
+
+        \alpha_{s,k} = \hat{\mathbb{E}}\big[(1\{y = k\} - \tfrac{1}{K}) \,
+        \#\{i : x_i = s\}\big]
 
     Example:
         >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
@@ -55,13 +63,15 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
 
 def posterior_difference(corpus: Corpus) -> Tensor:
-    """Return P(1|s) - P(0|s) of each token, the horizontal axis of the paper's figures.
+    r"""Return P(1|s) - P(0|s) of each token, the axis of the paper's figures.
 
-    P(y|s) is the share of the occurrences of token s that fall in sequences of class y,
-    so the value is alpha_s / Ê[#{i : x_i = s}], float64 (V,): 1 for a completely
-    positive token, -1 for a completely negative one, nan for one that never occurs. For
-    K > 2 classes it is P(k|s) less the mean of P(j|s) over the other classes j, in
-    [-1 / (K - 1), 1], shape (V, K).
+    P(y|s) is the share of the occurrences of token s that fall in sequences of class y:
+
+    .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} ,
+
+    float64 (V,): 1 for a completely positive token, -1 for a completely negative one,
+    nan for one that never occurs. For K > 2 classes it is P(k|s) less the mean of
+    P(j|s) over the other classes j, in [-1 / (K - 1), 1], shape (V, K).
 
     Example:
         >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
@@ -78,14 +88,26 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 
 
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
-    """Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
+    r"""Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
 
     For v = output of shape (d,), lr the paper's eta_0 and T_X the length of a sequence
-    it is (lr ‖v‖² / 2) Ê[(y / T_X) #{i : x_i = s}], float64 (V,); with equal lengths T,
-    (lr ‖v‖² / 2T) alpha_s. What vanishes as d grows is neglected: the attention is
-    taken as uniform and the logistic factor as 1/2. For K > 2 classes v is (K, d) and
-    lr sum_j Ê[(1{y = j} - 1/K) / T_X #{i : x_i = s}] v_j·v_k, shape (V, K), is the
-    change of E_s·v_k. Another shape of v is a ValueError.
+    it is float64 (V,),
+
+    .. math::
+
+        \Delta (E_s \cdot v) = \frac{\eta_0 \|v\|^2}{2} \,
+        \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] ,
+
+    a multiple of alpha_s if all lengths are equal. What vanishes as d grows is
+    neglected: the attention is taken as uniform and the logistic factor as 1/2. For
+    K > 2 classes v is (K, d) and the change of E_s·v_k, shape (V, K),
+
+    .. math::
+
+        \eta_0 \sum_j \hat{\mathbb{E}}\Big[\frac{1\{y = j\} - 1/K}{T_X} \,
+        \#\{i : x_i = s\}\Big] \, v_j \cdot v_k .
+
+    Another shape of v is a ValueError.
     """
     v = output.detach().double().cpu()
     weights = _class_weights(corpus)
@@ -110,14 +132,19 @@ def _class_weights(corpus: Corpus) -> Tensor:
 def relevant_tokens(
     corpus: Corpus, *, irrelevant: Literal["beta", "alpha"] = "beta"
 ) -> Tensor:
-    """Return the selection of Theorem 4.3, a token of each sequence, int64 (n,).
+    r"""Return the selection of Theorem 4.3, a token of each sequence, int64 (n,).
 
     Assumption 1 is checked: each of the n sequences, of two classes, holds exactly one
     distinct token that occurs in one class only, and all its other tokens are
-    irrelevant. To the letter that is Ê[y #{i : x_i = s}] = 0, "alpha"; what a gradient
-    step sees, and all results on selection need, is Ê[(y / T_X) #{i : x_i = s}] = 0,
-    "beta", the same with equal lengths. A ValueError names the first sequence that
-    breaks the assumption and the tokens responsible.
+    irrelevant. To the letter that is alpha_s = 0, "alpha"; what a gradient step sees,
+    and all results on selection need, is "beta", the same with equal lengths:
+
+    .. math::
+
+        \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] = 0 .
+
+    A ValueError names the first sequence that breaks the assumption and the tokens
+    responsible.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
     weights = torch.ones(len(corpus), dtype=torch.float64)
@@ -183,13 +210,15 @@ class MaxMargin:
 
 
 def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMargin:
-    """Find the direction in which p selects the given tokens by the greatest margin.
+    r"""Find the direction in which p selects the given tokens by the greatest margin.
 
-    min ‖p‖ subject to p·(E_selected - E_other) >= 1 for every distinct pair of a
-    selected token and another token of the same sequence (Theorem 4.3), by an
-    active-set method in float64, in the span of the embeddings E (V, d). `selected` is
-    the id of a token of each of the n sequences, or n collections of ids, where each
-    selected token has to beat every one that is not selected.
+    .. math:: \min_p \|p\| \quad \text{with} \quad p^\top (E_r - E_s) \ge 1
+
+    for every distinct pair of a selected token r and another token s of the same
+    sequence (Theorem 4.3), by an active-set method in float64, in the span of the
+    embeddings E (V, d). `selected` is the id of a token of each of the n sequences, or
+    n collections of ids, where each selected token has to beat every one that is not
+    selected.
 
     A TypeError tells of an id that is no integer; a ValueError of shapes that disagree,
     a value that is not finite, a selected token that is not in its sequence, no pair

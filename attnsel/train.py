@@ -74,10 +74,14 @@ class History:
 def one_step(
     model: AttentionClassifier, corpus: Corpus, *, lr: float
 ) -> AttentionClassifier:
-    """Return a copy of a model after one full-batch gradient step on E alone.
+    r"""Return a copy of a model after one full-batch gradient step on E alone.
 
-    This is the step of Lemma 4.1: E - lr dL/dE with L the loss over the corpus and lr
-    the paper's eta_0. A TypeError tells of a model of more than one layer, a ValueError
+    This is the step of Lemma 4.1, with L the loss over the corpus and lr the paper's
+    eta_0:
+
+    .. math:: E_1 = E_0 - \eta_0 \nabla_E L
+
+    A TypeError tells of a model of more than one layer, a ValueError
     of an lr that is not positive or a corpus with other tokens or classes.
 
     Example:

@@ -51,8 +51,10 @@ def documented() -> dict[str, str]:
 
 def plain(line: str) -> str:
     """Return a line of a docstring as reStructuredText."""
-    parts = re.split(r"(``.+?``|`[^`]+`)", line)
+    parts = re.split(r"(:math:`[^`]+`|``.+?``|`[^`]+`)", line)
     for i, part in enumerate(parts):
+        if part.startswith(":math:"):
+            continue
         if not part.startswith("`"):
             parts[i] = re.sub(r"([|*\\]|_\b)", r"\\\1", part)
         elif not part.startswith("``"):
@@ -154,11 +156,23 @@ def source_of(domain: str, about: dict[str, str]) -> str | None:
 
 
 def before(_: Any, _what: str, _name: str, _object: Any, _o: Any, lines: list[str]):
-    """Escape what reStructuredText would take for marks, but not in an example."""
+    """Escape what reStructuredText would take for marks.
+
+    An example, up to the next empty line, and a formula, as far as it is indented, are
+    left as they are.
+    """
     is_example = False
+    formula_indent = None
     for i, line in enumerate(lines):
-        is_example = line.strip() != "" and (is_example or line.strip()[:3] == ">>>")
-        if not is_example:
+        text = line.lstrip()
+        indent = len(line) - len(text)
+        is_example = text != "" and (is_example or text.startswith(">>>"))
+        if text.startswith(".. math::"):
+            formula_indent = indent
+            continue
+        if formula_indent is not None and text and indent <= formula_indent:
+            formula_indent = None
+        if not is_example and formula_indent is None:
             lines[i] = plain(line)
 
 

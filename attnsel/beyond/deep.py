@@ -21,13 +21,17 @@ GROUP = 2**21
 
 
 class MLPClassifier(Classifier):
-    """One layer of attention, then a hidden layer on what it has gathered.
+    r"""One layer of attention, then a hidden layer on what it has gathered.
 
-    f(X) = relu(x H^T) v with x = sum_i q_i E_{x_i}, q = softmax(E_X p), and H the
-    parameter `hidden` (d, d); with `residual` it is (relu(x H^T) + x) v. An output is a
-    direction of the hidden space: E v has a meaning of its own only with a residual,
-    while E (H^T v) reads what the hidden layer makes of a token. The other settings are
-    those of `Classifier`.
+    .. math::
+
+        f(X) = \operatorname{relu}(x H^\top) v , \qquad x = \sum_i q_i E_{x_i} , \quad
+        q = \operatorname{softmax}(E_X p) ,
+
+    with H the parameter `hidden` (d, d); with `residual` it is (relu(x H^T) + x) v. An
+    output is a direction of the hidden space: E v has a meaning of its own only with a
+    residual, while E (H^T v) reads what the hidden layer makes of a token. The other
+    settings are those of `Classifier`.
     """
 
     hidden: nn.Parameter
@@ -55,20 +59,22 @@ class MLPClassifier(Classifier):
 
 
 class TwoLayerClassifier(Classifier):
-    """Two layers of attention, each with a key-query matrix.
+    r"""Two layers of attention, each with a key-query matrix.
 
     In the first layer each token attends to all tokens of its sequence, in the second
     <cls> attends to what comes out: with X the embeddings of a sequence,
 
-        H = softmax(X W1 X^T) X,   with `residual` H + X in its place,
-        f(X) = softmax(H W p)^T H v .
+    .. math::
 
-    W1 is the parameter `first_key_query`, W `key_query`. Equal tokens of a bag get
-    equal rows of H, so distinct tokens with the logarithms of their counts added to the
-    scores of both softmaxes give the same f. With `positions`, the greatest number of
-    tokens of a sequence, its order is that of its text, and a row of the parameter
-    `positions` (positions, d) is added to each row of X. The other settings are those
-    of `Classifier`.
+        H = \operatorname{softmax}(X W_1 X^\top) X , \qquad
+        f(X) = \operatorname{softmax}(H W p)^\top H v ,
+
+    with `residual` H + X in the place of H. W1 is the parameter `first_key_query`, W
+    `key_query`. Equal tokens of a bag get equal rows of H, so distinct tokens with the
+    logarithms of their counts added to the scores of both softmaxes give the same f.
+    With `positions`, the greatest number of tokens of a sequence, its order is that of
+    its text, and a row of the parameter `positions` (positions, d) is added to each row
+    of X. The other settings are those of `Classifier`.
     """
 
     first_key_query: nn.Parameter

@@ -1,8 +1,8 @@
-"""What each token does to a prediction, exactly: deletion, Shapley values, flips.
+r"""What each token does to a prediction, exactly: deletion, Shapley values, flips.
 
 A sequence X holds token s with the weight w_s = C_s exp(a_s), and
 
-    f(X) = sum_s Q_s b_s,   Q_s = w_s / sum_t w_t .
+.. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
 So f without s, f_-s, is a mean over the other tokens, and f - f_-s = Q_s (b_s - f_-s):
 attention times the value of s less that of the rest. Without any token f is 0. What is
@@ -46,7 +46,7 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 
 
 def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return the Shapley value of each token for the logit of its sequence, (n, V).
+    r"""Return the Shapley value of each token for the logit of its sequence, (n, V).
 
     The players of a sequence with T different tokens are these, with all their
     occurrences; a set of them is worth f of them alone, no token 0. The values are
@@ -56,8 +56,15 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     With S drawn by taking each other token with probability u, and 1/W as the integral
     of exp(-l W), the value of t is that of E[f(S, t) - f(S)] over u in [0, 1]:
 
-        int du int dl prod_{r != t} D_r [w_t b_t e_t - (1 - e_t) sum_{r != t} R_r] ,
-        e_r = exp(-l w_r),   D_r = 1 - u + u e_r,   R_r = u w_r b_r e_r / D_r .
+    .. math::
+
+        \int du \int dl \prod_{r \ne t} D_r
+        \Big[w_t b_t e_t - (1 - e_t) \sum_{r \ne t} R_r\Big] ,
+
+    .. math::
+
+        e_r = \exp(-l w_r), \quad D_r = 1 - u + u e_r, \quad
+        R_r = \frac{u w_r b_r e_r}{D_r} .
 
     In u it is a polynomial of degree T - 1, on which T/2 + 1 Gauss-Legendre nodes are
     exact; in log l it is analytic, and trapezoids converge geometrically.

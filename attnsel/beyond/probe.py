@@ -1,10 +1,13 @@
-"""What a classifier of texts looks like from outside: two numbers a token, if it fits.
+r"""What a classifier of texts looks like from outside: two numbers a token, if it fits.
 
-One layer of attention is f(X) = sum_i w_i b_i / sum_i w_i over the tokens of X, with
-a value b_s and a weight w_s = exp(a_s) for each token. Whoever may only ask for f finds
-both: f of the single token is b_s, and of the pair s, t
+One layer of attention is, over the tokens of X,
 
-    a_s - a_t = log (b_t - f) / (f - b_s) .
+.. math:: f(X) = \frac{\sum_i w_i b_i}{\sum_i w_i} ,
+
+with a value b_s and a weight w_s = exp(a_s) for each token. Whoever may only ask for f
+finds both: f of the single token is b_s, and of the pair s, t
+
+.. math:: a_s - a_t = \log \frac{b_t - f}{f - b_s} .
 
 `outside` does so with any classifier, and measures whether the numbers mean anything.
 """

@@ -88,10 +88,12 @@ class Certificate(Constants):
     log_excess: float
 
     def bounds(self, flow: Flow) -> Tensor:
-        """Return upper bounds on 1 - cos(p, u) at the points of a flow, float64 (k,).
+        r"""Return upper bounds on 1 - cos(p, u) at the points of a flow, float64 (k,).
 
-        C / ‖p‖ with the least C of all points so far; inf before anything is proved.
-        The flow is one of the same embeddings, output and corpus, from any p.
+        .. math:: 1 - \cos(p, u) \le \frac{C}{\|p\|}
+
+        with the least C of all points so far; inf before anything is proved. The flow
+        is one of the same embeddings, output and corpus, from any p.
         """
         losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
         points = zip(losses, excesses, strict=True)

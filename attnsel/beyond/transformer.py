@@ -19,11 +19,14 @@ POOLS = ("mean", "cls", "query")
 
 
 class TransformerBlock(nn.Module):
-    """Attention and a hidden layer, each added to what comes in.
+    r"""Attention and a hidden layer, each added to what comes in.
 
     With x the states (n, T, d) of a sequence and N the LayerNorm where it is on,
 
-        x = N(x + A(x) x W_V W_O),   x = N(x + relu(x H_1) H_2),
+    .. math::
+
+        x' = N(x + A(x) x W_V W_O) , \qquad
+        x'' = N(x' + \operatorname{relu}(x' H_1) H_2) ,
 
     where A is a softmax a head of `sharpness` times x W_Q (x W_K)^T / sqrt(d / heads),
     or, if `uniform`, 1 / T everywhere. With `norm="pre"` it is x + A(N(x)) N(x) ...
