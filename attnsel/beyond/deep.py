@@ -170,6 +170,7 @@ class TwoLayerClassifier(Classifier):
         H = torch.softmax(scores, dim=2) @ read
         if self.residual:
             H = H + read
-        a, b = H[:, :, 0], H[:, :, 1:]
+        a = H[:, :, 0]
+        b = H[:, :, 1:]
         q = torch.softmax(a + logs, dim=1)
         return torch.einsum("nt,ntk->nk", q, b)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from attnsel.checks import check_number
 
@@ -224,11 +225,13 @@ def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
     a_s - a_t = log (b_t - f) / (f - b_s). It is infinite where f is one of the two
     values, and nan where f is beyond both.
     """
-    f, b_s, b_t = (np.asarray(x, dtype=np.float64) for x in (of_pair, of_one, of_other))
-    above, below = b_t - f, f - b_s
+    f = np.asarray(of_pair, dtype=np.float64)
+    above = np.asarray(of_other, dtype=np.float64) - f
+    below = f - np.asarray(of_one, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(above) / np.abs(below)
-        return np.where(above * below >= 0, np.log(ratio), np.nan)
+        is_between = above * below >= 0
+        return np.where(is_between, np.log(ratio), np.nan)
 
 
 def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
@@ -236,7 +239,8 @@ def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
 
     With them comes the share of these pairs whose f is one of the two values.
     """
-    low, high = int(values.argmin()), int(values.argmax())
+    low = int(values.argmin())
+    high = int(values.argmax())
     each = np.arange(len(values))
     from_low = values - values[low]
     from_high = values[high] - values
@@ -322,9 +326,11 @@ def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
     With the weight r of the word over that of the ghost f of k words is off its limit
     by a factor 1 / (1 + k r), so (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
     """
-    strong = np.concatenate([order[:STRONG], order[-STRONG:]]).tolist()
+    ends = np.concatenate([order[:STRONG], order[-STRONG:]])
+    strong = ends.tolist()
     once = values[strong]
-    twice, four = (oracle([k * [s] for s in strong]) for k in (2, 4))
+    twice = oracle([2 * [s] for s in strong])
+    four = oracle([4 * [s] for s in strong])
     change = twice - once
     if np.median(np.abs(change)) <= 10 * ULPS * np.ptp(values):
         return 0.0
@@ -346,7 +352,8 @@ def _diluted(
     The rest without the strong token is asked, too: with attention the odds
     (f - f_rest) / (b_s - f) are w_s over the sum of the others' weights.
     """
-    low, high = (end[:STRONG] for end in (order, order[::-1]))
+    low = order[:STRONG]
+    high = order[::-1][:STRONG]
     strong = np.concatenate([low, high])
     from_middle = np.abs(values - np.median(values))
     neutral = from_middle.argsort(kind="stable")
@@ -366,12 +373,13 @@ def _diluted(
         b = np.repeat(values[strong], STRONG)
         share = (f - f_rest) / (b - f_rest)
         total = [np.logaddexp.reduce(scores[rest]) - common for rest in rests]
-        weight = log_ratio(f, b, f_rest) + np.tile(total, len(strong))
+        of_rests = np.tile(total, len(strong))
+        weight = log_ratio(f, b, f_rest) + of_rests
         weight[share >= 1] = math.inf  # nothing is lost: as of an endless weight
         weight[share <= 0] = -math.inf
         shares.append(np.median(share))
-        # A median, of infinities, too.
-        weights.append(np.sort(weight)[len(weight) // 2])
+        middle = len(weight) // 2
+        weights.append(np.sort(weight)[middle])  # a median, of infinities, too
     return np.array(shares), np.array(weights)
 
 
@@ -396,5 +404,4 @@ def _explained(
 
 def average(values: np.ndarray, scores: np.ndarray) -> float:
     """Return sum w b / sum w of values b and log-weights a of some tokens, (k,)."""
-    w = np.exp(scores - scores.max())
-    return float(w @ values / w.sum())
+    return float(softmax(scores) @ values)

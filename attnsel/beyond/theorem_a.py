@@ -160,7 +160,8 @@ def _constants(
     rival_votes = selected_votes - gaps
     g = expit(-selected_votes)  # 0 for votes beyond float64: nothing is proved
     with np.errstate(divide="ignore"):
-        A = float((n / (g * gaps.clip(0))).max())
+        each_A = n / (g * gaps.clip(0))
+        A = float(each_A.max())
         steepest = float((1 / g).max())
 
     u = (problem.basis.T @ best.direction).numpy()
@@ -201,7 +202,8 @@ def _widest_bag(problem: ClsProblem) -> float:
     """Return the greatest distance between two embeddings of a sequence."""
     widest = 0.0
     for bag in np.split(problem.token, problem.indptr[1:-1]):
-        distances = scipy.spatial.distance.pdist(problem.points[bag])
+        points = problem.points[bag]
+        distances = scipy.spatial.distance.pdist(points)
         widest = max(widest, float(distances.max(initial=0)))
     return widest
 

@@ -32,8 +32,8 @@ def same_texts(corpus: Corpus) -> np.ndarray:
     sums = pd.Series(corpus.counts @ weights)
     candidates = np.flatnonzero(sums.duplicated(keep=False))
     texts = [plain(corpus.texts[row]) for row in candidates]
-    firsts = pd.Series(candidates).groupby(texts, sort=False).transform("first")
-    numbers[candidates] = firsts
+    by_text = pd.Series(candidates).groupby(texts, sort=False)
+    numbers[candidates] = by_text.transform("first")
     return numbers
 
 
@@ -89,7 +89,8 @@ def sides(
     Returns:
         int64 (P, K), twice.
     """
-    is_alone = np.bincount(groups)[groups] == 1
+    sizes = np.bincount(groups)
+    is_alone = sizes[groups] == 1
     held, lacked = _sides_of_rows(table[is_alone], labels[is_alone], n_classes)
     rows = np.flatnonzero(~is_alone)
     if len(rows):
@@ -139,9 +140,11 @@ def _sides_of_groups(
     begins = np.flatnonzero(np.diff(key, prepend=-1))
     times = np.diff(begins, append=len(key))
     # The first rows of a group hold the column as long as their turns count 0, 1, ...
-    count = np.arange(len(key)) - np.repeat(begins, times)
+    begin = np.repeat(begins, times)
+    count = np.arange(len(key)) - begin
     skipped = turn[row] != count
-    until = np.where(skipped, count, np.repeat(times, times))
+    whole_group = np.repeat(times, times)
+    until = np.where(skipped, count, whole_group)
     first_without = np.minimum.reduceat(until, begins)
     of_group, column = np.divmod(key[begins], P)
     label_with = labels[row[begins]]

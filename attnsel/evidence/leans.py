@@ -64,8 +64,9 @@ def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
     held = found.sum(axis=1)
     columns = []
     for c in STRENGTHS:
+        strength = c * prior
         of_held = gammaln(c) - gammaln(held + c)
-        of_found = gammaln(found + c * prior) - gammaln(c * prior)
+        of_found = gammaln(found + strength) - gammaln(strength)
         columns.append(of_held + of_found.sum(axis=1))
     log_likelihood = np.stack(columns, axis=1)
     top = log_likelihood.max(axis=1, keepdims=True)

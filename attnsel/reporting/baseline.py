@@ -40,8 +40,8 @@ def baseline(
 
     check_number("strength", strength, above=0)
     if (train.vocab, train.classes) != (test.vocab, test.classes):
-        told = "its vocabulary or classes are not those of the training corpus"
-        raise ValueError(f"test: {told}; load it with vocab=train.vocab")
+        mismatch = "its vocabulary or classes are not those of the training corpus"
+        raise ValueError(f"test: {mismatch}; load it with vocab=train.vocab")
     features = [train.counts, test.counts]
     if tfidf:
         weights = TfidfTransformer(sublinear_tf=True).fit(train.counts)

@@ -22,30 +22,47 @@ def near_copies(corpus: Corpus) -> np.ndarray:
     near copies of near copies. What tokens they share is estimated by MinHash (Broder,
     1997) with HASHES hashes, to about .04.
     """
-    n = len(corpus)
-    long = np.flatnonzero(np.diff(corpus.counts.indptr) >= LEAST_TOKENS)
-    codes = np.random.default_rng(0).integers(2**63, size=len(corpus.vocab))
-    numbers = np.arange(n)
+    numbers = np.arange(len(corpus))
+    sizes = np.diff(corpus.counts.indptr)
+    long = np.flatnonzero(sizes >= LEAST_TOKENS)
     if not len(long):
         return numbers
     bags = corpus.counts[long]
+    random = np.random.default_rng(0)
+    codes = random.integers(2**63, size=len(corpus.vocab))
     index = rensa.RMinHashLSH(ALIKE, HASHES, BANDS)
-    flags = index.query_duplicate_flags_matrix_one_shot(_sketches(bags, codes))
+    sketches = _sketches(bags, codes)
+    flags = index.query_duplicate_flags_matrix_one_shot(sketches)
     rows = np.flatnonzero(flags)
-    if not len(rows):
-        return numbers
-    parts = np.split(rows, range(CHUNK, len(rows), CHUNK))
-    sketches = [_sketches(bags[part], codes).to_rows() for part in parts]
-    sketch = np.concatenate([np.array(part, np.uint32) for part in sketches])
-    own = np.arange(len(rows))
+    if len(rows):
+        own = long[rows]
+        sketch = _rows_of_sketches(bags[rows], codes)
+        numbers[own] = own[_firsts_alike(sketch)]
+    return numbers
+
+
+def _rows_of_sketches(bags: csr_array, codes: np.ndarray) -> np.ndarray:
+    """Return the sketches of bags as numbers, uint32 (n, HASHES)."""
+    parts = []
+    for start in range(0, bags.shape[0], CHUNK):
+        sketches = _sketches(bags[start : start + CHUNK], codes)
+        parts.append(np.array(sketches.to_rows(), np.uint32))
+    return np.concatenate(parts)
+
+
+def _firsts_alike(sketch: np.ndarray) -> np.ndarray:
+    """Return the first of the rows that each row is linked to by likeness, (n,)."""
+    n = len(sketch)
+    own = np.arange(n)
+    no_other = n + np.arange(n)
     for band in np.split(sketch, BANDS, axis=1):
         _, first, of = np.unique(band, axis=0, return_index=True, return_inverse=True)
         other = first[of.ravel()]
-        alike = (sketch == sketch[other]).mean(axis=1) >= ALIKE
-        own = linked(own, np.where(alike, other, len(rows) + np.arange(len(rows))))
+        is_same = sketch == sketch[other]
+        alike = is_same.mean(axis=1) >= ALIKE
+        own = linked(own, np.where(alike, other, no_other))
     _, first, of = np.unique(own, return_index=True, return_inverse=True)
-    numbers[long[rows]] = long[rows][first[of]]
-    return numbers
+    return first[of]
 
 
 def _sketches(bags: csr_array, codes: np.ndarray) -> rensa.RMinHashDigestMatrix:

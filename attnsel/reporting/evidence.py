@@ -27,10 +27,13 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     """
     found, lacked = _by_class(train, train.corpus.counts)
     again, _ = _by_class(test, test.corpus.counts)
-    table = _table(found, again, _q_of(found, lacked), train)
+    q = _q_of(found, lacked)
+    table = _table(found, again, q, train)
     table.insert(0, "token", list(train.corpus.vocab))
-    z = label_z(train.corpus).numpy().reshape(len(found), -1)
-    table["z"] = _own(z, table["class number"].to_numpy())
+    z = label_z(train.corpus).numpy()
+    by_class = z.reshape(len(found), -1)
+    own = table["class number"].to_numpy()
+    table["z"] = _own(by_class, own)
     return _sorted(table, table["texts"] >= LEAST_TEXTS)
 
 
@@ -41,8 +44,10 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     rank` is the share of the model's tokens whose score is lower.
     """
     scores = attention.double().cpu().numpy()
-    lower = (scipy.stats.rankdata(scores) - 1) / max(len(scores) - 1, 1)
-    blank = np.full(int(tokens["id"].max()) + 1, np.nan)
+    others = max(len(scores) - 1, 1)
+    lower = (scipy.stats.rankdata(scores) - 1) / others
+    n_tokens = int(tokens["id"].max()) + 1
+    blank = np.full(n_tokens, np.nan)
     columns = {}
     for name, values in (("attention", scores), ("attention rank", lower)):
         of_all = np.concatenate([values, blank[len(values) :]])
@@ -53,7 +58,9 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
 def _q_of(found: np.ndarray, lacked: np.ndarray) -> np.ndarray:
     """Return the q-values of what is held and lacked by so many groups, (P, K)."""
     both = found + lacked
-    return false_discovery(luck_p(found, both), least_p(found, both))
+    p = luck_p(found, both)
+    least = least_p(found, both)
+    return false_discovery(p, least)
 
 
 def pair_table(
@@ -86,7 +93,8 @@ def trait_table(
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)
-    table = _table(found, held_out, _q_of(found, lacked), train)
+    q = _q_of(found, lacked)
+    table = _table(found, held_out, q, train)
     table.insert(0, "token", list(names))
     return _sorted(table, table["texts"] >= LEAST_TEXTS)
 
@@ -121,7 +129,8 @@ def _table(
         share = found / held[:, None]
         new = again / held_again[:, None]
     excess = share > per_class / per_class.sum()
-    own = np.where(excess, q, 2.0).argmin(axis=1)  # q is at most 1
+    candidates = np.where(excess, q, 2.0)  # q is at most 1
+    own = candidates.argmin(axis=1)
     shrunken = shrunken_shares(found, per_class)
     low, high = wilson(_own(new, own), held_again)
     columns = {
@@ -145,7 +154,8 @@ def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     z = scipy.stats.norm.ppf(0.975)
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = share + z**2 / (2 * n)
-        half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+        variance = share * (1 - share) / n
+        half = z * np.sqrt(variance + z**2 / (4 * n**2))
         size = 1 + z**2 / n
         return (middle - half) / size, (middle + half) / size
 

@@ -25,13 +25,16 @@ def signs(tables: dict[str, pd.DataFrame], rate: float) -> pd.DataFrame:
     for kind, table in tables.items():
         if kind == "measures":
             table = _in_words(table)
-        joint = table.assign(kind=kind, q=np.minimum(table["q"] * len(tables), 1.0))
-        kept = joint[joint["q"] <= rate]
-        finds.append(kept.assign(turn=np.arange(len(kept))))
-    both = pd.concat(finds).sort_values("turn", kind="stable", ignore_index=True)
-    first = both.pop("kind")
-    both.insert(0, "kind", first)
-    return both.drop(columns="turn")
+        q = np.minimum(table["q"] * len(tables), 1.0)
+        joint = table.assign(kind=kind, q=q)
+        kept = joint[q <= rate]
+        turn = np.arange(len(kept))
+        finds.append(kept.assign(turn=turn))
+    every = pd.concat(finds)
+    in_turns = every.sort_values("turn", kind="stable", ignore_index=True)
+    first = in_turns.pop("kind")
+    in_turns.insert(0, "kind", first)
+    return in_turns.drop(columns="turn")
 
 
 def _in_words(measures: pd.DataFrame) -> pd.DataFrame:
@@ -64,31 +67,38 @@ def in_joint_order(
     """
     finds = tokens[tokens["q"] <= rate].copy()
     finds["stability"] = _stability(finds, train)
-    sizes = np.abs(coefficients).reshape(-1, coefficients.shape[-1]).max(axis=0)
+    by_class = np.abs(coefficients).reshape(-1, coefficients.shape[-1])
+    sizes = by_class.max(axis=0)
     keys = [finds["q"], -sizes[finds["id"]], -finds["stability"]]
     ranks = [scipy.stats.rankdata(key, method="min") for key in keys]
-    order = np.argsort(np.log(ranks).sum(axis=0), kind="stable")
+    joint_rank = np.log(ranks).sum(axis=0)
+    order = np.argsort(joint_rank, kind="stable")
     return finds.iloc[order]
 
 
 def _stability(finds: pd.DataFrame, train: Sample) -> np.ndarray:
     """Return the share of halves in which each find leans as it does in all texts."""
-    corpus, own = train.corpus, finds["class number"].to_numpy()
+    corpus = train.corpus
+    labels = corpus.targets.numpy()
+    own = finds["class number"].to_numpy()
     table = corpus.counts[:, finds["id"].to_numpy()]
-    times = np.zeros(len(finds))
+    rows = np.arange(len(own))
+    times = np.zeros(len(own))
     n_groups = int(train.groups.max()) + 1
     for seed in range(HALVES):
-        order = np.random.default_rng(seed).permutation(n_groups)
+        random = np.random.default_rng(seed)
+        order = random.permutation(n_groups)
         half = np.flatnonzero(order[train.groups] < n_groups // 2)
         groups, _ = pd.factorize(train.groups[half])
-        labels = corpus.targets.numpy()[half]
-        held, lacked = sides(table[half], labels, corpus.n_classes, groups)
+        held, lacked = sides(table[half], labels[half], corpus.n_classes, groups)
         both = held + lacked
         p = luck_p(held, both)
-        column = np.minimum(own, p.shape[1] - 1)
-        rows = np.arange(len(own))
+        last = p.shape[1] - 1
+        column = np.minimum(own, last)
+        is_found = p[rows, column] <= AGAIN
         with np.errstate(invalid="ignore"):
             share = held[rows, own] / held.sum(axis=1)
             base = both[rows, own] / both.sum(axis=1)
-        times += (p[rows, column] <= AGAIN) & (share > base)
+        leans_alike = share > base
+        times += is_found & leans_alike
     return times / HALVES

@@ -42,7 +42,7 @@ from attnsel.tokens import Tokenizer, Vocab
 URL_PATIENCE = 60.0  # seconds
 
 
-class Source(NamedTuple):
+class DataSplit(NamedTuple):
     """Where the rows of a split are.
 
     `files` are what it is read from, each with a name that tells how; a source without
@@ -157,7 +157,7 @@ def _is_named(source: Any) -> bool:
     return isinstance(source, str) and source in hub.SOURCES
 
 
-def _find(source: Any, split: str) -> Source:
+def _find(source: Any, split: str) -> DataSplit:
     """Find the rows of a split, in one of our corpora, at a path, or in memory."""
     if _is_named(source):
         return _named(source, split)
@@ -165,22 +165,22 @@ def _find(source: Any, split: str) -> Source:
         return _at_url(source, split)
     if isinstance(source, (str, os.PathLike)):
         return _at_path(str(source), split)
-    return Source("texts", (), lambda wanted: table_of(source, wanted, split))
+    return DataSplit("texts", (), lambda wanted: table_of(source, wanted, split))
 
 
-def _named(name: str, split: str) -> Source:
+def _named(name: str, split: str) -> DataSplit:
     """Find one of our corpora, or its stand-in."""
     path = hub.named_file(name, split, level=5)
     if path is None:
-        return Source("bundled", (), lambda _: hub.generated_table(name, split))
+        return DataSplit("bundled", (), lambda _: hub.generated_table(name, split))
 
     def read(wanted: Columns) -> pd.DataFrame:
         return hub.named_table(read_file(path, wanted), name, split, path)
 
-    return Source(name, [(path.suffix, path)], read)
+    return DataSplit(name, [(path.suffix, path)], read)
 
 
-def _at_url(url: str, split: str) -> Source:
+def _at_url(url: str, split: str) -> DataSplit:
     """Find a file of the web; a ValueError tells how else to get it."""
     name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
 
@@ -196,16 +196,18 @@ def _at_url(url: str, split: str) -> Source:
             ) from error
         return table_of(read_bytes(content, name, wanted), wanted, split)
 
-    return Source(name.split(".")[0], (), read)
+    return DataSplit(name.split(".")[0], (), read)
 
 
-def _at_path(source: str, split: str) -> Source:
+def _at_path(source: str, split: str) -> DataSplit:
     """Find a file, the files of a folder or of a pattern, or a data set of the Hub."""
     path = Path(source).expanduser()
     if path.is_dir():
         if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
             saved = hub.saved_table(path)
-            return Source(path.name, (), lambda wanted: table_of(saved, wanted, split))
+            return DataSplit(
+                path.name, (), lambda wanted: table_of(saved, wanted, split)
+            )
         return _of_files(files_of_split(path, split), path.name, "train")
     if path.is_file():
         refuse_unreadable(path)
@@ -224,7 +226,7 @@ def _split_of_file(path: Path, split: str) -> str:
     return split
 
 
-def _of_files(paths: Sequence[Path], name: str, split: str) -> Source:
+def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
     """Take a table from one file, from parts that follow one another, or from texts.
 
     `name` is what several files are called.
@@ -238,13 +240,13 @@ def _of_files(paths: Sequence[Path], name: str, split: str) -> Source:
         # Only JSON can hold several splits.
         if split != "train" and readable_ending(path) not in JSON:
             raise one_table(str(path), split)
-        return Source(stem(path), [("".join(path.suffixes), path)], read)
+        return DataSplit(stem(path), [("".join(path.suffixes), path)], read)
     if split != "train":
         raise one_table(name, split)
     named = [(f"{path.parent.name}/{path.name}", path) for path in paths]
     if all(is_one_text(path) for path in paths):
-        return Source(name, named, lambda wanted: read_texts(paths, wanted))
-    return Source(name, named, lambda wanted: _read_parts(paths, wanted))
+        return DataSplit(name, named, lambda wanted: read_texts(paths, wanted))
+    return DataSplit(name, named, lambda wanted: _read_parts(paths, wanted))
 
 
 def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
@@ -258,7 +260,7 @@ def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
     return table.assign(**{column: value}) if is_value else table
 
 
-def _on_hub(source: str, split: str) -> Source:
+def _on_hub(source: str, split: str) -> DataSplit:
     """Find a data set of the Hub, if a source that is no path can be one."""
     why = ""
     if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not readable_ending(
@@ -266,7 +268,7 @@ def _on_hub(source: str, split: str) -> Source:
     ):
         try:
             table = hub.hub_table(source)
-            return Source("texts", (), lambda wanted: table_of(table, wanted, split))
+            return DataSplit("texts", (), lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
             why = f", on the Hub neither ({error})"
     refuse_unreadable(source)

@@ -129,7 +129,7 @@ def claim(
     below: float | None = None,
     equals: float | None = None,
     paper: bool = False,
-    asked: bool = True,
+    applies: bool = True,
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
 
@@ -163,7 +163,7 @@ def claim(
     else:
         holds, bound = x == equals, f"exactly {equals:g}"
     holds = holds and math.isfinite(x)
-    is_test = asked and _is_the_books_run()
+    is_test = applies and _is_the_books_run()
     if is_test and not holds:
         raise AssertionError(f"{statement} fails: {x:.4g} is not {bound}")
     measured = f"{x:.4g}" if equals is None else f"{x:g}"

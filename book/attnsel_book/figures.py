@@ -104,16 +104,16 @@ def coloured_text(
         spans.append(f"<span {attributes}>{piece}</span>")
     keys = ""
     if unit:
-        told = "Words; the left and right keys tell their numbers"
-        keys = f' tabindex="0" role="group" aria-label="{told}"'
+        label = "Words; the left and right keys tell their numbers"
+        keys = f' tabindex="0" role="group" aria-label="{label}"'
     return f'<div class="attnsel-text"{keys}>{"".join(spans)}</div>'
 
 
 def _tip(names: Sequence[str], values: Sequence[float], unit: str) -> str:
     """Return what a coloured word tells on demand."""
     pairs = zip(names, values, strict=True)
-    told = ", ".join(f"{name} {value:.3g}" for name, value in pairs)
-    return html.escape(f"{told.strip()} {unit}")
+    numbers = ", ".join(f"{name} {value:.3g}" for name, value in pairs)
+    return html.escape(f"{numbers.strip()} {unit}")
 
 
 def show_text(text: str) -> HTML:

@@ -73,7 +73,7 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
     assert compared(3, equals=3) != compared(4, equals=4)
     # On generated reviews, where a claim is an observation.
     for bound in ({"between": (0, 9)}, {"above": 2}, {"equals": 3}):
-        assert compared(3, asked=False, **bound) == compared(3, **bound)
+        assert compared(3, applies=False, **bound) == compared(3, **bound)
 
 
 @pytest.mark.parametrize(

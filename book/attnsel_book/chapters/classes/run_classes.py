@@ -165,8 +165,8 @@ def errors(name: str, corpus: Corpus) -> list[dict[str, Any]]:
         stepped = one_step(start, corpus, lr=1000.0).embeddings.detach()
         change = (stepped - start.embeddings.detach()).double() @ v.T / 1000
         row: dict[str, Any] = {"corpus": name, "d": dim}
-        for told, guess in (("plain", plain), ("with G", plain @ (v @ v.T))):
-            row[told] = round(float((change - guess).norm() / guess.norm()), 4)
+        for kind, guess in (("plain", plain), ("with G", plain @ (v @ v.T))):
+            row[kind] = round(float((change - guess).norm() / guess.norm()), 4)
         rows.append(row)
     print(rows, flush=True)
     return rows

@@ -99,11 +99,14 @@ def probed(ask: Model, d: Data) -> Row:
     def classify(texts: list[list[str]]) -> Tensor:
         return ask(as_ids(texts, place))
 
-    told = outside(classify, d.vocab, join=None, samples=500)
-    found: Row = {"hard": told.hard, "beyond": told.beyond, "cycle": told.cycle}
-    found |= {"ghost, repeated": told.ghost, "pairs, R2": told.explained}
-    found |= {"strength at 1": told.strength[0], "strength at 64": told.strength[-1]}
-    return found | {"fits": told.fits}
+    probed = outside(classify, d.vocab, join=None, samples=500)
+    found: Row = {"hard": probed.hard, "beyond": probed.beyond, "cycle": probed.cycle}
+    found |= {"ghost, repeated": probed.ghost, "pairs, R2": probed.explained}
+    found |= {
+        "strength at 1": probed.strength[0],
+        "strength at 64": probed.strength[-1],
+    }
+    return found | {"fits": probed.fits}
 
 
 @torch.no_grad()
@@ -256,15 +259,15 @@ def there(path: Path, names: tuple[str, ...]) -> set[tuple[str, ...]]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    asked = HERE / "clients.csv"
-    known = there(asked, ("client", "seed"))
+    by_client = HERE / "clients.csv"
+    known = there(by_client, ("client", "seed"))
     for seed in CLIENT_SEEDS:
         d = data("imdb", seed)
         own = posterior_difference(bags(d.ids, d.signs, d.vocab))
         for name, made in clients(d, seed):
             if (name, str(seed)) not in known:
                 row = {"client": name, "seed": seed}
-                append(asked, row | from_outside(made(), d, own))
+                append(by_client, row | from_outside(made(), d, own))
     grid = HERE / "grid.csv"
     known = there(grid, ("norm", "attention", "pool", "seed"))
     for seed, norm, attention, pool in product(SEEDS, NORMS, ATTENTION, POOLS):

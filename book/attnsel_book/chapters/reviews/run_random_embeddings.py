@@ -66,7 +66,7 @@ def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path
             adam.step()
 
 
-def best(name: str, parts: Parts, path: Path_, **told: Any) -> dict[str, Any]:
+def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]:
     """Return what a run is like at its best step on the validation reviews."""
     learn, valid, test = parts
     right, top, steps, reached = -1.0, torch.empty(0), 0, None
@@ -77,7 +77,7 @@ def best(name: str, parts: Parts, path: Path_, **told: Any) -> dict[str, Any]:
         if now > right:
             right, top, steps = now, scores.clone(), k
     f, of = bag_logits(top, test), shape(posterior_difference(learn), top)
-    return told | {
+    return setting | {
         "data": name,
         "steps": steps,
         "last": k,
@@ -126,8 +126,13 @@ def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
 
     def run(rate: float, seed: int) -> dict[str, Any]:
         path = scores(parts[0], seed, rate, tried[rate], **options)
-        told = {"way": way, "dim": DIM if options else "V", "rate": rate, "seed": seed}
-        found = best(name, parts, path, **told)
+        setting = {
+            "way": way,
+            "dim": DIM if options else "V",
+            "rate": rate,
+            "seed": seed,
+        }
+        found = best(name, parts, path, **setting)
         print(json.dumps(found), flush=True)
         return found
 

@@ -34,9 +34,9 @@ def draw_window(runs: pd.DataFrame, chance: float) -> str:
     axes.legend(loc="center left")
     losing = runs["step"][runs["lost"]].unique()
     steps = ", ".join(f"{step:,}" for step in losing)
-    told = f"some runs lose a class at steps {steps}, none at the other sizes"
+    summary = f"some runs lose a class at steps {steps}, none at the other sizes"
     dim = runs["d"].iloc[0]
-    return figure_html(figure, f"With d = {dim:,} {told}.")
+    return figure_html(figure, f"With d = {dim:,} {summary}.")
 
 
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:

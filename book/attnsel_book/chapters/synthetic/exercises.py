@@ -138,8 +138,8 @@ def law_fault(
             }
             *_, second, why = sorted(others, key=lambda x: chance(drawn, others[x]))
             likely = [chance(drawn, others[x]) for x in (why, second)]
-            told = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
-            return f"for label {label}, {where} tokens do not follow their law{told}"
+            message = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
+            return f"for label {label}, {where} tokens do not follow their law{message}"
     return None
 
 
@@ -253,15 +253,15 @@ def no_break(corpus: Corpus) -> str | None:
     model = AttentionClassifier(n_tokens, 64, seed=0)
     run = fit(model, corpus, steps=300, lr=2.0, optimizer="gd", until_loss=0.1)
     if run.loss[-1] >= 0.1:
-        told = "labels that the tokens do not tell cannot be learned"
-        return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {told}"
+        message = "labels that the tokens do not tell cannot be learned"
+        return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {message}"
     of = shape(posterior_difference(corpus), run.at())
     if not of.values > 0.9:
-        told = "tokens that occur too seldom lean by chance"
-        return f"the values have a rank correlation of {of.values:.2f} only: {told}"
+        message = "tokens that occur too seldom lean by chance"
+        return f"the values have a rank correlation of {of.values:.2f} only: {message}"
     if not of.arms < 0.5:
-        told = "the V is whole: irrelevant tokens must be rarer than those that lean"
-        return f"{told} (weaker arm {of.arms:.2f})"
+        message = "the V is whole: irrelevant tokens must be rarer than those that lean"
+        return f"{message} (weaker arm {of.arms:.2f})"
     return None
 
 
