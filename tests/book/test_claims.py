@@ -229,4 +229,5 @@ def test_names_stand_beside_the_points_of_their_tokens():
     right, left = axes.texts
     assert (right.get_text(), right.xy, right.get_ha()) == ("“c”", (3, 6), "left")
     assert (left.get_text(), left.xy, left.get_ha()) == ("“a”", (1, 4), "right")
+    assert right.get_position()[0] > 0 > left.get_position()[0]  # not on the point
     pyplot.close()

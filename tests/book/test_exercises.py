@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from IPython.utils.capture import capture_output
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.checks import calling, check, hint, mine, solution
+from attnsel_book.checks.cases import corpora
 from attnsel_book.checks.checking import exercise, exercises, judge
 from attnsel_book.checks.telling import code, difference
 
@@ -28,6 +30,12 @@ CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
 TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+ min)\)")
 
 by_name = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(autouse=True)
+def time_enough(monkeypatch):
+    """Let the machine do other things meanwhile."""
+    monkeypatch.setattr(calling, "LIMIT", 600.0)
 
 
 @pytest.fixture(autouse=True)
@@ -55,10 +63,10 @@ def used() -> dict[str, list[tuple[Path, int]]]:
 USED = used()
 
 
-@by_name
+# Where numbers are compared, `test_mistakes` has the same ones from other lines.
+@pytest.mark.parametrize("name", [n for n in NAMES if exercises()[n].fault])
 def test_each_mistake_is_named(name):
     task = exercises()[name]
-    assert len(task.mistakes) >= 3
     for sentence, wrong in task.mistakes.items():
         verdict = judge(task, wrong)
         assert verdict.state == "wrong", sentence
@@ -74,6 +82,7 @@ def test_unfinished_work_is_told_and_does_not_fail(name):
 @by_name
 def test_there_are_two_hints_and_an_effort(name):
     task = exercises()[name]
+    assert len(task.mistakes) >= 3
     assert all(len(hint) > 10 for hint in task.hints)
     assert task.hints[0] != task.hints[1]
     assert 1 <= task.dots <= 3
@@ -379,6 +388,29 @@ def test_a_value_is_shown_as_it_can_be_pasted(value, text):
         assert code(again) == text
 
 
+@pytest.mark.parametrize("n", [12, 13])
+def test_a_corpus_of_twelve_sequences_can_be_pasted(n):
+    corpus = Corpus.from_tokens([[0]] * n, [0, 1] * 6 + [1] * (n - 12), ["a", "b"])
+    if n == 12:
+        assert code(corpus).count("[0]") == 12
+    else:
+        assert code(corpus) == "<Corpus of 13 sequences, 2 tokens>"
+
+
+def test_corpora_to_try_are_small_and_of_all_lengths():
+    tried = list(corpora(30))
+    assert len(tried) == 30 and len(list(corpora())) == 10
+    assert corpora_lengths(tried[:1]) == {1, 3}
+    assert corpora_lengths(tried[1:]) == {1, 2, 3, 4, 5}
+    assert {len(corpus) for corpus in tried[1:]} == {2, 3, 4, 5, 6}
+    assert all({0, 1} == set(corpus.labels.tolist()) for corpus in tried)
+    assert [corpus.name for corpus in tried[:2]] == ["two sequences", "corpus 0"]
+
+
+def corpora_lengths(tried: list[Corpus]) -> set[int]:
+    return {length for corpus in tried for length in corpus.lengths.tolist()}
+
+
 def test_an_answer_that_is_no_function_or_fails_is_told():
     task = exercises()["one-step-alpha"]
     assert judge(task, 3).text == "give the function my_alpha itself, not 3"
@@ -438,9 +470,10 @@ def test_a_later_case_without_result_is_told():
 @pytest.mark.parametrize("caught", [False, True])
 def test_a_loop_without_end_is_told(caught, monkeypatch):
     monkeypatch.setattr(calling, "LIMIT", 0.1)
-    stop = []
+    stop, threads = [], []
 
     def endless(corpus):
+        threads.append(threading.current_thread())
         while not stop:
             try:
                 sum(range(100))
@@ -449,6 +482,11 @@ def test_a_loop_without_end_is_told(caught, monkeypatch):
                     raise
 
     verdict = judge(exercises()["one-step-alpha"], endless)
+    (thread,) = threads
+    assert thread.daemon  # whatever it catches, Python ends without it
+    if not caught:
+        thread.join(60)
+        assert not thread.is_alive()
     stop.append(True)
     assert verdict.text == "your function fails: it has not come to an end after 0.1 s"
 

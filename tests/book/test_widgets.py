@@ -9,7 +9,7 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from attnsel.statistics import binned
-from attnsel_book import coloured_text, frames, show_text, token_scatter
+from attnsel_book import coloured_text, frames, show_text, style, token_scatter
 from attnsel_book.style import CLASSES, NEGATIVE, POSITIVE, figure_html, use_style
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
@@ -126,6 +126,19 @@ def test_an_svg_is_the_same_on_each_run(tmp_path):
         return (tmp_path / name).read_bytes()
 
     assert draw("a.svg") == draw("b.svg")
+
+
+def test_in_a_notebook_figures_are_svg_without_a_date(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(style, "get_ipython", lambda: "a shell")
+    monkeypatch.setattr(
+        style,
+        "set_matplotlib_formats",
+        lambda *kinds, **how: asked.update({kinds: how}),
+    )
+    with matplotlib.rc_context():
+        use_style()
+    assert asked == {("svg",): {"metadata": {"Date": None}}}
 
 
 def test_token_scatter_draws_tokens_means_and_deviations():

@@ -113,6 +113,14 @@ def test_side_by_side_two_work_at_a_time(threads):
     list(side_by_side(lambda _: at_work.wait(), range(threads)))
 
 
+def test_side_by_side_no_more_work_than_torch_has_threads(threads):
+    def work(_):
+        time.sleep(0.01)  # long enough for another thread to be begun
+        return threading.get_ident()
+
+    assert len(set(side_by_side(work, range(20)))) <= threads
+
+
 def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
     begun = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sqlite3
 import subprocess
@@ -15,6 +16,8 @@ import pytest
 
 import attnsel
 from attnsel.reporting.command import in_shell, main
+from attnsel.texts.columns import Columns
+from attnsel.texts.lines import read_lines
 from attnsel.texts.loading import load_corpus
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -155,3 +158,21 @@ def test_a_corpus_needs_its_texts():
         attnsel.report(bare)
     with pytest.raises(ValueError, match="groups: expected a column or 80 names"):
         attnsel.report(corpus, groups=np.arange(3))
+
+
+def test_an_open_file_is_known_by_its_name():
+    file = io.BytesIO(b"%PDF-1.7")
+    file.name = "mine.pdf"
+    with pytest.raises(ValueError, match="^mine.pdf holds no table"):
+        load_corpus(file)
+
+
+@pytest.mark.parametrize("tagged", [9, 10])
+def test_a_file_of_tags_has_them_in_more_than_nine_of_ten_lines(tagged):
+    lines = ["film O"] * tagged + ["a film that is good"] * (tagged == 9)
+    text = "\n".join(lines) + "\n\nthe O\n" * (tagged == 10)
+    if tagged == 9:
+        assert read_lines("\n" + text, Columns("text", "label")) is None
+    else:
+        with pytest.raises(ValueError, match="a token and its tag a line"):
+            read_lines(text, Columns("text", "label"))
