@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 import attnsel
 from attnsel.corpus import Corpus
+from attnsel.statistics import label_z
+from attnsel.synthetic import synthetic_corpus
 from attnsel_book.checks.cases import corpora
 from attnsel_book.checks.checking import exercise
 from attnsel_book.checks.telling import as_numbers, code, same
@@ -18,14 +21,6 @@ def one_corpus() -> Iterator[tuple[Corpus]]:
     return ((corpus,) for corpus in corpora())
 
 
-def scored() -> Iterator[tuple[Tensor, Corpus]]:
-    """Yield scores (V, 2) in float64 and a corpus."""
-    random = torch.Generator().manual_seed(1)
-    for corpus in corpora():
-        shape = len(corpus.vocab), 2
-        yield torch.randn(shape, generator=random, dtype=torch.float64), corpus
-
-
 def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Yield scores (V, 2), and p and v that are neither orthogonal nor of length 1."""
     random = torch.Generator().manual_seed(2)
@@ -33,6 +28,127 @@ def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         ab = torch.randn(n_tokens, 2, generator=random, dtype=torch.float64)
         p, v = torch.randn(2, dim, generator=random, dtype=torch.float64)
         yield ab, p, p + v
+
+
+def lean(counts: Any, signs: Tensor) -> np.ndarray:
+    """Return P(1|s) - P(0|s) of each token, nan where it does not occur."""
+    return (counts.T @ signs.double().numpy()) / counts.sum(axis=0)
+
+
+@exercise(
+    "reviews-lean",
+    expected=lambda corpus: lean(corpus.counts, corpus.signs),
+    cases=one_corpus,
+    mistakes={
+        "the sign is turned round": lambda corpus: -lean(corpus.counts, corpus.signs),
+        "that is the signed frequency; divide by how often the token occurs": (
+            lambda corpus: corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+        ),
+        "a token that occurs twice in a text counts twice": lambda corpus: lean(
+            corpus.counts > 0, corpus.signs
+        ),
+        "divide by how often the token occurs, not by in how many texts": (
+            lambda corpus: (
+                corpus.counts.T @ corpus.signs.numpy() / (corpus.counts > 0).sum(axis=0)
+            )
+        ),
+        "that is the share in positive texts, from 0 to 1: subtract the other share": (
+            lambda corpus: (1 + lean(corpus.counts, corpus.signs)) / 2
+        ),
+        "where a token does not occur nothing is known: nan": lambda corpus: (
+            np.nan_to_num(lean(corpus.counts, corpus.signs))
+        ),
+    },
+    hints=(
+        "Add up the labels, -1 or +1, over all occurrences of a token.",
+        "corpus.counts.T @ x sums a number x of each text over the occurrences of each "
+        "token. Which x gives the numerator, and which the denominator?",
+    ),
+    dots=1,
+    minutes=5,
+)
+def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
+    """P(1|s) - P(0|s), (V,), from counts (n, V) and signs (n,) of a corpus."""
+    positive = corpus.counts.T @ (corpus.signs.numpy() > 0)
+    total = corpus.counts.sum(axis=0).astype(float)
+    total[total == 0] = np.nan
+    return (2 * positive - total) / total
+
+
+def points() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield x in [-1, 1], some of it nan, at an edge or in an empty bin, and y."""
+    random = np.random.default_rng(0)
+    yield np.array([-1, -0.98, 0.0, 0.04, 1]), np.array([1.0, 3, 4, 4, 5])
+    for n in (7, 40, 200):
+        x = random.uniform(-0.95, 0.95, n)
+        x[0] = np.nan
+        if n == 40:
+            x[1:3] = 1, -1
+        yield x, random.normal(size=n)
+
+
+def by_bin(
+    x: np.ndarray,
+    y: np.ndarray,
+    ends: tuple[float, float] = (-1, 1),
+    *,
+    ddof: int = 0,
+    right: bool = True,
+) -> np.ndarray:
+    """Return means and deviations (2, 20); `right` is whether the last end counts."""
+    x, y = x[~np.isnan(x)], y[~np.isnan(x)]
+    edges = np.linspace(*ends, 21)
+    place = np.searchsorted(edges, x, side="right") - 1
+    if right:
+        place = np.where(x == ends[1], 19, place)
+    found = np.full((2, 20), np.nan)
+    for i in np.unique(place[(place >= 0) & (place < 20)]):
+        held = y[place == i]
+        found[:, i] = held.mean(), held.std(ddof=ddof) if len(held) > ddof else np.nan
+    return found
+
+
+@exercise(
+    "reviews-bins",
+    expected=by_bin,
+    cases=points,
+    mistakes={
+        "the last bin holds its right end, too: some tokens lean entirely": (
+            lambda x, y: by_bin(x, y, right=False)
+        ),
+        "an empty bin has no mean: nan": lambda x, y: np.nan_to_num(by_bin(x, y)),
+        "the bins go from -1 to 1, whatever the points": lambda x, y: by_bin(
+            x, y, (np.nanmin(x), np.nanmax(x))
+        ),
+        "divide the squares by the count, not by the count less one": (
+            lambda x, y: by_bin(x, y, ddof=1)
+        ),
+        "a point without x belongs to no bin: leave it out": lambda x, y: by_bin(
+            np.nan_to_num(x), y
+        ),
+        "that is the variance: take its root": lambda x, y: (
+            by_bin(x, y) * [[1.0], [0.0]] + by_bin(x, y) ** 2 * [[0.0], [1.0]]
+        ),
+    },
+    hints=(
+        "np.linspace(-1, 1, 21) has the edges: in which bin is each x, from 0 to 19?",
+        "np.digitize(x, edges) - 1 is the bin of x, but for x = 1. Then take mean and "
+        "standard deviation of y over the points of each bin that holds any.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
+
+    A bin holds its left end, the last one both. nan where it is empty.
+    """
+    place = np.digitize(x, np.linspace(-1, 1, 21)) - 1
+    place[x == 1] = 19
+    held = [y[place == i] for i in range(20)]
+    mean = [part.mean() if len(part) else np.nan for part in held]
+    deviation = [part.std() if len(part) else np.nan for part in held]
+    return np.array(mean), np.array(deviation)
 
 
 @exercise(
@@ -71,45 +187,6 @@ def my_neutral(corpus: attnsel.Corpus) -> float:
     """x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
     lengths = corpus.lengths.float()
     return float(corpus.signs @ lengths / lengths.sum())
-
-
-@exercise(
-    "reviews-flat",
-    expected=lambda ab, corpus: (
-        torch.from_numpy(corpus.counts @ ab[:, 1].numpy()) / corpus.lengths
-    ),
-    cases=scored,
-    mistakes={
-        "column 0 holds the attention scores; the values are column 1": (
-            lambda ab, corpus: (
-                torch.from_numpy(corpus.counts @ ab[:, 0].numpy()) / corpus.lengths
-            )
-        ),
-        "that is the sum over the tokens; the weights of a text sum to one": (
-            lambda ab, corpus: torch.from_numpy(corpus.counts @ ab[:, 1].numpy())
-        ),
-        "divide by the number of tokens, not of different ones": lambda ab, corpus: (
-            torch.from_numpy(
-                corpus.counts @ ab[:, 1].numpy() / (corpus.counts > 0).sum(1)
-            )
-        ),
-        "a token that occurs twice counts twice": lambda ab, corpus: (
-            torch.from_numpy((corpus.counts > 0) @ ab[:, 1].numpy()) / corpus.lengths
-        ),
-    },
-    hints=(
-        "If all scores are equal, which share of the attention has a token that occurs "
-        "k times in a text of length T?",
-        "Then f is a plain mean of values over the positions of a text. Which product "
-        "of corpus.counts sums them, a token that occurs twice counted twice?",
-    ),
-    dots=2,
-    minutes=10,
-)
-def my_flat_logits(ab: torch.Tensor, corpus: attnsel.Corpus) -> torch.Tensor:
-    """Logits (n,) with p = 0, from scores ab = [E p, E v], (V, 2)."""
-    b = ab[:, 1].numpy()
-    return torch.from_numpy(corpus.counts @ b) / corpus.lengths
 
 
 def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
@@ -160,3 +237,56 @@ def my_embeddings(
     """Embeddings E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
     P = torch.stack([p, v])
     return ab @ torch.linalg.pinv(P).T
+
+
+def drawn() -> Iterator[tuple[Corpus, int]]:
+    """Yield corpora with leaning tokens and classes of unequal sizes, and a seed."""
+    for seed in (0, 1):
+        corpus = synthetic_corpus(1200, 40, 10, delta=0.3, seed=seed)
+        yield corpus[torch.arange(1200) % 4 != corpus.labels], seed
+
+
+LEANS = "tokens still lean to a label, beyond chance"
+SIZES = "a null keeps how many texts each class has"
+TEXTS = "a null keeps how many texts and tokens there are, and how often each occurs"
+
+
+def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
+    """Return what of a corpus is not that of another one under chance, or None."""
+    if not isinstance(result, Corpus) or result.labels is None:
+        return "an attnsel.Corpus with labels is asked"
+    if result.counts.shape != corpus.counts.shape:
+        return TEXTS
+    total, kept = (part.counts.sum(axis=0) for part in (corpus, result))
+    if abs(kept - total).max() > 6 * np.sqrt(total.max()):
+        return TEXTS
+    if not torch.equal(result.targets.bincount(), corpus.targets.bincount()):
+        return SIZES
+    beyond = float((label_z(result).abs() > 3).double().mean())
+    if beyond > 0.1:
+        return f"{LEANS}: {beyond:.0%} of them have |z| > 3"
+    return None
+
+
+@exercise(
+    "reviews-null",
+    fault=no_null,
+    cases=drawn,
+    mistakes={
+        LEANS: lambda corpus, seed: corpus,
+        SIZES: lambda corpus, seed: corpus.with_labels(torch.arange(len(corpus)) % 2),
+        TEXTS: lambda corpus, seed: corpus[: len(corpus) // 2],
+    },
+    hints=(
+        "What ties a token to a label? Keep the texts, and cut that tie.",
+        "torch.randperm(n, generator=...) is an order drawn at random; "
+        "corpus.with_labels(labels) has the same texts with other labels.",
+    ),
+    dots=2,
+    minutes=10,
+)
+def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
+    """A corpus like this one in which tokens lean by chance alone."""
+    random = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(corpus), generator=random)
+    return corpus.with_labels(corpus.labels[order])
