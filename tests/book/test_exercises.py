@@ -16,6 +16,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from scipy.optimize import brentq
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -547,3 +548,27 @@ def test_an_exercise_is_written_down_rightly():
         exercise("one-step-alpha", expected=len, **common)
     with pytest.raises(ValueError, match="give either expected= or fault="):
         exercise("new", **common)
+
+
+@pytest.mark.parametrize(("times", "state"), [(0.99, "right"), (1.01, "wrong")])
+def test_a_start_is_certain_below_its_level_and_not_above(times, state):
+    """`times` is the excess loss of the start over the level, on each problem."""
+    task = exercises()["convergence-start"]
+
+    def near_the_level(E, v, corpus, relevant):
+        direction = attnsel.max_margin(E, corpus, relevant).direction
+        model = attnsel.AttentionClassifier(*E.shape, dtype=torch.float64)
+
+        def excess(size: float) -> float:
+            with torch.no_grad():
+                for part, x in zip(
+                    model.parameters(), (E, size * direction, v), strict=True
+                ):
+                    part.copy_(x)
+            proof = attnsel.certificate(model, corpus, relevant)
+            return proof.log_excess - np.log(proof.direction_level)
+
+        size = brentq(lambda size: excess(size) - np.log(times), 1, 25)
+        return size * direction
+
+    assert judge(task, near_the_level).state == state
