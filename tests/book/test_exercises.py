@@ -129,7 +129,9 @@ NAMED = {
     "outside-tanh": ("tanh(c / (k + 1))", "w"),
     "own-texts-p": ("hypergeom(n, n_1, m)", "pmf"),
     "reviews-neutral": ("lengths", "length"),
-    "reviews-flat": ("attention", "corpus.counts"),
+    "reviews-lean": ("axis", "corpus.counts.T"),
+    "reviews-bins": ("bins", "np.digitize"),
+    "reviews-null": ("texts", "corpus.with_labels"),
     "reviews-frozen": ("E", "torch.stack([p, v])"),
     "selection-two-stages": ("len(corpus.vocab)", "max_norm"),
     "selection-weaken": ("along v", "c times"),
@@ -187,7 +189,7 @@ def content(argument: Any) -> Any:
     if isinstance(argument, torch.Tensor):
         return argument.to_dense().tolist()
     if isinstance(argument, np.ndarray):
-        return argument.tolist()
+        return repr(argument.tolist())  # nan is not equal to itself
     return argument
 
 

@@ -196,7 +196,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "selection": [
         {"SIZES": SMALL, "DIM": 64, "STEP": 1000.0},
-        {"SIZES": SMALL, "DIM": 30, "MAX_NORM": 30.0},
+        {"SIZES": SMALL, "DIM": 128, "MAX_NORM": 30.0},
         {"SEED": 3, "DIM": 512, "MAX_NORM": 50.0},
         {"STEP": 100.0},
         {"STEP": 6000.0, "DIM": 16_384},

@@ -825,19 +825,92 @@ SECOND["reviews-neutral"] = {
 }
 
 
-def flat(of_sequence: Callable[[list[int], Any], float]) -> Answer:
-    return lambda ab, corpus: [of_sequence(tokens, ab) for tokens, _ in rows(corpus)]
+def leaning(of_token: Callable[[int, int, int, int], float]) -> Answer:
+    """Return the lean from occurrences and texts of a token in each class."""
+
+    def found(corpus: Corpus) -> list[float]:
+        held = list(rows(corpus))
+        leans = []
+        for s in range(len(corpus.vocab)):
+            of = {y: [t.count(s) for t, sign in held if sign == y] for y in (1, -1)}
+            numbers = [sum(of[1]), sum(of[-1])]
+            numbers += [sum(c > 0 for c in of[y]) for y in (1, -1)]
+            leans.append(of_token(*numbers) if sum(numbers) else math.nan)
+        return leans
+
+    return found
 
 
-SECOND["reviews-flat"] = {
-    "values are column 1": flat(lambda tokens, ab: float(ab[tokens, 0].mean())),
-    "that is the sum": flat(lambda tokens, ab: float(ab[tokens, 1].sum())),
-    "not of different ones": flat(
-        lambda tokens, ab: float(ab[tokens, 1].sum() / len(set(tokens)))
+SECOND["reviews-lean"] = {
+    "sign is turned": leaning(lambda k, m, *_: (m - k) / (m + k)),
+    "signed frequency": lambda corpus: over(corpus, lambda c, T, y: y * c),
+    "twice in a text counts twice": leaning(lambda k, m, a, b: (a - b) / (a + b)),
+    "not by in how many texts": leaning(lambda k, m, a, b: (k - m) / (a + b)),
+    "from 0 to 1": leaning(lambda k, m, *_: k / (m + k)),
+    "nothing is known: nan": lambda corpus: np.nan_to_num(
+        leaning(lambda k, m, *_: (k - m) / (m + k))(corpus)
     ),
-    "counts twice": flat(
-        lambda tokens, ab: float(ab[list(set(tokens)), 1].sum() / len(tokens))
+}
+
+
+def held_by(
+    x: np.ndarray,
+    y: np.ndarray,
+    place: Callable[[float], float],
+    of: Callable[[list[float]], tuple[float, float]] = lambda held: (
+        float(np.mean(held)),
+        float(np.std(held)),
     ),
+    empty: float = math.nan,
+) -> np.ndarray:
+    """Return two numbers for each of 20 bins, from the points that it holds."""
+    found = []
+    for i in range(20):
+        held = [b for a, b in zip(x, y, strict=True) if place(a) == i]
+        found.append(of(held) if held else (empty, empty))
+    return np.array(found).T
+
+
+def bin_of(x: float) -> float:
+    """Return the bin of x; the places tried are at no edge but -1, 0 and 1."""
+    return x if math.isnan(x) else min(math.floor((x + 1) * 10), 19)
+
+
+SECOND["reviews-bins"] = {
+    "holds its right end": lambda x, y: held_by(
+        x, y, lambda a: a if math.isnan(a) else math.floor((a + 1) * 10)
+    ),
+    "an empty bin": lambda x, y: held_by(x, y, bin_of, empty=0.0),
+    "whatever the points": lambda x, y: held_by(
+        x,
+        y,
+        lambda a: bin_of(
+            2 * (a - np.nanmin(x)) / (np.nanmax(x) - np.nanmin(x)) - 1 + 1e-12
+        ),
+    ),
+    "not by the count less one": lambda x, y: held_by(
+        x,
+        y,
+        bin_of,
+        lambda held: (
+            float(np.mean(held)),
+            float(np.std(held, ddof=1)) if len(held) > 1 else math.nan,
+        ),
+    ),
+    "belongs to no bin": lambda x, y: held_by(
+        x, y, lambda a: 10 if math.isnan(a) else bin_of(a)
+    ),
+    "that is the variance": lambda x, y: held_by(
+        x, y, bin_of, lambda held: (float(np.mean(held)), float(np.var(held)))
+    ),
+}
+
+SECOND["reviews-null"] = {
+    "tokens still lean": lambda corpus, seed: corpus[torch.randperm(len(corpus))],
+    "how many texts each class has": lambda corpus, seed: corpus.with_labels(
+        (torch.rand(len(corpus)) < 0.5).long()
+    ),
+    "how often each occurs": lambda corpus, seed: corpus[::2],
 }
 
 SECOND["reviews-frozen"] = {

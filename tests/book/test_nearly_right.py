@@ -212,6 +212,10 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
         [lambda E, *_: E * (1 + 5e-6)],
         [lambda E, *_: E * (1 + 3e-5), lambda E, *_: E * 1.01],
     ),
+    "reviews-null": (
+        [lambda null, *_: null[torch.arange(len(null)).flip(0)]],
+        [lambda null, corpus, seed: corpus, lambda null, *_: null[1:]],
+    ),
     "selection-lost": ([shared(24, 8)], [shared(25, 8), shared(24, 9)]),
     "synthetic-sampler": (
         [lambda ids, *_: np.roll(ids, 2 * 3, axis=0)],  # labels repeat after three

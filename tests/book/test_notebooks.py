@@ -494,8 +494,15 @@ def mentioned() -> dict[str, set[str]]:
     return found
 
 
+# In these a loop stores the numbers of a table, not all of which are mentioned.
+LOOPS = {"classes", "deeper", "explanation", "interactions", "settings"}
+
+
 @chapters
 def test_the_numbers_that_are_stored_are_those_mentioned(path):
     told = [output.get("metadata", {}).get("scrapbook") for output in outputs(path)]
     names = {scrap["name"] for scrap in told if scrap}
-    assert names == mentioned().get(path.stem, set())
+    wanted = mentioned().get(path.stem, set())
+    assert wanted - names == set()
+    if path.stem not in LOOPS:
+        assert names - wanted == set()

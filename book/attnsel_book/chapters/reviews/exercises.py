@@ -60,9 +60,9 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
         ),
     },
     hints=(
-        "Add up the labels, -1 or +1, over all occurrences of a token.",
+        "A token's place on the axis is the mean label, -1 or +1, of its occurrences.",
         "corpus.counts.T @ x sums a number x of each text over the occurrences of each "
-        "token. Which x gives the numerator, and which the denominator?",
+        "token. Which x counts those in positive texts?",
     ),
     dots=1,
     minutes=5,
@@ -131,7 +131,7 @@ def by_bin(
         ),
     },
     hints=(
-        "np.linspace(-1, 1, 21) has the edges: in which bin is each x, from 0 to 19?",
+        "np.linspace(-1, 1, 21) has the edges of the bins: in which one is each x?",
         "np.digitize(x, edges) - 1 is the bin of x, but for x = 1. Then take mean and "
         "standard deviation of y over the points of each bin that holds any.",
     ),
