@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 AUTOMODULE = re.compile(r"^\.\. automodule:: ([\w.]+)$", re.MULTILINE)
 REPOSITORY = "https://github.com/attnsel/attnsel"
 MOST = 4  # chapters named with one function
+GREEK = "alpha|beta|gamma|delta|eta|theta|lambda|rho|sigma|zeta"
+# A letter with an index, as E_s, alpha_s or eta_0: set as mathematics.
+SYMBOL = re.compile(rf"(?<![\w\\`{{])({GREEK}|[A-Za-z])_([A-Za-z0-9])(?![\w`(])")
 # What stands in attnsel itself, by subject.
 GROUPS = {
     "Texts": (
@@ -56,7 +59,8 @@ def plain(line: str) -> str:
         if part.startswith(":math:"):
             continue
         if not part.startswith("`"):
-            parts[i] = re.sub(r"([|*\\]|_\b)", r"\\\1", part)
+            escaped = re.sub(r"([|*\\]|_\b)", r"\\\1", part)
+            parts[i] = SYMBOL.sub(_as_math, escaped)
         elif not part.startswith("``"):
             code = part.strip("`")
             name, dot, member = code.partition(".")
@@ -65,6 +69,14 @@ def plain(line: str) -> str:
                 target = documented()[name] + dot + member
                 parts[i] = f":py:obj:`{code} <{target}>`"
     return "".join(parts)
+
+
+def _as_math(symbol: re.Match[str]) -> str:
+    """Return a letter with an index as mathematics."""
+    letter, index = symbol.groups()
+    if len(letter) > 1:
+        letter = f"\\{letter}"
+    return f":math:`{letter}_{index}`"
 
 
 @functools.cache

@@ -66,6 +66,15 @@ def test_an_example_is_left_as_it_is():
     assert lines == escaped
 
 
+def test_a_formula_is_left_as_it_is():
+    lines = ["It is", "", ".. math:: a_s * b", "", "a * b", "", ".. math::", ""]
+    lines += ["    |b|", "", "    c_s * d", "", "then |b|"]
+    found = lines.copy()
+    reference.before(None, "function", "f", None, None, found)
+    assert found[4] == r"a \* b" and found[-1] == r"then \|b\|"
+    assert [*found[:4], *found[5:-1]] == [*lines[:4], *lines[5:-1]]
+
+
 def test_every_public_function_and_class_says_what_it_is():
     for module in modules():
         for name, thing in public(module).items():
@@ -79,7 +88,8 @@ def test_every_public_function_and_class_says_what_it_is():
         ("as ``x * y`` says, a * b", r"as ``x * y`` says, a \* b"),
         ("see `Corpus`", "see :py:obj:`Corpus <attnsel.corpus.Corpus>`"),
         ("`Flow.log_time`", ":py:obj:`Flow.log_time <attnsel.flow.Flow.log_time>`"),
-        ("E_ and E_s", r"E\_ and E_s"),
+        ("E_ and E_s", r"E\_ and :math:`E_s`"),
+        ("alpha_s of n_tokens", r":math:`\alpha_s` of n_tokens"),
     ],
 )
 def test_a_line_of_a_docstring_becomes_markup(line, text):
