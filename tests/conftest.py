@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -21,9 +22,18 @@ def pytest_collectstart(collector):
     """
     if isinstance(collector, pytest.Directory):
         import hypothesis
+        import torch
 
+        # Not once a process, so that no test needs to be the first.
+        torch.set_warn_always(True)
         hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
         hypothesis.settings.load_profile("attnsel")
+
+
+def pytest_runtest_teardown():
+    """Close what a test drew: pyplot warns of the 21st figure, whoever draws it."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ MODULES = {
     "attnsel/encoding.py": "corpus encoding",
     "attnsel/synthetic.py": "synthetic thresholds",
     "attnsel/beyond/*.py": "theorem_a deletion probe deep",
-    "attnsel/scale/*.py": "checkpoint files threads distributed",
+    "attnsel/scale/*.py": "checkpoint files threads distributed thresholds",
     "attnsel/texts/*.py": "loading inputs reviews refusals hub",
     "attnsel/reporting/*.py": "report evidence diagnosis baseline page_by_hand signs "
     "leaks_by_hand writing estimator",
@@ -57,7 +57,8 @@ SETTINGS = """
 source_paths = ["attnsel/", "attnsel_book/", "tools/"]
 only_mutate = ["{module}"]
 also_copy = [
-    "README.md", "CHANGELOG.md", "CITATION.cff", "_config.yml", "_toc.yml", "book/"
+    "README.md", "CHANGELOG.md", "CITATION.cff", "_config.yml", "_toc.yml", "book/",
+    "jupytext.toml"
 ]
 pytest_add_cli_args = [
     "-p", "no:cacheprovider", "-m", "not weekly and not site", "-k", "{frames}"

@@ -205,6 +205,8 @@ def test_the_verdict_names_what_cannot_be_told():
     assert total.ghost == math.inf
     assert "100% of pairs from one end" in total.verdict
     assert "a sum, or a <cls>" in total.verdict
+    # What grows faster than a sum is no attention with a ghost either.
+    assert ask(lambda ids: b[ids].sum() * len(ids) ** 0.2).ghost == math.inf
     layer = ask(lambda ids: average(b[ids], a[ids]))
     assert (layer.ghost, layer.hard) == (0, 0)
     assert layer.verdict.startswith("an average with one weight for each token")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -254,16 +254,8 @@ OTHERS = {
 OF_NUMBERS = [name for name in NAMES if name not in {DIFFERENTIABLE, *OTHERS}]
 
 
-@pytest.fixture
-def every_warning() -> Iterator[None]:
-    """Have torch warn each time, not once a process."""
-    torch.set_warn_always(True)
-    yield
-    torch.set_warn_always(False)
-
-
 @pytest.mark.parametrize("name", OF_NUMBERS)
-def test_right_numbers_are_right_in_any_form(name, every_warning):
+def test_right_numbers_are_right_in_any_form(name):
     task = exercises()[name]
     for form, convert in FORMS.items():
         verdict = judge(task, in_form(name, convert))

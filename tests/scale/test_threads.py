@@ -11,6 +11,10 @@ from attnsel.model import AttentionClassifier
 from attnsel.scale.threads import ThreadPool, side_by_side
 from attnsel.train import fit
 
+# Of the pieces that helpers multiply, where no warning can be held back. Torch says it
+# once a process, and by then a corpus has made its own tensors in silence.
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+
 CPU = torch.device("cpu")
 # Seconds of a piece after one that failed. A hundred of them take five threads two
 # seconds: so long may the one that failed be held up before it stops the others.
