@@ -800,7 +800,7 @@ SECOND["selection-limit"] = {
     "not their sum": right(
         "selection-limit", lambda x, a, gamma, ids, signs: x * len(ids)
     ),
-    "is the number ‖gamma‖²": limit_flow(
+    "is the number ‖b‖²": limit_flow(
         lambda gamma: torch.eye(len(gamma)).double() * (1 + gamma.square().sum())
     ),
     "squares of its diagonal": limit_flow(lambda gamma: torch.diag(1 + gamma * gamma)),

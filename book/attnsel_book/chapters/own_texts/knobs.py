@@ -1,0 +1,7 @@
+"""Settings of the knobs far from the book's, the small ones first: all are tried."""
+
+from typing import Any
+
+# A file of one's own, in the folder in which the chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+SETTINGS: list[dict[str, Any]] = [MINE, {"LIMIT": 50}, {"DATA": "yelp", "LIMIT": 100}]
