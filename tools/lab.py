@@ -34,7 +34,21 @@ SCRIPTS = [
     *(LAB / f"{name}.js" for name in MODULES),
 ]
 STYLES = [FIGURES / "figures.css", LAB / "lab.css"]
-WITHOUT_SCRIPTS = "Here the page trains the model itself, which needs JavaScript."
+# Until the script fills the place; where there is one, nothing of it is loaded.
+STILLS = {
+    "reviews": (
+        '<figure><img src="../_static/lab/still.svg" width="403" height="307" '
+        'alt="Each dot is a word. Their scores draw a V over their leans.">'
+        "<figcaption>The attention scores of the words of 2,000 reviews of IMDB after "
+        "100 steps. To train the model in the page needs JavaScript.</figcaption>"
+        "</figure>"
+    ),
+    "stages": (
+        "<p>After a first step of 300 the attention leaves the relevant tokens of one "
+        "class, after 3,000 it finds those of both. To follow such runs in the page "
+        "needs JavaScript.</p>"
+    ),
+}
 
 
 def joined() -> str:
@@ -51,9 +65,11 @@ class Lab(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the place, which the script fills."""
         self.env.metadata[self.env.docname]["lab"] = True
-        knobs = html.escape(self.arguments[0] if self.arguments else "")
-        place = f'<div class="attnsel attnsel-lab" data-knobs="{knobs}">'
-        return [nodes.raw("", f"{place}<p>{WITHOUT_SCRIPTS}</p></div>", format="html")]
+        knobs = self.arguments[0] if self.arguments else ""
+        still = STILLS["stages" if "tab=stages" in knobs else "reviews"]
+        place = f'<div class="attnsel attnsel-lab" data-knobs="{html.escape(knobs)}">'
+        content = f"{place}<noscript>{still}</noscript></div>"
+        return [nodes.raw("", content, format="html")]
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:

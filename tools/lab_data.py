@@ -2,7 +2,8 @@
 
 What is stored are counts: how often each text holds each token of the vocabulary, and
 its label. No text can be read from them. `imdb.js` holds real reviews, `generated.js`
-the generated ones that the page takes where it cannot load those.
+the generated ones that the page takes where it cannot load those; `still.svg` is
+what a page shows that runs no script.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from matplotlib import pyplot
 
 import attnsel
+from attnsel.theory import posterior_difference
+from attnsel_book import token_scatter, use_style
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lab"
 TRAIN, TEST = 2000, 1000  # reviews
+STEPS = 100  # of the training that is drawn
 MIN_COUNT = 10  # occurrences in the training reviews
 
 
@@ -63,14 +68,26 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
+def draw(corpus: attnsel.Corpus) -> None:
+    """Draw what a training with the usual knobs leads to: for pages without scripts."""
+    use_style()
+    model = attnsel.AttentionClassifier(len(corpus.vocab), 64, seed=0)
+    attnsel.fit(model, corpus, steps=STEPS, lr=0.01)
+    _, axes = pyplot.subplots(figsize=(4.2, 3.2))
+    token_scatter(axes, posterior_difference(corpus), model.scores()[:, 0])
+    axes.set_ylabel("attention score $E_s^\\top p$")
+    pyplot.savefig(FOLDER / "still.svg", metadata={"Date": None})
+
+
 def main() -> None:
-    """Write the generated reviews and the real ones."""
+    """Write the generated reviews, the real ones, and the picture of a training."""
     # Generated ones would take the place of real ones that are not there.
     warnings.simplefilter("error")
     for name, source in (("generated", "bundled"), ("imdb", "imdb")):
         corpus = attnsel.load_corpus(source, limit=TRAIN, min_count=MIN_COUNT)
         test = attnsel.load_corpus(source, split="test", vocab=corpus.vocab, limit=TEST)
         write(name, corpus, test)
+    draw(corpus)
 
 
 if __name__ == "__main__":

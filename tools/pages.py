@@ -5,6 +5,7 @@
 - A cell's table that has a caption is a numbered table.
 - The panels of a figure stand below each other on a phone.
 - The claims that stand together are one line, which opens.
+- The question and its figure come first, and what a run needs is folded.
 - An exercise leads to itself in Colab, and a formula that it mentions to the exercise.
 - The page of all claims is written from the outputs of the notebooks, and other pages
   link to a claim by its words.
@@ -35,6 +36,9 @@ from tools.panels import panels
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 # Names, punctuation and spaces of code: they have the colour of what is around them.
 PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
+COST = re.compile(r"this chapter takes about \d+ s on")
+RUN = "How to run it"
+OPEN = f'<details class="run"><summary>{RUN}</summary>'
 CLAIMS = "book/claims"
 COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 CLAIM = (
@@ -143,6 +147,52 @@ class Exercises(SphinxTransform):
         kind = {"refexplicit": False, "refwarn": True, "refdoc": self.env.docname}
         link = addnodes.pending_xref("", text, **where, **kind)
         return nodes.paragraph("", "", link, classes=["way"])
+
+
+class Opening(SphinxTransform):
+    """The question and its figure before what a run needs, and before the numbers.
+
+    A notebook has them in the order in which they run.
+    """
+
+    default_priority = 600
+
+    def apply(self, **_: Any) -> None:
+        """Order the beginning of a page that is a notebook."""
+        for node in self.document.findall(nodes.paragraph):
+            if COST.search(node.astext()):
+                self.order(node)
+                return
+
+    def order(self, cost: nodes.paragraph) -> None:
+        """Fold what a run needs, and put the first figure in front of it.
+
+        A page that has a section on how to run it tells the cost there.
+        """
+        page, start = cost.parent, cost.parent.index(cost)
+        cells = [n for n in page.children if n.get("nb_element") == "cell_code"]
+        needs = [cost, *(n for n in cells[:2] if "tag_hide-input" in n["classes"])]
+        figures = (n for n in cells if next(n.findall(nodes.figure), None))
+        for node in needs:
+            page.remove(node)
+        told = [n for n in page.findall(nodes.section) if n[0].astext() == RUN]
+        if told:
+            told[0].insert(1, cost)
+            return
+        fold = [nodes.raw("", OPEN, format="html"), *needs]
+        page.insert(start, [*fold, nodes.raw("", "</details>", format="html")])
+        guess = [n for n in page.children if "guess" in n.get("classes", ())]
+        figure = next(figures, None)
+        if guess and figure and "tag_remove-input" not in figure["classes"]:
+            page.remove(figure)
+            # What is shown comes before the code that draws it.
+            figure.children.sort(
+                key=lambda n: n.get("nb_element") != "cell_code_output"
+            )
+            below = page.index(guess[0]) + 1
+            if page[below].get("design_component") == "dropdown":
+                below += 1
+            page.insert(below, figure)
 
 
 def is_exercise(node: nodes.Node) -> bool:
@@ -297,6 +347,7 @@ def setup(app: Any) -> dict[str, bool]:
     )
     app.add_transform(Tables)
     app.add_transform(Exercises)
+    app.add_transform(Opening)
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", stack_all)
     app.connect("source-read", list_claims)

@@ -1,11 +1,14 @@
 """The built book as one PDF, and a picture for previews: `python -m tools.print_book`.
 
-Chromium prints the pages in their order: links between them lead to their place in the
-PDF, proofs and solutions are open, and code that is folded on the site is left out.
+Chromium prints the pages in their order, and the list of claims and the package behind
+them as an appendix: links between them lead to their place in the PDF, proofs and
+solutions are open, and code that is folded on the site is left out. It prints twice:
+which page a chapter begins on is known after the first time.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ PAGE = r"""([page, pages]) => {
     image.src = canvas.toDataURL();
     canvas.replaceWith(image);
   });
+  all("noscript").forEach((e) => { e.outerHTML = e.textContent; });
   all("details.hide, .headerlink, script, button, .abreast ~ .panel")
     .forEach((e) => e.remove());
   all("details").forEach((e) => { e.open = true; });
@@ -37,12 +41,15 @@ PAGE = r"""([page, pages]) => {
   all("[style*='url(#'], [clip-path]").forEach((e) => e.removeAttribute("style"));
   return `<section class="leaf" id="${page}--">${article.innerHTML}</section>`;
 }"""
-BOOK = r"""(leaves) => {
+BOOK = r"""([leaves, appendix]) => {
   document.querySelector("article").innerHTML = leaves.join("");
   const list = document.createElement("ul");
+  const add = (line) => list.insertAdjacentHTML("beforeend", `<li>${line}</li>`);
+  list.className = "printed";
   document.querySelectorAll(".leaf").forEach((leaf) => {
+    if (leaf.id === appendix) { add("<strong>Appendix</strong>"); }
     const title = leaf.querySelector("h1").innerHTML;
-    list.insertAdjacentHTML("beforeend", `<li><a href="#${leaf.id}">${title}</a></li>`);
+    add(`<a href="#${leaf.id}">${title}</a><span></span>`);
   });
   document.querySelector("#print-main-content nav").replaceChildren(list);
   document.querySelectorAll(".leaf a[href^='#']").forEach((link) => {
@@ -50,43 +57,74 @@ BOOK = r"""(leaves) => {
     if (!document.getElementById(target)) { link.removeAttribute("href"); }
   });
 }"""
+NUMBER = r"""(starts) => document.querySelectorAll(".printed a").forEach((link) => {
+  link.nextElementSibling.textContent = starts[link.hash.slice(1)];
+})"""
 # Pictures are not needed before all pages are one.
 LATER = "**/_images/**"
+MOVING = "**/lab.js"  # nothing is trained on paper: what stands in its place is printed
+
+
+def is_appendix(name: str) -> bool:
+    """Return whether one looks things up on a page that is not read."""
+    return name.startswith(("claims", "package"))
 
 
 def pages() -> list[str]:
-    """Return the names of the book's pages in their order."""
+    """Return the names of the book's pages in their order, the appendix at the end."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [toc["root"]]
     files += [c["file"] for part in toc["parts"] for c in part["chapters"]]
-    return [Path(file).name for file in files]
+    return sorted((Path(file).name for file in files), key=is_appendix)
+
+
+def starts(pdf: bytes) -> dict[str, int]:
+    """Return on which page each named place of Chromium's PDF is."""
+    objects = dict(re.findall(rb"^(\d+) 0 obj\n(.*?)\nendobj", pdf, re.M | re.S))
+    (root,) = re.findall(rb"/Type /Catalog.*?/Pages (\d+) 0 R", pdf, re.S)
+    order: list[bytes] = []
+
+    def follow(number: bytes) -> None:
+        below = re.search(rb"/Kids \[(.*?)\]", objects[number], re.S)
+        for kid in re.findall(rb"(\d+) 0 R", below[1]) if below else ():
+            follow(kid)
+        if not below:
+            order.append(number)
+
+    follow(root)
+    at = {number: i for i, number in enumerate(order, 1)}
+    places = re.findall(rb"/([^\s/\[\]<>()]+) \[(\d+) 0 R /XYZ", pdf)
+    return {name.decode("ascii"): at[page] for name, page in places}
 
 
 def print_book(browser: Any, address: str, target: Path) -> None:
     """Write the PDF of the site served at an address."""
     leaves, names = [], pages()
     tab = browser.new_page(color_scheme="light")
-    tab.route(LATER, lambda route: route.abort())
+    for kept_out in (LATER, MOVING):
+        tab.route(kept_out, lambda route: route.abort())
     for name in names:
         tab.goto(f"{address}/book/{name}.html")
         tab.wait_for_load_state("networkidle")
         leaves.append(tab.evaluate(PAGE, [name, names]))
     tab.unroute(LATER)
     tab.goto(f"{address}/book/{names[0]}.html")
-    tab.evaluate(BOOK, leaves)
+    appendix = next((f"{name}--" for name in names if is_appendix(name)), "")
+    tab.evaluate(BOOK, [leaves, appendix])
     tab.wait_for_load_state("networkidle")
     foot = '<span style="font-size:8px;margin:auto" class="pageNumber"></span>'
-    tab.pdf(
-        path=target,
-        format="A4",
-        scale=0.85,
-        margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
-        display_header_footer=True,
-        header_template="<span></span>",
-        footer_template=foot,
-        outline=True,
-        tagged=True,
-    )
+    settings = {
+        "format": "A4",
+        "scale": 0.85,
+        "margin": dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
+        "display_header_footer": True,
+        "header_template": "<span></span>",
+        "footer_template": foot,
+        "outline": True,
+        "tagged": True,
+    }
+    tab.evaluate(NUMBER, starts(tab.pdf(**settings)))
+    tab.pdf(path=target, **settings)
     tab.close()
 
 

@@ -1,7 +1,8 @@
 """Tables that cells show, as tables of a page: an extension of our own for Sphinx.
 
-Columns of numbers stand to the right and words to the left, heads as their columns. A
-count of the rows is left out, and 1e-07 is a power of ten.
+Columns of numbers stand to the right with their points below each other, and words to
+the left, heads as their columns. A count of the rows is left out, and so are zeros that
+all numbers of a column end with; 1e-07 is a power of ten.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
 NUMBER = re.compile(r"[-+−]?[\d.,]+(e[-+]?\d+)?\s?%?")
+PLAIN = re.compile(r"-?[\d,]+(\.\d+)?")
+RANGE = re.compile(r"(-?[\d.,]+) to (-?[\d.,]+%?)")
+POINT, DIGIT = "\u2008", "\u2007"  # spaces as wide as these
 POWER = re.compile(r"(-?[\d.]+)e([-+])0*(\d+)")
 
 
@@ -33,10 +37,36 @@ def set_number(cell: Tag) -> None:
         cell.string = text.replace("-", "−", 1)
 
 
+def align(cells: list[Tag]) -> None:
+    """Drop the zeros that all numbers end with, and put their points in one line."""
+    texts = [cell.get_text().strip() for cell in cells]
+    while all("." in text and text.endswith("0") for text in texts):
+        texts = [text[:-1].removesuffix(".") for text in texts]
+    decimals = [len(text.partition(".")[2]) for text in texts]
+    for cell, text, count in zip(cells, texts, decimals, strict=True):
+        point = POINT if max(decimals) > 0 == count else ""
+        no_sign = text.lstrip("-") if not text.strip("-0.") else text
+        cell.string = (
+            no_sign.replace("-", "−") + point + DIGIT * (max(decimals) - count)
+        )
+
+
+def set_range(cell: Tag) -> None:
+    """Keep a range in one piece."""
+    text = cell.get_text().strip()
+    cell.string = text.replace("-", "−") if "-" in text else text.replace(" to ", "–")
+    mark(cell, "range")
+
+
+def mark(cell: Tag, kind: str) -> None:
+    """Add a class to a cell."""
+    cell["class"] = [*filter(None, cell.get_attribute_list("class")), kind]
+
+
 def tidy(page: str) -> str:
     """Return HTML with the data frames in it as tables of a page."""
     soup = BeautifulSoup(page, "html.parser")
-    for table in soup.select("table.dataframe"):
+    for table in soup.select("table.dataframe, table[id^=T_]"):
         rows = [row.find_all(["th", "td"]) for row in table.find_all("tr")]
         head, body = rows[0], rows[1:]
         if table.select("[rowspan], [colspan]") or len(set(map(len, rows))) > 1:
@@ -46,13 +76,16 @@ def tidy(page: str) -> str:
             for row in rows:
                 row.pop(0).decompose()
         for column in zip(*rows, strict=True):
-            texts = [cell.get_text().strip() for cell in column[1:]]
-            if all(NUMBER.fullmatch(text) for text in texts if text):
-                for cell in column[1:]:
-                    set_number(cell)
+            filled = [cell for cell in column[1:] if cell.get_text().strip()]
+            texts = [cell.get_text().strip() for cell in filled]
+            if all(PLAIN.fullmatch(text) for text in texts):
+                align(filled)
+            elif all(RANGE.fullmatch(text) or NUMBER.fullmatch(text) for text in texts):
+                for cell, text in zip(filled, texts, strict=True):
+                    (set_range if RANGE.fullmatch(text) else set_number)(cell)
             else:
                 for cell in column:
-                    cell["class"] = "words"
+                    mark(cell, "words")
     return str(soup)
 
 
@@ -64,7 +97,7 @@ class Frames(SphinxTransform):
     def apply(self, **_: Any) -> None:
         """Set the tables of a page."""
         for node in self.document.findall(nodes.raw):
-            if 'class="dataframe"' in node.astext():
+            if re.search('class="dataframe"|<table id="T_', node.astext()):
                 node.children = [nodes.Text(tidy(node.astext()))]
 
 

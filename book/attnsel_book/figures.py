@@ -16,8 +16,9 @@ from torch import Tensor
 
 from attnsel.checks import check_choice, check_number, check_shape
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier
-from attnsel.tokens import Vocab
+from attnsel.model import AttentionClassifier, attention_on
+from attnsel.tokens import Vocab, pieces
+from attnsel_book.stills import plane_still, scatter_still, steer_still, told
 from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
 
 LOG_RANGE = 1e9  # greatest over least number of a logarithmic axis: halves hold no more
@@ -183,7 +184,23 @@ def scatter_explorer(
         "groups": groups.tolist(),
         "slider": slider,
     }
-    return embed("map", title, data)
+    return embed("map", title, data, _first_scatter(numbers, data, log))
+
+
+def _first_scatter(
+    numbers: Mapping[str, Tensor], data: Mapping[str, Any], log: Collection[str]
+) -> str:
+    """Return the explorer as it is before anything is chosen."""
+    at, scale = 0.0, "linear"
+    if data["slider"]:
+        _, least, most = data["slider"]
+        at, scale = (least * most) ** 0.5, "symlog"
+    labels = (list(numbers) * 2)[:2]
+    lines = [numbers[name] for name in labels]
+    shown = [line[0] + at * line[1] if len(line) > 1 else line[0] for line in lines]
+    colours = [data["colours"][group] for group in data["groups"]]
+    scales = ["log" if name in log else scale for name in labels]
+    return scatter_still(labels, shown, colours, scales)
 
 
 def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
@@ -227,7 +244,29 @@ def text_box(
         "lessons": list(examples.items()),
         "open": explained,
     }
-    return embed("textbox", "Type a review", data)
+    text = next(iter(examples), "")
+    still = _first_reading(pieces(text, vocab), pairs[-1][1], data)
+    return embed("textbox", "Type a review", data, still)
+
+
+def _first_reading(
+    words: list[tuple[str, int]], scores: Tensor, data: Mapping[str, Any]
+) -> str:
+    """Return the text of a box before one types: attention, values and the logit."""
+    weights = attention_on(words, scores)
+    ids = torch.tensor([s for _, s in words], dtype=torch.int64)
+    values = torch.where(ids < 0, 0.0, scores[ids.clamp(min=0), 1])
+    logit = float(weights @ values)
+    rows = {
+        "attention": coloured_text(words, weights, scale=0.6),
+        "value": coloured_text(words, values, scale=data["scale"], signed=True),
+    }
+    lines = [
+        f'<div class="line"><span>{name}</span>{row}</div>'
+        for name, row in rows.items()
+    ]
+    state = f"f(X) = {logit:+.2f}: {data['classes'][logit > 0]}."
+    return "".join(lines) + told(state, "To type another text")
 
 
 def flow_plane(
@@ -259,7 +298,8 @@ def flow_plane(
         "selected": top,
         "pairs": sorted(pairs),
     }
-    return embed("plane", "The flow on p in the plane", data)
+    still = plane_still(model, corpus, selected)
+    return embed("plane", "The flow on p in the plane", data, still)
 
 
 def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
@@ -280,4 +320,5 @@ def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
         "wanted": ids.index(wanted),
         "colours": [NEGATIVE, POSITIVE],
     }
-    return embed("steer", "Move p until the review is read rightly", data)
+    still = steer_still(data["words"], places, data["values"], model.cls.detach())
+    return embed("steer", "Move p until the review is read rightly", data, still)

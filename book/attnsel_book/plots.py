@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnsel.statistics import binned
 from attnsel.train import History
-from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, token_scatter
+from attnsel_book.style import CONTRAST, NEUTRAL, token_scatter
 
 HEIGHTS = r"value $E_s^\top v$", r"attention score $E_s^\top p$"
 COLUMNS = 1, 0  # of the scores: E v on the left, E p on the right
@@ -65,10 +65,10 @@ def draw_training(history: History) -> None:
     steps = history.step
     percent = 100 * history.accuracy
     test_percent = 100 * history.test_accuracy
-    left.plot(steps, history.loss, color=POSITIVE, label="training")
-    left.plot(steps, history.test_loss, "--", color=NEGATIVE, label="test")
-    right.plot(steps, percent, color=POSITIVE, label="training")
-    right.plot(steps, test_percent, "--", color=NEGATIVE, label="test")
+    left.plot(steps, history.loss, color="black", label="training")
+    left.plot(steps, history.test_loss, "--", color=CONTRAST, label="test")
+    right.plot(steps, percent, color="black", label="training")
+    right.plot(steps, test_percent, "--", color=CONTRAST, label="test")
     best = int(history.test_accuracy.argmax())
     best_step = int(steps[best])
     for axes in (left, right):

@@ -1,18 +1,22 @@
 """The look of the book's figures: one palette, set once."""
 
+import base64
 import html
+import itertools
+import math
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from cycler import cycler
 from IPython import get_ipython
-from IPython.core.pylabtools import print_figure
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
+from PIL import Image
 from torch import Tensor
 
 from attnsel.statistics import binned
@@ -23,7 +27,11 @@ POSITIVE = "#0072B2"
 NEGATIVE = "#D55E00"
 NEUTRAL = "#8a8a8a"
 ACCENT = "#009E73"
+CONTRAST = "#AA4499"
+# Of curves, since blue and orange mean the label.
+CURVES = [ACCENT, CONTRAST, "#999933", "#6B4E2E", "#66CCBB", "#C9A0DC"]
 CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+CSS_DPI = 96  # pixels of a page an inch
 SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
 
 
@@ -33,7 +41,7 @@ def use_style() -> None:
     The SVG holds no date, so a figure whose data did not change is the same file.
     """
     pyplot.style.use("attnsel_book.figures")
-    pyplot.rcParams["axes.prop_cycle"] = cycler(color=CLASSES)
+    pyplot.rcParams["axes.prop_cycle"] = cycler(color=CURVES)
     if get_ipython() is not None:
         set_matplotlib_formats("svg", metadata={"Date": None})
 
@@ -92,12 +100,42 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
 
 
 def figure_html(figure: Figure, alt: str) -> str:
-    """Close a figure and return it as an `<img>` with its data inside, for `frames`."""
-    kind: Any = {"fmt": "webp", "dpi": 144, "pil_kwargs": {"lossless": True}}
-    data = print_figure(figure, bbox_inches=None, base64=True, **kind)
+    """Close a figure and return it as `<img>`s with their data inside, for `frames`.
+
+    There is one for each column of axes; where a page is narrow they stand below each
+    other.
+    """
+    file = BytesIO()
+    figure.savefig(file, dpi=1.5 * CSS_DPI)
+    cuts = columns(figure)
     pyplot.close(figure)
-    return (
-        f'<img alt="{html.escape(alt)}" style="width:100%;height:auto;'
-        f'max-width:{figure.get_figwidth() * 96:.0f}px" '
-        f'src="data:image/webp;base64,{data}">'
-    )
+    parts = []
+    with Image.open(file) as whole:
+        for i, (left, right) in enumerate(itertools.pairwise(cuts)):
+            box = round(left * whole.width), 0, round(right * whole.width), whole.height
+            stored = BytesIO()
+            whole.crop(box).save(stored, "webp", lossless=True)
+            data = base64.b64encode(stored.getvalue()).decode()
+            width = figure.get_figwidth() * CSS_DPI * (right - left)
+            name = alt if i == 0 else f"Panel {i + 1} of {len(cuts) - 1}"
+            parts.append(
+                f'<img alt="{html.escape(name)}" style="flex:1 1 '
+                f"max({100 * (right - left):.2f}%,min(100%,13em));min-width:0;"
+                f'max-width:{width:.0f}px;height:auto" '
+                f'src="data:image/webp;base64,{data}">'
+            )
+    style = "display:flex;flex-wrap:wrap;align-items:flex-start"
+    return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def columns(figure: Figure) -> list[float]:
+    """Return where a drawn figure can be cut between axes, as parts of its width."""
+    reach = figure.canvas.get_width_height()[0]
+    boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
+    cuts, end = [0.0], math.inf
+    for box in sorted(boxes, key=lambda box: box.x0):
+        if box.x0 > end:
+            cuts.append((end + box.x0) / 2 / reach)
+            end = box.x1
+        end = box.x1 if math.isinf(end) else max(end, box.x1)
+    return [*cuts, 1.0]

@@ -1,6 +1,7 @@
 """What the figures of single chapters show, read back from their axes."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -33,8 +34,10 @@ from attnsel_book.chapters.one_step.figures import draw_prediction
 from attnsel_book.chapters.selection import figures as selection_figures
 from attnsel_book.chapters.selection.figures import draw_window
 from attnsel_book.plots import draw_training
-from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE, use_style
+from attnsel_book.style import CURVES, NEGATIVE, NEUTRAL, POSITIVE, use_style
 
+# What a curve of a label is called.
+SIDE = re.compile(r"(positive|negative) class|verdict|against it")
 POWERS = torch.logspace(0, 4, 9).double()  # norms of p
 
 
@@ -60,7 +63,10 @@ def panels():
         named = [one for one in axes.lines if not one.get_label().startswith("_")]
         colours = [one.get_color() for one in named]
         assert len(set(colours)) == len(colours)
-        assert set(colours) <= {*CLASSES, NEUTRAL}
+        # Blue and orange mean the label, and so no other curve has them.
+        sides = [one.get_color() for one in named if SIDE.search(one.get_label())]
+        assert set(sides) <= {POSITIVE, NEGATIVE}
+        assert set(colours) - set(sides) <= {*CURVES, NEUTRAL, "black"}
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tools.measure_pages import serving, start_chromium
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("pdf")]  # printed once
 
 PAGE = """<!doctype html><html lang="en"><title>{0}</title>
+<style>.leaf {{ break-before: page }}</style>
 <div id="print-main-content"><nav>old list</nav></div>
 <article><h1 id="top">{0}</h1>{1}</article></html>"""
 BOOK = {
@@ -22,15 +24,20 @@ BOOK = {
         <details class="hide"><summary>Code</summary><h2>Folded code</h2></details>
         <h2>A claim with a &lt; b</h2><p>See <a href="other.html">another</a>,
         <a href="https://example.org/there">there</a>.</p>""",
+    "claims": "<p>A list that is looked up.</p>",
     "last": '<h2 id="end">The end</h2><p>From <a href="intro.html">the start</a>.</p>',
     "other": "<p>A page that is not in the list.</p>",
 }
 
 
+LISTED = [{"file": f"book/{name}"} for name in ("claims", "middle", "last")]
+CONTENTS = "document.querySelector('.printed').innerText"
+
+
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The PDF of three of the four pages; what stands outside of streams is text."""
-    from playwright.sync_api import sync_playwright
+def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
+    """The PDF of all pages but one, and the text of its contents."""
+    from playwright.sync_api import Page, sync_playwright
 
     site = tmp_path_factory.mktemp("site")
     (site / "book").mkdir()
@@ -38,12 +45,22 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
         page = PAGE.format(name.title(), content)
         (site / "book" / f"{name}.html").write_text(page, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(print_book, "pages", lambda: ["intro", "middle", "last"])
+        toc = {"root": "book/intro", "parts": [{"chapters": LISTED}]}
+        (site / "_toc.yml").write_text(json.dumps(toc), "utf-8")
+        patch.setattr(print_book, "ROOT", site)
+        patch.setattr(Page, "close", lambda _: None)  # for a look at its end
         with serving(str(site)) as address, sync_playwright() as playwright:
             browser = start_chromium(playwright)
             print_book.print_book(browser, address, site / "book.pdf")
+            contents = browser.contexts[0].pages[0].evaluate(CONTENTS)
             browser.close()
-    return (site / "book.pdf").read_bytes().decode("latin-1")
+    return (site / "book.pdf").read_bytes(), contents
+
+
+@pytest.fixture(scope="module")
+def printed(book: tuple[bytes, str]) -> str:
+    """What stands outside of streams is text."""
+    return book[0].decode("latin-1")
 
 
 def outline(pdf: str) -> list[str]:
@@ -73,12 +90,20 @@ def test_each_page_stands_in_the_pdf_in_its_place(printed: str) -> None:
         "2 A claim with a < b",
         "1 Last",
         "2 The end",
+        "1 Claims",
     ]
+
+
+def test_the_contents_tell_where_chapters_begin_and_what_is_looked_up(
+    book: tuple[bytes, str],
+) -> None:
+    # The list itself has the first page, and each chapter begins one.
+    assert book[1].split() == ["Intro2", "Middle3", "Last4", "Appendix", "Claims5"]
 
 
 def test_links_lead_to_their_place_and_out_of_the_book(printed: str) -> None:
     # The list of pages, then the links in the text; what is not printed has none.
-    pages = ["/intro--", "/middle--", "/last--"]
+    pages = ["/intro--", "/middle--", "/last--", "/claims--"]
     links = re.findall(r"/Subtype /Link.*?/(?:Dest (\S+)|URI \((.*?)\))", printed, re.S)
     assert [place or address for place, address in links] == [
         *pages,
@@ -91,4 +116,8 @@ def test_links_lead_to_their_place_and_out_of_the_book(printed: str) -> None:
 def test_the_pages_are_those_of_the_book() -> None:
     toc = (Path(__file__).parents[2] / "_toc.yml").read_text("utf-8")
     files = re.findall(r"(?:file|root): (?:book/)?([\w/]+)", toc)
-    assert print_book.pages() == [Path(file).name for file in files]
+    found = print_book.pages()
+    assert sorted(found) == sorted(Path(file).name for file in files)
+    appendix = ["package", "package_models", "package_theory", "claims"]
+    assert set(appendix) <= set(found[-7:])
+    assert found[:2] == ["intro", "train"]

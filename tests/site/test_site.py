@@ -591,3 +591,121 @@ def test_results_are_mentioned_by_their_names():
     assert mentions
     for target, words in mentions:
         assert "thm-" not in re.sub("<[^>]*>", "", words), target
+
+
+# What a figure that moves shows before its script has run, and where none runs.
+HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
+  .filter((e) => e.checkVisibility() &&
+    e.getBoundingClientRect().height < 40 || !e.innerText.trim()
+      && !e.querySelector("img, svg, table, math")).map((e) => e.id || e.className)"""
+
+
+@pytest.fixture(scope="module")
+def without_scripts(browser) -> Iterator[Any]:
+    """A tab in which no script runs."""
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("page", grouped(CHAPTERS))
+def test_without_scripts_no_figure_is_empty(without_scripts, address, page):
+    without_scripts.goto(f"{address}/{page}")
+    assert without_scripts.evaluate(HOLDS) == []
+
+
+# A picture by Matplotlib has a group for each text. Its letters are drawn a hundred
+# units high; those of exponents and indices are smaller, as they are in print.
+TEXTS = """(picture) => {
+  const box = document.createElement("div");
+  box.innerHTML = picture.slice(picture.indexOf("<svg"));
+  document.body.append(box);
+  const svg = box.firstChild, {width} = svg.viewBox.baseVal;
+  svg.setAttribute("width", width);
+  const texts = [...svg.querySelectorAll("g[id^=text_]")].map((text) => {
+    const {left, right, top, bottom} = text.getBoundingClientRect();
+    const sizes = [...text.querySelectorAll("use")].map((letter) => {
+      const {a, b} = letter.getScreenCTM();
+      return 100 * Math.hypot(a, b);
+    });
+    return {left, right, top, bottom, size: Math.max(...sizes)};
+  }).filter(({left, right}) => right > left);
+  box.remove();
+  const pairs = texts.flatMap((one, i) => texts.slice(0, i).map((two) => [
+    Math.min(one.right, two.right) - Math.max(one.left, two.left),
+    Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top)]));
+  return {width, least: Math.min(1000, ...texts.map(({size}) => size)),
+    overlaps: pairs.filter(([across, up]) => across > 1 && up > 1).length};
+}"""
+DRAWN = """() => [...document.querySelectorAll("article img[src$='.svg']")]
+  .filter((image) => image.checkVisibility() && image.closest("figure, .cell_output"))
+  .map((image) => [image.src.split("/").pop(), image.getBoundingClientRect().width])"""
+
+
+@functools.cache
+def texts_of(tab: Any, name: str) -> dict[str, float]:
+    """Return what a stored picture's labels are like at its own size."""
+    (path,) = SITE.rglob(f"_images/{name}")
+    found: dict[str, float] = tab.evaluate(TEXTS, path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_labels_of_figures_can_be_read(view, width):
+    view.resize(width)
+    for name, shown in view.tab.evaluate(DRAWN):
+        texts = texts_of(view.tab, name)
+        assert texts["overlaps"] == 0, name
+        assert texts["least"] * shown / texts["width"] >= 9, name
+
+
+# Where the question, the first figure and the knobs of a page begin, and its cost.
+ORDER = """() => {
+  const article = document.querySelector("article");
+  const top = (e) => e && e.checkVisibility()
+    ? e.getBoundingClientRect().top + scrollY : null;
+  const code = [...article.querySelectorAll("div.highlight")];
+  const lines = [...article.querySelectorAll("p")];
+  return {
+    guess: top(article.querySelector(".guess")),
+    figure: top(article.querySelector("figure:has(.attnsel, img)")),
+    knobs: top(code.find((e) => e.textContent.startsWith("# knobs"))),
+    cost: top(lines.find((e) => /chapter takes about/.test(e.textContent))),
+  };
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_question_and_figure_come_before_the_knobs(view, width):
+    view.resize(width)
+    found = view.tab.evaluate(ORDER)
+    # Who brings texts of their own does so first.
+    if None in (found["guess"], found["knobs"]) or view.page == "book/own_texts.html":
+        return
+    assert found["cost"] is None  # under "How to run it", which is folded
+    assert found["guess"] < 844
+    assert found["guess"] < found["knobs"]
+    if view.page not in DETAILS:
+        assert found["guess"] < found["figure"] < found["knobs"]
+
+
+# What columns of tables are like: numbers to the right, heads as their columns.
+COLUMNS = r"""() => [...document.querySelectorAll("article table")].flatMap((table) => {
+  const rows = [...table.rows].map((row) => [...row.cells]);
+  const side = (cell) => /right|end/.test(getComputedStyle(cell).textAlign);
+  const number = /^[-−]?[\d.,]+[\u2007\u2008 ]*%?$/;
+  const [head, ...body] = rows;
+  if (!body.length || !table.matches(".dataframe, [id^=T_]")) { return []; }
+  return head.flatMap((top, k) => {
+    const cells = body.map((row) => row[k]).filter((cell) => cell?.innerText.trim());
+    const numbers = cells.length && cells.every((cell) => number.test(cell.innerText));
+    const wrong = cells.some((cell) => side(cell) !== side(top)) && "head"
+      || numbers && !cells.every(side) && "numbers"
+      || cells.some((cell) => /^-?[\d.]+e[-+]?\d+$/.test(cell.innerText)) && "power";
+    return wrong ? [[wrong, top.innerText, cells[0].innerText]] : [];
+  });
+})"""
+
+
+def test_numbers_of_tables_stand_to_the_right(view):
+    assert view.tab.evaluate(COLUMNS) == []

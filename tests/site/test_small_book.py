@@ -69,6 +69,15 @@ WRONG = r"""## A wrong formula
 
 What cannot be set: $\nosuchcommand x$.
 """
+OPENING = """# Opening
+
+:::{admonition} Guess
+:class: guess
+Does it rise?
+:::
+"""
+COST = "From top to bottom this chapter takes about 10 s on 1 CPU core."
+RUN = "# Landing\n\nAll in short.\n"
 ALL = "# All claims\n\nCLAIMS\n"
 
 
@@ -113,6 +122,7 @@ AXES = """<g id="axes_{0}"><g id="patch_{0}"><path d="M {1} 5 L {2} 45"/></g>
 <g transform="translate({3} 40) scale(0.1 -0.1)"/></g>"""
 PANELS = SVG.format(AXES.format(1, 10, 90, 4) + AXES.format(2, 120, 180, 112))
 DRAWING = nbformat.v4.new_output("display_data", {"image/svg+xml": PANELS})
+ORDER = "first", "last", "claims", "opening", "landing"
 CLAIMS = [
     claim('error < 1e-3 & "small"', "0.5", by="the paper"),
     claim("it rises", "12"),
@@ -132,10 +142,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "templates" / "page.html").write_text(PAGE, "utf-8")
     (folder / "conf.py").write_text(CONF, "utf-8")
     files = {"book/last.md": LAST, "book/claims.md": ALL}
-    toc = "```{toctree}\nbook/first\nbook/last\nbook/claims\n```\n"
+    chapters = [f"book/{name}" for name in ORDER]
+    toc = "```{toctree}\n" + "\n".join(chapters) + "\n```\n"
     for name, text in ({"index.md": f"# Book\n\n{toc}"} | files).items():
         (folder / name).write_text(text, "utf-8")
-    chapters = ["book/first", "book/last", "book/claims"]
     parts = "".join(f"  - file: {name}\n" for name in chapters)
     (folder / "_toc.yml").write_text(f"root: index\nparts:\n- chapters:\n{parts}")
     cells = [
@@ -152,6 +162,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         cells=cells, metadata={"language_info": language}
     )
     nbformat.write(notebook, folder / "book" / "first.ipynb")
+    needs = [cell("install", tags=["hide-input"]), cell("imports", tags=["hide-input"])]
+    cost = nbformat.v4.new_markdown_cell(COST, id="cost")
+    drawn = cell("drawn", DRAWN, **captioned("fig-opening-line", "A line."))
+    how = nbformat.v4.new_markdown_cell("## How to run it\n\nIn Colab.", id="how")
+    for name, text, rest in (
+        ("opening", OPENING, [cell("knobs"), drawn]),
+        ("landing", RUN, [how]),
+    ):
+        head = nbformat.v4.new_markdown_cell(text, id="head")
+        notebook["cells"] = [head, cost, *needs, *rest]
+        nbformat.write(notebook, folder / "book" / f"{name}.ipynb")
     done = build(folder)
     assert done.returncode == 0, done.stderr
     paths = (folder / "out" / "book").glob("*.html")
@@ -232,6 +253,29 @@ def test_an_exercise_leads_to_its_copy_and_a_formula_to_the_exercise(site):
     back = re.search(r'<p class="way"><a[^>]*href="#ex-first-twice"', page)
     assert formula < back.start() < page.index('id="ex-first-twice"')
     assert re.search(r'href="#equation-eq-first-sum"', page)
+
+
+def test_question_and_figure_come_before_what_a_run_needs_and_the_numbers(site):
+    text = words(site["opening"])
+    told = ["Does it rise?", "A line.", "run('drawn')", "How to run it", "about 10 s"]
+    told += ["run('install')", "run('imports')", "run('knobs')"]
+    places = [text.index(part) for part in told]
+    assert places == sorted(places)
+    (fold,) = re.findall(
+        r'<details class="run">(.*?)</details>\s*<div class="cell',
+        site["opening"],
+        re.S,
+    )
+    assert "about 10 s" in fold
+    assert "knobs" not in fold
+
+
+def test_what_a_run_costs_stands_where_a_page_says_how_to_run_it(site):
+    text = words(site["landing"])
+    assert (
+        text.index("How to run it") < text.index("about 10 s") < text.index("In Colab")
+    )
+    assert "<details" not in site["landing"]
 
 
 def test_results_have_their_names_and_no_numbers(site):

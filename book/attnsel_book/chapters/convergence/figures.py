@@ -5,7 +5,7 @@ from matplotlib import pyplot
 from torch import Tensor
 
 from attnsel.flow import Flow
-from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL
 
 
 def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
@@ -15,9 +15,9 @@ def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
     exponent -2 of Theorem B, through the last point.
     """
     R = flow.norms
-    _, axes = pyplot.subplots(figsize=(6, 3.8))
-    axes.loglog(R, gap, color=POSITIVE, label="flow, $1 - \\cos(p, u_\\star)$")
-    axes.loglog(R, bound, color=NEGATIVE, label="Theorem A, $C / \\|p\\|$")
+    _, axes = pyplot.subplots(figsize=(4.8, 3.6))
+    axes.loglog(R, gap, color="black", label="flow, $1 - \\cos(p, u_\\star)$")
+    axes.loglog(R, bound, color=CONTRAST, label="Theorem A, $C / \\|p\\|$")
     late = R[R > 300]
     law = float(gap[-1]) * (R[-1] / late) ** 2
     axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
@@ -33,16 +33,16 @@ def draw_tiny(path: Tensor, difference: Tensor) -> None:
     part = path[0] - (path[0] @ along) * along
     norms = path.norm(dim=1)
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
-    left.plot(*path.T, color=POSITIVE, label="$p$")
-    left.plot(*path[0], "o", color=POSITIVE)
+    left.plot(*path.T, color="black", label="$p$")
+    left.plot(*path[0], "o", color="black")
     shaft = {"angles": "xy", "scale_units": "xy", "scale": 1}
     left.quiver(
-        0, 0, *(4 * along), color=NEGATIVE, label="$u_\\star$, times 4", **shaft
+        0, 0, *(4 * along), color=CONTRAST, label="$u_\\star$, times 4", **shaft
     )
     left.quiver(0, 0, *part, color=NEUTRAL, label="$w$", **shaft)
     left.set(xlabel="first entry of $p$", ylabel="second entry", aspect="equal")
     left.legend(loc="lower right", fontsize=9)
-    right.loglog(norms, 1 - path @ along / norms, color=POSITIVE, label="$1 - \\cos$")
+    right.loglog(norms, 1 - path @ along / norms, color="black", label="$1 - \\cos$")
     law = part.square().sum() / 2 / norms**2
     right.loglog(norms, law, "--", color=ACCENT, label="$\\|w\\|^2/(2\\|p\\|^2)$")
     right.set(xlabel="$\\|p\\|$")
@@ -61,7 +61,7 @@ def draw_leads(
     whose leads are at least one.
     """
     _, axes = pyplot.subplots(figsize=(5.2, 3.4))
-    axes.semilogx(norms, leads / norms, color=POSITIVE, label="flow")
+    axes.semilogx(norms, leads / norms, color="black", label="flow")
     axes.axhline(margin, ls="--", color=ACCENT, label="$m$")
     axes.axhline(1 / separator, color=NEUTRAL, lw=1, label="$1/\\|h\\|$")
     axes.set(xlabel="$\\|p\\|$", ylabel="least lead over $\\|p\\|$")

@@ -10,11 +10,19 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
-from attnsel_book.style import ACCENT, CLASSES, NEGATIVE, NEUTRAL, POSITIVE, seed_range
+from attnsel_book.style import (
+    ACCENT,
+    CONTRAST,
+    CURVES,
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    seed_range,
+)
 
 PARTS = [0.01, 0.02, 0.05, 0.1, 0.2]  # of the words of a review that are deleted
 PRICES = [10, 100, 1000]  # of a changed prediction
-COLOURS = POSITIVE, NEGATIVE, CLASSES[3], CLASSES[4]
+COLOURS = "black", CURVES[3], CONTRAST, CURVES[2]
 
 
 def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 
-from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 
 
 def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> None:
@@ -16,9 +16,9 @@ def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> Non
     draw each; `runs` says which optimizer, at which lead, has a line of this name.
     """
     marks = {
-        "l2": ("o", POSITIVE, "$\\ell_2$"),
-        "linf": ("s", NEGATIVE, "$\\ell_\\infty$"),
-        "l1": ("^", ACCENT, "$\\ell_1$"),
+        "l2": ("o", ACCENT, "$\\ell_2$"),
+        "linf": ("s", CONTRAST, "$\\ell_\\infty$"),
+        "l1": ("^", CURVES[2], "$\\ell_1$"),
     }
     _, axes = pyplot.subplots(figsize=(5.2, 3.2))
     for norm, (mark, colour, label) in marks.items():
@@ -47,9 +47,9 @@ def draw_balls(
     (k, 2) of the optimizer that goes with it.
     """
     looks = {
-        "l2": (POSITIVE, "$\\ell_2$", "normalized descent"),
-        "linf": (NEGATIVE, "$\\ell_\\infty$", "sign descent"),
-        "l1": (ACCENT, "$\\ell_1$", "coordinate descent"),
+        "l2": (ACCENT, "$\\ell_2$", "normalized descent"),
+        "linf": (CONTRAST, "$\\ell_\\infty$", "sign descent"),
+        "l1": (CURVES[2], "$\\ell_1$", "coordinate descent"),
     }
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 4))
     x, y = np.meshgrid(*2 * [np.linspace(-3.2, 3.2, 400)])

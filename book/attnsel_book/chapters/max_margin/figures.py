@@ -31,7 +31,7 @@ def draw_selection(
     left.scatter(values, scores, s=10, c=colours, lw=0)
     left.set(ylim=(-0.9, 2.3), title=title, xlabel="value $E_s^\\top v$")
     left.set_ylabel("$E_s^\\top p\\;/\\;(m\\|p\\|)$")
-    right.plot(attention.sort().values, color=POSITIVE)
+    right.plot(attention.sort().values, color="black")
     right.set(xlabel="sequence, sorted", ylim=(-0.03, 1.03))
     right.set_title("attention on relevant token")
     return figure
@@ -62,19 +62,21 @@ def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     first, second, third, fourth = panels.flat
     norms = flow.norms
     low, high = flow.attention.aminmax(dim=1)
-    first.fill_between(norms, low, high, alpha=0.2, lw=0, label="least to greatest")
-    first.plot(norms, flow.attention.mean(1), label="mean")
+    first.fill_between(
+        norms, low, high, color=NEUTRAL, alpha=0.4, lw=0, label="least to greatest"
+    )
+    first.plot(norms, flow.attention.mean(1), color="black", label="mean")
     first.set_ylabel("attention on relevant token")
     first.legend(loc="lower right")
-    second.plot(norms, flow.loss)
+    second.plot(norms, flow.loss, color="black")
     second.set_ylabel("logistic loss $L$")
     square = float(gap[-1]) * (norms[-1] / norms) ** 2
-    third.plot(norms, gap, label="$1 - \\cos$")
+    third.plot(norms, gap, color="black", label="$1 - \\cos$")
     third.plot(norms, square, "--", color=ACCENT, label="slope $-2$")
     third.set(ylabel="$1 - \\cos(p, u_\\star)$", ylim=(1e-7, 3), yscale="log")
     third.legend()
     time = flow.log_time[1:].clamp(min=1)
-    fourth.plot(norms[1:], time, color=POSITIVE, label="flow")
+    fourth.plot(norms[1:], time, color="black", label="flow")
     fourth.plot(norms, margin * norms, "--", color=ACCENT, label="$m\\,\\|p\\|$")
     fourth.set(ylabel="log of time", ylim=(1, None), yscale="log")
     fourth.legend()

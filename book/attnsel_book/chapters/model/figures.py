@@ -36,7 +36,7 @@ def draw_classifier(
     """
     q = torch.softmax(a, dim=0)
     logit = float(q @ b)
-    _, axes = pyplot.subplots(figsize=(6.4, 4.4))
+    _, axes = pyplot.subplots(figsize=(5.8, 4.4))
     left = -2.35
     right = len(words)
     axes.set(xlim=(left, right), ylim=(-1.9, 6.2))

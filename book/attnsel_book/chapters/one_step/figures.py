@@ -34,8 +34,8 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     ticks = [-decade, 0.0, decade]
     written = f"{decade:.0e}".replace("e-0", "e-")
     names = [f"-{written}", "0", written]
-    axes.set_xticks(ticks, names, fontsize=8)
-    axes.set_yticks(ticks, names, fontsize=8)
+    axes.set_xticks(ticks, names, fontsize=9)
+    axes.set_yticks(ticks, names, fontsize=9)
     axes.minorticks_off()
 
 

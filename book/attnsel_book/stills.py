@@ -1,0 +1,101 @@
+"""What figures that move hold until their script draws them: the first state."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from matplotlib import pyplot
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.flow import gradient_flow
+from attnsel.model import AttentionClassifier
+from attnsel.theory import max_margin
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
+
+SIDES = {1: POSITIVE, 0: NEUTRAL, -1: NEGATIVE}
+BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points"}
+
+
+def told(state: str, what: str) -> str:
+    """Return a line that tells a state, and what a script would do."""
+    return f"<p>{state} {what} needs JavaScript.</p>".replace(" -", " −")
+
+
+def scatter_still(
+    labels: Sequence[str],
+    columns: Sequence[Tensor],
+    colours: Sequence[str],
+    scales: Sequence[str],
+) -> str:
+    """Draw points in their colours, with two labelled columns (V,) across and up.
+
+    A scale is "linear", "log" or "symlog", which is logarithmic but near 0.
+    """
+    figure, axes = pyplot.subplots(figsize=(5, 3.6))
+    axes.scatter(columns[0], columns[1], s=3, c=colours, lw=0)
+    axes.set(xlabel=labels[0], ylabel=labels[1])
+    for name, numbers, scale in zip("xy", columns, scales, strict=True):
+        most = float(numbers.abs().max())
+        if scale == "symlog" and most:
+            getattr(axes, f"set_{name}scale")(scale, linthresh=most / 1000)
+            far = 10.0 ** math.floor(math.log10(most))
+            axes.set(**{f"{name}ticks": [-far, -far / 100, 0, far / 100, far]})
+        elif scale == "log":
+            axes.set(**{f"{name}scale": scale})
+    axes.minorticks_off()
+    picture = figure_html(figure, f"Tokens by {labels[0]}, across, and {labels[1]}.")
+    return picture + told("", "To choose the axes and to find a token")
+
+
+def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
+    """Draw the words, the path of p, and the direction that selects best, if any."""
+    places, start = model.embeddings.detach(), model.cls.detach()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # it may end before
+        path = gradient_flow(model, corpus, max_norm=15 + float(start.norm())).cls
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(7.6, 3.6))
+    sign = dict(zip(selected.tolist(), corpus.signs.tolist(), strict=True))
+    for s, (word, place) in enumerate(zip(corpus.vocab, places.tolist(), strict=True)):
+        left.plot(*place, "o", color=SIDES[sign.get(s, 0)])
+        left.annotate(word, place, **BESIDE)
+    right.plot(*path.T, color="black", label="path of $p$")
+    right.plot(*start, "o", color="black")
+    try:
+        ahead = 15 * max_margin(places, corpus, selected).direction
+        ends = torch.stack([0 * ahead, ahead])
+        right.plot(*ends.T, "--", color=ACCENT, label="$u_\\star$")
+    except ValueError:  # no p puts all of them ahead
+        pass
+    left.margins(0.15)
+    left.set(title="words", xlabel="first coordinate", ylabel="second coordinate")
+    right.set(title="$p$", xlabel="first coordinate", ylabel="second coordinate")
+    right.legend()
+    picture = figure_html(
+        figure, "Words in the plane; the path of p and where it goes."
+    )
+    return picture + told("", "To drag the words and p")
+
+
+def steer_still(
+    words: Sequence[str], places: Tensor, values: Sequence[float], p: Tensor
+) -> str:
+    """Draw k words at their places (k, 2) with p, and tell their values (k,)."""
+    figure, axes = pyplot.subplots(figsize=(3.6, 3.2))
+    for word, place, value in zip(words, places.tolist(), values, strict=True):
+        axes.plot(*place, "o", color=POSITIVE if value > 0 else NEGATIVE)
+        axes.annotate(word, place, **BESIDE)
+    end = float(p[0]), float(p[1])
+    axes.annotate("", end, (0, 0), arrowprops={"arrowstyle": "->"})
+    axes.annotate("$p$", end, **BESIDE)
+    axes.set(xlim=(-3, 3), ylim=(-3, 3))
+    weights = torch.softmax(places @ p, 0).tolist()
+    pairs = list(zip(words, weights, values, strict=True))
+    shares = ", ".join(f"{word} {share:.0%}" for word, share, _ in pairs)
+    logit = sum(share * value for _, share, value in pairs)
+    read = "positive" if logit > 0 else "negative"
+    state = f"Attention: {shares}. The logit is {logit:.2f}: read as {read}."
+    picture = figure_html(figure, "Three words and p as an arrow in the plane.")
+    return picture + told(state, "To drag p")
