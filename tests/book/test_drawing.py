@@ -37,7 +37,7 @@ from attnsel_book.plots import draw_training
 from attnsel_book.style import CURVES, NEGATIVE, NEUTRAL, POSITIVE, use_style
 
 # What a curve of a label is called.
-SIDE = re.compile(r"(positive|negative) class|verdict|against it")
+SIDE = re.compile(r"(positive|negative) class|for the verdict|against it")
 POWERS = torch.logspace(0, 4, 9).double()  # norms of p
 
 
