@@ -262,7 +262,7 @@ def test_a_check_returns_the_function_to_go_on_with():
 
     InteractiveShell.instance()
     with capture_output() as said:
-        assert check("one-step-alpha", mine) is mine
+        assert inspect.unwrap(check("one-step-alpha", mine)) is mine
         assert check("one-step-alpha", lambda corpus: -mine(corpus)) is solution
         assert check("one-step-alpha", lambda corpus: ...) is solution
         assert check("one-step-alpha", solution) is solution
@@ -294,6 +294,33 @@ def test_a_right_function_is_there_in_the_next_chapter(capsys):
     for broken in ("def my_alpha(corpus): return 0", "def my_alpha(", "my_alpha = 3"):
         kept.write_text(broken)
         assert mine("one-step-alpha") is solution
+
+
+ROW = [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "wanted"),
+    [
+        (np.ndarray, torch.tensor([1.0, 2], requires_grad=True), np.array([1.0, 2])),
+        (np.ndarray, [torch.tensor(1), 2.5], np.array([1, 2.5])),
+        (np.ndarray, {3}, np.array([3])),
+        (torch.Tensor, ROW, torch.tensor(ROW)),
+        (torch.Tensor, np.eye(2), torch.eye(2, dtype=torch.float64)),
+        (tuple[np.ndarray, float], (ROW, np.float32(0.5)), (np.array(ROW), 0.5)),
+        (bool, np.True_, True),
+        (list[float], ROW, ROW),
+    ],
+)
+def test_the_next_lines_get_the_kind_that_the_stub_says(kind, given, wanted):
+    found = calling.in_form(lambda x: x, kind)(given)
+    assert type(found) is type(wanted)
+    assert code(found) == code(wanted)
+
+
+def test_a_result_of_the_announced_kind_is_left_as_it_is():
+    x = torch.ones(2, requires_grad=True)
+    assert calling.in_form(lambda: x, torch.Tensor)() is x
 
 
 def test_an_unknown_name_is_told():

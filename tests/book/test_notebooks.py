@@ -195,8 +195,8 @@ def guess_faults(cells: list[Any]) -> list[str]:
     found = []
     prose = prose_of(cells)
     box = IN_SHORT.search(prose)
-    if box and box.start() < prose.find(GUESS) and "?" not in box["text"]:
-        found.append("In short stands before the guess and answers it")
+    if box and box.start() < prose.rfind(GUESS) and "?" not in box["text"]:
+        found.append("In short stands before a guess and answers it")
     for i, cell in enumerate(cells):
         if cell.cell_type == "markdown" and GUESS_THEN_RUN.search(cell.source):
             for following in cells[i + 1 :]:
@@ -315,6 +315,7 @@ QUESTION = ":::{admonition} Guess first\n:class: guess\nYes or no?\n:::"
         ([QUESTION, SAYS], 0),
         ([ASKS, QUESTION], 0),
         ([f"{QUESTION}\n\n{SAYS}"], 0),
+        ([QUESTION, SAYS, QUESTION], 1),
     ],
 )
 def test_an_answer_before_its_question_is_noticed(texts, faults):

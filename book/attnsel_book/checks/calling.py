@@ -2,16 +2,18 @@
 
 import copy
 import ctypes
+import functools
 import io
 import threading
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 
 LIMIT = 20.0  # seconds, for all examples of an exercise together
 
@@ -104,3 +106,45 @@ def _stop(thread: threading.Thread) -> None:
     error = ctypes.py_object(_TimeIsUpError)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
     thread.join(1)
+
+
+def in_form(function: Callable[..., Any], kind: Any) -> Callable[..., Any]:
+    """Return the function, its results of the kind that its stub says.
+
+    A check takes lists, arrays and tensors for the same; the lines after it need what
+    was announced.
+    """
+
+    @functools.wraps(function)
+    def used(*given: Any, **named: Any) -> Any:
+        result = function(*given, **named)
+        try:
+            return _as_kind(result, kind)
+        except Exception:  # then the next line says what it makes of it
+            return result
+
+    return used
+
+
+def _as_kind(value: Any, kind: Any) -> Any:
+    """Return a value as an array, a tensor, a number or a tuple of such."""
+    if get_origin(kind) is tuple:
+        return tuple(map(_as_kind, value, get_args(kind)))
+    if kind in (np.ndarray, torch.Tensor) and not isinstance(value, kind):
+        array = _as_array(value)
+        return array if kind is np.ndarray else torch.from_numpy(array)
+    if kind in (bool, float, int):
+        return kind(value)
+    return value
+
+
+def _as_array(value: Any) -> np.ndarray:
+    """Return numbers as an array of their own type."""
+    if isinstance(value, torch.Tensor):
+        dense = value.detach().cpu().to_dense()
+        return (dense.float() if dense.dtype == torch.bfloat16 else dense).numpy()
+    if issparse(value):
+        return value.toarray()
+    if isinstance(value, list | tuple | set):
+        return np.array([_as_array(x) for x in value])
+    return np.asarray(value)

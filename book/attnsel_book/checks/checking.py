@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from IPython.display import display
 
-from attnsel_book.checks.calling import Outcome, outcomes
+from attnsel_book.checks.calling import Outcome, in_form, outcomes
 from attnsel_book.checks.keeping import FOLDER, keep, kept
 from attnsel_book.checks.telling import as_numbers, code, difference, same
 
@@ -59,6 +59,11 @@ class Exercise:
     def effort(self) -> str:
         """Difficulty and time, as the title of the exercise in the book ends."""
         return f"{'●' * self.dots}{'○' * (3 - self.dots)}, {self.minutes} min"
+
+    @property
+    def returns(self) -> Any:
+        """What the stub says that it returns."""
+        return self.solution.__annotations__["return"]
 
     @property
     def text(self) -> str:
@@ -288,7 +293,8 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     unfinished function; a ValueError says that there is no exercise of this name.
 
     Returns:
-        The function to go on with: `mine` once it is right, until then the package's.
+        The function to go on with: `mine` once it is right, its results of the kind
+        that the stub says, until then the package's.
     """
     exercise = _find(name)
     if mine is exercise.solution:
@@ -312,7 +318,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     data = {"text/plain": text, "text/html": "".join(parts)}
     metadata = {"check": {"name": name, "state": verdict.state}}
     display(data, raw=True, metadata=metadata)
-    return mine if is_right else exercise.solution
+    return in_form(mine, exercise.returns) if is_right else exercise.solution
 
 
 def mine(name: str) -> Callable[..., Any]:
@@ -327,7 +333,7 @@ def mine(name: str) -> Callable[..., Any]:
         print(f"{name}: the package's function is used, as none of yours was kept")
         return exercise.solution
     print(f"{name}: your function is used, from the folder {FOLDER}")
-    return function
+    return in_form(function, exercise.returns)
 
 
 def hint(name: str) -> None:
