@@ -125,6 +125,7 @@ def functions(tree: Path, module: str) -> dict[str, ast.FunctionDef]:
     mutants = tree / "mutants"
     for path in mutants.glob(module):
         place = ".".join(path.relative_to(mutants).with_suffix("").parts)
+        place = place.removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 found[f"{place}.{node.name}"] = node

@@ -17,6 +17,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from scipy.optimize import brentq
+from tried import NAMES, by_name, of_each, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -26,17 +27,10 @@ from attnsel_book.checks.checking import exercise, exercises, judge
 from attnsel_book.checks.telling import code, difference
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-NAMES = sorted(exercises())
 CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
 TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+ min)\)")
 
-by_name = pytest.mark.parametrize("name", NAMES)
-
-
-@pytest.fixture(autouse=True)
-def time_enough(monkeypatch):
-    """Let the machine do other things meanwhile."""
-    monkeypatch.setattr(calling, "LIMIT", 600.0)
+pytestmark = pytest.mark.usefixtures("time_enough")
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +59,7 @@ USED = used()
 
 
 # Where numbers are compared, `test_mistakes` has the same ones from other lines.
-@pytest.mark.parametrize("name", [n for n in NAMES if exercises()[n].fault])
+@by_name(n for n in NAMES if exercises()[n].fault)
 def test_each_mistake_is_named(name):
     task = exercises()[name]
     for sentence, wrong in task.mistakes.items():
@@ -74,13 +68,13 @@ def test_each_mistake_is_named(name):
         assert sentence in verdict.text
 
 
-@by_name
+@of_each
 def test_unfinished_work_is_told_and_does_not_fail(name):
     assert judge(exercises()[name], lambda *_: ...).state == "open"
     assert judge(exercises()[name], lambda *_: None).state == "open"
 
 
-@by_name
+@of_each
 def test_there_are_two_hints_and_an_effort(name):
     task = exercises()[name]
     assert len(task.mistakes) >= 3
@@ -161,7 +155,7 @@ def names(term: str, text: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z]){re.escape(term)}{end}", text))
 
 
-@pytest.mark.parametrize("name", sorted(NAMED))
+@by_name(sorted(NAMED))
 def test_a_hint_names_something_of_its_own_exercise(name):
     for term, text in zip(NAMED[name], exercises()[name].hints, strict=True):
         assert names(term, text), (term, text)
@@ -193,7 +187,7 @@ def content(argument: Any) -> Any:
     return argument
 
 
-@by_name
+@of_each
 def test_the_arguments_are_the_same_on_each_call(name):
     first, again = (
         [list(map(content, arguments)) for arguments in exercises()[name].cases()]
@@ -226,7 +220,7 @@ def test_the_book_has_a_stub_for_each_check(name):
     assert output.metadata["check"] == {"name": name, "state": "open"}
 
 
-@by_name
+@of_each
 def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name):
     ((path, _),) = USED[name]
     task, names = exercises()[name], {}
@@ -337,7 +331,7 @@ def test_the_second_hint_comes_second(capsys):
     assert capsys.readouterr().out.startswith("def my_alpha(corpus: ")
 
 
-@by_name
+@of_each
 def test_a_stub_says_the_types_that_it_gets_and_returns(name):
     function = exercises()[name].solution
     types = function.__annotations__

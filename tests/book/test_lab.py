@@ -341,8 +341,16 @@ def test_drawn_sequences_satisfy_assumption_1(seed):
 
 
 # The page's first seed at the steps of its text: selected, lost, selected.
+# The others, with a first step that is small or large, every week.
 @pytest.mark.parametrize(
-    ("dim", "eta"), [(2048, 150), (2048, 300), (2048, 3000), (64, 30), (64, 30000)]
+    ("dim", "eta"),
+    [
+        pytest.param(2048, 150, marks=pytest.mark.weekly),
+        (2048, 300),
+        pytest.param(2048, 3000, marks=pytest.mark.weekly),
+        (64, 30),
+        pytest.param(64, 30000, marks=pytest.mark.weekly),
+    ],
 )
 def test_the_flow_of_the_page_is_that_of_the_package(dim, eta):
     sequences, corpus = drawn(0)

@@ -17,20 +17,15 @@ import pytest
 import torch
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
+from tried import by_name, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus, synthetic_corpus
-from attnsel_book.checks import calling
 from attnsel_book.checks.checking import exercises, judge
 from attnsel_book.checks.telling import as_numbers
 
-
-@pytest.fixture(autouse=True)
-def time_enough(monkeypatch):
-    """Let the machine do other things meanwhile."""
-    monkeypatch.setattr(calling, "LIMIT", 600.0)
-
+pytestmark = pytest.mark.usefixtures("time_enough")
 
 Answer = Callable[..., Any]
 SECOND: dict[str, dict[str, Answer]] = {}
@@ -1186,7 +1181,7 @@ SECOND["broken-winner"] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(SECOND))
+@by_name(sorted(SECOND))
 def test_a_mistake_made_in_other_lines_is_told_by_its_sentence(name):
     task = exercises()[name]
     assert len(SECOND[name]) == len(task.mistakes)

@@ -6,39 +6,23 @@ number changed, so that the check meets an answer that is right otherwise.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tried import TASKS, by_name, runs, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import synthetic_corpus
-from attnsel_book.checks import calling
-from attnsel_book.checks.checking import exercises, judge, no_arguments
+from attnsel_book.checks.checking import judge, no_arguments
 from attnsel_book.checks.telling import as_numbers
 
-TASKS = exercises()
+pytestmark = pytest.mark.usefixtures("time_enough")
 COMPARED = sorted(name for name, task in TASKS.items() if task.expected)
 ALONE = sorted(set(TASKS) - set(COMPARED))
-
-
-@pytest.fixture(autouse=True)
-def time_enough(monkeypatch):
-    """Let the machine do other things meanwhile."""
-    monkeypatch.setattr(calling, "LIMIT", 600.0)
-
-
-@functools.cache
-def runs(name: str) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Return what the shown solution returns in each case, and the case."""
-    task = TASKS[name]
-    cases = list(task.cases())
-    done = calling.outcomes(task.solution, cases)
-    return [(one.result, case) for one, case in zip(done, cases, strict=True)]
 
 
 def verdict_on(name: str, change: Callable[..., Any], only: int | None = None) -> Any:
@@ -68,7 +52,7 @@ def times(factor: float) -> Callable[..., np.ndarray]:
 WHOLE = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.int32), torch.int64)
 
 
-@pytest.mark.parametrize("name", COMPARED)
+@by_name(COMPARED)
 def test_one_per_cent_in_one_number_of_one_case_is_noticed(name):
     noticed = 0
     for i, (result, _) in enumerate(runs(name)):
@@ -81,7 +65,7 @@ def test_one_per_cent_in_one_number_of_one_case_is_noticed(name):
     assert verdict_on(name, times(1.01)).state == "wrong"
 
 
-@pytest.mark.parametrize("name", COMPARED)
+@by_name(COMPARED)
 def test_rounding_is_allowed_and_no_more(name):
     if getattr(runs(name)[0][0], "dtype", None) not in WHOLE:
         assert verdict_on(name, times(1 + 1e-5)).state == "right"
@@ -225,7 +209,7 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ALONE)
+@by_name(ALONE)
 def test_what_has_many_answers_has_its_bounds_where_it_says(name):
     right, wrong = NEARLY[name]
     for change in right:
@@ -236,9 +220,7 @@ def test_what_has_many_answers_has_its_bounds_where_it_says(name):
         assert verdict.state == "wrong", wrong.index(change)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in ALONE if TASKS[name].cases is not no_arguments]
-)
+@by_name(name for name in ALONE if TASKS[name].cases is not no_arguments)
 def test_wrong_in_the_last_case_alone_is_wrong(name):
     last = len(runs(name)) - 1
     assert verdict_on(name, NEARLY[name][1][0], only=last).state == "wrong"

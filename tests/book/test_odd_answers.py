@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -15,20 +14,14 @@ import pandas as pd
 import pytest
 import torch
 from scipy.sparse import csr_array
+from tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 
 from attnsel.corpus import Corpus
 from attnsel_book.checks import calling
 from attnsel_book.checks.checking import Exercise, Verdict, exercises, judge
 from attnsel_book.checks.telling import as_numbers
 
-NAMES = sorted(exercises())
-by_name = pytest.mark.parametrize("name", NAMES)
-
-
-@pytest.fixture(autouse=True)
-def time_enough(monkeypatch):
-    """Let the machine do other things meanwhile."""
-    monkeypatch.setattr(calling, "LIMIT", 600.0)
+pytestmark = pytest.mark.usefixtures("time_enough")
 
 
 class Evil:
@@ -172,7 +165,7 @@ def told(task: Exercise, answer: Any) -> Verdict:
     return verdict
 
 
-@by_name
+@of_each
 def test_what_is_no_function_is_told(name):
     for given in GIVEN:
         assert "itself, not" in told(exercises()[name], given).text
@@ -188,7 +181,7 @@ def told_of_results(name: str, results: list[Any]) -> None:
         assert (task.expected is None) or "# expected: " in verdict.example
 
 
-@by_name
+@of_each
 def test_odd_results_are_told(name):
     # Where numbers are compared, all exercises do it in the same lines: each meets a
     # sixth of the results here, and all of them every week.
@@ -197,12 +190,12 @@ def test_odd_results_are_told(name):
 
 
 @pytest.mark.weekly
-@by_name
+@of_each
 def test_all_odd_results_are_told(name):
     told_of_results(name, RETURNED)
 
 
-@by_name
+@of_each
 def test_odd_functions_are_told(name, capsys):
     task = exercises()[name]
     for answer in DONE:
@@ -210,7 +203,7 @@ def test_odd_functions_are_told(name, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@by_name
+@of_each
 def test_a_loop_without_end_is_left(name, monkeypatch):
     monkeypatch.setattr(calling, "LIMIT", 0.02)
     assert "has not come to an end" in told(exercises()[name], endless).text
@@ -229,17 +222,9 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@functools.cache
-def runs(name: str) -> list[Any]:
-    """Return what the shown solution returns in each case."""
-    task = exercises()[name]
-    done = calling.outcomes(task.solution, list(task.cases()))
-    return [outcome.result for outcome in done]
-
-
 def in_form(name: str, convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return an answer that gives the right numbers of each case in another form."""
-    given = iter(runs(name))
+    given = iter([result for result, _ in runs(name)])
     return lambda *_: convert(as_numbers(next(given)))
 
 
@@ -254,7 +239,7 @@ OTHERS = {
 OF_NUMBERS = [name for name in NAMES if name not in {DIFFERENTIABLE, *OTHERS}]
 
 
-@pytest.mark.parametrize("name", OF_NUMBERS)
+@by_name(OF_NUMBERS)
 def test_right_numbers_are_right_in_any_form(name):
     task = exercises()[name]
     for form, convert in FORMS.items():
@@ -271,7 +256,7 @@ def test_logits_to_be_trained_carry_their_gradient():
         assert "carry no gradient" in verdict.text
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if exercises()[n].expected])
+@by_name(n for n in NAMES if exercises()[n].expected)
 def test_wrong_numbers_are_told_with_the_right_ones(name):
     task = exercises()[name]
     wrong: dict[str, Callable[[np.ndarray], Any]] = {

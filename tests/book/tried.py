@@ -1,0 +1,42 @@
+"""Exercises one by one, for the tests of their checks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from attnsel_book.checks import calling
+from attnsel_book.checks.checking import exercises
+
+TASKS = exercises()
+NAMES = sorted(TASKS)
+
+
+def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test for each of some exercises, one of them in one process throughout.
+
+    What is expected of an exercise and what its mistakes give is computed once a
+    process.
+    """
+    groups = [pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in names]
+    return pytest.mark.parametrize("name", groups)
+
+
+of_each = by_name(NAMES)
+
+
+@pytest.fixture
+def time_enough(monkeypatch):
+    """Let the machine do other things meanwhile."""
+    monkeypatch.setattr(calling, "LIMIT", 600.0)
+
+
+@functools.cache
+def runs(name: str) -> list[tuple[Any, tuple[Any, ...]]]:
+    """Return what the shown solution returns in each case, and the case."""
+    cases = list(TASKS[name].cases())
+    done = calling.outcomes(TASKS[name].solution, cases)
+    return [(one.result, case) for one, case in zip(done, cases, strict=True)]

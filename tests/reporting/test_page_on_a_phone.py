@@ -1,0 +1,74 @@
+"""Nothing of a report is cut on a phone: what is wide scrolls, in a box of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from test_page_by_hand import EVIDENCE, TOKENS, by_hand
+
+from tools.measure_pages import start_chromium
+
+pytestmark = pytest.mark.site
+
+LONG = "donaudampfschifffahrtsgesellschaftskapitaensmuetze" * 3
+# What holds a letter and goes beyond the first box around it that scrolls or hides, or
+# beyond the window; and what hides while it is wider than it shows.
+CUT = """() => {
+  const seen = [...document.querySelectorAll("body *")].filter((e) =>
+    e.checkVisibility() && e.getBoundingClientRect().width > 0
+    && !e.closest("svg, style, script"));
+  const scrolls = (e) => /auto|scroll/.test(getComputedStyle(e).overflowX);
+  const room = (e) => {
+    for (let p = e.parentElement; p; p = p.parentElement) if (scrolls(p)) return p;
+  };
+  const name = (e) => `${e.tagName} ${e.className} ${e.textContent.slice(0, 30)}`;
+  const beyond = seen.filter((e) => !room(e)
+    && e.getBoundingClientRect().right > innerWidth + 1);
+  const hidden = seen.filter((e) => !scrolls(e) && e.scrollWidth > e.clientWidth + 1
+    && /hidden|clip/.test(getComputedStyle(e).overflowX));
+  return [...beyond, ...hidden].map(name);
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize("words", ["short", "long"])
+def test_nothing_of_a_report_is_cut_on_a_phone(width, words, tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    report = by_hand()
+    if words == "long":
+        tokens = [(LONG, *row[1:]) for row in TOKENS]
+        report = replace(
+            report,
+            name=LONG,
+            tokens=pd.DataFrame(tokens, columns=EVIDENCE),
+            signs=report.signs.assign(token=LONG),
+            masked=report.masked.assign(token=LONG),
+            suspects=report.suspects.assign(text=LONG),
+        )
+    file = tmp_path / "report.html"
+    file.write_text(report.html(), encoding="utf-8")
+    with sync_playwright() as playwright:
+        chromium = start_chromium(playwright)
+        tab = chromium.new_page(viewport={"width": width, "height": 844})
+        tab.goto(file.as_uri())
+        tab.evaluate(
+            "document.querySelectorAll('details').forEach((e) => e.open = true)"
+        )
+        assert tab.evaluate(CUT) == []
+        html = "document.documentElement"
+        assert tab.evaluate(f"{html}.scrollWidth <= {html}.clientWidth")
+        # What scrolls can be reached by keys, and shows its end.
+        for box in tab.locator(".wide").all():
+            if box.evaluate(
+                "(e) => e.checkVisibility() && e.scrollWidth > e.clientWidth"
+            ):
+                assert box.get_attribute("tabindex") == "0"
+                box.evaluate("(e) => e.scrollTo(9999, 0)")
+                end = box.evaluate(
+                    "(e) => e.scrollLeft + e.clientWidth - e.scrollWidth"
+                )
+                assert abs(end) <= 1
+        chromium.close()
