@@ -27,6 +27,7 @@ from torch import Tensor
 
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
+from attnsel.theory import row_space
 
 # Shifts f - b_top below it are linear in the loss to the last digit.
 LINEAR = 1e-8
@@ -103,19 +104,21 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     counts = corpus.counts
     ids, token = np.unique(counts.indices, return_inverse=True)
     occurring = E[torch.from_numpy(ids)]
-    basis, coordinates = torch.linalg.qr(occurring.T)  # (d, r), (r, tokens)
-    points = coordinates.T.numpy()
+    basis, points = row_space(occurring)
     start = basis.T @ p
+    values = (occurring @ v).numpy()
+    sizes = np.linalg.norm(points, axis=1)
+    row_sizes = np.diff(counts.indptr)
     return ClsProblem(
         basis=basis,
         rest=p - basis @ start,
         start=start.numpy(),
         points=points,
         token=token,
-        row=np.repeat(np.arange(len(corpus)), np.diff(counts.indptr)),
+        row=np.repeat(np.arange(len(corpus)), row_sizes),
         indptr=counts.indptr,
-        values=(occurring @ v).numpy()[token],
-        sizes=np.linalg.norm(points, axis=1)[token],
+        values=values[token],
+        sizes=sizes[token],
         log_counts=np.log(counts.data.astype(np.float64)),
         signs=corpus.signs.double().numpy(),
     )
@@ -234,7 +237,8 @@ def _mean_excess(at: np.ndarray, shift: np.ndarray) -> float:
     """Return the mean of log(1 + exp(at + shift)) - log(1 + exp(at))."""
     growth = np.expm1(np.clip(shift, -1, 1))
     small = np.log1p(growth * expit(at))
-    large = np.logaddexp(0, shift + at) - np.logaddexp(0, at)
+    before = np.logaddexp(0, at)
+    large = np.logaddexp(0, shift + at) - before
     change = np.where(np.abs(shift) < 1, small, large)
     return float(change.mean())
 

@@ -315,7 +315,8 @@ def bag_logits(
     """
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
-    a, b = scores[:, :1], scores[:, 1:]
+    a = scores[:, :1]
+    b = scores[:, 1:]
     C, Ct = count_tensors(corpus, scores.dtype, scores.device)
     top = a.detach().max()
     bottom = a.detach().min()
@@ -323,7 +324,8 @@ def bag_logits(
         w = torch.exp(a - top)
         terms = torch.cat((w * b, w), dim=1)
         sums = _Product.apply(terms, C, Ct, multiply)
-        logits = sums[:, :-1] / sums[:, -1:]
+        normalizer = sums[:, -1:]
+        logits = sums[:, :-1] / normalizer
     else:
         logits = _spread_logits(a[:, 0], b, C)
     return logits.squeeze(1)  # where there is one output
@@ -357,7 +359,8 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
     # Values relative to the most attended token of each sequence: where that token
     # has nearly all attention, b - f would be lost in rounding.
     with torch.no_grad():
-        top = a.new_zeros(len(C)).scatter_reduce_(0, rows, q, "amax")
+        top = a.new_zeros(len(C))
+        top.scatter_reduce_(0, rows, q, "amax")
         is_top = q == top[rows]
         limit = b.new_zeros(len(C), b.shape[1])
         limit[rows[is_top]] = b[columns[is_top]]

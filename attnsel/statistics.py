@@ -125,7 +125,8 @@ def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
 
 def spearman(x: np.ndarray | Tensor, y: np.ndarray | Tensor) -> float:
     """Return Spearman's rank correlation of all entries of two arrays or tensors."""
-    return float(scipy.stats.spearmanr(np.ravel(x), np.ravel(y)).statistic)
+    found = scipy.stats.spearmanr(np.ravel(x), np.ravel(y))
+    return float(found.statistic)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,8 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     than 10 points or a constant x or y.
     """
     xs, ys = _pair(x, y, "y")
-    if len(xs) < 10 or np.ptp(xs) == 0 or np.ptp(ys) == 0:
+    is_constant = np.ptp(xs) == 0 or np.ptp(ys) == 0
+    if len(xs) < 10 or is_constant:
         wanted = "expected at least 10 points that differ in x and in y"
         raise ValueError(f"x, y: {wanted}, got {len(xs)}")
     interval = scipy.stats.bootstrap(
@@ -211,14 +213,17 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """
     check_shape("scores", scores, (len(x), 2))
     score, value = scores.T
-    score_bins, value_bins = binned(x, score), binned(x, value)
+    score_bins = binned(x, score)
+    value_bins = binned(x, value)
     full = value_bins.count >= least
     check_number(f"bins of {least} tokens", int(full.sum()), 2)
     value_means = value_bins.mean[full]
     left_end = value_means[0] / value_means.min()
     right_end = value_means[-1] / value_means.max()
-    left_half = _pair(x[x < 0], score[x < 0], "scores")
-    right_half = _pair(x[x > 0], score[x > 0], "scores")
+    is_left = x < 0
+    is_right = x > 0
+    left_half = _pair(x[is_left], score[is_left], "scores")
+    right_half = _pair(x[is_right], score[is_right], "scores")
     whole = _pair(x, value, "scores")
     return Shape(
         values=spearman(*whole),

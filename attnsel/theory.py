@@ -182,7 +182,8 @@ def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     check_shape("values", values, (len(corpus.vocab),))
     b = values.detach().double().cpu().numpy()
     strongest = []
-    for y, (bag, _) in zip(corpus.signs.tolist(), corpus.bags(), strict=True):
+    signs = corpus.signs.tolist()
+    for y, (bag, _) in zip(signs, corpus.bags(), strict=True):
         votes = y * b[bag]
         strongest.append(int(bag[votes.argmax()]))
     return torch.tensor(strongest)
@@ -238,9 +239,7 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     pairs = _pairs(corpus, selected)
     tokens = np.unique(pairs)
     E = embeddings.detach().double().cpu()
-    rows = E[torch.from_numpy(tokens)]
-    basis, coordinates = torch.linalg.qr(rows.T)  # (d, r), (r, tokens)
-    points = coordinates.T.numpy()
+    basis, points = row_space(E[torch.from_numpy(tokens)])
     chosen, other = np.searchsorted(tokens, pairs).T
     differences = points[chosen] - points[other]  # (pairs, r)
     solution = _least_norm(differences)
@@ -263,6 +262,15 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
         weights=torch.from_numpy(multipliers[active]),
         residual=residual,
     )
+
+
+def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
+    """Return an orthonormal basis (d, r) of what rows (k, d) span, and them in it.
+
+    These coordinates are float64 (k, r), if the rows are.
+    """
+    basis, coordinates = torch.linalg.qr(rows.T)
+    return basis, coordinates.T.numpy()
 
 
 def _least_norm(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -314,7 +322,8 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
     if len(choices) != n:
         raise ValueError(f"selected: {len(choices)} for {n} sequences")
     pairs: set[tuple[int, int]] = set()
-    for i, (choice, (ids, _)) in enumerate(zip(choices, corpus.bags(), strict=True)):
+    bags = zip(choices, corpus.bags(), strict=True)
+    for i, (choice, (ids, _)) in enumerate(bags):
         chosen = _token_ids(choice)
         tokens = set(ids.tolist())
         if not chosen:

@@ -243,9 +243,10 @@ class _Training:
         self.measured: list[list[float]] = []
         self.scores: dict[int, Tensor] = {}
         self.random = torch.Generator().manual_seed(0)
-        held = torch.tensor([len(corpus), 0 if test is None else len(test)])
-        everywhere = summed(held.double())
-        self.share, self.test_share = (held / everywhere.clamp(min=1)).tolist()
+        n_test = 0 if test is None else len(test)
+        held = torch.tensor([len(corpus), n_test])
+        everywhere = summed(held.double()).clamp(min=1)
+        self.share, self.test_share = (held / everywhere).tolist()
         learner.share = self.share
 
     def state(self) -> dict[str, Any]:
@@ -318,7 +319,8 @@ class _Training:
         for rows in order.split(batch_size):
             batch = self.corpus[rows]
             logits = self.learner.take_gradient(batch)
-            quality += len(batch) / len(self.corpus) * _quality(logits, batch)
+            share = len(batch) / len(self.corpus)
+            quality += share * _quality(logits, batch)
             self.learner.step()
         return quality
 

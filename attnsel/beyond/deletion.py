@@ -118,7 +118,8 @@ class _Bags(NamedTuple):
 
     def shares(self, log_weights: np.ndarray) -> np.ndarray:
         """Return the softmax in each sequence, 0 where there is no finite weight."""
-        scores, rows = torch.from_numpy(log_weights), torch.from_numpy(self.rows)
+        scores = torch.from_numpy(log_weights)
+        rows = torch.from_numpy(self.rows)
         shares = bag_softmax(scores, 1.0, rows, len(self.starts))
         return shares.nan_to_num(0).numpy()
 
@@ -241,7 +242,8 @@ def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
         du = weights[k : k + per_part]
         size = max(1, BLOCK // (T * len(u)))
         for i in range(0, len(log_l), size):
-            lw = np.exp(log_l[i : i + size, None] + log_w)
+            nodes_of_l = log_l[i : i + size, None]
+            lw = np.exp(nodes_of_l + log_w)
             values += STEP * _integrand(lw, b, u, du)
     return values
 
@@ -253,7 +255,8 @@ def _integrand(
     e = np.exp(-lw)
     g = -np.expm1(-lw)  # 1 - e
     term = lw * b * e  # times l, for the integral is over log l
-    D = 1 - u[:, None] * g[:, None, :]
+    shrinking = u[:, None] * g[:, None, :]
+    D = 1 - shrinking
     over_D = 1 / D
     product = du * np.prod(D, axis=2)
     total = u * _rows_times(over_D, term)

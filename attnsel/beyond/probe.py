@@ -77,12 +77,15 @@ class Outside:
     def drift(self) -> float:
         """How much of the strength of a strong token is lost from 1 to 64 others."""
         first, last = self.strength[[0, -1]].tolist()
-        return 0.0 if first == last else first - last  # also if both are infinite
+        if first == last:  # also if both are infinite
+            return 0.0
+        return first - last
 
     @property
     def fits(self) -> bool:
         """Whether f is an average with weights: no pair beyond, no drift, no error."""
-        spread = float(np.std(self.scores[np.isfinite(self.scores)]))
+        known = self.scores[np.isfinite(self.scores)]
+        spread = float(np.std(known))
         small = max(SMALL * spread, ROUNDING)
         return (
             self.beyond == 0
@@ -186,7 +189,8 @@ def outside(
         queries=oracle.queries,
     )
     if has_weight.mean() < 0.5:
-        message = f"classify: {has_weight.sum()} of {len(tokens)} tokens have a weight"
+        number = has_weight.sum()
+        message = f"classify: {number} of {len(tokens)} tokens have a weight"
         warnings.warn(f"{message}; {found.verdict}", stacklevel=2)
     return found
 
@@ -211,7 +215,8 @@ class _Oracle:
         for start in range(0, len(texts), GROUP):
             part = texts[start : start + GROUP]
             logits = np.asarray(self.classify(part), dtype=np.float64)
-            if logits.shape != (len(part),) or not np.isfinite(logits).all():
+            is_of_texts = logits.shape == (len(part),)
+            if not (is_of_texts and np.isfinite(logits).all()):
                 wanted = f"one finite number for each of {len(part)} texts"
                 raise ValueError(f"classify: expected {wanted}, got {logits.shape}")
             found = np.append(found, logits)
@@ -298,7 +303,10 @@ def _cycle(
     random: np.random.Generator,
 ) -> float:
     """Return how far log-ratios round triples are from 0, over their size."""
-    s, t, u = (random.choice(part, samples) for part in _thirds(order))
+    low, middle, high = _thirds(order)
+    s = random.choice(low, samples)
+    t = random.choice(middle, samples)
+    u = random.choice(high, samples)
     pairs = (s, t), (t, u), (u, s)
     ratios = []
     for one, other in pairs:

@@ -131,7 +131,8 @@ def certificate(
     """
     problem = cls_problem(model, corpus)
     best = max_margin(model.embeddings, corpus, selected)
-    own = corpus.counts.indices == np.asarray(selected)[problem.row]
+    of_row = np.asarray(selected)[problem.row]
+    own = corpus.counts.indices == of_row
     constants = _constants(problem, corpus.counts.data, own, best)
     here = evaluate(problem, problem.start)
     proved = _proved(constants, here.loss, here.log_excess)
@@ -155,6 +156,7 @@ def _constants(
 
     votes = problem.signs[problem.row] * problem.values
     leads = votes[own][row] - votes[rivals]
+    greatest_lead = float(leads.max())
     gaps = np.minimum.reduceat(leads, first)
     selected_votes = votes[own][contested]
     rival_votes = selected_votes - gaps
@@ -165,7 +167,8 @@ def _constants(
         steepest = float((1 / g).max())
 
     u = (problem.basis.T @ best.direction).numpy()
-    heights = (problem.points @ u)[problem.token[rivals]]  # u·E of the rivals
+    height_of_token = problem.points @ u  # u·E
+    heights = height_of_token[problem.token[rivals]]
     highest = np.maximum.reduceat(heights, first)
     lowest = np.minimum.reduceat(heights, first)
     D = float((highest - lowest).max())
@@ -189,7 +192,7 @@ def _constants(
         M=M,
         h_norm=_separation(problem, own),
         Lambda=M * steepest,
-        beta=M**2 * (2 + float(leads.max())) * steepest,
+        beta=M**2 * (2 + greatest_lead) * steepest,
     )
 
 
@@ -213,17 +216,22 @@ def _separation(problem: ClsProblem, own: np.ndarray) -> float:
     rivals = ~own
     row = problem.row[rivals]
     relevant, other = problem.token[own], problem.token[rivals]
-    votes = (problem.signs[problem.row] * problem.values)[rivals]
+    votes = problem.signs[problem.row] * problem.values
+    votes = votes[rivals]
     targets = _targets(problem, relevant)
     solutions, *_ = np.linalg.lstsq(problem.points, targets.T, rcond=None)
     attempts = (problem.points @ solutions).T
     shortest = math.inf
     for target, attempt, h in zip(targets, attempts, solutions.T, strict=True):
         errors = np.abs(attempt - target)
-        attained = errors.max() < SEPARATES * target.max()
-        lead = (target[relevant][row] - target[other]).min()
-        if attained and lead > 0 and _rises_with_votes(row, votes, target[other]):
-            shortest = min(shortest, float(np.linalg.norm(h) / lead))
+        is_attained = errors.max() < SEPARATES * target.max()
+        of_relevant = target[relevant][row]
+        of_rivals = target[other]
+        lead = (of_relevant - of_rivals).min()
+        rises = _rises_with_votes(row, votes, of_rivals)
+        if is_attained and lead > 0 and rises:
+            length = float(np.linalg.norm(h) / lead)
+            shortest = min(shortest, length)
     return shortest
 
 
@@ -236,7 +244,8 @@ def _targets(problem: ClsProblem, relevant: np.ndarray) -> np.ndarray:
     signs = problem.signs[problem.row]
     in_positive = problem.token[signs > 0]
     in_negative = problem.token[signs < 0]
-    size_of_value[np.intersect1d(in_positive, in_negative)] = 0
+    in_both = np.intersect1d(in_positive, in_negative)
+    size_of_value[in_both] = 0
     return np.stack([one_if_relevant, size_of_value])
 
 
@@ -290,6 +299,7 @@ def _least_attention(constants: Constants, excess: float) -> float:
     """Return theta: no selected token has less attention at this excess loss."""
     selected, rival = constants.selected_votes, constants.rival_votes
     worst_loss = _losses(selected) + constants.n_sequences * excess
-    least_vote = -worst_loss - np.log(-np.expm1(-worst_loss))  # with that loss
+    shortfall = -np.expm1(-worst_loss)
+    least_vote = -worst_loss - np.log(shortfall)  # with that loss
     attention = (least_vote - rival) / (selected - rival)
     return float(attention.min())

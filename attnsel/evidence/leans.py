@@ -45,7 +45,7 @@ def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     found, kinds, times = np.unique(
         found, axis=0, return_inverse=True, return_counts=True
     )
-    held = found.sum(axis=1)[:, None]
+    held = found.sum(axis=1, keepdims=True)
     likelihood = _likelihood_by_strength(found, prior)
     weights = likelihood * _shares_of_strengths(likelihood, times)
     weights /= weights.sum(axis=1, keepdims=True)
