@@ -134,7 +134,7 @@ def execute(client: NotebookClient) -> None:
         thread.join()
     except KeyboardInterrupt:
         while thread.is_alive():  # a kernel that is about to start is ended, too
-            provisioner = client.km and client.km.provisioner
+            provisioner: Any = client.km and client.km.provisioner
             if provisioner and provisioner.process:
                 provisioner.process.kill()
             thread.join(0.1)

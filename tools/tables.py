@@ -60,7 +60,7 @@ def set_range(cell: Tag) -> None:
 
 def mark(cell: Tag, kind: str) -> None:
     """Add a class to a cell."""
-    cell["class"] = [*filter(None, cell.get_attribute_list("class")), kind]
+    cell["class"] = " ".join([*filter(None, cell.get_attribute_list("class")), kind])
 
 
 def tidy(page: str) -> str:

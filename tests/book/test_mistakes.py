@@ -226,7 +226,7 @@ def z_by_columns(of_column: Callable[..., tuple[float, float]]) -> Answer:
 
     def z(corpus: Corpus) -> list[float]:
         y = np.array([side for _, side in rows(corpus)])
-        found = []
+        found: list[float] = []
         for column in corpus.counts.toarray().T.astype(float):
             center, spread = of_column(column, y, len(y))
             found.append(np.float64((column * y).sum() / len(y) - center) / spread)
@@ -1153,7 +1153,7 @@ SECOND["deeper-bag"] = {
 
 
 def winner(
-    push: Callable[[float, float], float] = lambda y, beta: y * beta,
+    push: Callable[[float, Any], float] = lambda y, beta: y * beta,
     share: Callable[[int, int], float] = lambda c, T: c / T,
     anywhere: bool = False,
 ) -> Answer:

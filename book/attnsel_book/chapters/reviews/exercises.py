@@ -289,4 +289,4 @@ def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
     """A corpus like this one in which tokens lean by chance alone."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
-    return corpus.with_labels(corpus.labels[order])
+    return corpus.with_labels(torch.as_tensor(corpus.labels)[order])
