@@ -19,6 +19,7 @@ from test_knobs import code
 from test_notebooks import CORE
 
 from attnsel_book.checks.checking import exercises, judge
+from attnsel_book.checks.keeping import FOLDER
 
 CHECKED = re.compile(r'^(\w+) = check\(\s*"([\w-]+)", (\w+)\)$', re.MULTILINE)
 SECONDS = 900  # within which a chapter ends
@@ -49,6 +50,14 @@ def counted(function: Callable[..., Any], calls: dict[str, int], name: str) -> A
     return counting
 
 
+def keep_all() -> None:
+    """Leave all answers where other chapters look for them."""
+    FOLDER.mkdir()
+    for name in ANSWERS:
+        stub = exercises()[name].solution.__name__
+        (FOLDER / f"{name}.py").write_text(written(name, stub))
+
+
 def play(chapter: str, folder: str) -> None:
     """Run a chapter with a reader's functions; write how often each was called."""
     import matplotlib
@@ -56,6 +65,7 @@ def play(chapter: str, folder: str) -> None:
     from IPython.utils.capture import capture_output
 
     os.chdir(folder)
+    keep_all()
     matplotlib.use("module://matplotlib_inline.backend_inline")
     shell = InteractiveShell.instance()
     names = shell.user_ns
@@ -65,8 +75,9 @@ def play(chapter: str, folder: str) -> None:
         begun = re.match(r"def (\w+)\(", source)
         if begun and begun[1] in stubs:
             source = written(stubs[begun[1]], begun[1])
-        with capture_output():
+        with capture_output() as said:
             result = shell.run_cell(source)
+        assert "none of yours was kept" not in said.stdout
         error = result.error_before_exec or result.error_in_exec
         if error:
             Path("failed").write_text(f"{source}\n\n{error!r}")

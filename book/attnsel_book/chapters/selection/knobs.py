@@ -7,7 +7,7 @@ SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 SETTINGS: list[dict[str, Any]] = [
     {"SIZES": SMALL, "DIM": 64, "STEP": 1000.0},
     {"SIZES": SMALL, "DIM": 128, "MAX_NORM": 30.0},
-    {"SEED": 3, "DIM": 512, "MAX_NORM": 50.0},
+    {"SIZES": SMALL, "SEED": 3, "DIM": 512, "MAX_NORM": 50.0},
     {"STEP": 100.0},
     {"STEP": 6000.0, "DIM": 16_384},
     {"MAX_NORM": 3000.0},
