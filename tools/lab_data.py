@@ -76,7 +76,7 @@ def draw(corpus: attnsel.Corpus) -> None:
     _, axes = pyplot.subplots(figsize=(4.2, 3.2))
     token_scatter(axes, posterior_difference(corpus), model.scores()[:, 0])
     axes.set_ylabel("attention score $E_s^\\top p$")
-    pyplot.savefig(FOLDER / "still.svg", metadata={"Date": None})
+    pyplot.savefig(FOLDER / "still.svg", dpi=100, metadata={"Date": None})
 
 
 def main() -> None:
