@@ -75,11 +75,3 @@ def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None
     if not is_right:
         wanted = str(shape).replace("'", "")
         raise ValueError(f"{name}: expected shape {wanted}, got {got}")
-
-
-def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> None:
-    """Raise a ValueError that names a setting with another value elsewhere."""
-    for name, value in here.items():
-        other = elsewhere.get(name)
-        if value != other:
-            raise ValueError(f"{name}: {value!r} here, but {other!r} in {where}")

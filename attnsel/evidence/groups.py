@@ -94,7 +94,8 @@ def sides(
     held, lacked = _sides_of_rows(table[is_alone], labels[is_alone], n_classes)
     rows = np.flatnonzero(~is_alone)
     if len(rows):
-        rows = rows[np.argsort(groups[rows], kind="stable")]
+        by_group = np.argsort(groups[rows], kind="stable")
+        rows = rows[by_group]
         shared = table[rows], labels[rows], n_classes, groups[rows]
         held_by_groups, lacked_by_groups = _sides_of_groups(*shared)
         held += held_by_groups
@@ -130,10 +131,11 @@ def _sides_of_groups(
     n, P = table.shape
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     sizes = np.diff(starts, append=n)
+    rows = np.arange(n)
     group = np.repeat(np.arange(len(starts)), sizes)
-    turn = np.arange(n) - starts[group]  # of each row in its group
+    turn = rows - starts[group]  # of each row in its group
     row_sizes = np.diff(table.indptr)
-    row = np.repeat(np.arange(n), row_sizes)
+    row = np.repeat(rows, row_sizes)
     key = group[row] * P + table.indices
     order = np.argsort(key, kind="stable")
     row, key = row[order], key[order]
@@ -155,6 +157,7 @@ def _sides_of_groups(
     holders = _by_class(column, label_of_group[of_group], P, n_classes)
     # ... and those that hold it by the first row without it, if there is one.
     is_left = first_without < sizes[of_group]
-    row_without = (starts[of_group] + first_without)[is_left]
-    lacking = _by_class(column[is_left], labels[row_without], P, n_classes)
+    row_without = starts[of_group] + first_without
+    label_without = labels[row_without[is_left]]
+    lacking = _by_class(column[is_left], label_without, P, n_classes)
     return held, whole - holders + lacking

@@ -66,8 +66,9 @@ def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
     for c in STRENGTHS:
         strength = c * prior
         of_held = gammaln(c) - gammaln(held + c)
-        of_found = gammaln(found + strength) - gammaln(strength)
-        columns.append(of_held + of_found.sum(axis=1))
+        of_each = gammaln(found + strength) - gammaln(strength)
+        of_found = of_each.sum(axis=1)
+        columns.append(of_held + of_found)
     log_likelihood = np.stack(columns, axis=1)
     top = log_likelihood.max(axis=1, keepdims=True)
     return np.exp(log_likelihood - top)
@@ -83,7 +84,8 @@ def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarra
     share_of_row = times / times.sum()
     for _ in range(ROUNDS):
         of_row = likelihood @ shares
-        shares *= (share_of_row / of_row) @ likelihood
+        weights = share_of_row / of_row
+        shares *= weights @ likelihood
     return shares
 
 
@@ -93,5 +95,10 @@ def lean_of(shares: np.ndarray) -> Tensor:
     if classes == 2:
         lean = shares[:, 1] - shares[:, 0]
     else:
-        lean = (classes * shares - 1) / (classes - 1)
+        lean = lean_of_share(shares, classes)
     return torch.from_numpy(lean)
+
+
+def lean_of_share(share: np.ndarray, classes: int) -> np.ndarray:
+    """Return the lean of a class with a share, less the mean share of the others."""
+    return (classes * share - 1) / (classes - 1)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from attnsel.evidence.groups import sides
-from attnsel.evidence.leans import lean_of, shrunken_shares
+from attnsel.evidence.leans import lean_of, lean_of_share, shrunken_shares
 from attnsel.evidence.luck import false_discovery, least_p, luck_p
 from attnsel.reporting.pairs import Pairs, pair_q
 from attnsel.reporting.splits import Sample
@@ -141,8 +141,8 @@ def _table(
         "lean": _lean(share, own),
         "shrunken": _lean(shrunken, own),
         "held-out": _lean(new, own),
-        "held-out low": _lean_of_share(low, len(names)),
-        "held-out high": _lean_of_share(high, len(names)),
+        "held-out low": lean_of_share(low, len(names)),
+        "held-out high": lean_of_share(high, len(names)),
         "held-out texts": held_again,
         "q": _own(q, own),
     }
@@ -158,11 +158,6 @@ def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         half = z * np.sqrt(variance + z**2 / (4 * n**2))
         size = 1 + z**2 / n
         return (middle - half) / size, (middle + half) / size
-
-
-def _lean_of_share(share: np.ndarray, classes: int) -> np.ndarray:
-    """Return the lean of a class with a share, less the mean share of the others."""
-    return (classes * share - 1) / (classes - 1)
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -14,8 +14,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from attnsel.checks import check_same
-from attnsel.scale.distributed import gathered, is_first
+from attnsel.scale.distributed import check_same, gathered, is_first
 from attnsel.scale.files import read_whole, write_whole
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints

@@ -11,8 +11,6 @@ from typing import Any
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from attnsel.checks import check_same
-
 
 def n_processes() -> int:
     """Return the number of processes that train together."""
@@ -48,6 +46,14 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
     """Raise a ValueError that names a setting with another value in another process."""
     for elsewhere in gathered(settings):
         check_same(settings, elsewhere, "another process")
+
+
+def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> None:
+    """Raise a ValueError that names a setting with another value elsewhere."""
+    for name, value in here.items():
+        other = elsewhere.get(name)
+        if value != other:
+            raise ValueError(f"{name}: {value!r} here, but {other!r} in {where}")
 
 
 def share_parameters(model: nn.Module) -> None:
