@@ -90,6 +90,7 @@ def play(chapter: str, folder: str) -> None:
     Path("calls").write_text(json.dumps(calls))
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_answers_of_another_form_are_right(name):
     verdict = judge(exercises()[name], ANSWERS[name])
