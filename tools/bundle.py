@@ -1,11 +1,13 @@
 """One style sheet and one script for all pages: an extension of our own for Sphinx.
 
 They hold what the theme and the extensions name, in that order, without the rules for
-what no page shows. The search is not among them: it comes when a reader asks for it.
+what no page shows, and with the font of the formulas. The search is not among them: it
+comes when a reader asks for it.
 """
 
 from __future__ import annotations
 
+import base64
 import posixpath
 import re
 from pathlib import Path
@@ -17,8 +19,13 @@ THEME = {
     ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css"),
     ".js": ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
 }
-UNUSED = {"_static/design-tabs.js"}  # no page has tabs
-ALONE = {"_static/lab.js", "_static/lab.css"}  # for the pages with the laboratory
+MATH = "vendor/math"  # the folder of the one font that pages use
+# No page has tabs; the keys and marks of Sphinx's own search have no search to serve.
+UNUSED = {
+    f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
+}
+# For the pages with the laboratory, and for the list of all claims.
+ALONE = {"_static/lab.js", "_static/lab.css", "_static/claims.js"}
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
@@ -33,6 +40,10 @@ def style(static: Path, name: str) -> str:
     folder = posixpath.dirname(name)
 
     def place(m: re.Match[str]) -> str:
+        if folder == MATH and m[1].endswith(".woff2"):
+            # As a file it would come later, and to a page from the disk not at all.
+            font = base64.b64encode(Path(static, folder, m[1]).read_bytes()).decode()
+            return f'url("data:font/woff2;base64,{font}")'
         return f'url("{posixpath.normpath(posixpath.join(folder, m[1]))}")'
 
     def include(m: re.Match[str]) -> str:

@@ -54,6 +54,24 @@ INSTALL = re.escape(f"git+https://github.com/{ADDRESS}")  # in each first code c
 KNOB = re.compile(
     r"(?P<set>[A-Z][A-Z_0-9]* = (?P<value>[^#\n]*[^#\s]))(?:  # (?P<why>.*))?"
 )
+README = """# Attention selects important tokens: the chapters
+
+The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. With Python 3.10
+or newer:
+
+    python -m venv .venv
+    .venv/bin/pip install -r requirements.txt
+    .venv/bin/jupyter lab
+
+On Windows the folder is `.venv\\Scripts`. Each chapter runs alone, from top to bottom;
+it loads its reviews the first time, and without a network generated ones stand in.
+
+"""
+# torch's build for the CPU: the usual one draws in gigabytes for GPUs.
+REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
+attnsel[book] @ git+https://github.com/{address}@{reference}
+jupyterlab
+"""
 FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
@@ -389,16 +407,27 @@ def pin(notebook: Any, reference: str) -> None:
             )
 
 
+def title(notebook: Any) -> str:
+    """Return the title of a chapter."""
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    return re.search(r"^# (.*)$", text, re.MULTILINE)[1]  # type: ignore[index]
+
+
 def main(folder: str = "_build/colab", reference: str = "") -> None:
-    """Write the copies at the paths that the launch buttons name."""
+    """Write the copies at the paths that the launch buttons name, and how to start."""
     import attnsel  # not where Sphinx needs no more than the names of this module
 
     made = copies()
     target = Path(folder, "book")
     target.mkdir(parents=True, exist_ok=True)
+    reference = reference or f"v{attnsel.__version__}"
     for name, notebook in made.items():
-        pin(notebook, reference or f"v{attnsel.__version__}")
+        pin(notebook, reference)
         nbformat.write(notebook, target / name)
+    names = "\n".join(f"- `{name}`: {title(made[name])}" for name in made)
+    (target / "README.md").write_text(README + names + "\n", encoding="utf-8")
+    needed = REQUIREMENTS.format(address=ADDRESS, reference=reference)
+    (target / "requirements.txt").write_text(needed, encoding="utf-8")
     print(f"{len(made)} copies in {target}")
 
 

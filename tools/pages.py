@@ -7,6 +7,7 @@
 - The claims that stand together are one line, which opens.
 - The question and its figure come first, and what a run needs is folded.
 - An exercise leads to itself in Colab, and a formula that it mentions to the exercise.
+- A page is described by its first paragraph.
 - The page of all claims is written from the outputs of the notebooks, and other pages
   link to a claim by its words.
 """
@@ -40,6 +41,19 @@ COST = re.compile(r"this chapter takes about \d+ s on")
 RUN = "How to run it"
 OPEN = f'<details class="run"><summary>{RUN}</summary>'
 CLAIMS = "book/claims"
+FILTER = """```{{raw}} html
+<form class="claims-filter pst-js-only">
+<label>Words <input type="search" name="words"></label>
+<label>Chapter <select name="chapter">
+<option value="">all</option>{chapters}
+</select></label>
+<label>Said by <select name="by">
+<option value="">the paper or this book</option>
+<option>the paper</option><option>this book</option>
+</select></label>
+<output>{total} of {total} claims</output>
+</form>
+```"""  # hidden where no script runs, which is `claims.js`
 COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 CLAIM = (
     r'<div class="output text_html"><div class="attnsel-claim".*?</span></div>\s*</div>'
@@ -252,6 +266,26 @@ def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
         context["body"] = fold_claims(IMAGE.sub(replace, body))
 
 
+def described(doctree: nodes.document) -> str:
+    """Return the first paragraph of a page as plain text, else its title."""
+    section = next(doctree.findall(nodes.section), doctree)
+    whole = [n for n in section.children if isinstance(n, nodes.paragraph)]
+    text = (whole or [next(doctree.findall(nodes.title))])[0].astext()
+    return " ".join(text.split())
+
+
+def describe(
+    _app: Any, _page: str, _template: str, context: Any, doctree: nodes.document | None
+) -> None:
+    """Describe a page to those who find it, before `sphinxext.opengraph` cuts it."""
+    if doctree is None:
+        return
+    text = described(doctree)
+    context["meta"] = {**(context["meta"] or {}), "og:description": text}
+    tag = f'<meta name="description" content="{html.escape(text)}" />\n'
+    context["metatags"] = context.get("metatags", "") + tag
+
+
 def chapters(root: Path) -> list[Path]:
     """Return the notebooks of the book in its order."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
@@ -297,14 +331,15 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
     """Write the claims of all chapters where their page has the word CLAIMS."""
     if page != CLAIMS:
         return
-    parts, total, paper = [], 0, 0
+    parts, total, paper, options = [], 0, 0, ""
     for path in chapters(Path(app.srcdir)):
         app.env.note_dependency(str(path))
         found = claims(path)
         total += len(found)
         paper += sum(claim["by"] == "the paper" for claim in found)
         lines = [
-            f'<li>{stated(path.stem, claim)}, <span class="whole">'
+            f'<li data-by="{claim["by"]}">{stated(path.stem, claim)}, '
+            f'<span class="whole">'
             f"{html.escape(claim['bound'])}</span> ({claim['by']})</li>"
             for claim in found
         ]
@@ -313,10 +348,19 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
             first = nbformat.read(path, as_version=4).cells[0].source
             title = first.partition("\n# ")[2].partition("\n")[0]
             head = f"## {{doc}}`{title} <{path.stem}>`"
-            body = "\n".join(['<ul class="claims">', *lines, "</ul>"])
+            options += f'<option value="{path.stem}">{html.escape(title)}</option>'
+            start = f'<ul class="claims" data-chapter="{path.stem}">'
+            body = "\n".join([start, *lines, "</ul>"])
             parts.append(f"{head}\n\n```{{raw}} html\n{body}\n```")
     count = f"{total} claims, {paper} of them the paper's."
-    source[0] = source[0].replace("CLAIMS", "\n\n".join([count, *parts]))
+    form = FILTER.format(chapters=options, total=total)
+    source[0] = source[0].replace("CLAIMS", "\n\n".join([form, count, *parts]))
+
+
+def load_filter(app: Any, page: str, *_: Any) -> None:
+    """Load the script of the filter on the page of all claims."""
+    if page == CLAIMS:
+        app.add_js_file("claims.js", loading_method="defer")
 
 
 def list_pages(app: Any, error: Exception | None) -> None:
@@ -349,7 +393,9 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_transform(Exercises)
     app.add_transform(Opening)
     app.add_role("claim", ClaimRole())
+    app.connect("html-page-context", describe, priority=400)
     app.connect("html-page-context", stack_all)
+    app.connect("html-page-context", load_filter)
     app.connect("source-read", list_claims)
     app.connect("build-finished", list_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

