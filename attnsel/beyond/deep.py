@@ -142,7 +142,8 @@ class TwoLayerClassifier(Classifier):
             raise ValueError("corpus: it has no texts, which positions need")
         found = []
         for i in range(len(corpus)):
-            tokens = [s for _, s in corpus.words(i) if s >= 0]
+            words = corpus.words(i)
+            tokens = [s for _, s in words if s >= 0]
             if len(tokens) > most:
                 message = (
                     f"text {i} has {len(tokens)} tokens, the model {most} positions"

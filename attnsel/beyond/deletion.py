@@ -217,11 +217,12 @@ def _flips(terms: np.ndarray) -> np.ndarray:
 
 def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
     """Return `shapley` from scores a and values b, the columns of a (V, 2)."""
-    parts = [
-        _shapley(bags.log_weights[own], bags.values[own])
-        for bags in _bags(scores, corpus)
-        for own in bags.sequences()
-    ]
+    parts = []
+    for bags in _bags(scores, corpus):
+        for own in bags.sequences():
+            log_weights = bags.log_weights[own]
+            values = bags.values[own]
+            parts.append(_shapley(log_weights, values))
     return _like(corpus.counts, parts)
 
 

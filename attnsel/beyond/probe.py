@@ -269,7 +269,10 @@ def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
 def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the tokens of low, middle and high values."""
     third = len(order) // 3
-    return order[:third], order[third:-third], order[-third:]
+    low = order[:third]
+    middle = order[third:-third]
+    high = order[-third:]
+    return low, middle, high
 
 
 def _beyond(
@@ -369,15 +372,18 @@ def _diluted(
     is_strong = np.isin(neutral, strong)
     neutral = neutral[has_weight & ~is_strong]
     if not neutral.size:
-        return np.full(4, math.nan), np.full(4, math.nan)
-    neutral = np.resize(neutral, STRONG + max(DILUTIONS)).tolist()  # again, if few
+        unknown = np.full(len(DILUTIONS), math.nan)
+        return unknown, unknown
+    n_neutral = STRONG + max(DILUTIONS)
+    neutral = np.resize(neutral, n_neutral).tolist()  # again, if few
     common = float(np.mean(scores[neutral]))
     shares, weights = [], []
     for count in DILUTIONS:
         rests = [neutral[start : start + count] for start in range(STRONG)]
         texts = [[s, *rest] for s in strong.tolist() for rest in rests]
         f = oracle(texts)
-        f_rest = np.tile(oracle(rests), len(strong))
+        of_each_rest = oracle(rests)
+        f_rest = np.tile(of_each_rest, len(strong))
         b = np.repeat(values[strong], STRONG)
         share = (f - f_rest) / (b - f_rest)
         total = [np.logaddexp.reduce(scores[rest]) - common for rest in rests]

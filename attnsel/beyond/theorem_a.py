@@ -174,8 +174,10 @@ def _constants(
     D = float((highest - lowest).max())
     margin = best.margin
     M = _widest_bag(problem)
-    missed = _losses(rival_votes) - _losses(selected_votes)
-    ratios = counts[own][row] / counts[rivals]
+    limit_losses = _losses(selected_votes)
+    missed = _losses(rival_votes) - limit_losses
+    own_counts = counts[own][row]
+    ratios = own_counts / counts[rivals]
     return Constants(
         selected_votes=selected_votes,
         rival_votes=rival_votes,

@@ -47,7 +47,8 @@ def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     )
     held = found.sum(axis=1, keepdims=True)
     likelihood = _likelihood_by_strength(found, prior)
-    weights = likelihood * _shares_of_strengths(likelihood, times)
+    of_strengths = _shares_of_strengths(likelihood, times)
+    weights = likelihood * of_strengths
     weights /= weights.sum(axis=1, keepdims=True)
     shares = np.zeros(found.shape)
     for c, weight in zip(STRENGTHS, weights.T, strict=True):
