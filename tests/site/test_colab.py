@@ -519,6 +519,7 @@ def test_copies_are_written_where_the_buttons_look(tmp_path, monkeypatch, capsys
     line = f'%pip install "attnsel[book] @ {address}"'
     first = f"try:\n    import attnsel\nexcept ImportError:\n    {line}\n"
     cells = [nbformat.v4.new_code_cell(first), nbformat.v4.new_code_cell("1 + 1")]
+    cells.append(nbformat.v4.new_markdown_cell("A word.\n# First steps\nMore."))
     notebook = nbformat.v4.new_notebook(cells=cells)
     monkeypatch.setattr(colab, "copies", lambda: {"first.ipynb": deepcopy(notebook)})
     for reference in ("", "0123abc"):
@@ -527,4 +528,8 @@ def test_copies_are_written_where_the_buttons_look(tmp_path, monkeypatch, capsys
         tag = reference or f"v{attnsel.__version__}"
         assert written.cells[0].source == first.replace(address, f"{address}@{tag}")
         assert written.cells[1] == notebook.cells[1]
+        needed = (tmp_path / "book" / "requirements.txt").read_text("utf-8")
+        assert f"\nattnsel[book] @ {address}@{tag}\n" in needed
+        readme = (tmp_path / "book" / "README.md").read_text("utf-8")
+        assert readme.endswith("\n- `first.ipynb`: First steps\n")
     assert "1 copies" in capsys.readouterr().out
