@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import zlib
 
 import numpy as np
@@ -387,9 +388,9 @@ def test_the_pull_is_exact_far_out():
     sequences, corpus = drawn(1)
     model = rounded(60, 128, seed=1)
     code = """(({model, bags, norm}) => {
-      const {points, z} = rowSpace(typed(model)), values = scoresOf(typed(model)).b;
-      const problem = {points, r: 60, bags, values}, far = z.map((x) => norm * x);
-      return times(points, 60, pulls(problem, far).direction);
+      const {K, start} = tokenSpace(typed(model)), far = start.map((x) => norm * x);
+      const problem = {K, start: far, bags, values: scoresOf(typed(model)).b};
+      return times(K, pulls(problem, far.map(() => 0)).direction);
     })(data)"""
     E = model.embeddings.detach()
     start = model.cls.detach().clone()
@@ -410,19 +411,83 @@ def test_a_flow_ends_where_the_pulls_cancel():
     }
     model = stored(rounded(2, 4, seed=0))
     code = """(({model, sequences: {bags}}) => {
-      const {points, z, rest} = rowSpace(typed(model));
-      const problem = {points, rest, r: 2, bags, values: scoresOf(typed(model)).b};
-      return [...path(problem, z, 10)].length; })(data)"""
+      const values = scoresOf(typed(model)).b;
+      return [...path({...tokenSpace(typed(model)), bags, values}, 10)].length;
+    })(data)"""
     assert call(code, {"model": model, "sequences": sequences}) == 1
 
 
 def test_knobs_come_back_from_an_address():
     code = """(() => { const knobs = knobsFrom("reviews", new URLSearchParams(data));
-      return [knobs, changed("reviews", knobs)]; })()"""
-    knobs, changed = call(code, "d=256&shuffle=true&rate=7&nothing=1&seed=3")
+      return [knobs, changed("reviews", knobs), inWordsOf("reviews", knobs)]; })()"""
+    knobs, changed, told = call(code, "d=256&shuffle=true&rate=7&nothing=1&seed=3")
     assert knobs["d"] == 256 and knobs["shuffle"] is True and knobs["seed"] == 3
     assert knobs["rate"] == 0.01  # there is no such step size
-    assert changed == ["d=256", "shuffle=true", "seed=3"]
+    assert changed == [["d", 256], ["shuffle", True], ["seed", 3]]
+    assert told == "dimension d: 256, shuffle the labels: yes, seed: 3"
+
+
+# What the page says and draws after some steps, on canvases that take no NaN.
+SAID = """
+const pen = () => new Proxy({}, {get: (held, name) => held[name] ?? ((...numbers) => {
+  if (numbers.some(Number.isNaN)) { throw new Error(`NaN is drawn by ${name}`); } })});
+const canvases = [1, 2, 3, 4].map(() => ({getContext: pen}));
+const look = {width: 300, scale: 1, ink: "#000", paper: "#fff", font: "serif"};
+function said(kind, changes, reviews) {
+  const tab = {reviews: reviewsTab, stages: stagesTab}[kind], records = [];
+  const knobs = {...knobsFrom(kind, new URLSearchParams()), ...changes};
+  const run = Object.assign(tab.begin(knobs, reviews),
+    {records, ran: knobs, tab, kind});
+  run.ids = new Map(run.names.map((name, s) => [name, s]));
+  for (const now of run.steps) {
+    records.push(now); run.first ??= run.scores;
+    if (records.length > 25 || isEnd(now)) { break; }
+  }
+  tab.measure?.(run);
+  tab.draw(run, {canvases, look, view: 1, beside: true, at: 0});
+  return [tab.sentence(run), tab.status(run), ...rowOf(run),
+    tab.point?.(run, {at: 0, view: 1}), readingOf(run, tab.text).verdict];
+}
+"""
+NOTHING = {"E": False, "p": False, "v": False}
+TURNED = [
+    ({"rate": 0.001}, "After 25 steps"),
+    ({"rate": 0.1}, "After "),
+    ({"rate": 100}, "After |The training diverged"),
+    ({"optimizer": "gd", "rate": 0.3}, "After 25 steps"),
+    ({"optimizer": "gd", "rate": 30}, "After "),
+    ({"optimizer": "gd", "rate": 100}, "The training diverged"),
+    ({"optimizer": "sign", "rate": 0.001}, "After "),
+    ({"optimizer": "sign", "rate": 0.1}, "After "),
+    ({"d": 256}, "After "),
+    ({"least": 200}, "After "),
+    ({"least": 200, "reviews": 100}, "After "),
+    ({"reviews": 100}, "After "),
+    ({"shuffle": True, "uniform": True}, "shuffled. Attention is uniform"),
+    ({"planted": 1, "reviews": 100}, "“xyzzy”, written into 1 reviews?, is number"),
+    ({"planted": 100}, "“xyzzy”, written into 1[0-9]{2} reviews, is number"),
+    ({"planted": 100, "shuffle": True}, "shuffled. “xyzzy”, written into"),
+    ({"planted": 100, "uniform": True}, "Attention is uniform"),
+    ({"E": False, "v": False}, "After 25 steps"),
+    (NOTHING, "^Nothing is trained, so nothing moves"),
+    (NOTHING | {"p": True, "uniform": True}, "With uniform attention, p stays 0"),
+]
+
+
+def test_each_knob_at_its_extremes_is_told_rightly(reviews):
+    given = {
+        "reviews": call(READ, lab_data.packed(*reviews)),
+        "turned": [{"d": 16} | changes for changes, _ in TURNED],
+        "steps": [{"eta": eta, "d": d} for eta in (10, 30000) for d in (64, 2048)],
+    }
+    code = """(() => [data.turned.map((knobs) => said("reviews", knobs, data.reviews)),
+      data.steps.map((knobs) => said("stages", knobs))])()"""
+    trained, stepped = evaluate(CODE + SAID, code, given)
+    for (changes, expected), words in zip(TURNED, trained, strict=True):
+        assert re.search(expected, words[0]), (changes, words)
+        assert ("xyzzy" in words[0]) == ("planted" in changes), (changes, words)
+    for words in trained + stepped:
+        assert not re.search("NaN|Infinity|undefined|null", " ".join(map(str, words)))
 
 
 def committed(name):

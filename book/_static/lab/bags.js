@@ -64,14 +64,14 @@ function reviewsOf({tokens, bags, size}, {reviews, least, planted, shuffle, seed
   const place = new Int32Array(tokens.length).fill(-1), names = kept.map((s) => tokens[s]);
   kept.forEach((s, at) => { place[s] = at; });
   const positive = shuffled(rows.filter((i) => bags.signs[i] > 0), random);
-  const marked = new Set(positive.slice(0, Math.round(positive.length * planted / 100)));
+  const marked = new Set(positive.slice(0, Math.ceil(positive.length * planted / 100)));
   const train = select(bags, rows, place, marked, names.length);
   const others = Array.from({length: bags.signs.length - size}, (_, i) => size + i);
   const test = select(bags, others, place);
   if (marked.size) { names.push(PLANTED); }
   if (shuffle) { train.signs = shuffled(train.signs, random); }
   const leans = [train, test].map((part) => totals(part, names.length).lean);
-  return {train, test, names, leans};
+  return {train, test, names, leans, marked: marked.size};
 }
 
 // The corpus of `attnsel.separable_corpus(80, 60, 31, n_relevant=4)`, drawn anew: each
@@ -86,11 +86,11 @@ function drawnSequences(seed) {
       kind + (i < 2 ? i : pick(2)), ...others.slice(30 * i, 30 * i + 30)]);
   });
   const signs = ids.map((_, i) => i < 40 ? 1 : -1);
-  const rows = ids.map((row) => [...new Set(row)].sort((s, t) => s - t));
-  const starts = Int32Array.from([0, ...rows.map((row) => row.length)]);
-  starts.forEach((size, i) => { starts[i] = size + (starts[i - 1] || 0); });
+  const rows = ids.map((row) => [...new Set(row)]);
   const counts = rows.flatMap((row, i) =>
     row.map((s) => ids[i].filter((t) => t === s).length));
+  let end = 0;
+  const starts = Int32Array.from([0, ...rows.map((row) => end += row.length)]);
   const names = Array.from({length: 60}, (_, s) => s < 2 ? `pos${s + 1}`
     : s < 4 ? `neg${s - 1}` : `w${s - 3}`);
   return {bags: {starts, ids: Int32Array.from(rows.flat()), counts, signs}, names,

@@ -1,6 +1,6 @@
 // The knobs of the two tabs: what each is called, what it does, the values it takes (true
 // and false if it is a switch) and the one it starts with; as a form and as a link.
-const onOff = [false, true];
+const onOff = [false, true], SEEDS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const KNOBS = {
   reviews: [
     ["rate", "step size", "How far a step moves the parameters: Adam and sign want small "
@@ -8,7 +8,8 @@ const KNOBS = {
     [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100], 0.01],
     ["optimizer", "optimizer", "Gradient descent follows the slope; Adam moves each number "
       + "by about the step size; sign by exactly that.", ["adam", "gd", "sign"], "adam"],
-    ["d", "dimension d", "The length of an embedding.", [16, 64, 256], 64],
+    ["d", "dimension d", "How many numbers describe a word: its embedding.",
+      [16, 64, 256], 64],
     ["E", "train E", "The embeddings of the words.", onOff, true],
     ["p", "train p", "The query: what attention looks for.", onOff, true],
     ["v", "train v", "The output: what a word says about the label.", onOff, true],
@@ -20,17 +21,17 @@ const KNOBS = {
       + "training reviews, and into no other.", [0, 1, 5, 20, 50, 100], 0],
     ["reviews", "training reviews", "Few are easily learned by heart.",
       [100, 200, 500, 1000, 2000], 2000],
-    ["least", "occurrences", "A word is kept if it occurs so often in the training "
-      + "reviews.", [10, 20, 50, 100, 200], 10],
-    ["seed", "seed", "Another random start.", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 0],
+    ["least", "occurrences", "A word is kept if it occurs at least so often in the "
+      + "training reviews.", [10, 20, 50, 100, 200], 10],
+    ["seed", "seed", "Another random start, and other shuffled labels.", SEEDS, 0],
   ],
   stages: [
     ["eta", "first step η₀", "The size of the one step on E, before p moves.",
       [10, 20, 50, 100, 150, 200, 300, 500, 1000, 2000, 3000, 5000, 10000, 20000, 30000],
       3000],
-    ["d", "dimension d", "The length of an embedding.", [64, 256, 1024, 2048], 2048],
-    ["seed", "seed", "Other sequences and another random start.",
-      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 0],
+    ["d", "dimension d", "How many numbers describe a token: its embedding.",
+      [64, 256, 1024, 2048], 2048],
+    ["seed", "seed", "Other sequences and another random start.", SEEDS, 0],
   ],
 };
 
@@ -42,10 +43,15 @@ function knobsFrom(kind, address) {
   }));
 }
 
-// What differs from the usual values, as an address has it.
-function changed(kind, knobs) {
-  return KNOBS[kind].filter(([name, , , , usual]) => knobs[name] !== usual)
-    .map(([name]) => `${name}=${knobs[name]}`);
+// The knobs that differ from their usual values, with the ones they have.
+const changed = (kind, knobs) => KNOBS[kind].map(([name]) => [name, knobs[name]]).filter(
+  ([, value], k) => value !== KNOBS[kind][k][4]);
+
+function inWordsOf(kind, knobs) {
+  const labels = new Map(KNOBS[kind]);
+  const told = changed(kind, knobs).map(([name, value]) => `${labels.get(name)}: ${
+    typeof value === "boolean" ? (value ? "yes" : "no") : value.toLocaleString("en")}`);
+  return told.join(", ") || "as the book has them";
 }
 
 function knobForm(kind, knobs) {
@@ -59,7 +65,8 @@ function knobForm(kind, knobs) {
         value="${chosen}" aria-valuetext="${knobs[name]}">
         <output>${knobs[name].toLocaleString("en")}</output>`
       : `<select name="${name}">${choices.join("")}</select>`;
-    return `<div><label><span>${label}</span>${control}</label><small>${told}</small></div>`;
+    return `<div><label><span>${label}</span>${control}</label>
+      <small>${told}</small></div>`;
   }).join("");
 }
 

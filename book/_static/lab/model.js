@@ -85,7 +85,7 @@ function takeStep({d, E, p, v}, {ga, gb}, movers) {
 }
 
 // A training: after each step it yields the loss and accuracy of the training reviews
-// and of others; `run.scores` are those of all tokens.
+// and of others, and whether anything moves; `run.scores` are those of all tokens.
 function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
   const {model} = run, movers = {};
   if (uniform) { model.p.fill(0); }
@@ -97,7 +97,7 @@ function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
     run.scores = scoresOf(model);
     const read = readings(train, run.scores), tested = readings(test, run.scores);
     yield {step, train: quality(read.logits, train.signs),
-      test: quality(tested.logits, test.signs)};
+      test: quality(tested.logits, test.signs), moves: Object.keys(movers).length > 0};
     takeStep(model, scoreGradient(train, read, run.scores), movers);
   }
 }

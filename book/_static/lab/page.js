@@ -1,7 +1,7 @@
-// A place in a page where the model is trained: controls, drawings and a worker.
+// A place in a page where the model is trained: controls, and a worker that computes and
+// draws; the page tells it what is looked at, and shows what it says.
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The reviews, fetched once, when a first place asks: a script, since a page opened from
 // the disk may load no other file.
@@ -21,209 +21,185 @@ function fetchReviews() {
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const address = isPage ? new URLSearchParams(location.hash.slice(1)) : given;
-  const lab = {root, isPage, isSmall: given.has("small"), number: 0, loaded: false};
+  const lab = {root, isPage, number: 0,
+    part: (selector) => root.querySelector(selector)};
+  root.classList.toggle("small", given.has("small"));
   open(lab, address.get("tab") in TABS ? address.get("tab") : "reviews", address);
+  on(matchMedia("(prefers-color-scheme: dark)"), "change", () => look(lab));
+  new MutationObserver(() => look(lab)).observe(document.documentElement,
+    {attributes: true});  // the theme
 }
 
 // Show a tab, as it is before a run.
 function open(lab, kind, address) {
-  const {root} = lab, tab = TABS[kind];
+  const {root, part} = lab, tab = TABS[kind];
   lab.worker?.terminate();
-  Object.assign(lab, {kind, tab, knobs: knobsFrom(kind, address), worker: null, last: null,
-    loaded: false, begun: false, going: false, view: 0, beside: false, at: -1, records: [],
-    scores: null});
-  const tabs = Object.entries(TABS).map(([name, {title}]) => `<button type="button"
-    data-tab="${name}" aria-pressed="${name === kind}">${title}</button>`);
-  const tries = Object.entries(tab.tries).map(([name, knobs]) =>
-    `<button type="button" data-try="${knobs}">${name}</button>`);
-  const figure = (title) => `<figure hidden><canvas role="img" tabindex="0"
-    aria-label="${title}"></canvas><figcaption>${title}</figcaption></figure>`;
-  root.classList.toggle("small", lab.isSmall);
-  root.innerHTML = `${lab.isPage ? `<div class="bar tabs">${tabs.join("")}</div>` : ""}
-    <div class="bar"><button type="button" class="play">${tab.play}</button>
-    <button type="button" class="step full">One step</button>
-    <button type="button" class="again full">Start again</button>
-    <output class="status"></output></div><div class="bar full tries">try ${tries.join("")}
-    </div><p class="note"></p><div class="panels">${tab.panels.map(figure).join("")}</div>
-    <div class="bar view" hidden>${tab.view}</div><output class="point" aria-live="polite"
-    hidden></output><p class="told" aria-live="polite"></p>
-    <details class="full" ${lab.isPage ? "open" : ""}><summary>Knobs</summary>
-    <form>${knobForm(kind, lab.knobs)}</form></details>
-    <div class="full scroll" tabindex="0" role="region" aria-label="this run and the last">
-    <table class="runs" hidden></table></div>
-    <div class="read" hidden><div class="bar"><label>Your own text <input type="text"
-    value="${clean(tab.text)}" autocomplete="off" spellcheck="false"></label>
-    <output aria-live="polite"></output></div><div class="attnsel-text" tabindex="0"
-    role="group" aria-label="attention on the words; the left and right keys go over them">
-    </div></div><p class="full"><a class="link">A link to these knobs</a></p>`;
-  const part = (selector) => root.querySelector(selector);
-  on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps));
-  on(part(".step"), "click", () => go(lab, 1));
+  Object.assign(lab, {kind, tab, knobs: knobsFrom(kind, address), worker: null,
+    loaded: false, begun: false, going: false, ended: false});
+  root.innerHTML = placeOf(lab);
+  on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
+  on(part(".step"), "click", () => go(lab, 1, lab.ended));
   on(part(".again"), "click", () => go(lab, 1, true));
   on(part("form"), "change", ({target}) => turn(lab, target));
-  on(part(".read input"), "input", () => read(lab));
+  on(part(".read input"), "input", ({target}) => send(lab, "show", {text: target.value}));
   root.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () =>
     open(lab, button.dataset.tab, new URLSearchParams())));
   root.querySelectorAll("[data-try]").forEach((button) => on(button, "click", () => {
     lab.knobs = knobsFrom(kind, new URLSearchParams(button.dataset.try));
-    part("form").innerHTML = knobForm(kind, lab.knobs);
-    link(lab); go(lab, tab.steps, true);
+    setKnobs(lab); go(lab, tab.steps, true);
   }));
-  if (kind === "reviews") { watch(lab, part); }
-  new ResizeObserver(() => redraw(lab)).observe(part(".panels"));
-  tips(root); link(lab);
+  if (kind === "reviews") { watch(lab); }
+  new ResizeObserver(() => look(lab)).observe(part(".panels"));
+  tips(root); setKnobs(lab);
+}
+
+function placeOf({kind, tab, isPage}) {
+  const button = (kinds, text, more = "") =>
+    `<button type="button" class="${kinds}" ${more}>${text}</button>`;
+  const tabs = Object.entries(TABS).map(([name, {title}]) =>
+    button("", title, `data-tab="${name}" aria-pressed="${name === kind}"`));
+  const tries = Object.entries(tab.tries).map(([name, address]) =>
+    button("", name, `data-try="${address}"`));
+  const figures = tab.panels.map((title) => `<figure><canvas role="img" tabindex="0"
+    aria-label="${title}"></canvas><figcaption>${title}</figcaption></figure>`);
+  return `${isPage ? `<div class="bar tabs">${tabs.join("")}</div>` : ""}
+    <div class="bar">${button("play", tab.play)}${button("step full", "One step")}
+    ${button("again full", "Start again")}<span class="status"></span></div>
+    <div class="bar full tries">try ${tries.join("")}</div>
+    <p class="note" role="status"></p>
+    <div class="seen" hidden><div class="panels">${figures.join("")}</div>
+    <div class="bar">${tab.view}</div><output class="point"></output>
+    <p class="told" aria-live="polite"></p></div>
+    <details class="full" ${isPage ? "open" : ""}><summary>Knobs</summary>
+    <form></form></details><div class="seen" hidden><div class="full scroll" tabindex="0"
+    role="region" aria-label="this run and the last"><table class="runs"></table></div>
+    <div class="read">
+    <div class="bar"><label>Your own text <input type="text" value="${clean(tab.text)}"
+    autocomplete="off" spellcheck="false"></label><output></output></div>
+    <div class="attnsel-text" tabindex="0" role="group"
+    aria-label="attention on the words; the left and right keys go over them"></div></div>
+    </div><p class="full"><a class="link">A link to these knobs</a></p>`;
 }
 
 // The switches of view, and words that are pointed at, reached by keys or searched for.
-function watch(lab, part) {
+function watch(lab) {
   const [leans, beside, search] = ["select", "[type=checkbox]", "[type=search]"].map(
-    (selector) => part(`.view ${selector}`));
-  const show = (s) => {
-    if (lab.records.length) { lab.at = s; lab.tab.point(lab); redraw(lab); }
+    (selector) => lab.part(`.seen ${selector}`));
+  const canvases = [...lab.root.querySelectorAll("canvas")];
+  const show = () => {
+    canvases.slice(2).forEach((canvas) => { canvas.parentNode.hidden = !beside.checked; });
+    send(lab, "show", {view: leans.selectedIndex, beside: beside.checked});
   };
-  on(leans, "change", () => { lab.view = leans.selectedIndex; redraw(lab); });
-  on(beside, "change", () => { lab.beside = beside.checked; redraw(lab); });
-  on(search, "input", () => {
-    const word = search.value.trim().toLowerCase(), exact = lab.names.indexOf(word);
-    show(exact < 0 && word ? lab.names.findIndex((name) => name.startsWith(word)) : exact);
-  });
-  lab.root.querySelectorAll("canvas").forEach((canvas, k) => {
+  on(leans, "change", show); on(beside, "change", show); show();
+  on(search, "input", () => send(lab, "find", search.value.trim().toLowerCase()));
+  canvases.forEach((canvas, panel) => {
     on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
       const {left, top} = canvas.getBoundingClientRect();
-      const away = lab.places[k].map(([x, y]) =>
-        Math.hypot(x + left - clientX, y + top - clientY));
-      const best = away.reduce((near, x, s) => x < away[near] ? s : near, 0);
-      if (away[best] < 30) { show(best); }
+      send(lab, "near", {panel, x: clientX - left, y: clientY - top});
     });
-    onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (step) => {
-      const order = [...lab.names.keys()].sort((s, t) =>
-        lab.places[k][s][0] - lab.places[k][t][0]);
-      const next = lab.at < 0 ? 0 : order.indexOf(lab.at) + step;
-      show(order[Math.max(0, Math.min(order.length - 1, next))]);
-    });
+    onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (by) =>
+      send(lab, "move", {panel, by}));
   });
 }
 
 // A knob was turned: what ran begins anew, and goes on if it was going.
 function turn(lab, control) {
-  const {going} = lab;
-  lab.knobs[control.name] = valueOf(lab.kind, control);
-  if (control.type === "range") {
-    control.setAttribute("aria-valuetext", lab.knobs[control.name]);
-    control.nextElementSibling.textContent = lab.knobs[control.name].toLocaleString("en");
-  }
-  if (control.name === "optimizer") {  // with a step size that suits it
+  const {name} = control;
+  lab.knobs[name] = valueOf(lab.kind, control);
+  if (name === "optimizer") {  // with a step size that suits it
     lab.knobs.rate = lab.knobs.optimizer === "gd" ? 3 : 0.01;
-    lab.root.querySelector("form").innerHTML = knobForm(lab.kind, lab.knobs);
-    lab.root.querySelector("[name=optimizer]").focus();
   }
-  link(lab);
-  if (lab.begun) { go(lab, going ? lab.tab.steps : 1, true); }
+  setKnobs(lab);
+  lab.part(`[name=${name}]`).focus();
+  if (lab.begun) { go(lab, lab.going ? lab.tab.steps : 1, true); }
 }
 
-function link({root, kind, knobs, isPage}) {
-  const address = [`tab=${kind}`, ...changed(kind, knobs)].join("&");
-  root.querySelector(".link").href = `${isPage ? "" : "train.html"}#${address}`;
-}
-
-// Begin a run; the one before stays in view, if it took a step.
-function begin(lab) {
-  if (lab.records.length > 1) { lab.last = ranRow(lab); }
-  lab.number += 1;
-  Object.assign(lab, {begun: true, records: [], first: null, at: -1, ran: {...lab.knobs}});
-  send(lab, "begin", {number: lab.number, kind: lab.kind, knobs: lab.ran});
+// Show the knobs as they stand, in the form and in the link.
+function setKnobs({part, kind, knobs, isPage}) {
+  const address = [`tab=${kind}`, ...changed(kind, knobs).map((pair) => pair.join("="))];
+  part("form").innerHTML = knobForm(kind, knobs);
+  part(".link").href = `${isPage ? "" : "train.html"}#${address.join("&")}`;
 }
 
 // Take steps, 0 to pause; `anew` from a new start.
 async function go(lab, steps, anew = false) {
-  lab.root.querySelector(".play").disabled = true;
-  if (lab.kind === "reviews" && !lab.loaded) {
-    lab.root.querySelector(".status").textContent = "fetching the reviews …";
-    try {
-      const stored = await fetchReviews();
-      send(lab, "load", stored); lab.loaded = true;
-      lab.root.querySelector(".note").textContent = stored.source === "imdb" ? ""
-        : "The IMDB reviews could not be fetched; these are generated ones.";
-    } catch ({message}) {
-      lab.root.querySelector(".status").textContent = message;
+  const {root, part, kind} = lab, seen = root.querySelectorAll(".seen");
+  part(".play").disabled = true;
+  seen.forEach((section) => { section.hidden = false; });
+  const worker = lab.worker ??= newWorker(lab);
+  if (kind === "reviews" && !lab.loaded) {
+    part(".status").textContent = "fetching the reviews …";
+    const stored = await fetchReviews().catch(({message}) => ({message}));
+    if (worker !== lab.worker) { return; }  // another tab is open
+    part(".note").textContent = stored.message ?? (stored.source === "imdb" ? ""
+      : "The IMDB reviews could not be fetched; these are generated ones.");
+    if (stored.message) {
+      seen.forEach((section) => { section.hidden = true; });
       return;
     }
+    if (!lab.loaded) { send(lab, "load", stored); }
+    lab.loaded = true;
   }
-  if (anew || !lab.begun) { begin(lab); }
+  if (anew || !lab.begun) {
+    lab.number += 1; lab.begun = true;
+    send(lab, "begin", {number: lab.number, kind, knobs: {...lab.knobs}});
+  }
   send(lab, "go", steps);
 }
 
-function send(lab, name, content) {
-  if (!lab.worker) {
-    const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
-    lab.worker = new Worker(URL.createObjectURL(code));
-    on(lab.worker, "message", ({data}) => { hear(lab, data); });
-  }
-  lab.worker.postMessage([name, content]);
-}
-
-// What the worker says: the names of a new run, or what its last steps led to.
-function hear(lab, {number, names, leans, records, scores, fits, going}) {
-  if (number !== lab.number) { return; }
-  if (names) {
-    lab.ids = new Map(names.map((name, s) => [name, s]));
-    Object.assign(lab, {names, leans});
-    lab.tab.prepare?.(lab);
-    return;
-  }
-  lab.records.push(...records); lab.first ??= scores;
-  Object.assign(lab, {scores, fits, going});
-  const play = lab.root.querySelector(".play");
-  play.disabled = false; play.textContent = going ? "Pause" : lab.tab.play;
-  lab.root.querySelector(".status").textContent = lab.tab.status(lab);
-  if (!going || !still()) { redraw(lab); }
-}
-
-// Draw once a frame, whatever asks for it.
-function redraw(lab) {
-  if (!lab.scores || lab.frame) { return; }
-  lab.frame = requestAnimationFrame(() => {
-    const {root, tab} = lab;
-    lab.frame = null;
-    if (!lab.records.length) { return; }  // a run has just begun
-    root.querySelectorAll("figure,.view,.point,.runs,.read").forEach((hidden) => {
-      hidden.hidden = hidden.matches(".point") && lab.kind !== "reviews";
-    });
-    tab.draw(lab); tab.point?.(lab);
-    root.querySelector(".told").textContent = tab.sentence(lab);
-    root.querySelector(".runs").innerHTML = comparison(lab);
-    read(lab);
+function newWorker(lab) {
+  const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
+  const worker = new Worker(URL.createObjectURL(code));
+  const canvases = Array.from(lab.root.querySelectorAll("canvas"), (canvas) =>
+    canvas.transferControlToOffscreen());
+  worker.postMessage(["show", {canvases, text: lab.part(".read input").value,
+    still: matchMedia("(prefers-reduced-motion: reduce)").matches}], canvases);
+  on(worker, "message", ({data}) => {
+    if (data.number === lab.number) { tell(lab, data); }
   });
+  return worker;
 }
 
-// This run and the last one, as the rows of a table.
-function comparison(lab) {
+const send = ({worker}, name, content) => worker?.postMessage([name, content]);
+
+// How wide the canvases are, and in which colours and letters the page stands.
+function look(lab) {
+  const figure = lab.part("figure");
+  if (!lab.worker || !figure.clientWidth) { return; }
+  const seen = lookOf(figure), {backgroundColor: paper} = getComputedStyle(document.body);
+  lab.root.querySelectorAll("canvas").forEach((canvas) => {
+    canvas.style.height = `${heightOf(seen.width)}px`;
+  });
+  send(lab, "show", {look: {...seen, paper}});
+}
+
+// What the worker says of the run: its state, and more where it is to be seen.
+function tell(lab, {going, ended, status, told, point, runs, reading}) {
+  const {part} = lab, play = part(".play");
+  Object.assign(lab, {going, ended});
+  play.disabled = false;
+  play.textContent = going ? "Pause" : ended ? lab.tab.play : "Go on";
+  part(".status").textContent = status;
+  if (!told) { return; }
+  part(".told").ariaBusy = going; part(".told").textContent = told;
+  if (point) { part(".point").textContent = point; }
   const row = (cells, kind) => `<tr>${cells.map((cell) =>
     `<${kind}>${clean(String(cell))}</${kind}>`).join("")}</tr>`;
-  const rows = [["this", ...ranRow(lab)], ...(lab.last ? [["last", ...lab.last]] : [])];
-  return `<thead>${row(["run", ...lab.tab.columns, "knobs"], "th")}</thead><tbody>${
-    rows.map((cells) => row(cells, "td")).join("")}</tbody>`;
+  part(".runs").innerHTML = `<thead>${row(["run", ...lab.tab.columns, "knobs"], "th")
+  }</thead><tbody>${runs.map((cells) => row(cells, "td")).join("")}</tbody>`;
+  part(".read output").textContent = reading.verdict;
+  part(".attnsel-text").innerHTML = reading.pieces.map(pieceOf).join("");
 }
 
-const ranRow = (lab) => [...lab.tab.row(lab),
-  changed(lab.kind, lab.ran).join(", ") || "as they were set"];
-
-// One's own text, read by the model as it now stands.
-function read({root, ids, scores}) {
-  const [input, verdict, text] = ["input", "output", ".attnsel-text"].map((selector) =>
-    root.querySelector(`.read ${selector}`));
-  const pieces = tokenize(input.value, ids), {a, b} = scores;
-  const {weights, logit} = attend(pieces, a, b);
-  verdict.textContent = Number.isNaN(logit) || !pieces.some(([, id]) => id >= 0)
-    ? "No word here is in the vocabulary."
-    : `logit ${round(logit)}: ${logit > 0 ? "positive" : "negative"}`;
-  const shade = (weight) => Math.round(153 * Math.min(1, weight / 0.6)).toString(16)
-    .padStart(2, "0");
-  const coloured = (id, weight) => `style="background:${colourOf(b[id])}${shade(weight)}"
-    data-tip="attention ${weight.toFixed(3)}, value ${round(b[id])}"`;
-  text.innerHTML = pieces.map(([piece, id], i) => `<span ${id < 0
-    ? `class="${piece.trim() && "unknown"}"` : coloured(id, weights[i])}>${
-    clean(piece)}</span>`).join("");
+// A piece of one's own text, in the colour of its value as strong as the attention on it.
+function pieceOf([text, attention, value]) {
+  if (attention === undefined) {
+    return `<span class="${text.trim() && "unknown"}">${clean(text)}</span>`;
+  }
+  const alpha = Math.round(153 * Math.min(1, attention / 0.6)).toString(16);
+  const tip = `attention ${attention.toFixed(3)}, value ${round(value)}`;
+  return `<span style="background:${colourOf(value)}${alpha.padStart(2, "0")}"
+    data-tip="${tip}">${clean(text)}</span>`;
 }
 
 if (HERE) {

@@ -1,6 +1,8 @@
 // The tab of real reviews: the map of the vocabulary, and what is said of a training.
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
 const fitText = (x) => Number.isNaN(x) ? "none" : x.toFixed(2).replace("0.", ".");
+const range = (...lists) => lists.reduce((ends, list) => list.reduce(([low, high], x) =>
+  [Math.min(low, x), Math.max(high, x)], ends), [Infinity, -Infinity]);
 
 const reviewsTab = {
   title: "Real reviews",
@@ -17,20 +19,29 @@ const reviewsTab = {
     "100 reviews": "reviews=100", "gradient descent": "optimizer=gd&rate=3"},
   columns: ["steps", "training", "others", "value, lean", "score, size of lean"],
 
-  // Words go by frequency: named are frequent ones that lean, the planted one, the first.
-  prepare(lab) {
-    lab.named = lab.leans.map((lean) => {
+  // Tokens go by frequency: named are frequent words that lean, the planted one, the first.
+  begin(knobs, stored) {
+    const corpus = reviewsOf(stored, knobs), {names, leans} = corpus;
+    const named = leans.map((lean) => {
       const weights = Array.from(lean, (x, s) => x / (s + 1) ** 0.4 || 0);
-      const order = [...weights.keys()].sort((s, t) => weights[t] - weights[s]);
-      const planted = lab.ran.planted ? [lab.names.length - 1] : [];
+      const order = [...weights.keys()].filter((s) => /\p{L}/u.test(names[s]))
+        .sort((s, t) => weights[t] - weights[s]);
+      const planted = corpus.marked ? [names.length - 1] : [];
       return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
     });
+    const model = newModel(names.length, knobs.d, randomNumbers(1000 + knobs.seed));
+    const run = {...corpus, model, named};
+    return Object.assign(run, {steps: training(run, corpus, knobs)});
   },
 
+  measure(run) { run.fits = run.leans.map((lean) => fitsOf(run.scores, lean)); },
+
   status({records}) {
-    const {step, train, test} = records.at(-1);
-    return `step ${step} · loss ${train.loss.toFixed(3)} · training reviews ${
-      percent(train.accuracy)} right · others ${percent(test.accuracy)}`;
+    const now = records.at(-1), {step, train, test} = now;
+    return diverged(now) ? `step ${step} · the training diverged`
+      : `step ${step} · training reviews ${percent(train.accuracy)} right, loss ${
+        train.loss.toFixed(3)} · others ${percent(test.accuracy)}, loss ${
+        test.loss.toFixed(3)}`;
   },
 
   row({records, fits}) {
@@ -38,44 +49,66 @@ const reviewsTab = {
     return [step, percent(train.accuracy), percent(test.accuracy), ...fits[0].map(fitText)];
   },
 
-  sentence({records, fits, ran, scores, names}) {
-    const {step, train, test} = records.at(-1), [ours, others] = fits;
-    if (Number.isNaN(train.loss)) {
+  sentence({records, fits, ran, scores, names, marked}) {
+    const now = records.at(-1), {step, train, test} = now;
+    if (diverged(now)) {
       return "The training diverged: take a smaller step size, and start again.";
     }
+    if (!now.moves) {
+      return "Nothing is trained, so nothing moves: let E, p or v be trained."
+        + (ran.uniform && ran.p ? " With uniform attention, p stays 0." : "");
+    }
+    const [ours, others] = fits.map((pair) => pair.map(fitText));
     const notes = [];
     if (ran.shuffle) { notes.push("The labels of the training reviews were shuffled."); }
     if (ran.uniform) { notes.push("Attention is uniform: each score is 0."); }
-    if (ran.planted) {
+    if (marked) {
       const higher = scores.a.filter((a) => a > scores.a.at(-1)).length;
-      notes.push(`“${PLANTED}” has score ${higher + 1} of ${names.length}, from above.`);
+      const where = `${marked} ${marked > 1 ? "reviews" : "review"}`;
+      notes.push(`“${PLANTED}”, written into ${where}, is number ${higher + 1} of ${
+        names.length.toLocaleString("en")} by score.`);
     }
-    return [`After ${step} steps ${percent(train.accuracy)} of the training reviews are`,
-      `classified correctly, ${percent(test.accuracy)} of others. Rank correlation of`,
-      `the value with the lean: ${fitText(ours[0])}, of the score with the size of the`,
-      `lean: ${fitText(ours[1])}; with the leans in other reviews ${fitText(others[0])}`,
-      `and ${fitText(others[1])}.`, ...notes].join(" ");
+    const when = !step ? "Before the first step"
+      : `After ${step} ${step > 1 ? "steps" : "step"}`;
+    return [`${when} ${percent(train.accuracy)} of the training reviews are classified`,
+      `correctly, ${percent(test.accuracy)} of others. Rank correlation of value and lean:`,
+      `${ours[0]}, of score and size of the lean: ${ours[1]}; by the leans in other`,
+      `reviews: ${others.join(" and ")}.`, ...notes].join(" ");
   },
 
-  point({root, at, names, leans, scores, view}) {
-    root.querySelector(".point").textContent = at < 0 ? "Point at a word, or search for one."
+  point({names, leans, scores, records}, {at, view}) {
+    return at < 0 || diverged(records.at(-1)) ? "Point at a word, or search for one."
       : `${names[at]}: value ${round(scores.b[at])}, score ${round(scores.a[at])}, lean `
         + (Number.isNaN(leans[view][at]) ? "none: it does not occur there"
           : round(leans[view][at]));
   },
 
-  draw(lab) {
-    const {root, names, scores, first, at} = lab, lean = lab.leans[lab.view];
-    const figures = [...root.querySelectorAll(".panels figure")];
-    if (Number.isNaN(lab.records.at(-1).train.loss)) { return; }  // it diverged
-    const named = lab.named[lab.view];
-    figures.slice(2).forEach((figure) => { figure.hidden = !lab.beside; });
-    lab.places = figures.map((figure, k) => {
-      if (figure.hidden) { return []; }
+  draw(run, {canvases, look, view, beside, at}) {
+    const {names, scores, first, records, leans} = run;
+    if (diverged(records.at(-1))) { return; }
+    run.places = canvases.slice(0, beside ? 4 : 2).map((canvas, k) => {
       const letter = k % 2 ? "a" : "b", heights = (k < 2 ? scores : first)[letter];
-      const both = [...scores[letter], ...first[letter]];
-      return cloud(figure, {lean, heights, names, named, at, title: k % 2 ? "score"
-        : "value", reach: [Math.min(...both), Math.max(...both)]});
+      return cloud(canvas, look, {lean: leans[view], heights, names, named: run.named[view],
+        at, title: k % 2 ? "score" : "value", reach: range(scores[letter], first[letter])});
     });
   },
 };
+
+// Spearman's correlations of the value with the lean and of the score with its size, over
+// the tokens that have a lean.
+function fitsOf({a, b}, lean) {
+  const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
+  const ranked = (of) => ranks(known.map(of));
+  return [correlation(ranked((s) => b[s]), ranked((s) => lean[s])),
+    correlation(ranked((s) => a[s]), ranked((s) => Math.abs(lean[s])))];
+}
+
+// The rank of each value; equal ones share the mean of theirs.
+function ranks(values) {
+  const order = [...values.keys()].sort((i, j) => values[i] - values[j]), places = [];
+  for (let from = 0, end = 0; from < order.length; from = end) {
+    do { end++; } while (values[order[end]] === values[order[from]]);
+    for (let k = from; k < end; k++) { places[order[k]] = (from + end - 1) / 2; }
+  }
+  return places;
+}

@@ -1,6 +1,7 @@
 // The tab of the two stages: one step on E, then the flow of p, on 80 drawn sequences.
 const swatch = (colour, label) => `<span style="border-left:1em solid ${colour};
   padding-left:.4em">${label}</span>`;
+const FARTHEST = 1000;  // the norm at which a path ends
 
 const stagesTab = {
   title: "One step, then the flow of p",
@@ -15,6 +16,12 @@ const stagesTab = {
   tries: {"η₀ = 150": "eta=150", "η₀ = 300": "eta=300", "η₀ = 3,000": "eta=3000"},
   columns: ["‖p‖", "positive", "negative", "cosine"],
 
+  begin(knobs) {
+    const corpus = drawnSequences(knobs.seed);
+    const run = {...corpus, model: newModel(60, knobs.d, randomNumbers(1000 + knobs.seed))};
+    return Object.assign(run, {steps: twoStages(run, corpus, {...knobs, most: FARTHEST})});
+  },
+
   status({records}) {
     const {norm, loss, cosine} = records.at(-1);
     return `‖p‖ ${round(norm)} · loss ${round(loss)} · cosine ${cosine.toFixed(4)}`;
@@ -25,35 +32,34 @@ const stagesTab = {
     return [round(norm), ...selected.map(percent), cosine.toFixed(4)];
   },
 
-  sentence({records, going}) {
+  sentence({records, going, ended}) {
     const {norm, selected, cosine, balance} = records.at(-1);
     const [positive, negative] = selected.map(percent);
     const lost = ["positive", "negative"].filter((_, k) => selected[k] === 0);
-    const ended = going || norm >= 1000 ? "" : balance < 1e-8
-      ? " Here the pulls on p cancel, and it stands still." : " It goes on from here.";
+    const rest = ended ? (balance < 1e-8 ? " Here the pulls on p cancel: it stands still." : "")
+      : going ? "" : " It goes on from here.";
     return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
       + `${positive} of the positive and ${negative} of the negative sequences`
       + (lost.length ? `: the ${lost.join(" and the ")} class is lost. ` : ". ")
-      + `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.${ended}`;
+      + `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.${
+        rest}`;
   },
 
-  draw({root, records}) {
-    const figures = root.querySelectorAll(".panels figure");
+  draw({records}, {canvases, look}) {
     const some = records.filter(({length}) => length > 0);
     const lengths = some.map(({length}) => length);
     const line = (colour, of, dash = []) => ({colour, dash, values: some.map(of)});
     const scores = [BLUE, BLUE, ORANGE, ORANGE, GREY].map((colour, k) =>
       line(colour, ({scores: all, norm}) => all[k] / norm, k % 2 ? [6, 4] : []));
-    const shown = scores.flatMap(({values}) => values);
     const attention = [BLUE, ORANGE].map((colour, k) =>
       line(colour, (record) => record.attention[k], k ? [6, 4] : []));
     const panels = [
       {lines: scores, title: "score by ‖p‖",
-        reach: [Math.min(0, ...shown), Math.max(1e-3, ...shown)]},
+        reach: range([0, 1e-3], ...scores.map(({values}) => values))},
       {lines: attention, title: "attention", reach: [0, 1]},
       {lines: [line(GREEN, ({cosine}) => cosine)], title: "cosine", reach: [-0.2, 1]},
     ];
-    panels.forEach((panel, k) => curves(figures[k],
-      {...panel, lengths, ends: [-2, 3]}));
+    panels.forEach((panel, k) => curves(canvases[k], look,
+      {...panel, lengths, ends: [-2, Math.log10(FARTHEST)]}));
   },
 };

@@ -1,74 +1,91 @@
-// What computes, beside the page. It takes steps in slices of 30 ms, between which it
-// hears of a pause, or of another run.
+// What computes and draws, beside the page, which never waits for it. It takes steps in
+// slices, between which it hears of a pause, of another run, or of what is looked at.
 function startWorker() {
-  let reviews = null, run = null, left = 0, timer = null, heard = Promise.resolve();
-  const random = (seed) => randomNumbers(1000 + seed);
-  const makers = {
-    reviews: (knobs) => {
-      const corpus = reviewsOf(reviews, knobs);
-      const model = newModel(corpus.names.length, knobs.d, random(knobs.seed));
-      const made = {model, ...corpus};
-      return [made, training(made, corpus, knobs)];
-    },
-    stages: (knobs) => {
-      const corpus = drawnSequences(knobs.seed);
-      const made = {model: newModel(60, knobs.d, random(knobs.seed)), ...corpus};
-      return [made, twoStages(made, corpus, {...knobs, most: 1000})];
-    },
-  };
+  const shown = {view: 0, beside: false, at: -1, text: ""};  // as the page has it
+  let reviews = null, run = null, left = 0, timer = null, frame = null, took = 0;
+  let heard = Promise.resolve();
   function slice() {
-    const end = performance.now() + 30, records = [];
+    const end = performance.now() + Math.max(30, 2 * took);
     do {
       const {value, done} = run.steps.next();
-      left = done ? 0 : left - 1;
-      if (!done) { records.push(value); }
+      left = done ? 0 : left - 1; run.ended = done;
+      if (!done) { run.records.push(value); run.first ??= run.scores; }
       if (!run.reached && isEnd(value)) { run.reached = true; left = 0; }
     } while (left > 0 && performance.now() < end);
-    report(records);
     if (left > 0) { timer = setTimeout(slice); }
+    report();
   }
-  function report(records) {
-    const {scores, leans} = run.made;
-    postMessage({number: run.number, records, scores, going: left > 0,
-      fits: leans?.map((lean) => fitsOf(scores, lean))});
+  function report() {
+    const began = performance.now(), {tab, number, ended} = run;
+    frame = null; run.going = left > 0;
+    const told = {number, going: run.going, ended, status: tab.status(run)};
+    if (!run.going || !shown.still) {
+      tab.measure?.(run);
+      if (shown.look) { tab.draw(run, shown); }
+      Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown),
+        runs: [["this", ...rowOf(run)], ...(run.last ? [["last", ...run.last]] : [])],
+        reading: readingOf(run, shown.text)});
+    }
+    postMessage(told);
+    took = performance.now() - began;
   }
+  const soon = () => { if (run?.records.length) { frame ??= setTimeout(report, 16); } };
+  const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
   const commands = {
     load: async ({labels, bytes, ...stored}) => {
       reviews = {...stored, bags: readBags(await inflated(bytes), labels)};
     },
     begin: ({number, kind, knobs}) => {
-      const [made, steps] = makers[kind](knobs);
-      run = {number, made, steps};
-      postMessage({number, names: made.names, leans: made.leans});
+      clearTimeout(timer);
+      const last = run?.records.length > 1 ? rowOf(run) : run?.last;
+      run = Object.assign(TABS[kind].begin(knobs, reviews), {tab: TABS[kind], kind, number,
+        last, ran: knobs, records: [], places: [[], [], [], []]});
+      run.ids = new Map(run.names.map((name, s) => [name, s]));
+      shown.at = -1;
     },
     go: (steps) => {
       clearTimeout(timer); left = steps;
-      if (left) { slice(); } else { report([]); }
+      if (left) { slice(); } else { report(); }
+    },
+    show: (changes) => { Object.assign(shown, changes); soon(); },
+    // Words that are pointed at, searched for, or reached by keys.
+    near: ({panel, x, y}) => {
+      const away = run.places[panel].map(([x0, y0]) => Math.hypot(x - x0, y - y0));
+      const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
+      if (away[best] < 30) { point(best); }
+    },
+    find: (word) => {
+      const {names, ids} = run;
+      const begins = (name) => word && name.startsWith(word);
+      point(ids.get(word) ?? names.findIndex(begins));
+    },
+    move: ({panel, by}) => {
+      const places = run.places[panel], order = places.map((_, s) => s).sort((s, t) =>
+        places[s][0] - places[t][0]);
+      const next = shown.at < 0 ? 0 : order.indexOf(shown.at) + by;
+      point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
     },
   };
   onmessage = ({data: [name, content]}) => {
-    heard = heard.then(() => commands[name](content));
+    heard = heard.then(() => commands[name](content)).catch((error) =>
+      setTimeout(() => { throw error; }));  // where the page hears of it
   };
 }
 
-// A training pauses once almost all is right, or where it diverged.
-const isEnd = (now) => now?.train?.accuracy >= 0.99 || Number.isNaN(now?.train?.loss);
+// A training pauses once almost all is right, and where it can go no further.
+const isEnd = (now) => now?.train
+  && (now.train.accuracy >= 0.99 || diverged(now) || !now.moves);
+const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 
-// Spearman's correlations of the value with the lean and of the score with its size, over
-// the tokens that have a lean.
-function fitsOf({a, b}, lean) {
-  const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
-  const ranked = (of) => ranks(known.map(of));
-  return [correlation(ranked((s) => b[s]), ranked((s) => lean[s])),
-    correlation(ranked((s) => a[s]), ranked((s) => Math.abs(lean[s])))];
-}
+const rowOf = (run) => [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
 
-// The rank of each value; equal ones share the mean of theirs.
-function ranks(values) {
-  const order = [...values.keys()].sort((i, j) => values[i] - values[j]), places = [];
-  for (let from = 0, end = 0; from < order.length; from = end) {
-    do { end++; } while (values[order[end]] === values[order[from]]);
-    for (let k = from; k < end; k++) { places[order[k]] = (from + end - 1) / 2; }
-  }
-  return places;
+// One's own text, as the model reads it now: its pieces [text, attention, value].
+function readingOf({ids, scores: {a, b}}, text) {
+  const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
+  const side = logit > 0 ? "positive" : "negative";
+  const verdict = !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
+    : Number.isFinite(logit) ? `logit ${round(logit)}: ${side}`
+      : "The model cannot read: its training diverged.";
+  return {verdict, pieces: pieces.map(([piece, id], i) =>
+    id < 0 ? [piece] : [piece, weights[i], b[id]])};
 }

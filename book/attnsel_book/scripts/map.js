@@ -32,7 +32,9 @@ function map(root, data) {
     }
     const [across, up] = [xs, ys].map(({value: k}) => slider
       ? fixedAxis(values[k], along(lines[k], most)) : axisOf(values[k], log[k]));
-    const {pen, place, text, width} = chart(root, canvas, across.ticks, up.ticks,
+    const look = lookOf(root), {width} = look;
+    canvas.style.height = heightOf(width) + "px";
+    const {pen, place, text} = chart(look, canvas, across.ticks, up.ticks,
       labels[xs.value], labels[ys.value]);
     places = across.parts.map((x, i) => place(x, up.parts[i]));
     pen.globalAlpha = 0.55;
@@ -117,20 +119,24 @@ function correlation(x, y) {
   return sum((a, b) => a * b) / Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
 }
 
+// What a chart takes from the place where it stands, and how high it is there.
+function lookOf(root) {
+  const {color: ink, fontFamily: font} = getComputedStyle(root);
+  return {width: root.clientWidth, scale: window.devicePixelRatio || 1, ink, font};
+}
+const heightOf = (width) => Math.max(300, Math.min(460, width * 0.62));
+
 // Draw the frame of a chart, with ticks [[part of the axis, text]] and a label for each
 // axis; the returned function places such parts, in pixels.
-function chart(root, canvas, across, up, below, beside) {
-  const pen = canvas.getContext("2d"), ink = getComputedStyle(root);
-  const width = root.clientWidth, height = Math.max(300, Math.min(460, width * 0.62));
+function chart({width, scale, ink, font}, canvas, across, up, below, beside) {
+  const pen = canvas.getContext("2d"), height = heightOf(width);
   const left = 52, right = width - 12, top = 10, bottom = height - 42;
-  const scale = window.devicePixelRatio || 1;
-  canvas.width = width * scale; canvas.height = height * scale;
-  canvas.style.height = height + "px"; pen.scale(scale, scale);
+  canvas.width = width * scale; canvas.height = height * scale; pen.scale(scale, scale);
   const place = (x, y) => [left + x * (right - left), bottom + y * (top - bottom)];
   const text = (words, x, y, align = "center") => {
     pen.textAlign = align; pen.fillText(words, x, y);
   };
-  pen.fillStyle = pen.strokeStyle = ink.color; pen.font = "13px " + ink.fontFamily;
+  pen.fillStyle = pen.strokeStyle = ink; pen.font = "13px " + font;
   across.forEach(([at, words]) => text(words, place(at, 0)[0], bottom + 16));
   up.forEach(([at, words]) => text(words, left - 6, place(0, at)[1] + 4, "right"));
   text(below, (left + right) / 2, bottom + 34);
@@ -139,5 +145,5 @@ function chart(root, canvas, across, up, below, beside) {
   pen.globalAlpha = 0.2;
   across.forEach(([at]) => pen.fillRect(place(at, 0)[0], top, 1, bottom - top));
   up.forEach(([at]) => pen.fillRect(left, place(0, at)[1], right - left, 1));
-  return {pen, place, text, width};
+  return {pen, place, text};
 }
