@@ -2,18 +2,23 @@
 
 In Chromium, at two widths, as fast as the machine is and four times slower: the time of
 a step with what is drawn after it, the seconds from the click to 99% of the training
-reviews, and the longest task of the page's own thread, which counts from 50 ms on.
+reviews, the longest task of the page's own thread, which counts from 50 ms on, and the
+most memory that its process had (on Linux).
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import Any
 
 from tools.measure_pages import SLOWER, serving, start_chromium
 
 SETTINGS = ("d=16", "d=64", "d=256", "d=64&reviews=500", "tab=stages&eta=3000")
+HEADS = (
+    "knobs | width | slower | loop, ms | step, ms | whole, s | longest, ms | MB | end"
+)
 WATCH = """
   window.seen = {longest: 0, told: []};
   new PerformanceObserver((list) => list.getEntries().forEach(({duration}) => {
@@ -50,7 +55,7 @@ def visit(browser: Any, address: str, knobs: str, width: int, slower: int) -> st
     loop = tab.evaluate(LOOP)
     tab.evaluate(BEGIN)
     tab.wait_for_function(ENDED, timeout=300_000)
-    seen = tab.evaluate("seen")
+    seen, most = tab.evaluate("seen"), memory(browser)
     context.close()
     taken = [
         (time, int(step[1]))
@@ -60,7 +65,20 @@ def visit(browser: Any, address: str, knobs: str, width: int, slower: int) -> st
     each = "" if not taken else f"{_slope(taken[0], taken[-1]):.1f}"
     end, status = seen["told"][-1]
     whole = (end - seen["start"]) / 1000
-    return f"{loop:.0f} | {each} | {whole:.2f} | {seen['longest']:.0f} | {status}"
+    cells = f"{loop:.0f} | {each} | {whole:.2f} | {seen['longest']:.0f} | {most:.0f}"
+    return f"{cells} | {status}"
+
+
+def memory(browser: Any) -> float:
+    """Return the most memory that a process of a page had so far, in MB."""
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    states = [
+        Path(f"/proc/{process['id']}/status").read_text()
+        for process in processes
+        if process["type"] == "renderer"
+    ]
+    return max(int(re.findall(r"VmHWM:\s+(\d+)", state)[0]) for state in states) / 1000
 
 
 def _slope(first: tuple[float, int], last: tuple[float, int]) -> float:
@@ -71,17 +89,7 @@ def main(folder: str = "_build/html") -> None:
     """Print a line of Markdown for each setting."""
     from playwright.sync_api import sync_playwright
 
-    names = (
-        "knobs",
-        "width",
-        "slower",
-        "loop, ms",
-        "step, ms",
-        "whole, s",
-        "longest, ms",
-    )
-    print(f"| {' | '.join(names)} | end |")
-    print(f"|{' --- |' * 8}")
+    print(f"| {HEADS} |\n|{' --- |' * len(HEADS.split('|'))}")
     with serving(folder) as address, sync_playwright() as playwright:
         chromium = start_chromium(playwright)
         for slower in (1, SLOWER):

@@ -57,6 +57,7 @@ def visit(browser, tmp_path):  # noqa: F811
             has_touch=width < 600,
             **settings,
         )
+        context.set_default_timeout(120_000)  # a busy machine
         opened.append(context)
         tab = context.new_page()
         tab.requested = []

@@ -137,23 +137,34 @@ function* path(problem, most, tolerance = 1e-4) {
 }
 
 // The unit vector that puts the relevant token of each sequence ahead of the others by
-// the widest margin, as weights of the embeddings: coordinate descent in the dual, where
-// each pair of tokens has a weight that is not negative.
+// the widest margin, as weights of the embeddings: an active set in the dual, where each
+// pair of tokens has a weight that is not negative, after Lawson and Hanson.
 function maxMargin({K, bags: {starts, ids}}, relevant) {
-  const pairs = new Map(), sums = new Float64Array(K.length), scores = sums.slice();
+  const named = new Map(), active = new Set();
   relevant.forEach((s, i) => ids.slice(starts[i], starts[i + 1]).forEach((t) => {
-    if (t !== s) { pairs.set(`${s} ${t}`, {s, t, weight: 0}); }
+    if (t !== s) { named.set(`${s} ${t}`, {s, t, weight: 0}); }
   }));
-  for (let sweep = 0, short = 1; sweep < 20000 && short > 1e-3; sweep++) {
-    short = 0;
-    for (const pair of pairs.values()) {
-      const {s, t, weight} = pair, lack = 1 - scores[s] + scores[t];
-      const more = Math.max(-weight, lack / (K[s][s] - 2 * K[s][t] + K[t][t]));
-      if (more === 0) { continue; }
-      for (let r = 0; r < K.length; r++) { scores[r] += more * (K[s][r] - K[t][r]); }
-      pair.weight += more; sums[s] += more; sums[t] -= more;
-      short = Math.max(short, Math.abs(lack));
+  const pairs = [...named.values()], sums = new Float64Array(K.length);
+  const product = (i, j) => K[i.s][j.s] - K[i.s][j.t] - K[i.t][j.s] + K[i.t][j.t];
+  for (let round = 0; round < 20 * pairs.length; round++) {
+    const scores = times(K, sums);
+    const lacks = pairs.map((pair) =>
+      active.has(pair) ? 0 : 1 - scores[pair.s] + scores[pair.t]);
+    const most = Math.max(...lacks);
+    if (most < 1e-9) { break; }
+    active.add(pairs[lacks.indexOf(most)]);
+    for (let part = 0; part < 1;) {
+      const held = [...active], gram = held.map((i) => held.map((j) => product(i, j)));
+      const goal = times(inverse(gram), held.map(() => 1));
+      part = Math.min(1, ...held.map(({weight}, k) =>
+        goal[k] > 0 ? 1 : weight / (weight - goal[k])));
+      held.forEach((pair, k) => {
+        pair.weight += part * (goal[k] - pair.weight);
+        if (goal[k] <= 0 && pair.weight < 1e-12) { pair.weight = 0; active.delete(pair); }
+      });
     }
+    sums.fill(0);
+    for (const {s, t, weight} of active) { sums[s] += weight; sums[t] -= weight; }
   }
   const size = lengthOf(K, sums);
   return sums.map((x) => x / size);

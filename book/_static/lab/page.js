@@ -133,7 +133,8 @@ async function go(lab, steps, anew = false) {
     if (worker !== lab.worker) { return; }  // another tab is open
     part(".note").textContent = stored.message ?? (stored.source === "imdb" ? ""
       : "The IMDB reviews could not be fetched; these are generated ones.");
-    if (stored.message) {
+    if (stored.message) {  // one may try again
+      fetched = null; part(".status").textContent = ""; part(".play").disabled = false;
       seen.forEach((section) => { section.hidden = true; });
       return;
     }
@@ -142,7 +143,7 @@ async function go(lab, steps, anew = false) {
   }
   if (anew || !lab.begun) {
     lab.number += 1; lab.begun = true;
-    send(lab, "begin", {number: lab.number, kind, knobs: {...lab.knobs}});
+    send(lab, "begin", {number: lab.number, kind, knobs: lab.knobs});
   }
   send(lab, "go", steps);
 }

@@ -36,8 +36,9 @@ const stagesTab = {
     const {norm, selected, cosine, balance} = records.at(-1);
     const [positive, negative] = selected.map(percent);
     const lost = ["positive", "negative"].filter((_, k) => selected[k] === 0);
-    const rest = ended ? (balance < 1e-8 ? " Here the pulls on p cancel: it stands still." : "")
-      : going ? "" : " It goes on from here.";
+    const stands = ended && balance < 1e-8, pauses = !ended && !going;
+    const rest = stands ? " Here the pulls on p cancel, and it stands still."
+      : pauses ? " It goes on from here." : "";
     return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
       + `${positive} of the positive and ${negative} of the negative sequences`
       + (lost.length ? `: the ${lost.join(" and the ")} class is lost. ` : ". ")

@@ -2,7 +2,8 @@
 // slices, between which it hears of a pause, of another run, or of what is looked at.
 function startWorker() {
   const shown = {view: 0, beside: false, at: -1, text: ""};  // as the page has it
-  let reviews = null, run = null, left = 0, timer = null, frame = null, took = 0;
+  const nothing = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
+  let run = nothing, reviews = null, left = 0, timer = null, frame = null, took = 0;
   let heard = Promise.resolve();
   function slice() {
     const end = performance.now() + Math.max(30, 2 * took);
@@ -29,17 +30,17 @@ function startWorker() {
     postMessage(told);
     took = performance.now() - began;
   }
-  const soon = () => { if (run?.records.length) { frame ??= setTimeout(report, 16); } };
+  const soon = () => { if (run.records.length) { frame ??= setTimeout(report, 16); } };
   const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
   const commands = {
     load: async ({labels, bytes, ...stored}) => {
       reviews = {...stored, bags: readBags(await inflated(bytes), labels)};
     },
     begin: ({number, kind, knobs}) => {
-      clearTimeout(timer);
-      const last = run?.records.length > 1 ? rowOf(run) : run?.last;
+      clearTimeout(timer); clearTimeout(frame); frame = null;
+      const last = run.records.length > 1 ? rowOf(run) : run.last;
       run = Object.assign(TABS[kind].begin(knobs, reviews), {tab: TABS[kind], kind, number,
-        last, ran: knobs, records: [], places: [[], [], [], []]});
+        last, ran: knobs, records: [], places: nothing.places});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
       shown.at = -1;
     },
