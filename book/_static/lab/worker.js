@@ -85,7 +85,7 @@ function readingOf({ids, scores: {a, b}}, text) {
   const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
   const side = logit > 0 ? "positive" : "negative";
   const verdict = !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
-    : Number.isFinite(logit) ? `logit ${round(logit)}: ${side}`
+    : weights.every(Number.isFinite) ? `logit ${round(logit)}: ${side}`
       : "The model cannot read: its training diverged.";
   return {verdict, pieces: pieces.map(([piece, id], i) =>
     id < 0 ? [piece] : [piece, weights[i], b[id]])};
