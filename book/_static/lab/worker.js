@@ -81,11 +81,12 @@ const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 const rowOf = (run) => [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
 
 // One's own text, as the model reads it now: its pieces [text, attention, value].
-function readingOf({ids, scores: {a, b}}, text) {
+function readingOf({ids, scores: {a, b}, records}, text) {
+  const now = records.at(-1), canRead = !now.train || !diverged(now);
   const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
   const side = logit > 0 ? "positive" : "negative";
   const verdict = !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
-    : weights.every(Number.isFinite) ? `logit ${round(logit)}: ${side}`
+    : canRead ? `logit ${round(logit)}: ${side}`
       : "The model cannot read: its training diverged.";
   return {verdict, pieces: pieces.map(([piece, id], i) =>
     id < 0 ? [piece] : [piece, weights[i], b[id]])};
