@@ -118,6 +118,8 @@ class Corpus:
         row_names = texts.index.tolist() if isinstance(texts, pd.Series) else None
         blocks: Any
         if num_proc is None:
+            # Elements of an Arrow column come one by one ten times as slowly.
+            texts = texts.to_numpy(object) if row_names else texts
             texts = list(texts)
             blocks = encoding.count_tokens(texts, name, tokenize)
         else:
@@ -208,7 +210,7 @@ class Corpus:
         if numbers is not None:
             labels = torch.from_numpy(numbers[kept])
         if texts is not None and keep_texts:
-            kept_texts = tuple(clean_text(texts[row]) for row in kept)
+            kept_texts = tuple([clean_text(texts[row]) for row in kept.tolist()])
         if lacking:
             counts = counts[kept]
         vocab = Vocab(tokens, classes, tokenize)
@@ -312,7 +314,9 @@ class Corpus:
     def __getitem__(self, key: Any) -> Corpus:
         chosen = key.numpy() if isinstance(key, torch.Tensor) else key
         rows = np.atleast_1d(np.arange(len(self))[chosen]).copy()
-        texts = None if self.texts is None else tuple(self.texts[r] for r in rows)
+        texts = None
+        if self.texts is not None:
+            texts = tuple([self.texts[row] for row in rows.tolist()])
         labels = None if self.labels is None else self.labels[rows]
         return Corpus(self.counts[rows], labels, self.vocab, texts, self.name)
 

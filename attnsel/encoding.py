@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
@@ -14,9 +15,10 @@ from scipy.sparse import csr_array, get_index_dtype
 from attnsel.checks import check_choice, check_number
 from attnsel.progress import progress
 from attnsel.scale.columns import blocks_on_disk
-from attnsel.tokens import ClassName, Tokenizer, Vocab, is_unspaced, split_with
+from attnsel.tokens import END, ClassName, Tokenizer, Vocab, is_unspaced, split_all
 
-BLOCK_SIZE = 5_000  # texts that are counted together
+BLOCK_SIZE = 5_000_000  # letters of texts that are counted together
+BATCH_SIZE = 5_000  # texts on the disk that are
 ROWS_SHOWN = 5  # of those that a message tells of
 MIN_COUNTS = (20, 10, 5, 2, 1)  # of which a small corpus takes a lower one
 KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make up
@@ -38,42 +40,62 @@ class CountedTexts(TypedDict):
 
 def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
     """Count the tokens of some texts, numbered in the order they come in."""
-    import pandas as pd  # as heavy as all else but torch: only where texts are read
-
-    bags = [Counter(_tokens_of(text, tokenize)) for text in texts]
-    occurring = [token for bag in bags for token in bag]
-    times = [n for bag in bags for n in bag.values()]
-    sizes = [len(bag) for bag in bags]
-    ids, tokens = pd.factorize(np.array(occurring, object))
+    strings = [text if isinstance(text, str) else "" for text in texts]
+    codes, tokens, sizes = tokens_in_order(strings, tokenize)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    shape = len(texts), len(tokens)
+    bags = csr_array((np.ones(len(codes), np.int32), codes, starts), shape)
+    bags.sum_duplicates()
     return {
-        "tokens": tokens.tolist(),
-        "ids": ids.astype(np.int32),
-        "times": np.array(times, np.int32),
-        "sizes": np.array(sizes, np.int32),
+        "tokens": tokens,
+        "ids": bags.indices.astype(np.int32),
+        "times": bags.data,
+        "sizes": np.diff(bags.indptr).astype(np.int32),
     }
 
 
-def _tokens_of(text: Any, tokenize: Tokenizer | None) -> list[str]:
-    """Return the tokens of a text; what is no text holds none."""
-    if not isinstance(text, str):
-        return []
-    return split_with(tokenize, text)
+def tokens_in_order(
+    texts: Sequence[str], tokenize: Tokenizer | None
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Return the codes of the tokens of texts, one behind the other.
+
+    Beside them are the distinct tokens that the codes number, and how many tokens each
+    text has, int64 (n,).
+    """
+    import pandas as pd  # as heavy as all else but torch: only where texts are read
+
+    written = [END, *split_all(tokenize, texts)]
+    codes, tokens = pd.factorize(np.array(written, object))
+    ends = np.flatnonzero(codes == 0)
+    return codes[codes > 0] - 1, tokens[1:].tolist(), np.diff(ends) - 1
+
+
+def in_parts(sizes: np.ndarray, most: int) -> list[slice]:
+    """Return slices, one behind the other, whose sizes add up to `most` or so."""
+    part = np.cumsum(sizes) // most
+    bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(sizes)]
+    return [slice(start, end) for start, end in pairwise(bounds) if start < end]
+
+
+def text_blocks(texts: Sequence[Any]) -> list[slice]:
+    """Return which texts to count together."""
+    sizes = [len(text) if isinstance(text, str) else 1 for text in texts]
+    return in_parts(np.array(sizes, np.int64), BLOCK_SIZE)
 
 
 def count_tokens(
     texts: Sequence[Any], name: str, tokenize: Tokenizer | None
 ) -> list[CountedTexts]:
     """Count the tokens of texts, block by block."""
-    starts = range(0, len(texts), BLOCK_SIZE)
     # A traceback keeps the frames that hold the bar: it is closed here.
-    with closing(progress(starts, f"tokenizing {name}")) as bar:
-        return [_count_block(texts[i : i + BLOCK_SIZE], tokenize) for i in bar]
+    with closing(progress(text_blocks(texts), f"tokenizing {name}")) as bar:
+        return [_count_block(texts[rows], tokenize) for rows in bar]
 
 
 def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
     """Count the texts of a `datasets.Dataset` of one column, by several processes."""
     count = partial(_count_block, tokenize=tokenize)
-    return blocks_on_disk(column, count, BLOCK_SIZE, num_proc)
+    return blocks_on_disk(column, count, BATCH_SIZE, num_proc)
 
 
 def frequent_tokens(

@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Any
 
 # Marks that belong to the letter before them, as the vowels of Hindi do, and joiners.
@@ -26,6 +27,7 @@ _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*|\S")
 _UNSPACED = re.compile(
     r"[\u0e01-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{5}"
 )
+END = "\0"  # between texts that are read together; no text holds it
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 ClassName = str | int | bool
 Tokenizer = Callable[[str], Iterable[str]]
@@ -34,10 +36,12 @@ Tokenizer = Callable[[str], Iterable[str]]
 def clean_text(text: str) -> str:
     """Return the text with a space for each HTML line break, its letters composed.
 
-    A letter and the accent after it become one character where there is one (NFC).
+    A letter and the accent after it become one character where there is one (NFC), and
+    the sign NUL, which is no letter, a space.
     """
-    spaced = _LINE_BREAK.sub(" ", text)
-    return unicodedata.normalize("NFC", spaced)
+    if "<" in text or END in text:
+        text = _LINE_BREAK.sub(" ", text).replace(END, " ")
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def fold(text: str) -> str:
@@ -49,9 +53,33 @@ def fold(text: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the tokens of a text, in lower case."""
-    folded = fold(clean_text(text))
+    return _split(clean_text(text))
+
+
+def _split(text: str) -> list[str]:
+    folded = fold(text)
     pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
     return pattern.findall(folded)
+
+
+def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
+    """Return the tokens of texts one behind the other, and END after each text.
+
+    They are those of `split_with`, for short texts in a fraction of the time.
+    """
+    found: list[str] = []
+    if tokenize is not None:
+        for text in texts:
+            found += [*split_with(tokenize, text), END]
+        return found
+    for is_ascii, run in groupby(texts, str.isascii):
+        cleaned = map(clean_text, run)
+        # A pattern three times as fast is enough for texts in ASCII.
+        parts = [f" {END} ".join(cleaned)] if is_ascii else cleaned
+        for part in parts:
+            found += _split(part)
+            found.append(END)
+    return found
 
 
 def is_unspaced(token: str) -> bool:

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from dataclasses import FrozenInstanceError
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,16 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.tokens import TOKEN_PATTERN, Vocab, clean_text, fold, split
+from attnsel.tokens import (
+    END,
+    TOKEN_PATTERN,
+    Vocab,
+    clean_text,
+    fold,
+    split,
+    split_all,
+    split_with,
+)
 
 VOCAB = Vocab(list("abcdefg"), [0, 1])
 
@@ -113,6 +123,13 @@ def test_texts_are_split_into_words_contractions_and_single_signs():
 @given(st.text(st.characters(codec="ascii"), max_size=60))
 def test_ascii_is_split_as_any_text(text):
     assert split(text) == re.findall(TOKEN_PATTERN, fold(clean_text(text)))
+
+
+@given(st.lists(st.text(st.sampled_from("aBé.' \\u0301\\0\\n<br/>"), max_size=12)))
+def test_texts_are_split_together_as_one_by_one(texts):
+    for tokenize in (None, list):
+        expected = [[*split_with(tokenize, text), END] for text in texts]
+        assert split_all(tokenize, texts) == [*chain(*expected)]
 
 
 @pytest.mark.parametrize("tag", ["<br />", "<br>", "<BR/>", "<br/>"])

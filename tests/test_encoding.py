@@ -40,7 +40,7 @@ def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
 
 @pytest.mark.usefixtures("alone")
 def test_texts_on_the_disk_are_counted_as_those_in_memory(monkeypatch):
-    monkeypatch.setattr(encoding, "BLOCK_SIZE", 2)
+    monkeypatch.setattr(encoding, "BATCH_SIZE", 2)
     column = datasets.Dataset.from_dict({"what": TEXTS})
 
     def characters(text):

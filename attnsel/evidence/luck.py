@@ -5,17 +5,17 @@ what it repeats counts once, and so do a text of a million tokens and its copies
 whose labels were not dealt one by one, such as those of one author, count by group.
 """
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy
 from scipy.special import gammaln
 from torch import Tensor
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
+from attnsel.encoding import in_parts
 from attnsel.evidence.groups import group_numbers, sides
 from attnsel.statistics import of_classes
 
@@ -24,7 +24,7 @@ Numbers = np.ndarray | int
 # Probabilities that differ by less than this are one: what rounding makes of a tie.
 _TIE = 1 + 1e-7
 
-CELLS = 1_000_000  # probabilities that are in memory at a time, or one token's
+CELLS = 500_000  # probabilities that are in memory at a time, or one token's more
 
 LEVEL = 0.05  # a test that could not reach it, were it the only one, is no test
 
@@ -178,59 +178,49 @@ def hypergeometric_p(
     found, held, of_class, total = np.broadcast_arrays(found, held, of_class, total)
     if not found.size:
         return np.ones(found.shape)
-    # Tokens of the same numbers have one p, and those that as many sequences hold are
-    # computed together.
-    columns = [held.ravel(), found.ravel(), of_class.ravel(), total.ravel()]
-    table = np.stack(columns, axis=1)
-    cases, place = np.unique(table, axis=0, return_inverse=True)
-    factors = np.arange(1.0, total.max() + 2)
-    log_factorial = gammaln(factors)
-    p = np.ones(len(cases))
-    for rows in _of_one_number(cases[:, 0]):
-        m = int(cases[rows.start, 0])
-        numbers = cases[rows, 1:].T
-        p[rows] = _two_sided(log_factorial, m, *numbers)
-    p = np.minimum(p, 1)
-    return p[place.ravel()].reshape(found.shape)
-
-
-def _of_one_number(held: np.ndarray) -> Iterator[slice]:
-    """Yield slices of sorted numbers in which all are the same, and not too many."""
-    steps = np.flatnonzero(np.diff(held)) + 1
-    bounds = [0, *steps.tolist(), len(held)]
-    for start, end in pairwise(bounds):
-        cells = int(held[start]) + 1
-        size = max(1, CELLS // cells)
-        for i in range(start, end, size):
-            yield slice(i, min(i + size, end))
+    # Tokens of the same numbers have one p.
+    columns = [array.ravel() for array in (held, found, of_class, total)]
+    place = columns[0]
+    for column in columns[1:]:
+        place, _ = pd.factorize(place * (column.max() + 1) + column)
+    _, first = np.unique(place, return_index=True)
+    m, x, g, n = (column[first] for column in columns)
+    log_factorial = gammaln(np.arange(1.0, n.max() + 2))
+    # What may be drawn: numbers of the class from `fewest` on, `sizes` of them.
+    fewest = np.maximum(m - (n - g), 0)
+    sizes = np.minimum(m, g) - fewest + 1
+    p = np.zeros(len(m))
+    for rows in in_parts(sizes, CELLS):
+        law = m[rows], x[rows], g[rows], n[rows]
+        p[rows] = _two_sided(log_factorial, fewest[rows], sizes[rows], *law)
+    return np.minimum(p, 1)[place].reshape(found.shape)
 
 
 def _two_sided(
     log_factorial: np.ndarray,
-    m: int,
-    found: np.ndarray,
-    of_class: np.ndarray,
-    total: np.ndarray,
+    fewest: np.ndarray,
+    sizes: np.ndarray,
+    m: np.ndarray,
+    x: np.ndarray,
+    g: np.ndarray,
+    n: np.ndarray,
 ) -> np.ndarray:
-    """Return the probability of all that is no likelier than each number found.
+    """Return the probability of all that is no likelier than x of a class, (L,).
 
-    Of m drawn out of a total; all arrays but the first are of one shape (L,).
+    Of m drawn out of n, of which g are of the class, `sizes` numbers from `fewest` on
+    are possible. The laws of all cases stand one behind the other.
     """
-
-    def log_choose(n: np.ndarray, k: Numbers) -> np.ndarray:
-        return log_factorial[n] - log_factorial[k] - log_factorial[n - k]
-
-    g = of_class[:, None]
-    rest = (total - of_class)[:, None]
-    drawn = np.arange(m + 1)
-    others = m - drawn
-    possible = (drawn <= g) & (others <= rest)
-    of_these = log_choose(g, np.minimum(drawn, g))
-    of_others = log_choose(rest, np.minimum(others, rest))
-    of_all = log_choose(total, m)[:, None]
-    log_law = of_these + of_others - of_all
-    log_law = np.where(possible, log_law, -np.inf)
+    of_case = sum(log_factorial[k] for k in (g, n - g, m, n - m)) - log_factorial[n]
+    starts = np.cumsum(sizes) - sizes
+    drawn = np.arange(sizes.sum()) + np.repeat(fewest - starts, sizes)
+    log_law = np.repeat(of_case, sizes)
+    log_law -= log_factorial[drawn]
+    log_law -= log_factorial[np.repeat(g, sizes) - drawn]
+    log_law -= log_factorial[np.repeat(m, sizes) - drawn]
+    log_law -= log_factorial[np.repeat(n - g - m, sizes) + drawn]
     law = np.exp(log_law)
-    likelihood = np.take_along_axis(law, found[:, None], axis=1)
-    is_counted = law <= likelihood * _TIE
-    return np.where(is_counted, law, 0).sum(axis=1)
+    is_possible = (fewest <= x) & (x < fewest + sizes)
+    at = starts + np.where(is_possible, x - fewest, 0)
+    likelihood = np.where(is_possible, law[at], 0)
+    law[law > np.repeat(likelihood * _TIE, sizes)] = 0
+    return np.add.reduceat(law, starts)

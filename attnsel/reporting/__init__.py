@@ -2,4 +2,4 @@
 
 from attnsel.checks import require
 
-require("report", "jinja2", "matplotlib", "rensa", "sklearn")
+require("report", "jinja2", "rensa", "sklearn")

@@ -29,12 +29,13 @@ class Fact(NamedTuple):
 
 
 def data_facts(
-    parts: Parts, said: Sequence[str], n_tokens: int, in_model: int
+    parts: Parts, said: Sequence[str], n_tokens: int, in_model: int, learned: int
 ) -> list[Fact]:
     """Return what is to be said of both parts.
 
     `said` are the warnings of loading, `n_tokens` and `in_model` the numbers of tokens
-    that are looked at as evidence and that a model is trained on.
+    that are looked at as evidence and that a model is trained on, `learned` that of the
+    texts it is trained on.
     """
     train = parts.train.corpus
     facts = [
@@ -43,6 +44,8 @@ def data_facts(
         _classes(train),
         _left_out(parts),
     ]
+    if 0 < learned < len(train):
+        facts.append(_part_learned(learned))
     facts += [Fact("Said while loading", message, "") for message in said]
     facts += [*_same_names(train), *_rare_classes(train)]
     return [*facts, *_repeated(parts.repeats), *_groups(parts)]
@@ -72,6 +75,14 @@ def _tokens(n_tokens: int, in_model: int) -> Fact:
         f"{in_model:,} are frequent enough to train a model on",
         "Each of the former is looked at as evidence. A token in one text can tell "
         "nothing from luck.",
+    )
+
+
+def _part_learned(learned: int) -> Fact:
+    return Fact(
+        "Models",
+        f"learn from {learned:,} of the texts, taken at random",
+        "Evidence is of all texts; training on them all would take long.",
     )
 
 

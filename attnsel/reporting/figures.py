@@ -1,12 +1,14 @@
-"""The figure of a report: attention beside evidence, and the V of luck."""
+"""The figure of a report: attention beside evidence, and the V of luck.
+
+It is written as SVG, as it stands on the page: a library for figures would take longer
+than all that is learned of a few hundred texts.
+"""
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
+from collections.abc import Iterable, Iterator
+from html import escape
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,20 +20,11 @@ from attnsel.evidence.leans import lean_of
 from attnsel.evidence.luck import texts_by_class
 from attnsel.statistics import binned, class_sizes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 # Okabe and Ito's colours, as in the book.
-FOUND, LUCK, SHUFFLED = "#0072B2", "#8a8a8a", "#009E73"
-LOOK: Any = {
-    "svg.hashsalt": "attnsel",  # equal figures have equal text
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-}
+FOUND, LUCK, SHUFFLED = "var(--blue, #0072B2)", "#8a8a8a", "#009E73"
+WIDTH, HEIGHT = 720, 400
+LEFT, RIGHT, TOP, BOTTOM = 60, 700, 60, 350  # where the axes lie
+TICKS = 6  # or so, of an axis
 
 
 def attention_figure(
@@ -46,31 +39,98 @@ def attention_figure(
     `rate` are beyond luck; `corpus` counts the tokens of the model. `shuffled` has the
     corpus and the scores (V,) of models trained on shuffled labels.
     """
-    # Half a second of each import of the package, for this figure alone.
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    known = tokens[tokens["attention"].notna()]
+    lean = _greatest_lean(corpus)[known["id"]]
+    score = known["attention"].to_numpy(copy=True)
+    real = (known["q"] <= rate).to_numpy()
+    by_luck = [_means(_greatest_lean(dealt), by.numpy()) for dealt, by in shuffled]
+    means = _means(lean, score)
+    curves = [means, *by_luck]
+    x = _Axis(np.concatenate([lean, *(x for x, _ in curves)]), LEFT, RIGHT)
+    y = _Axis(np.concatenate([score, *(y for _, y in curves)]), BOTTOM, TOP)
+    parts = [*_frame(x, y, _meaning(corpus))]
+    for chosen, colour, size in ((~real, LUCK, 2.5), (real, FOUND, 4)):
+        parts.append(_dots(x.at(lean[chosen]), y.at(score[chosen]), colour, size))
+    parts += [_line(x.at(a), y.at(b), SHUFFLED, "6 4") for a, b in by_luck]
+    parts.append(_line(x.at(means[0]), y.at(means[1]), "currentColor", "none"))
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
+    look = 'font-size="13" font-family="sans-serif" fill="currentColor"'
+    drawing = "".join([*parts, *_legend(bool(shuffled))])
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {look}>{drawing}</svg>'
 
-    with rc_context(LOOK):
-        figure = Figure(figsize=(7.2, 3.8), layout="constrained")
-        axes = figure.add_subplot()
-        known = tokens[tokens["attention"].notna()]
-        lean = _greatest_lean(corpus)[known["id"]]
-        score = known["attention"].to_numpy(copy=True)
-        real = (known["q"] <= rate).to_numpy()
-        explained: Any = {"color": LUCK, "s": 5, "label": "token that luck explains"}
-        beyond: Any = {"color": FOUND, "s": 12, "label": "token beyond luck"}
-        for chosen, style in ((~real, explained), (real, beyond)):
-            x, y = lean[chosen], score[chosen]
-            axes.scatter(x, y, lw=0, alpha=0.5, rasterized=True, **style)
-        _means(axes, lean, score, color="black", marker="o", label="mean by lean")
-        for i, (dealt, by_chance) in enumerate(shuffled):
-            label = "the same, labels shuffled" if i == 0 else None
-            pair = _greatest_lean(dealt), by_chance.numpy()
-            _means(axes, *pair, color=SHUFFLED, linestyle="--", label=label)
-        axes.set_xlabel(_meaning(corpus), parse_math=False)
-        axes.set_ylabel("attention score")
-        axes.legend(fontsize=8)
-        return _svg(figure)
+
+class _Axis:
+    """A scale from values to places in the drawing, with its ticks."""
+
+    def __init__(self, values: np.ndarray, first: int, last: int) -> None:
+        known = values[np.isfinite(values)]
+        low, high = float(known.min()), float(known.max())
+        if high - low < 1e-9:
+            low, high = low - 0.5, high + 0.5
+        rough = (high - low) / TICKS
+        power = 10 ** np.floor(np.log10(rough))
+        step = power * next(k for k in (1, 2, 5, 10) if k * power >= rough)
+        start, stop = np.floor(low / step), np.ceil(high / step)
+        self.ticks = step * np.arange(start, stop + 1)
+        self.first, self.last = first, last
+
+    def at(self, values: np.ndarray) -> np.ndarray:
+        """Return the places of values."""
+        share = (values - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
+        return self.first + share * (self.last - self.first)
+
+
+def _frame(x: _Axis, y: _Axis, told: str) -> Iterator[str]:
+    """Yield both axes with their ticks and names."""
+    lines = f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"
+    for value, place in zip(x.ticks, x.at(x.ticks), strict=True):
+        lines += f"M{place:.1f} {BOTTOM}v5"
+        yield _text(place, BOTTOM + 19, f"{value:.3g}", "middle")
+    for value, place in zip(y.ticks, y.at(y.ticks), strict=True):
+        lines += f"M{LEFT} {place:.1f}h-5"
+        yield _text(LEFT - 9, place + 4, f"{value:.3g}", "end")
+    yield f'<path d="{lines}" fill="none" stroke="currentColor"/>'
+    yield _text((LEFT + RIGHT) / 2, HEIGHT - 10, told, "middle")
+    middle = (TOP + BOTTOM) / 2
+    yield f'<g transform="rotate(-90 14 {middle})">'
+    yield _text(14, middle, "attention score", "middle") + "</g>"
+
+
+def _text(x: float, y: float, told: str, anchor: str) -> str:
+    """Return a line of text."""
+    words = escape(told.replace("-", "\u2212") if told[1:2].isdigit() else told)
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+
+
+def _dots(x: np.ndarray, y: np.ndarray, colour: str, size: float) -> str:
+    """Return dots; those of one place are drawn once."""
+    places = np.unique(np.stack([x, y], axis=1).round(), axis=0).astype(int)
+    path = "".join(f"M{a} {b}h0" for a, b in places.tolist())
+    look = f'stroke="{colour}" stroke-width="{size}" stroke-linecap="round"'
+    return f'<path d="{path}" fill="none" opacity=".6" {look}/>'
+
+
+def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> str:
+    """Return a line through the points that there are."""
+    known = [(a, b) for a, b in zip(x, y, strict=True) if b == b]
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in known)
+    look = f'stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"'
+    return f'<polyline points="{points}" fill="none" {look}/>'
+
+
+def _legend(has_luck: bool) -> Iterator[str]:
+    """Yield what the marks mean, in two rows above the axes."""
+    at = np.array([0.0])
+    yield _dots(at + LEFT + 20, at + 17, LUCK, 6)
+    yield _text(LEFT + 38, 21, "token that luck explains", "start")
+    yield _dots(at + LEFT + 20, at + 37, FOUND, 6)
+    yield _text(LEFT + 38, 41, "token beyond luck", "start")
+    middle = LEFT + 260
+    yield _line([middle, middle + 30], [17, 17], "currentColor", "none")
+    yield _text(middle + 38, 21, "mean by lean", "start")
+    if has_luck:
+        yield _line([middle, middle + 30], [37, 37], SHUFFLED, "6 4")
+        yield _text(middle + 38, 41, "the same, labels shuffled", "start")
 
 
 def _greatest_lean(corpus: Corpus) -> np.ndarray:
@@ -96,20 +156,7 @@ def _meaning(corpus: Corpus) -> str:
     return "lean of the token to the class it favours, above that of all texts"
 
 
-def _means(axes: Axes, lean: np.ndarray, score: np.ndarray, **style: Any) -> None:
+def _means(lean: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean scores of tokens of like leans, at the middle of each bin."""
     bins = binned(torch.from_numpy(lean), torch.from_numpy(score))
-    axes.plot(bins.centers, bins.mean, ms=3, lw=1.4, **style)
-
-
-def _svg(figure: Figure) -> str:
-    """Return a figure as an SVG element that scales with the page."""
-    file = io.StringIO()
-    with warnings.catch_warnings():
-        # The browser has the letters of any script; matplotlib only measures them.
-        warnings.filterwarnings("ignore", message="Glyph")
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    drawing = file.getvalue()
-    drawing = drawing[drawing.index("<svg") :]
-    return re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1).replace(
-        ' height="', ' data-height="', 1
-    )
+    return bins.centers.numpy(), bins.mean.numpy()

@@ -25,24 +25,27 @@ from attnsel.statistics import class_sizes
 
 EDGES = (1, 2, 5)  # tokens at either end of a text that are looked at together
 LAST_LETTER = 0x3100  # of alphabets with capitals, and the punctuation of the others
-CHUNK = 20_000  # texts whose letters are counted at a time
-# What may stand in a text: a letter or sign without which it cannot, and a pattern.
-KINDS: dict[str, tuple[str, str]] = {
-    "a number": ("", r"\d"),
-    "a year": ("", r"\b(?:19|20)\d\d\b"),
-    "a date": ("", r"\b\d{1,4}[-./]\d{1,2}[-./]\d{2,4}\b"),
-    "a time": (":", r"\b\d{1,2}:\d\d\b"),
-    "a sum of money": ("", r"[$€£¥]\s?\d|\d\s?[$€£¥]"),
-    "a share of something": ("/", r"\b\d+(?:\.\d+)?\s?/\s?\d+\b"),
-    "a link": (".", r"(?i)https?://|\bwww\."),
-    "an e-mail address": ("@", r"\S@\w+\.\w"),
-    "a name with @ or #": ("", r"(?:^|\s)[@#]\w"),
-    "markup": ("<", r"</?[a-zA-Z][^<>]*>|&[a-z]+;"),
-    "a contraction": ("'", r"\w'\w"),
-    "a word in capitals": ("", r"\b[A-Z]{3,}\b"),
-    "repeated signs": ("", r"[!?]{2,}|\.{3,}|\*{2,}"),
-    "a line break": ("\n", r"\n"),
+CHUNK = 5_000  # texts that are searched, or whose letters are counted, together
+CUT = "\0"  # between texts that are searched together
+# What may stand in a text. A pattern begins with the signs one of which it needs, for
+# which a text is searched ten times as fast, and looks back from there.
+KINDS = {
+    "a number": r"\d+",
+    "a year": r"(?:19|20)(?<!\w..)\d\d\b",
+    "a date": r"\d(?<!\w.)\d{0,3}[-./]\d{1,2}[-./]\d{2,4}\b",
+    "a time": r"\d(?<!\w.)\d?:\d\d\b",
+    "a sum of money": r"[$€£¥\d](?:(?<=\d)\s?[$€£¥]|(?<!\d)\s?\d)",
+    "a share of something": r"\d(?<!\w.)\d*(?:\.\d+)?\s?/\s?\d+\b",
+    "a link": r"[hHwW](?i:(?<=h)ttps?://|(?<=w)(?<!\ww)ww\.)",
+    "an e-mail address": r"@(?<=[^\s\0]@)\w+\.\w",
+    "a name with @ or #": r"[@#](?<![^\s\0].)\w",
+    "markup": r"[<&](?:(?<=<)/?[a-zA-Z][^<>\0]*>|(?<=&)[a-z]+;)",
+    "a contraction": r"'(?<=\w')\w",
+    "a word in capitals": r"[A-Z](?<!\w.)[A-Z]{2,}\b",
+    "repeated signs": r"[!?.*](?:(?<=[!?])[!?]|(?<=\.)\.\.|(?<=\*)\*)",
+    "a line break": r"\n",
 }
+COMPARED = ("median", "elsewhere", "above", "low", "high", "p")
 MEASURES = {
     "length": "tokens",
     "length in letters": "characters",
@@ -60,58 +63,70 @@ def form_table(
     `order` and `again` are the tokens of both in their order. Columns are those of the
     table of tokens.
     """
-    names, holds = _traits(train.corpus, order)
-    known, held = _traits(test.corpus, again)
-    often = np.flatnonzero(holds.sum(axis=0) >= LEAST_TEXTS)
-    kept = [names[i] for i in often]
-    return trait_table(train, test, kept, holds[:, often], _chosen(held, known, kept))
-
-
-def _chosen(holds: csr_array, names: list[str], wanted: list[str]) -> csr_array:
-    """Return the columns of some names, in their order; zero where there is none."""
-    empty = csr_array((holds.shape[0], 1))
-    place = {name: i for i, name in enumerate(names)}
-    columns = [place.get(name, len(names)) for name in wanted]
-    return csr_array(hstack([holds, empty], format="csr")[:, columns])
-
-
-def _traits(corpus: Corpus, order: InOrder) -> tuple[list[str], csr_array]:
-    """Return names of what texts have, and which text has which, (n, P) of ones."""
+    corpora = train.corpus, test.corpus
     names = list(KINDS)
-    blocks = [_kinds(corpus.texts or ())]
+    blocks = [[kinds_of(corpus.texts or ()) for corpus in corpora]]
     for size in EDGES:
         for side in ("begins", "ends"):
-            phrases, holds = _edges(corpus, order, size, side)
+            phrases, *holds = _edges(corpora, (order, again), size, side)
             names += [f"{side} with “{phrase}”" for phrase in phrases]
             blocks.append(holds)
-    return names, csr_array(hstack(blocks, format="csr"))
+    holds, held = (
+        csr_array(hstack(part, format="csr")) for part in zip(*blocks, strict=True)
+    )
+    often = np.flatnonzero(holds.sum(axis=0) >= LEAST_TEXTS)
+    kept = [names[i] for i in often]
+    return trait_table(train, test, kept, holds[:, often], held[:, often])
 
 
-def _kinds(texts: Sequence[str]) -> csr_array:
+def kinds_of(texts: Sequence[str]) -> csr_array:
     """Return which texts hold which of KINDS, (n, kinds) of ones."""
     table = np.zeros((len(texts), len(KINDS)))
-    for column, (sign, pattern) in enumerate(KINDS.values()):
-        search = re.compile(pattern).search
-        for row, text in enumerate(texts):
-            table[row, column] = sign in text and search(text[:LONGEST]) is not None
+    patterns = [re.compile(pattern) for pattern in KINDS.values()]
+    for start in range(0, len(texts), CHUNK):
+        cut = [text[:LONGEST] for text in texts[start : start + CHUNK]]
+        ends = np.cumsum([len(text) + len(CUT) for text in cut])
+        joined = CUT.join(cut)
+        for column, pattern in enumerate(patterns):
+            places = [found.start() for found in pattern.finditer(joined)]
+            rows = np.searchsorted(ends, places, side="right")
+            table[start + rows, column] = 1
     return csr_array(table)
 
 
 def _edges(
-    corpus: Corpus, order: InOrder, size: int, side: str
-) -> tuple[list[str], csr_array]:
-    """Return how texts begin or end, and which does so; of texts of more tokens."""
+    corpora: Sequence[Corpus], orders: Sequence[InOrder], size: int, side: str
+) -> tuple[list[str], csr_array, csr_array]:
+    """Return how texts begin or end, and which texts of either corpus do so.
+
+    Phrases are of `size` tokens, of longer texts, LEAST_TEXTS of the first corpus.
+    """
+    rows, ids = zip(*(_edge(order, size, side) for order in orders), strict=True)
+    words = np.concatenate(ids)
+    code = words[:, 0]
+    for column in words.T[1:]:
+        code, _ = pd.factorize(code * np.int64(len(corpora[0].vocab)) + column)
+    codes, first, place = np.unique(code, return_index=True, return_inverse=True)
+    learned, held_out = np.split(place, [len(rows[0])])
+    often = np.bincount(learned, minlength=len(codes)) >= LEAST_TEXTS
+    vocab = corpora[0].vocab
+    known = words[first[often]].tolist()
+    phrases = [" ".join(vocab[i] for i in phrase) for phrase in known]
+    holds = []
+    for corpus, of, columns in zip(corpora, rows, (learned, held_out), strict=True):
+        ones, shape = np.ones(len(of)), (len(corpus), len(codes))
+        holds.append(csr_array((ones, (of, columns)), shape)[:, often])
+    return phrases, *holds
+
+
+def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the texts of more tokens, and their first or last ones, (n, size)."""
     ends = np.cumsum(order.sizes) - 1
     rows = np.flatnonzero(order.sizes > size + 1)
     first = ends[rows] - size
     if side == "begins":
         first = ends[rows] - order.sizes[rows] + 1
-    ids = order.ids[first[:, None] + np.arange(size)]
-    known, places = np.unique(ids, axis=0, return_inverse=True)
-    phrases = [" ".join(corpus.vocab[i] for i in phrase) for phrase in known.tolist()]
-    ones = np.ones(len(rows))
-    shape = len(corpus), len(phrases)
-    return phrases, csr_array((ones, (rows, places.ravel())), shape)
+    return rows, order.ids[first[:, None] + np.arange(size)]
 
 
 def measure_table(sample: Sample) -> pd.DataFrame:
@@ -138,8 +153,10 @@ def measure_table(sample: Sample) -> pd.DataFrame:
         for measure, column in zip(MEASURES, values.T, strict=True):
             row = {"class": str(sample.corpus.classes[number]), "measure": measure}
             rows.append(row | _compared(column[own], column[~own]))
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=["class", "measure", *COMPARED])
     table.insert(2, "unit", table["measure"].map(MEASURES))
+    if not rows:  # the first texts of all groups are of one class
+        return table.rename(columns={"p": "q"})
     table["q"] = scipy.stats.false_discovery_control(table.pop("p"))
     return table.sort_values("q", kind="stable", ignore_index=True)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.tokens import Vocab
+from attnsel.tokens import Vocab, pieces
 
 LONGEST = 20_000  # characters of a text in which an example is looked for
 AROUND = 9  # words of an example on either side of the token
@@ -28,12 +27,9 @@ class Example(NamedTuple):
 
 def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
     """Return the pieces of a text, of one without end those of its beginning."""
-    one = corpus[[row]]
-    if one.texts is not None:
-        (text,) = one.texts
-        beginning = text[:LONGEST]
-        one = replace(one, texts=(beginning,))
-    return one.words(0)
+    if corpus.texts is None:
+        return corpus.words(row)
+    return pieces(corpus.texts[row][:LONGEST], corpus.vocab)
 
 
 def find_example(

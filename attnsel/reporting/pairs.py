@@ -11,10 +11,10 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
+from attnsel.encoding import text_blocks, tokens_in_order
 from attnsel.evidence.luck import false_discovery, least_p, luck_p
 from attnsel.progress import progress
 from attnsel.statistics import class_sizes, sums_by_class
-from attnsel.tokens import split_with
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
 MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out
@@ -57,15 +57,16 @@ def in_order(corpus: Corpus) -> InOrder:
     """
     if corpus.texts is None:
         raise ValueError(f"the tokens of {corpus.name} are kept without their order")
-    vocab = corpus.vocab
-    place = {token: i for i, token in enumerate(vocab)}
-    parts = []
-    for text in progress(corpus.texts, "reading pairs"):
-        ids = [place.get(token, -1) for token in split_with(vocab.tokenize, text)]
-        ids.append(-1)
-        parts.append(np.array(ids, np.int32))
-    sizes = [len(ids) for ids in parts]
-    return InOrder(np.concatenate(parts), np.array(sizes))
+    ids, sizes = [], []
+    for rows in progress(text_blocks(corpus.texts), "reading pairs"):
+        codes, known, lengths = tokens_in_order(
+            corpus.texts[rows], corpus.vocab.tokenize
+        )
+        numbers = np.array([corpus.vocab.get(token) for token in known], np.int32)
+        ends = np.cumsum(lengths)
+        ids.append(np.insert(numbers[codes], ends, -1))
+        sizes.append(lengths + 1)
+    return InOrder(np.concatenate(ids), np.concatenate(sizes))
 
 
 def neighbours(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from attnsel.beyond.deletion import score_flips, score_influence
@@ -21,7 +22,9 @@ from attnsel.train import fit
 
 DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
 MASKED = 10  # tokens that are masked, one after the other
-PATIENCE = 4e9  # stored counts times outputs times steps that masking may cost
+LEARNED = 4_000_000  # counts of tokens in texts that a model is to learn from
+LEAST_OF_CLASS = 50  # texts that it sees in any case
+PATIENCE = 2e9  # counts times outputs times steps that masking may cost
 WORST = 8  # held-out texts that are shown
 AROUND = 90  # pieces of such a text on either side of the token that pushed most
 STRONGEST, ENOUGH = 5, 8  # tokens of such a text that are named
@@ -88,6 +91,21 @@ def trained(corpus: Corpus, steps: int, seed: int = 0) -> AttentionClassifier:
 def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
     V, K = len(corpus.vocab), corpus.n_classes
     return AttentionClassifier(V, DIM, n_classes=K, seed=seed)
+
+
+def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarray:
+    """Return the rows that a model learns from, in order: all, or of many random ones.
+
+    They hold LEARNED counts or so. Of each class there are LEAST_OF_CLASS, if it has as
+    many. Counts are (n, V), labels (n,).
+    """
+    n = len(labels)
+    size = int(n * LEARNED / counts.nnz)
+    if size >= n:
+        return np.arange(n)
+    order = np.random.default_rng(seed).permutation(n)
+    turn = pd.Series(order).groupby(labels[order]).cumcount()
+    return np.sort(order[(np.arange(n) < size) | (turn < LEAST_OF_CLASS)])
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:

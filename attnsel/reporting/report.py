@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from attnsel.checks import check_number
@@ -33,6 +34,7 @@ from attnsel.reporting.quality import (
     masked_table,
     most_misread,
     shuffled,
+    some_to_learn,
     trained,
 )
 from attnsel.reporting.ranking import in_joint_order, signs
@@ -90,8 +92,8 @@ class Report(Findings):
 def report(
     source: Any,
     *,
-    text: str | Sequence[str] = "text",
-    label: str = "label",
+    text: Hashable | Sequence[Hashable] = "text",
+    label: Hashable = "label",
     groups: Any = None,
     limit: int | None = None,
     rate: float = 0.05,
@@ -107,7 +109,8 @@ def report(
     Args:
         source: as in `load_corpus`: one of our names, a file, a folder, a table or the
             Hub's name of a data set; or a Corpus with texts.
-        text: name of the column of texts, or of several whose texts are joined.
+        text: name of the column of texts, or of several whose texts are joined; its
+            place, from 0, in a file without a line of names.
         label: name of the column of labels.
         groups: name of a column that labels go with rather than with texts, such as the
             author or the film, or a sequence of such names, one a row of the source; a
@@ -153,10 +156,11 @@ def _examined(
     train, test = parts.train.corpus, parts.test.corpus
     too_many = too_many_classes(train)
     size = 0 if too_many else _size(train, min_count)
-    tables = _evidence(parts, rate)
+    learned = 0 if too_many else len(_learned(train, seed))
+    tables = evidence_of(parts, rate)
     found = Report(
         name=train.name,
-        facts=data_facts(parts, said, len(tables["tokens"]), size),
+        facts=data_facts(parts, said, len(tables["tokens"]), size, learned),
         **tables,
         train=train,
         test=test,
@@ -170,7 +174,7 @@ def _examined(
     return replace(found, **_judged(found, parts.train, size, seed))
 
 
-def _evidence(parts: Parts, rate: float) -> dict[str, Any]:
+def evidence_of(parts: Parts, rate: float) -> dict[str, Any]:
     """Return the tables of what the label hangs on, and examples of what is found."""
     log.info("looking at tokens, pairs, beginnings and ends")
     one, other = parts.train.firsts(), parts.test.firsts()
@@ -199,9 +203,14 @@ def _size(train: Corpus, min_count: int | None) -> int:
     return max(int((times >= least).sum()), 1)
 
 
+def _learned(train: Corpus, seed: int) -> np.ndarray:
+    """Return the rows that the models of a report learn from."""
+    return some_to_learn(train.counts, train.targets.numpy(), seed)
+
+
 def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, Any]:
     """Return what is to be said of a model of texts in their first tokens."""
-    train, test = found.train, found.test
+    train, test = found.train[_learned(found.train, seed)], found.test
     seen, _ = first_tokens(train, size)
     held, _ = first_tokens(test, size)
     steps = best_steps(seen, seed)
@@ -218,7 +227,7 @@ def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, An
         "tokens": tokens,
         "signs": signs({"tokens": joint} | tables, found.rate),
         "masked": masked_table(seen, test, model, steps, tokens),
-        "accuracy": accuracies(train, test, model, regression.logits),
+        "accuracy": accuracies(found.train, test, model, regression.logits),
         "misread": most_misread(test, model),
         "diagnosis": diagnose(held, model.embeddings, model.cls, model.output),
         "figure": attention_figure(seen, tokens, found.rate, by_luck),

@@ -103,7 +103,7 @@ def read_parts(
     source: Any,
     *,
     text: Any,
-    label: str,
+    label: Hashable,
     groups: Any,
     limit: int | None,
     seed: int,
@@ -135,14 +135,15 @@ def read_parts(
     kept = rows.drop(index=lacking)
     copies = same_texts(whole)
     places = np.flatnonzero(copies == np.arange(len(whole)))
-    near = near_copies(whole[places])
+    distinct = whole[places]
+    near = near_copies(distinct)
     is_test = kept["held out"].to_numpy()[places]
     seen = is_test & np.isin(near, near[~is_test])
     held = kept["held out"].to_numpy()
     copied = int((held & ~held[copies]).sum())
     names = kept["group"].to_numpy()[places]
-    linked_by = linked(near, group_numbers(whole[places], names))
-    sample = Sample(whole[places], pd.factorize(linked_by)[0], kept.index[places])
+    linked_by = linked(near, group_numbers(distinct, names))
+    sample = Sample(distinct, pd.factorize(linked_by)[0], kept.index[places])
     if len(tables) == 1:
         is_test = held_out(sample, seed)
     return Parts(

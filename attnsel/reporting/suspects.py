@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
+from attnsel.reporting.quality import some_to_learn
 from attnsel.reporting.splits import Sample
 from attnsel.scale.threads import side_by_side
 from attnsel.statistics import class_sizes
@@ -21,7 +22,8 @@ def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     """Return the probabilities of the classes of each text, float64 (n, K).
 
     They are those of a logistic regression on tf-idf that learned from the other of
-    FOLDS parts; no group is in two parts. A class that is in one part alone has 0.
+    FOLDS parts, or from `some_to_learn` of them; no group is in two parts. A class that
+    is in one part alone has 0.
     """
     n_groups = int(sample.groups.max()) + 1
     order = np.random.default_rng(seed).permutation(n_groups)
@@ -37,7 +39,8 @@ def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
 def _read_part(sample: Sample, fold: np.ndarray, part: int) -> np.ndarray:
     """Return the probabilities of one part by what is learned from the others."""
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
-    others, own = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+    own, others = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
+    others = others[some_to_learn(counts[others], labels[others], part)]
     found = np.zeros((len(own), sample.corpus.n_classes))
     classes = np.unique(labels[others])
     if len(classes) == 1:

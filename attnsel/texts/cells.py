@@ -46,11 +46,17 @@ def _as_texts(column: pd.Series) -> pd.Series:
 
 
 def labels_of(column: pd.Series) -> pd.Series:
-    """Return a column of labels; a ValueError tells of several labels a text."""
-    first = column.dropna().head(1).tolist()
-    if first and isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
-        raise ValueError(
-            f"labels: {first[0]!r} in column {column.name!r} is several labels; "
-            "expected one a text. For one of them a text: table.explode(...) of pandas"
-        )
-    return column
+    """Return a column of labels; lists of one label each hold it.
+
+    A ValueError tells of several labels a text.
+    """
+    known = column.dropna()
+    first = known.head(1).tolist()
+    if not first or not isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
+        return column
+    if not isinstance(first[0], (set, dict)) and known.map(len).max() == 1:
+        return column.map(lambda only: only[0], na_action="ignore")
+    raise ValueError(
+        f"labels: {first[0]!r} in column {column.name!r} is several labels; expected "
+        "one a text, so keep one of them"
+    )

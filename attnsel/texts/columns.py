@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
+SHOWN = 20  # names of columns in a message
+
 
 class Columns(NamedTuple):
     """What the columns of texts and of labels are called.
@@ -35,17 +37,19 @@ def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
 
 
 def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Hashable:
-    unnamed = list(range(len(there)))
-    if list(there) == unnamed and len(there) <= 2 and place in there:
-        return place
     alike = [name for name in there if name == wanted]
     if not alike:
         alike = [name for name in there if plain_name(name) == plain_name(wanted)]
+    unnamed = list(range(len(there)))
+    if not alike and list(there) == unnamed and len(there) <= 2 and place in there:
+        return place
     # pandas calls a second column of a name "text.1".
     if len(alike) != 1 or f"{alike[0]}.1" in there:
-        got = ", ".join(map(str, there))
+        more = ", ..." if len(there) > SHOWN else ""
+        got = ", ".join(map(str, there[:SHOWN])) + more
         raise KeyError(
-            f"expected one column {wanted!r}, got {got}; name yours by text= and label="
+            f"expected one column {wanted!r}, got {got}; name yours by text= and "
+            "label=, or if its first line holds no names, say their places, from 0"
         )
     return alike[0]
 

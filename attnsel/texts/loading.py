@@ -304,7 +304,7 @@ def load_table(
     split: str,
     *,
     text: Hashable | Sequence[Hashable],
-    label: str,
+    label: Hashable,
     limit: int | None,
     seed: int,
 ) -> Table:

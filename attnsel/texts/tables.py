@@ -74,6 +74,21 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
             f"{name} needs a library to be read ({error}); install it, or save the "
             "table as CSV"
         ) from error
+    except pd.errors.ParserWarning as error:
+        raise ValueError(
+            f"{name} cannot be read as a table: it has rows of more fields than its "
+            "first line; a text that holds the separator needs double quotes around "
+            "it, and those inside are doubled"
+        ) from error
+    except UnicodeDecodeError as error:
+        if 0 in content:
+            raise ValueError(f"{name} holds a NUL byte: it is binary") from error
+        call = f"read_csv({name!r}, encoding='cp1251')"
+        raise ValueError(
+            f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
+            f"byte {error.start}). With its own letters, such as those of Windows for "
+            f"Cyrillic, {into_csv(name, call)}"
+        ) from error
     except pd.errors.ParserError as error:
         line = into_csv(name, f"read_csv({name!r}, on_bad_lines='skip')")
         raise ValueError(
@@ -153,8 +168,8 @@ def _read_binary(content: bytes, ending: str) -> pd.DataFrame:
 def decoded(content: bytes) -> str:
     """Return what bytes say: UTF-8, UTF-16, or else the letters of Windows.
 
-    The latter are guessed, which a warning says. A ValueError tells of bytes that are
-    neither, such as UTF-8 with a damaged letter.
+    The latter are guessed, which a warning says. A UnicodeDecodeError tells of bytes
+    that are neither, such as UTF-8 with a damaged letter.
     """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16")
@@ -164,14 +179,10 @@ def decoded(content: bytes) -> str:
         return content.decode("utf-16-be" if first_is_zero else "utf-16-le")
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
+    except UnicodeDecodeError:
         text = _in_windows_letters(content)
         if text is None:
-            raise ValueError(
-                f"{error.reason} at byte {error.start}: it is not UTF-8; save it in "
-                "UTF-8, or read it with its own letters, such as "
-                "pandas.read_csv(..., encoding='cp1251'), and give the data frame"
-            ) from error
+            raise
     return text
 
 
@@ -188,7 +199,7 @@ def _in_windows_letters(content: bytes) -> str | None:
         return None
     warnings.warn(
         "the file is not UTF-8 and read as Windows-1252, the letters of Western "
-        "Europe; if they look wrong, load pandas.read_csv(..., encoding=...)",
+        "Europe; if they look wrong, save it in UTF-8",
         stacklevel=2,
     )
     return text
@@ -205,15 +216,18 @@ def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
         separator = said[1]
         text = text[said.end() :]
     text = re.sub(r"\A(?:#[^\n]*\n)+", "", text)
+    # A table in Markdown has a rule below its names.
+    text = re.sub(r"\A([^\n]*\n)[|: -]*---[|: -]*\n", r"\1", text)
+    if not text.strip():
+        raise ValueError("it is empty")
     if separator is None:
         separator = _separator(text, wanted, ending)
     names = None
     try:
         columns = find_columns(_header(text, separator), wanted)
     except KeyError:
-        columns = wanted
-        names = _names_of_nameless(text, separator, wanted)
-    known = [*several(columns.text), columns.label]
+        columns, names = _columns_of_nameless(text, separator, wanted)
+    known = _given(columns)
     # A row longer than the line of names is an error, not an index and a text.
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Length of header or names")
@@ -221,7 +235,7 @@ def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
             io.StringIO(text),
             sep=separator,
             names=names,
-            dtype={column: str for column in known if column is not None},
+            dtype=dict.fromkeys(known, str),
             keep_default_na=False,
             na_values={name: [""] for name in known} | {columns.label: NO_LABEL},
             index_col=False,
@@ -249,26 +263,51 @@ def _separator(text: str, wanted: Columns, ending: str) -> str:
     return max(candidates, key=lambda separator: len(_header(text, separator)))
 
 
-def _names_of_nameless(
+def _columns_of_nameless(
     text: str, separator: str, wanted: Columns
-) -> list[Hashable] | None:
-    """Return the names of two columns if the first line is a row like the others.
+) -> tuple[Columns, list[Hashable] | None]:
+    """Return columns and their names where the first line names none that is wanted.
 
-    It is, where its label is the label of other rows, too.
+    It is a row like the others if columns are wanted by their places, from 0, or if
+    there are two of which one holds the label of the first line again. Names are None
+    of a table whose columns have other names; a ValueError tells of plain text.
     """
     try:
         rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str)
     except pd.errors.ParserError:
-        return None
-    if wanted.label is None or rows.shape[1] != 2:
-        return None
-    label_at = int(rows.nunique().idxmin())
-    labels = rows[label_at]
-    if (labels == labels[0]).sum() < 2:
-        return None
-    names = [wanted.text, wanted.text]
-    names[label_at] = wanted.label
-    return names
+        rows = pd.DataFrame()
+    width = rows.shape[1]
+    # After a comma in a sentence there is a space, and words follow.
+    names_at_top = all(
+        name == name.strip() and len(name.split()) < 4
+        for name in _header(text, separator)
+    )
+    if width == 0 and separator in text and names_at_top:
+        return wanted, None  # a row is too long
+    if width < 2 and wanted.label is not None:
+        first = text.strip().split("\n")[0][:60]
+        raise ValueError(
+            f"it is plain text: its first line is {first!r}, which names no columns, "
+            "and lines without columns have no labels. Give a table with a line of "
+            "names, or a folder that holds a folder of text files for each class"
+        )
+    places = list(range(width))
+    if all(re.fullmatch(r"\d+", str(name)) for name in _given(wanted)):
+        return find_columns(places, wanted), [*places]
+    if wanted.label is not None and width == 2:
+        label_at = int(rows.nunique().idxmin())
+        labels = rows[label_at]
+        if (labels == labels[0]).sum() > 1:
+            names = [wanted.text, wanted.text]
+            names[label_at] = wanted.label
+            return wanted, names
+    return wanted, None
+
+
+def _given(wanted: Columns) -> list[Hashable]:
+    """Return all names that are wanted."""
+    labels = [] if wanted.label is None else [wanted.label]
+    return [*several(wanted.text), *labels]
 
 
 # JSON, and what is held in memory
@@ -282,7 +321,17 @@ def _read_json(text: str) -> Any:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(lines) < 2:
             raise
-        return [json.loads(line) for line in lines]
+        return [_record(line, number) for number, line in enumerate(lines, 1)]
+
+
+def _record(line: str, number: int) -> Any:
+    """Return what a line of JSON holds."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"line {number} is no JSON ({error.msg}): {line[:60]}"
+        ) from error
 
 
 def table_of(source: Any, wanted: Columns, split: str) -> Any:
@@ -321,7 +370,11 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
         texts, labels = source
         labels = pd.Series(labels).array
         first, *_ = several(wanted.text)
-        return pd.DataFrame({first: list(texts), wanted.label: labels})
+        texts = list(texts)
+        if len(texts) != len(labels):
+            unequal = f"{len(texts)} texts and {len(labels)} labels"
+            raise ValueError(f"source: {unequal}; expected one a text")
+        return pd.DataFrame({first: texts, wanted.label: labels})
     if isinstance(source, bytes):
         return table_of(io.BytesIO(source), wanted, split)
     if isinstance(source, str) or not isinstance(source, Iterable):

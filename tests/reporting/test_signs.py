@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import mannwhitneyu
 
 import attnsel
 from attnsel import Corpus
 from attnsel.reporting.copies import near_copies
-from attnsel.reporting.form import MEASURES, form_table, measure_table
+from attnsel.reporting.form import (
+    KINDS,
+    MEASURES,
+    form_table,
+    kinds_of,
+    measure_table,
+)
 from attnsel.reporting.pairs import in_order
+from attnsel.reporting.quality import some_to_learn
 from attnsel.reporting.ranking import signs
 from attnsel.reporting.splits import Sample, suggested_groups
 from attnsel.reporting.suspects import suspects, unseen_probabilities
@@ -85,6 +93,48 @@ def test_beginnings_ends_and_kinds_are_found():
     order = in_order(few.corpus)
     known = form_table(few, few, order, order).set_index("token")
     assert known["texts"]["begins with “a b c d e”"] == 2
+
+
+KIND_TEXTS = {
+    "a number": (["7", "é7"], ["seven"]),
+    "a year": (["in 1999.", "2024"], ["1850", "x1999", "19991", "a2001"]),
+    "a date": (["on 2019-05-01", "1/2/99"], ["1/2", "a1/2/99"]),
+    "a time": (["at 9:30", "23:59"], ["a9:30", "9:3"]),
+    "a sum of money": (["$5", "5 €", "£ 9"], ["5", "$", "5  $", "$ x"]),
+    "a share of something": (["7/10", "3.5 / 5"], ["and/or", "7 of 10"]),
+    "a link": (["HTTPS://x", "www.x", "see http://x"], ["awww.x", "http:x"]),
+    "an e-mail address": (["me@x.org"], ["@x.org", " @x.org", "me@x"]),
+    "a name with @ or #": (["@me", "so #it is"], ["me@x", "# x"]),
+    "markup": (["<b>x", "a &amp; b", "</p >"], ["a < b > c", "& x;"]),
+    "a contraction": (["don't"], ["'don", "' t"]),
+    "a word in capitals": (["THE end"], ["The", "THe", "aTHE", "USa"]),
+    "repeated signs": (["no!?", "so...", "**"], ["no.", "so..", "*"]),
+    "a line break": (["a\nb"], ["a b"]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_seen_in_its_texts_and_never_across_two(kind):
+    those, others = KIND_TEXTS[kind]
+    column = list(KINDS).index(kind)
+    texts = [text for other in others for text in (other, *those)] + [others[0]]
+    held = kinds_of(texts).toarray()[:, column] > 0
+    assert held.tolist() == [text in those for text in texts]
+    # Read one behind the other they hold no more than one by one.
+    for one in others:
+        for other in others:
+            assert not kinds_of([one, other]).toarray()[:, column].any()
+
+
+def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
+    counts = csr_array(np.ones((1000, 2)))
+    labels = np.repeat([0, 1], [970, 30])
+    assert some_to_learn(counts, labels, 0).tolist() == list(range(1000))
+    monkeypatch.setattr("attnsel.reporting.quality.LEARNED", 400)
+    rows = some_to_learn(counts, labels, 0)
+    assert len(set(rows)) == len(rows) and (np.diff(rows) > 0).all()
+    assert 200 <= len(rows) <= 230 and (rows >= 970).sum() == 30
+    assert some_to_learn(counts, labels, 1).tolist() != rows.tolist()
 
 
 def test_near_copies_share_most_of_their_tokens():

@@ -404,6 +404,24 @@ def tagged(path):
 
 
 CANNOT = {
+    "an empty file": (lambda p: write(p, "mine.csv", "\n\n"), "mine.csv .*it is empty"),
+    "single quotes": (
+        lambda p: write(p, "mine.csv", "text,label\n'a, b',1\n'c, d',0\n"),
+        "rows of more fields than its first line; .* needs double quotes",
+    ),
+    "a sound": (
+        lambda p: write(p, "mine.csv", b"ID3\x03\xff\xfe\x80\0\x81a"),
+        "holds a NUL byte: it is binary",
+    ),
+    "a broken line of JSON": (
+        lambda p: write(p, "mine.jsonl", '{"text": "a", "label": 1}\n{"text\n'),
+        "line 2 is no JSON",
+    ),
+    "unequal lists": (lambda _: (TEXTS[:3], [0, 1]), "3 texts and 2 labels"),
+    "many columns": (
+        lambda _: pd.DataFrame(np.eye(30)),
+        "got 0, 1, .*, 19, ...; name yours",
+    ),
     "tokens with tags": (tagged, "as CoNLL does: the labels are of tokens"),
     "several labels a line": (
         lambda p: write(p, "mine.txt", "__label__a __label__b a film\n" * 9),
@@ -452,11 +470,11 @@ CANNOT = {
     ),
     "Cyrillic letters of Windows": (
         lambda p: write(p, "mine.csv", "text,label\nфильм,1\n".encode("cp1251")),
-        "not UTF-8; save it in UTF-8, or read it with its own letters",
+        "it is not UTF-8 .*With its own letters, such as .*, `import pandas; pandas",
     ),
     "UTF-8 with a damaged letter": (
         lambda p: write(p, "mine.csv", accented().encode()[:-9] + b"\xe9,1\n"),
-        r"at byte \d+: it is not UTF-8",
+        r"it is not UTF-8 \(.* at byte \d+\)",
     ),
     "a number": (lambda _: 3, "source: expected a name, path or table, got .*int"),
     "nothing": (lambda _: None, "source: expected a name, path or table, got .*None"),

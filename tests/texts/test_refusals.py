@@ -66,11 +66,18 @@ def html(path, monkeypatch):
     return path / "mine.html"
 
 
+def cyrillic(path):
+    text = TABLE.to_csv(index=False).replace("film, number", "фильм номер")
+    (path / "mine.csv").write_bytes(text.encode("cp1251"))
+    return path / "mine.csv"
+
+
 REFUSED = {
     "a pickle": pickled,
     "a database": database,
     "an archive": archive,
     "a row too long": ragged,
+    "letters that are not UTF-8": cyrillic,
     "HDF": unread(".h5", "read_hdf"),
     "SPSS": unread(".sav", "read_spss"),
     "SAS": unread(".sas7bdat", "read_sas"),
@@ -101,7 +108,7 @@ def test_the_line_of_a_refusal_works(tmp_path, monkeypatch, what):
     assert typed == f'python -c "{line}"'
 
 
-@pytest.mark.parametrize("make", [pickled, database, archive, ragged])
+@pytest.mark.parametrize("make", [pickled, database, archive, ragged, cyrillic])
 def test_the_line_works_in_a_shell(tmp_path, make):
     typed, target = refused(main, ["report", str(make(tmp_path))])
     typed = typed.replace("python", sys.executable, 1)
@@ -125,6 +132,53 @@ def test_options_are_told_as_the_shell_has_them(tmp_path):
         main(["report", str(tmp_path / "m.csv")])
     told = in_shell("say groups='user' or min_count=3; `import x`")
     assert told == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
+
+
+def test_columns_are_named_by_their_places(tmp_path, capsys):
+    rows = TABLE.assign(id=range(80))[["id", "label", "text"]]
+    path = tmp_path / "mine.csv"
+    rows.to_csv(path, index=False, header=False)
+    with pytest.raises(KeyError, match="say their places, from 0"):
+        load_corpus(path)
+    rows.columns = range(3)
+    for source in (path, rows):
+        assert len(load_corpus(source, text=2, label=1, min_count=1)) == 80
+        assert attnsel.report(source, text=2, label=1).train.classes == ("neg", "pos")
+    main(["report", str(path), "--text", "2", "--label", "1", "--output", "-", "-q"])
+    assert "“neg”" in capsys.readouterr().out
+    rows[[1, 2]].to_csv(path, index=False, header=False)
+    assert load_corpus(path, text=1, label=0, min_count=1).texts[0] == TEXTS[0]
+
+
+def test_tables_in_markdown_and_lists_of_one_label_are_read(tmp_path):
+    rows = "".join(f"| {t} | {n} |\n" for t, n in TABLE.itertuples(index=False))
+    (tmp_path / "mine.md").write_text(f"| text | label |\n|:---|---|\n{rows}")
+    for source in (tmp_path / "mine.md", TABLE.assign(label=[["a"], ["b"]] * 40)):
+        corpus = load_corpus(source, min_count=1)
+        assert len(corpus) == 80 and corpus.n_classes == 2
+
+
+def test_plain_text_is_told_of(tmp_path):
+    path = tmp_path / "mine.txt"
+    lines = "A film, as they say, of note.\nBad.\nNot, I think, so good, or so.\n"
+    for text in (lines, "A film.\nA bad one\n"):
+        path.write_text(text)
+        for call in (load_corpus, attnsel.report, lambda p: main(["report", str(p)])):
+            with pytest.raises(
+                (ValueError, SystemExit), match="is plain text: .*A film"
+            ):
+                call(path)
+    path.write_text("review\na film\n")
+    with pytest.raises(KeyError, match="expected one column 'text', got review"):
+        load_corpus(path, label=None)
+
+
+def test_what_a_fact_says_to_type_works():
+    table = TABLE.assign(user=[f"u {(i // 2 + i) % 20}" for i in range(80)])
+    told = " ".join(fact.meaning for fact in attnsel.report(table).facts)
+    ((argument, typed),) = re.findall(r"say groups='(\w+)' \(--groups (\w+)\)", told)
+    assert argument == typed == "user"
+    assert attnsel.report(table, groups=argument).grouped == "user"
 
 
 def test_two_columns_of_texts_are_joined():

@@ -123,10 +123,13 @@ def _rows_of(table: pd.DataFrame) -> str:
     """Return a table as JSON that can stand in a page, numbers in three digits."""
     columns = []
     for name in COLUMNS:
-        column = table[name].tolist()
+        # Most numbers stand there many times, and are written once.
+        codes, values = pd.factorize(table[name])
+        known = values.tolist()
         if table[name].dtype.kind == "f":
-            column = [float(f"{x:.3g}") if x == x else None for x in column]
-        columns.append(column)
+            known = [float(f"{x:.3g}") for x in known]
+        known.append(None)  # of a missing number, whose code is -1
+        columns.append([known[code] for code in codes.tolist()])
     kinds = [kind for _, kind in COLUMNS.values()]
     rows = list(zip(*columns, strict=True))
     text = json.dumps({"kinds": kinds, "rows": rows}, separators=(",", ":"))

@@ -4,4 +4,11 @@ from typing import Any
 
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
-SETTINGS: list[dict[str, Any]] = [MINE, {"LIMIT": 50}, {"DATA": "yelp", "LIMIT": 100}]
+SETTINGS: list[dict[str, Any]] = [
+    MINE,
+    MINE | {"GROUPS": "film"},
+    {"LIMIT": 50},
+    {"DATA": "yelp", "LIMIT": 100},
+    {"LIMIT": 200, "RATE": 0.5},
+    {"LIMIT": 300, "RATE": 0.001},
+]

@@ -28,6 +28,7 @@ import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -291,6 +292,12 @@ def ranks(
     return row
 
 
+def summary(found: list[dict[str, float]]) -> dict[str, Any]:
+    """Return the median ranks over seeds, and those in the report of each seed."""
+    by_seed = {f"report, seed {i}": row["report"] for i, row in enumerate(found)}
+    return pd.DataFrame(found).median().to_dict() | by_seed
+
+
 def table(seeds: int) -> pd.DataFrame:
     """Return median ranks by kind of leak, balance and frequency."""
     rows = []
@@ -302,13 +309,13 @@ def table(seeds: int) -> pd.DataFrame:
                     for seed in range(seeds)
                 ]
                 head = {"leak": kind, "balance": balance, "share": share}
-                rows.append(head | pd.DataFrame(found).median().to_dict())
+                rows.append(head | summary(found))
                 print(rows[-1], flush=True)
     for kind, (_, _, leak) in SHORTCUTS.items():
         for strength in (0.1, 0.3, 0.6):
             found = [ranks(*shortcut(kind, strength, s), leak) for s in range(seeds)]
             head = {"leak": kind, "balance": "even", "share": strength}
-            rows.append(head | pd.DataFrame(found).median().to_dict())
+            rows.append(head | summary(found))
             print(rows[-1], flush=True)
     return pd.DataFrame(rows)
 
