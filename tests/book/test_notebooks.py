@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -360,8 +362,19 @@ BUNDLED = f"""
 class {BundledCorpusWarning.__name__}(UserWarning): pass
 import warnings; warnings.warn('x', {BundledCorpusWarning.__name__})
 """
-# Starting a kernel in this process leaves sockets to the garbage collector.
-kernel = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture
+def collected():
+    """Have the sockets that a kernel leaves collected here, where it may be told."""
+    yield
+    gc.collect()
+
+
+def kernel(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that starts a kernel in this process."""
+    collects = pytest.mark.usefixtures("collected")
+    return collects(pytest.mark.filterwarnings("default")(test))
 
 
 @kernel
