@@ -26,6 +26,7 @@ PAGE = r"""([page, pages]) => {
     canvas.replaceWith(image);
   });
   all("noscript").forEach((e) => { e.outerHTML = e.textContent; });
+  all(".attnsel .bar:has(> button), .attnsel > details").forEach((e) => e.remove());
   all("details.hide, .headerlink, script, button, .abreast ~ .panel")
     .forEach((e) => e.remove());
   all("details").forEach((e) => { e.open = true; });
@@ -57,6 +58,13 @@ BOOK = r"""([leaves, appendix]) => {
     if (!document.getElementById(target)) { link.removeAttribute("href"); }
   });
 }"""
+# Of what is on no page of the site, where its rules would be left out as unused.
+STYLE = """
+  html .bd-main .bd-article .leaf h1 { display: block !important; }
+  .leaf { break-before: page; }
+  .printed { padding: 0; list-style: none; font-size: 0.95rem; line-height: 1.45; }
+  .printed > li { display: flex; justify-content: space-between; }
+"""
 NUMBER = r"""(starts) => document.querySelectorAll(".printed a").forEach((link) => {
   link.nextElementSibling.textContent = starts[link.hash.slice(1)];
 })"""
@@ -111,6 +119,7 @@ def print_book(browser: Any, address: str, target: Path) -> None:
     tab.goto(f"{address}/book/{names[0]}.html")
     appendix = next((f"{name}--" for name in names if is_appendix(name)), "")
     tab.evaluate(BOOK, [leaves, appendix])
+    tab.add_style_tag(content=STYLE)
     tab.wait_for_load_state("networkidle")
     foot = '<span style="font-size:8px;margin:auto" class="pageNumber"></span>'
     settings = {

@@ -14,7 +14,6 @@ from tools.measure_pages import serving, start_chromium
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("pdf")]  # printed once
 
 PAGE = """<!doctype html><html lang="en"><title>{0}</title>
-<style>.leaf {{ break-before: page }}</style>
 <div id="print-main-content"><nav>old list</nav></div>
 <article><h1 id="top">{0}</h1>{1}</article></html>"""
 BOOK = {
@@ -98,7 +97,10 @@ def test_the_contents_tell_where_chapters_begin_and_what_is_looked_up(
     book: tuple[bytes, str],
 ) -> None:
     # The list itself has the first page, and each chapter begins one.
-    assert book[1].split() == ["Intro2", "Middle3", "Last4", "Appendix", "Claims5"]
+    assert book[1].split() == [
+        *("Intro", "2", "Middle", "3", "Last", "4"),
+        *("Appendix", "Claims", "5"),
+    ]
 
 
 def test_links_lead_to_their_place_and_out_of_the_book(printed: str) -> None:
