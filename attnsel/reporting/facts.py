@@ -101,12 +101,14 @@ def _classes(train: Corpus) -> Fact:
 
 
 def _left_out(parts: Parts) -> Fact:
-    told = [f"{len(rows):,} without {what}" for what, rows in parts.left_out.items()]
+    omissions = [
+        f"{len(rows):,} without {what}" for what, rows in parts.left_out.items()
+    ]
     return Fact(
         "Left out",
-        ", ".join(told) or "no row",
+        ", ".join(omissions) or "no row",
         "Rows that lack a text, a label or a token take no part.",
-        amiss=bool(told),
+        amiss=bool(omissions),
     )
 
 

@@ -112,10 +112,10 @@ def best_steps(corpus: Corpus, seed: int = 0) -> int:
     """Return after how many steps a tenth of the texts, set apart, is read best."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
-    apart = corpus[order[:size]]
+    validation = corpus[order[:size]]
     rest = corpus[order[size:]]
     model = _untrained(corpus, seed)
-    history = fit(model, rest, steps=STEPS, lr=LR, test=apart)
+    history = fit(model, rest, steps=STEPS, lr=LR, test=validation)
     best = int(history.test_loss.argmin())
     return max(best, 1)
 

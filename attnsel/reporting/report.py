@@ -131,7 +131,7 @@ def report(
     check_number("min_count", min_count, 1, integer=True, optional=True)
     check_number("seed", seed, 0, integer=True)
     log.info("reading")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         parts = read_parts(
             source,
@@ -145,7 +145,7 @@ def report(
     n = len(parts.train.rows) + len(parts.test.rows)
     if n < FEWEST:
         raise ValueError(f"source: {n} distinct texts; expected {FEWEST} or more")
-    said = list(dict.fromkeys(str(warning.message) for warning in told))
+    said = list(dict.fromkeys(str(warning.message) for warning in caught))
     return _examined(parts, said, rate, min_count, seed)
 
 

@@ -231,8 +231,8 @@ def _chosen(groups: Any, table: Table) -> Any:
     """Return the names of groups of the rows that were read of a table."""
     names = pd.Series(list(groups))
     if len(names) != table.n:
-        told = f"expected a column or {table.n} names, one a row, got {len(names)}"
-        raise ValueError(f"groups: {told}")
+        mismatch = f"expected a column or {table.n} names, one a row, got {len(names)}"
+        raise ValueError(f"groups: {mismatch}")
     return names.iloc[table.texts.index].array
 
 

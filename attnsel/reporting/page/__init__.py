@@ -230,5 +230,5 @@ def _text(text: Misread) -> dict[str, Any]:
 def _diagnosis(report: Findings) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
-    told = vars(report.diagnosis)
-    return [(sentence, _number(told[name])) for name, sentence in TOLD.items()]
+    measured = vars(report.diagnosis)
+    return [(sentence, _number(measured[name])) for name, sentence in TOLD.items()]
