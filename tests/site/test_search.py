@@ -107,7 +107,10 @@ def found(browser: Any) -> Any:
 
 @pytest.mark.parametrize(("query", "answer", "last"), QUERIES)
 def test_what_is_asked_for_comes_first(found, query, answer, last):
-    assert f"book/{answer}" in found(query)[:last]
+    links = found(query)[:last]
+    if "#" not in answer:  # a section of the page leads there as well
+        links = [link.partition("#")[0] for link in links]
+    assert f"book/{answer}" in links
 
 
 @pytest.mark.parametrize(
