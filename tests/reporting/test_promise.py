@@ -6,6 +6,10 @@ import pytest
 
 from attnsel_book.chapters.own_texts import run_promise
 
+# Without real reviews the generated ones do.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::attnsel.texts.hub.BundledCorpusWarning"
+)
 DRAWS = 40
 MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
 
