@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,7 @@ def mean_of_values(
         yield f"C = {strength:g}", strength in (strengths[0], strengths[-1]), f, g
 
 
-def regression(parts: Parts, strengths: list[float], tfidf: bool) -> Candidates:
+def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candidates:
     """Logistic regression; the penalty is chosen."""
     learn, valid, test = parts
     for strength in strengths:
