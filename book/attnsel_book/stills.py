@@ -16,12 +16,14 @@ from attnsel.theory import max_margin
 from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
 
 SIDES = {1: POSITIVE, 0: NEUTRAL, -1: NEGATIVE}
+MOST_POINTS = 3000  # a picture of more is heavier than the figure that replaces it
 BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points"}
 
 
 def told(state: str, what: str) -> str:
     """Return a line that tells a state, and what a script would do."""
-    return f"<p>{state} {what} needs JavaScript.</p>".replace(" -", " −")
+    line = f"{state} {what} needs JavaScript.".strip()
+    return f"<p>{line}</p>".replace(" -", " −")
 
 
 def scatter_still(
@@ -32,10 +34,13 @@ def scatter_still(
 ) -> str:
     """Draw points in their colours, with two labelled columns (V,) across and up.
 
-    A scale is "linear", "log" or "symlog", which is logarithmic but near 0.
+    A scale is "linear", "log" or "symlog", which is logarithmic but near 0. Of many
+    points one in so many is drawn, and said to be.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
-    axes.scatter(columns[0], columns[1], s=3, c=colours, lw=0)
+    every = math.ceil(len(colours) / MOST_POINTS)
+    across, up = (numbers[::every] for numbers in columns)
+    axes.scatter(across, up, s=3, c=colours[::every], lw=0)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     for name, numbers, scale in zip("xy", columns, scales, strict=True):
         most = float(numbers.abs().max())
@@ -47,7 +52,8 @@ def scatter_still(
             axes.set(**{f"{name}scale": scale})
     axes.minorticks_off()
     picture = figure_html(figure, f"Tokens by {labels[0]}, across, and {labels[1]}.")
-    return picture + told("", "To choose the axes and to find a token")
+    drawn = f"One token in {every} is drawn." if every > 1 else ""
+    return picture + told(drawn, "To choose the axes and to find a token")
 
 
 def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
