@@ -16,7 +16,7 @@ from attnsel.theory import max_margin
 from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
 
 SIDES = {1: POSITIVE, 0: NEUTRAL, -1: NEGATIVE}
-MOST_POINTS = 3000  # a picture of more is heavier than the figure that replaces it
+MOST_POINTS = 1500  # a picture of more is heavier than the figure that replaces it
 BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points"}
 
 
