@@ -696,9 +696,9 @@ def test_results_are_mentioned_by_their_names():
 
 # What a figure that moves shows before its script has run, and where none runs.
 HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
-  .filter((e) => e.checkVisibility() &&
-    e.getBoundingClientRect().height < 40 || !e.innerText.trim()
-      && !e.querySelector("img, svg, table, math")).map((e) => e.id || e.className)"""
+  .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().height < 40
+    || !e.innerText.trim() && !e.querySelector("img, svg, table, math")))
+  .map((e) => e.id || e.className)"""
 
 
 @pytest.fixture(scope="module")
