@@ -34,7 +34,7 @@ def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> Non
     """
     share, gap, pull = (np.asarray(x, dtype=float) for x in (share, gap, pull))
     sizes = np.sort(share * gap)[::-1]
-    _, axes = pyplot.subplots(figsize=(5.2, 4.2))
+    _, axes = pyplot.subplots(figsize=(4.9, 4.2))
     across = np.geomspace(share.min() / 2, 3 * share.max())
     for level in [sizes[i] for i in (0, 3, 9, 27) if i < len(sizes)]:
         axes.plot(across, level / across, color=NEUTRAL, lw=0.8)
