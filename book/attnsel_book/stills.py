@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from torch import Tensor
 
 from attnsel.corpus import Corpus
@@ -17,13 +18,21 @@ from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
 
 SIDES = {1: POSITIVE, 0: NEUTRAL, -1: NEGATIVE}
 MOST_POINTS = 1500  # a picture of more is heavier than the figure that replaces it
-BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points"}
+# A word is itself, not a formula, whatever signs it has.
+BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points", "parse_math": False}
 
 
 def told(state: str, what: str) -> str:
     """Return a line that tells a state, and what a script would do."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
+
+
+def _of_words(figure: Figure, alt: str) -> str:
+    """Return a picture of words; a letter that its font lacks is an empty box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        return figure_html(figure, alt)
 
 
 def scatter_still(
@@ -79,9 +88,7 @@ def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) ->
     left.set(title="words", xlabel="first coordinate", ylabel="second coordinate")
     right.set(title="$p$", xlabel="first coordinate", ylabel="second coordinate")
     right.legend()
-    picture = figure_html(
-        figure, "Words in the plane; the path of p and where it goes."
-    )
+    picture = _of_words(figure, "Words in the plane; the path of p and where it goes.")
     return picture + told("", "To drag the words and p")
 
 
@@ -95,7 +102,7 @@ def steer_still(
         axes.annotate(word, place, **BESIDE)
     end = float(p[0]), float(p[1])
     axes.annotate("", end, (0, 0), arrowprops={"arrowstyle": "->"})
-    axes.annotate("$p$", end, **BESIDE)
+    axes.annotate("p", end, **BESIDE, style="italic")
     axes.set(xlim=(-3, 3), ylim=(-3, 3))
     weights = torch.softmax(places @ p, 0).tolist()
     pairs = list(zip(words, weights, values, strict=True))
@@ -103,5 +110,5 @@ def steer_still(
     logit = sum(share * value for _, share, value in pairs)
     read = "positive" if logit > 0 else "negative"
     state = f"Attention: {shares}. The logit is {logit:.2f}: read as {read}."
-    picture = figure_html(figure, "Three words and p as an arrow in the plane.")
+    picture = _of_words(figure, "Three words and p as an arrow in the plane.")
     return picture + told(state, "To drag p")
