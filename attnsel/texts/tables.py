@@ -67,6 +67,7 @@ def read_file(path: Path, wanted: Columns) -> Any:
 def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     """Read the content of a file that is called `name` as `read_file` does."""
     refuse_unreadable(name)
+    ending = PurePath(name).suffix.lower()
     try:
         return _read(*_uncompressed(content, name), wanted)
     except ImportError as error:
@@ -82,7 +83,8 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
         ) from error
     except UnicodeDecodeError as error:
         if 0 in content:
-            raise ValueError(f"{name} holds a NUL byte: it is binary") from error
+            cause = described(error) if ending in BINARY else "a NUL byte: it is binary"
+            raise ValueError(f"{name} cannot be read as a table ({cause})") from error
         call = f"read_csv({name!r}, encoding='cp1251')"
         raise ValueError(
             f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
@@ -284,8 +286,9 @@ def _columns_of_nameless(
     )
     if width == 0 and separator in text and names_at_top:
         return wanted, None  # a row is too long
-    if width < 2 and wanted.label is not None:
-        first = text.strip().split("\n")[0][:60]
+    first = text.strip().split("\n")[0][:60]
+    names_one = plain_name(first) in map(plain_name, _given(wanted))
+    if width < 2 and wanted.label is not None and not names_one:
         raise ValueError(
             f"it is plain text: its first line is {first!r}, which names no columns, "
             "and lines without columns have no labels. Give a table with a line of "

@@ -46,7 +46,8 @@ def characters():
 
     Planes 4 to 13 are empty, 15 and 16 are for private use.
     """
-    every = map(chr, [*range(0x40000), *range(0xE0000, 0xF0000)])
+    # Not NUL, which no page holds: HTML has another sign in its place.
+    every = map(chr, [*range(1, 0x40000), *range(0xE0000, 0xF0000)])
     return [c for c in every if unicodedata.category(c) not in ("Cn", "Cs", "Co")]
 
 

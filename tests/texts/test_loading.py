@@ -111,7 +111,7 @@ def test_unknown_name_lists_the_known_ones(tmp_path):
     with pytest.raises(ValueError, match=r"missing\.csv"):
         load_corpus(tmp_path / "missing.csv")
     (tmp_path / "data.txt").write_text("a")
-    with pytest.raises(KeyError, match=r"expected one column 'text', got a;"):
+    with pytest.raises(ValueError, match="plain text: its first line is 'a'"):
         load_corpus(tmp_path / "data.txt")
 
 
