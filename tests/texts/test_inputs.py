@@ -411,7 +411,7 @@ CANNOT = {
     ),
     "a sound": (
         lambda p: write(p, "mine.csv", b"ID3\x03\xff\xfe\x80\0\x81a"),
-        "holds a NUL byte: it is binary",
+        "a NUL byte: it is binary",
     ),
     "a broken line of JSON": (
         lambda p: write(p, "mine.jsonl", '{"text": "a", "label": 1}\n{"text\n'),
