@@ -208,8 +208,13 @@ class View:
         tab.on("response", self.answered)
         tab.on("console", self.said)
         tab.on("pageerror", lambda error: self.wrong.append(str(error)))
-        tab.on("requestfailed", lambda asked: self.wrong.append(f"lost {asked.url}"))
+        tab.on("requestfailed", self.lost)
         self.go(page)
+
+    def lost(self, asked: Any) -> None:
+        """Note a request that failed; one given up when its page is left is none."""
+        if asked.failure != "net::ERR_ABORTED":
+            self.wrong.append(f"lost {asked.url}: {asked.failure}")
 
     def go(self, page: str) -> None:
         """Open a page, and wait until all of it is there."""
