@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -53,3 +55,43 @@ def alone(monkeypatch, tmp_path):
         huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub")
     )
     cache._warn_once.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, without network."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.measure_pages import start_chromium
+
+    with sync_playwright() as playwright:
+        chromium = start_chromium(playwright)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Show a figure alone on a page, wide or as on a phone; nothing may go wrong."""
+    opened, wrong = [], []
+
+    def show(figure: Any, width: int = 1280) -> Any:
+        context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if width < 600 else "light",
+            has_touch=width < 600,
+        )
+        opened.append(context)
+        tab = context.new_page()
+        context.route("**/*", lambda route: wrong.append(route.request.url))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("dialog", lambda dialog: wrong.append(dialog.message))
+        dark = "background:#14181e;color:#ced6dd" if width < 600 else ""
+        head = '<!doctype html><html lang="en"><title>figure</title>'
+        tab.set_content(f'{head}<body style="{dark}"><main>{figure.data}</main>')
+        return tab
+
+    yield show
+    for context in opened:
+        context.close()
+    assert wrong == []

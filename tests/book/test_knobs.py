@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import ast
-import json
-import os
 import runpy
 import subprocess
-import traceback
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 import torch
-from forks import processes
+from chapters import BOOK, code, played, run_cells
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
 KNOBS = "# knobs"
 SMALL_ONES = 3  # settings of a chapter; one of them runs at each push
 LEAST = 6  # settings of a chapter
@@ -30,12 +24,6 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 READY = sorted(SETTINGS)
 ready = pytest.mark.parametrize("chapter", READY)
-
-
-def code(chapter: str) -> list[str]:
-    """Return the sources of the code cells of a chapter."""
-    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
-    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def knob_cells(chapter: str) -> tuple[str, str]:
@@ -94,26 +82,10 @@ def turned(source: str, setting: Mapping[str, Any]) -> str:
     return ast.unparse(Turn(setting).visit(ast.parse(source)))
 
 
-def play(sources: list[str], folder: str) -> None:
-    """Run cells in a shell of their own, and write what they displayed, or why not."""
-    import matplotlib
-    from IPython.core.interactiveshell import InteractiveShell
-    from IPython.utils.capture import capture_output
-
-    os.chdir(folder)
-    matplotlib.use("module://matplotlib_inline.backend_inline")
-    shell = InteractiveShell.instance()
-    displayed = []
-    for source in sources:
-        with capture_output() as said:
-            result = shell.run_cell(source)
-        error = result.error_before_exec or result.error_in_exec
-        if error:
-            lines = traceback.format_exception(error)
-            Path("failed").write_text(f"{source}\n\n{''.join(lines[-4:])}")
-            return
-        displayed += [output.data.get("text/plain", "") for output in said.outputs]
-    Path("displayed").write_text(json.dumps(displayed))
+def displayed(sources: list[str]) -> list[str]:
+    """Run cells and return what they displayed, as text."""
+    outputs = [output for _, shown in run_cells(sources) for output in shown.outputs]
+    return [output.data.get("text/plain", "") for output in outputs]
 
 
 def commit() -> int:
@@ -149,14 +121,8 @@ def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path)
         turned(source, setting) if source.startswith(KNOBS) else source
         for source in code(chapter)
     ]
-    process = processes.Process(target=play, args=(sources, str(tmp_path)))
-    process.start()
-    process.join(SECONDS)
-    process.kill()
-    failed = tmp_path / "failed"
-    assert not failed.exists(), failed.read_text()
-    displayed = json.loads((tmp_path / "displayed").read_text())
-    changed = [text for text in displayed if "The text of this page describes" in text]
+    texts = played(displayed, sources, folder=tmp_path, seconds=SECONDS)
+    changed = [text for text in texts if "The text of this page describes" in text]
     assert len(changed) == 1
     for name, value in setting.items():
         assert f"{name} = {value!r} (in the book" in changed[0]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from node import evaluate
 from test_lab import CODE, READ, USUAL, committed
-from test_live_browser import browser  # noqa: F401
 
 from tools import lab
 
@@ -24,7 +23,7 @@ DONE = """(play) => !play.disabled && play.textContent !== "Pause"
 
 
 @pytest.fixture
-def visit(browser, tmp_path):  # noqa: F811
+def visit(browser, tmp_path):
     """Open a page of places to train, as files; nothing may go wrong."""
     opened, wrong = [], []
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 import torch
 from test_live import PLACES, moved, plane
@@ -23,7 +20,6 @@ from attnsel_book import (
     steer_box,
     text_box,
 )
-from tools.measure_pages import start_chromium
 
 pytestmark = pytest.mark.site
 
@@ -33,43 +29,6 @@ SCORES = {
     40: torch.tensor([[2.0, 5.0], [1.0, -3.0], [2.5, -6.0], [-1.0, 0.5], [-2.0, 0.1]]),
 }
 EXAMPLES = {"Not good.": "Each word by itself.", "A bad <b>film</b>": "Another."}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        instance = start_chromium(playwright)
-        yield instance
-        instance.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Show a figure alone on a page, wide or as on a phone; nothing may go wrong."""
-    opened, wrong = [], []
-
-    def show(figure: Any, width: int = 1280) -> Any:
-        context = browser.new_context(
-            viewport={"width": width, "height": 844},
-            color_scheme="dark" if width < 600 else "light",
-            has_touch=width < 600,
-        )
-        opened.append(context)
-        tab = context.new_page()
-        context.route("**/*", lambda route: wrong.append(route.request.url))
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("dialog", lambda dialog: wrong.append(dialog.message))
-        dark = "background:#14181e;color:#ced6dd" if width < 600 else ""
-        head = '<!doctype html><html lang="en"><title>figure</title>'
-        tab.set_content(f'{head}<body style="{dark}"><main>{figure.data}</main>')
-        return tab
-
-    yield show
-    for context in opened:
-        context.close()
-    assert wrong == []
 
 
 def is_that_of(verdict: str, text: str, step: int) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from test_live_browser import browser, visit  # noqa: F401
 
 from attnsel.tokens import Vocab
 from attnsel_book import frames, scatter_explorer, text_box
@@ -20,7 +19,7 @@ LESSONS = {
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_quotes_and_tags_of_an_example_are_letters(visit, width):  # noqa: F811
+def test_quotes_and_tags_of_an_example_are_letters(visit, width):
     tab = visit(text_box(WORDS, SCORES, examples=LESSONS), width)
     box = tab.locator("[type=text]")
     verdict, lesson = tab.locator("output").nth(0), tab.locator("output").nth(2)
@@ -41,7 +40,7 @@ def test_quotes_and_tags_of_an_example_are_letters(visit, width):  # noqa: F811
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", "nothing known here", "<b>x</b>"])
-def test_a_text_of_unknown_words_has_no_numbers(visit, text):  # noqa: F811
+def test_a_text_of_unknown_words_has_no_numbers(visit, text):
     from playwright.sync_api import expect
 
     tab = visit(text_box(WORDS, SCORES, examples={}))
@@ -63,7 +62,7 @@ def test_a_text_of_unknown_words_has_no_numbers(visit, text):  # noqa: F811
     assert "NaN" not in tab.locator("main").inner_html()
 
 
-def test_a_box_without_examples_is_empty_until_one_types(visit):  # noqa: F811
+def test_a_box_without_examples_is_empty_until_one_types(visit):
     tab = visit(text_box(WORDS, SCORES, examples={}))
     assert tab.locator("[type=text]").input_value() == ""
     verdict = tab.locator("output").first
@@ -74,7 +73,7 @@ def test_a_box_without_examples_is_empty_until_one_types(visit):  # noqa: F811
     assert verdict.inner_text() == "f(X) = +0.33: it's down & out"
 
 
-def test_nothing_moves_until_it_is_played(visit):  # noqa: F811
+def test_nothing_moves_until_it_is_played(visit):
     tab = visit(
         frames({"one": "first", "two": "second", "three": "third"}, title="steps")
     )
@@ -95,7 +94,7 @@ def test_nothing_moves_until_it_is_played(visit):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_one_point_is_found_and_others_are_not(visit, width):  # noqa: F811
+def test_one_point_is_found_and_others_are_not(visit, width):
     columns = {"x": torch.tensor([0.5]), "y": torch.tensor([-2.0])}
     tab = visit(scatter_explorer(['"so"'], columns, title="one"), width)
     out, search = tab.locator("output").last, tab.get_by_role("searchbox")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 from test_live import PLACES, SEQUENCES
-from test_live_browser import browser, visit  # noqa: F401
 
 import attnsel
 from attnsel.tokens import Vocab
@@ -50,7 +49,7 @@ def shown(tab: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("start", range(3))
-def test_frames_are_played_to_their_end(visit, start):  # noqa: F811
+def test_frames_are_played_to_their_end(visit, start):
     contents = {"first <BR/>": "one", "שלום": "two", '"𝒜"': "three"}
     tab = visit(frames(contents, title="steps", start=start))
     each = list(map(list, contents.items()))
@@ -81,7 +80,7 @@ def test_frames_are_played_to_their_end(visit, start):  # noqa: F811
     assert (shown(tab), button.inner_text()) == (each[0], "Play")
 
 
-def test_one_frame_is_played_to_its_end(visit):  # noqa: F811
+def test_one_frame_is_played_to_its_end(visit):
     tab = visit(frames({"only": "one"}, title="a step"))
     tab.clock.install(time=0)
     tab.clock.pause_at(3600)  # the machine's own time, slow or not, does not count
@@ -112,7 +111,7 @@ SIZES = {
 LOGS = ["within a power of ten", "of all sizes", "tiny"]
 
 
-def test_both_axes_have_ticks_whatever_is_on_them(visit):  # noqa: F811
+def test_both_axes_have_ticks_whatever_is_on_them(visit):
     figure = scatter_explorer(["a", "b", "c"], SIZES, title="sizes", log=LOGS)
     tab = visit(figure)
     across, up = tab.locator("select").all()
@@ -135,7 +134,7 @@ def test_both_axes_have_ticks_whatever_is_on_them(visit):  # noqa: F811
             assert numbers == sorted(numbers), name
 
 
-def test_the_search_prefers_the_word_and_takes_any_letters(visit):  # noqa: F811
+def test_the_search_prefers_the_word_and_takes_any_letters(visit):
     columns = {"x": range(7), "y": range(0, 70, 10)}
     tab = visit(scatter_explorer(ODD, columns, title="odd words"))
     told, box = tab.locator("canvas+output"), tab.locator("[type=search]")
@@ -154,7 +153,7 @@ def test_the_search_prefers_the_word_and_takes_any_letters(visit):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_points_are_gone_through_and_pointed_at(visit, width):  # noqa: F811
+def test_points_are_gone_through_and_pointed_at(visit, width):
     columns = {"x": [3, 1, 2], "y": [1, 3, 2]}
     tab = visit(scatter_explorer(["right", "left", "mid"], columns, title="t"), width)
     canvas, told = tab.locator("canvas"), tab.locator("canvas+output")
@@ -174,7 +173,7 @@ def test_points_are_gone_through_and_pointed_at(visit, width):  # noqa: F811
     assert told.inner_text().split(":")[0] == "left"
 
 
-def test_a_step_of_any_size_keeps_points_on_the_axes(visit):  # noqa: F811
+def test_a_step_of_any_size_keeps_points_on_the_axes(visit):
     columns = {"a": ([0, 0, 0], [1, -2, 3]), "b": ([1, 2, 3], [0, 0, 0])}
     columns["nothing"] = ([0, 0, 0], [0, 0, 0])
     figure = scatter_explorer(
@@ -236,7 +235,7 @@ KEYS["ArrowDown"] = (1, -1)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_and_p_stay_in_the_plane(visit, width):  # noqa: F811
+def test_words_and_p_stay_in_the_plane(visit, width):
     corpus = attnsel.Corpus.from_tokens(SEQUENCES, [1, 1, 1, 0, 0, 0], Vocab(ODD))
     model = attnsel.AttentionClassifier(7, 2, dtype=torch.float64)
     with torch.no_grad():
@@ -267,7 +266,7 @@ def test_words_and_p_stay_in_the_plane(visit, width):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_p_of_a_review_stays_in_its_picture(visit, width):  # noqa: F811
+def test_p_of_a_review_stays_in_its_picture(visit, width):
     vocab = Vocab(["<BR/>", '"שלום"', "𝒜"], ("negative", "positive"))
     corpus = attnsel.Corpus.from_tokens([[0, 1, 2]], ["positive"], vocab)
     model = attnsel.AttentionClassifier(3, 2)
@@ -296,7 +295,7 @@ def test_p_of_a_review_stays_in_its_picture(visit, width):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_odd_words_tell_their_numbers(visit, width):  # noqa: F811
+def test_odd_words_tell_their_numbers(visit, width):
     words = [piece for i, word in enumerate(ODD) for piece in ((word, i), (" ", -1))]
     values = [1.0 + i // 2 for i in range(len(words))]
     tab = visit(show_text(coloured_text(words, values, scale=9, unit='"u"')), width)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
-import os
 import re
 import textwrap
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from answers import ANSWERS
-from forks import processes
-from test_knobs import code
+from chapters import code, played, run_cells
 from test_notebooks import CORE
 
 from attnsel_book.checks.checking import exercises, judge
@@ -58,36 +54,28 @@ def keep_all() -> None:
         (FOLDER / f"{name}.py").write_text(written(name, stub))
 
 
-def play(chapter: str, folder: str) -> None:
-    """Run a chapter with a reader's functions; write how often each was called."""
-    import matplotlib
-    from IPython.core.interactiveshell import InteractiveShell
-    from IPython.utils.capture import capture_output
-
-    os.chdir(folder)
-    keep_all()
-    matplotlib.use("module://matplotlib_inline.backend_inline")
-    shell = InteractiveShell.instance()
-    names = shell.user_ns
-    stubs = {stub: name for _, name, stub in checked(chapter)}
-    calls: dict[str, int] = {}
+def sources(chapter: str, stubs: dict[str, str]) -> Iterator[str]:
+    """Yield the cells of a chapter, with other answers in the place of its stubs."""
     for source in code(chapter):
         begun = re.match(r"def (\w+)\(", source)
-        if begun and begun[1] in stubs:
-            source = written(stubs[begun[1]], begun[1])
-        with capture_output() as said:
-            result = shell.run_cell(source)
-        assert "none of yours was kept" not in said.stdout
-        error = result.error_before_exec or result.error_in_exec
-        if error:
-            Path("failed").write_text(f"{source}\n\n{error!r}")
-            return
+        stub = begun[1] if begun else ""
+        yield written(stubs[stub], stub) if stub in stubs else source
+
+
+def called(chapter: str) -> dict[str, int]:
+    """Run a chapter with a reader's functions; return how often each was called."""
+    keep_all()
+    stubs = {stub: name for _, name, stub in checked(chapter)}
+    cells = list(sources(chapter, stubs))
+    calls: dict[str, int] = {}
+    for source, (names, shown) in zip(cells, run_cells(cells), strict=True):
+        assert "none of yours was kept" not in shown.stdout
         for used, name, stub in CHECKED.findall(source):
             function = inspect.unwrap(names[used])
             assert function is names[stub], f"{name} is not taken for right"
             calls[name] = 0
             names[used] = counted(names[used], calls, name)
-    Path("calls").write_text(json.dumps(calls))
+    return calls
 
 
 @pytest.mark.weekly
@@ -108,13 +96,7 @@ def test_each_exercise_of_the_first_chapters_has_another_answer(chapter):
 @pytest.mark.parametrize("chapter", sorted(CORE))
 def test_a_chapter_runs_on_what_a_reader_wrote(chapter, tmp_path):
     """At the book's settings, where each claim is a test."""
-    process = processes.Process(target=play, args=(chapter, str(tmp_path)))
-    process.start()
-    process.join(SECONDS)
-    process.kill()
-    failed = tmp_path / "failed"
-    assert not failed.exists(), failed.read_text()
-    calls = json.loads((tmp_path / "calls").read_text())
+    calls = played(called, chapter, folder=tmp_path, seconds=SECONDS)
     assert calls.keys() == {name for _, name, _ in checked(chapter)}
     unused = [name for name, count in calls.items() if not count]
     assert unused == [], "the next cells do not run on these"

@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 from test_page_by_hand import EVIDENCE, TOKENS, by_hand
 
-from tools.measure_pages import start_chromium
-
 pytestmark = pytest.mark.site
 
 LONG = "donaudampfschifffahrtsgesellschaftskapitaensmuetze" * 3
@@ -34,9 +32,7 @@ CUT = """() => {
 
 @pytest.mark.parametrize("width", [320, 390])
 @pytest.mark.parametrize("words", ["short", "long"])
-def test_nothing_of_a_report_is_cut_on_a_phone(width, words, tmp_path):
-    from playwright.sync_api import sync_playwright
-
+def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
     report = by_hand()
     if words == "long":
         tokens = [(LONG, *row[1:]) for row in TOKENS]
@@ -50,25 +46,17 @@ def test_nothing_of_a_report_is_cut_on_a_phone(width, words, tmp_path):
         )
     file = tmp_path / "report.html"
     file.write_text(report.html(), encoding="utf-8")
-    with sync_playwright() as playwright:
-        chromium = start_chromium(playwright)
-        tab = chromium.new_page(viewport={"width": width, "height": 844})
-        tab.goto(file.as_uri())
-        tab.evaluate(
-            "document.querySelectorAll('details').forEach((e) => e.open = true)"
-        )
-        assert tab.evaluate(CUT) == []
-        html = "document.documentElement"
-        assert tab.evaluate(f"{html}.scrollWidth <= {html}.clientWidth")
-        # What scrolls can be reached by keys, and shows its end.
-        for box in tab.locator(".wide").all():
-            if box.evaluate(
-                "(e) => e.checkVisibility() && e.scrollWidth > e.clientWidth"
-            ):
-                assert box.get_attribute("tabindex") == "0"
-                box.evaluate("(e) => e.scrollTo(9999, 0)")
-                end = box.evaluate(
-                    "(e) => e.scrollLeft + e.clientWidth - e.scrollWidth"
-                )
-                assert abs(end) <= 1
-        chromium.close()
+    tab = browser.new_page(viewport={"width": width, "height": 844})
+    tab.goto(file.as_uri())
+    tab.evaluate("document.querySelectorAll('details').forEach((e) => e.open = true)")
+    assert tab.evaluate(CUT) == []
+    html = "document.documentElement"
+    assert tab.evaluate(f"{html}.scrollWidth <= {html}.clientWidth")
+    # What scrolls can be reached by keys, and shows its end.
+    for box in tab.locator(".wide").all():
+        if box.evaluate("(e) => e.checkVisibility() && e.scrollWidth > e.clientWidth"):
+            assert box.get_attribute("tabindex") == "0"
+            box.evaluate("(e) => e.scrollTo(9999, 0)")
+            end = box.evaluate("(e) => e.scrollLeft + e.clientWidth - e.scrollWidth")
+            assert abs(end) <= 1
+    tab.close()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tools import print_book
-from tools.measure_pages import serving, start_chromium
+from tools.measure_pages import serving
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("pdf")]  # printed once
 
@@ -34,9 +35,9 @@ CONTENTS = "document.querySelector('.printed').innerText"
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
+def book(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
     """The PDF of all pages but one, and the text of its contents."""
-    from playwright.sync_api import Page, sync_playwright
+    from playwright.sync_api import Page
 
     site = tmp_path_factory.mktemp("site")
     (site / "book").mkdir()
@@ -48,11 +49,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
         (site / "_toc.yml").write_text(json.dumps(toc), "utf-8")
         patch.setattr(print_book, "ROOT", site)
         patch.setattr(Page, "close", lambda _: None)  # for a look at its end
-        with serving(str(site)) as address, sync_playwright() as playwright:
-            browser = start_chromium(playwright)
+        with serving(str(site)) as address:
             print_book.print_book(browser, address, site / "book.pdf")
             contents = browser.contexts[0].pages[0].evaluate(CONTENTS)
-            browser.close()
     return (site / "book.pdf").read_bytes(), contents
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import serving
 
-from tools.measure_pages import start_chromium
 from tools.search import entries
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("search")]
@@ -71,26 +66,6 @@ QUERIES = [
     ("GPU", "troubleshooting.html#using-a-gpu", 1),
     ("bibtex", "cite.html#id1", 3),
 ]
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with serving(functools.partial(Quiet, directory=str(SITE))) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        instance = start_chromium(playwright)
-        yield instance
-        instance.close()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import functools
 import html
-import http.server
 import re
 import zipfile
 from collections.abc import Iterator
@@ -16,10 +15,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from serving import serving
 
 from tools import pages
-from tools.measure_pages import TARGETS, WATCH, measure, sent, start_chromium
+from tools.measure_pages import TARGETS, WATCH, measure, sent
 
 pytestmark = pytest.mark.site
 
@@ -150,29 +148,6 @@ def test_the_book_is_there_to_download():
 def test_images_have_alt_text(page):
     for image in parsed(page).images:
         assert (image.get("alt") or "").strip(), image
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """Serve the site on this machine."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    handler = functools.partial(Handler, directory=str(SITE))
-    with serving(handler) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        instance = start_chromium(playwright)
-        yield instance
-        instance.close()
 
 
 FRAMES = """async () => {
