@@ -302,7 +302,7 @@ def test_rank_correlations_are_those_of_scipy():
     a, b = rng.integers(-3, 4, (2, 50)).tolist()
     lean = rng.integers(-4, 5, 50) / 4
     given = {"a": a, "b": b, "lean": [*lean.tolist(), None]}
-    code = "fitsOf(data, data.lean.map((x) => x ?? NaN))"
+    code = "fitsOf(data, rankedLeans(data.lean.map((x) => x ?? NaN)))"
     given["a"], given["b"] = [*a, 7], [*b, 7]  # of a token without a lean
     found = call(code, given)
     exact = [spearmanr(b, lean)[0], spearmanr(a, abs(lean))[0]]
@@ -518,6 +518,7 @@ def test_the_committed_reviews_are_what_the_page_says():
 def test_shuffled_labels_draw_a_v_too():
     # By the leans in other reviews, values go with the leans only if labels are real.
     reviews = call(READ, committed("imdb"))
+    fits = "fitsOf(data[0], rankedLeans(data[1].map((x) => x ?? NaN)))"
     for shuffle, holds in ((False, True), (True, False)):
         knobs = USUAL | {"shuffle": shuffle}
         found = call(CHOSEN, {"reviews": reviews, "knobs": knobs})
@@ -525,10 +526,7 @@ def test_shuffled_labels_draw_a_v_too():
         given = {"model": model, "train": found["train"], "test": found["test"]}
         given |= {"knobs": KNOBS | {"rate": 0.03}, "steps": 30}
         end = call("stepsOf(data)[30]", given)
-        ours, others = (
-            call("fitsOf(data[0], data[1].map((x) => x ?? NaN))", [end["scores"], lean])
-            for lean in found["leans"]
-        )
+        ours, others = (call(fits, [end["scores"], lean]) for lean in found["leans"])
         assert end["train"]["accuracy"] > 0.9
         assert min(ours) > 0.5
         assert (others[0] > 0.15) == holds

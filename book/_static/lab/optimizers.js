@@ -18,9 +18,10 @@ const optimizers = {
       const unbiased = rate / (1 - 0.9 ** step), scale = 1 / Math.sqrt(1 - 0.999 ** step);
       for (let k = 0, i = at; k < gradient.length; k++, i++) {
         const g = gradient[k];
-        mean[i] += 0.1 * (g - mean[i]);
-        square[i] += 0.001 * (g * g - square[i]);
-        x[i] -= unbiased * mean[i] / (Math.sqrt(square[i]) * scale + 1e-8);
+        const m = mean[i] + 0.1 * (g - mean[i]);
+        const q = square[i] + 0.001 * (g * g - square[i]);
+        mean[i] = m; square[i] = q;
+        x[i] -= unbiased * m / (Math.sqrt(q) * scale + 1e-8);
       }
     };
   },

@@ -126,11 +126,18 @@ async function go(lab, steps, anew = false) {
   const {root, part, kind} = lab, seen = root.querySelectorAll(".seen");
   part(".play").disabled = true;
   seen.forEach((section) => { section.hidden = false; });
-  const worker = lab.worker ??= newWorker(lab);
+  await soon();
+  if (lab.kind !== kind) { return; }  // another tab is open
+  if (!lab.worker) {
+    lab.worker = newWorker(lab);
+    await soon();
+    look(lab);
+  }
+  const {worker} = lab;
   if (kind === "reviews" && !lab.loaded) {
     part(".status").textContent = "fetching the reviews …";
     const stored = await fetchReviews().catch(({message}) => ({message}));
-    if (worker !== lab.worker) { return; }  // another tab is open
+    if (worker !== lab.worker) { return; }
     part(".note").textContent = stored.message ?? (stored.source === "imdb" ? ""
       : "The IMDB reviews could not be fetched; these are generated ones.");
     if (stored.message) {  // one may try again
@@ -151,26 +158,34 @@ async function go(lab, steps, anew = false) {
 function newWorker(lab) {
   const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
   const worker = new Worker(URL.createObjectURL(code));
-  const canvases = Array.from(lab.root.querySelectorAll("canvas"), (canvas) =>
-    canvas.transferControlToOffscreen());
-  worker.postMessage(["show", {canvases, text: lab.part(".read input").value,
-    still: matchMedia("(prefers-reduced-motion: reduce)").matches}], canvases);
+  lab.drawn = false;
+  worker.postMessage(["show", {text: lab.part(".read input").value,
+    still: matchMedia("(prefers-reduced-motion: reduce)").matches}]);
   on(worker, "message", ({data}) => {
     if (data.number === lab.number) { tell(lab, data); }
   });
   return worker;
 }
 
-const send = ({worker}, name, content) => worker?.postMessage([name, content]);
+// On a slow phone what a click does would be one long task: the rest waits for the next.
+const soon = () => new Promise((done) => { setTimeout(done); });
 
-// How wide the canvases are, and in which colours and letters the page stands.
+const send = ({worker}, name, content, transferred = []) =>
+  worker?.postMessage([name, content], transferred);
+
+// How wide the canvases are, and in which colours and letters the page stands; at first
+// the canvases themselves, on which the worker then draws.
 function look(lab) {
   const figure = lab.part("figure");
   if (!lab.worker || !figure.clientWidth) { return; }
   const seen = lookOf(figure), {backgroundColor: paper} = getComputedStyle(document.body);
-  lab.root.querySelectorAll("canvas").forEach((canvas) => {
-    canvas.style.height = `${heightOf(seen.width)}px`;
-  });
+  const places = [...lab.root.querySelectorAll("canvas")];
+  places.forEach((canvas) => { canvas.style.height = `${heightOf(seen.width)}px`; });
+  if (!lab.drawn) {
+    const canvases = places.map((canvas) => canvas.transferControlToOffscreen());
+    send(lab, "show", {canvases}, canvases);
+    lab.drawn = true;
+  }
   send(lab, "show", {look: {...seen, paper}});
 }
 

@@ -30,11 +30,11 @@ const reviewsTab = {
       return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
     });
     const model = newModel(names.length, knobs.d, randomNumbers(1000 + knobs.seed));
-    const run = {...corpus, model, named};
+    const run = {...corpus, model, named, ranked: leans.map(rankedLeans)};
     return Object.assign(run, {steps: training(run, corpus, knobs)});
   },
 
-  measure(run) { run.fits = run.leans.map((lean) => fitsOf(run.scores, lean)); },
+  measure(run) { run.fits = run.ranked.map((ranked) => fitsOf(run.scores, ranked)); },
 
   status({records}) {
     const now = records.at(-1), {step, train, test} = now;
@@ -94,13 +94,17 @@ const reviewsTab = {
   },
 };
 
-// Spearman's correlations of the value with the lean and of the score with its size, over
-// the tokens that have a lean.
-function fitsOf({a, b}, lean) {
+// The tokens that have a lean, and the ranks of their leans and of the sizes of these.
+function rankedLeans(lean) {
   const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
-  const ranked = (of) => ranks(known.map(of));
-  return [correlation(ranked((s) => b[s]), ranked((s) => lean[s])),
-    correlation(ranked((s) => a[s]), ranked((s) => Math.abs(lean[s])))];
+  return {known, leans: ranks(known.map((s) => lean[s])),
+    sizes: ranks(known.map((s) => Math.abs(lean[s])))};
+}
+
+// Spearman's correlations of the value with the lean and of the score with its size.
+function fitsOf({a, b}, {known, leans, sizes}) {
+  return [correlation(ranks(known.map((s) => b[s])), leans),
+    correlation(ranks(known.map((s) => a[s])), sizes)];
 }
 
 // The rank of each value; equal ones share the mean of theirs.

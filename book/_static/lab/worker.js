@@ -6,7 +6,7 @@ function startWorker() {
   let run = nothing, reviews = null, left = 0, timer = null, frame = null, took = 0;
   let heard = Promise.resolve();
   function slice() {
-    const end = performance.now() + Math.max(30, 2 * took);
+    const end = performance.now() + Math.max(30, 3 * took);
     do {
       const {value, done} = run.steps.next();
       left = done ? 0 : left - 1; run.ended = done;
