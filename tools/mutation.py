@@ -5,8 +5,10 @@ has imported all before. This takes a sample of each module with a fixed seed an
 module's own fast test files, so that a module takes minutes: `pip install mutmut`, then
 `python -m tools.mutation` for all modules, or with their names after it for some;
 `--seed` and `--sample` draw others. It prints what survives and a row of the table in
-`mutants.md`. `mutmut` changes nothing in a function under a decorator;
-`tools/mutants.py` plants what it cannot.
+`mutants.md`. What its forks leave unnoticed, do not reach or do not end in time, tests
+meet again in a process of their own: what others start there, or what was computed
+before the fork, is without the mutant. `mutmut` changes nothing in a function under a
+decorator; `tools/mutants.py` plants what it cannot.
 """
 
 from __future__ import annotations
@@ -40,18 +42,22 @@ MODULES = {
     "attnsel/scale/*.py": "checkpoint files threads distributed thresholds",
     "attnsel/texts/*.py": "loading inputs reviews refusals hub",
     "attnsel/reporting/*.py": "report evidence diagnosis baseline page_by_hand signs "
-    "leaks_by_hand writing estimator",
+    "leaks_by_hand writing estimator refusals command facts splits trials",
     "attnsel/reporting/page/*.py": "report page_by_hand",
     "attnsel_book/*.py": "claims book_data plots drawing widgets explorer live",
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
-    "tools/*.py": "colab pages panels reference package tables formulas notebooks",
+    "tools/*.py": "colab pages panels reference package tables formulas notebooks "
+    "small_book pdf",
 }
 KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
-OUT_OF_TIME = {36, -24, 24, 152, 255}  # noticed, too; all else is not
+SECONDS = 1200  # for the tests of a module; a mutant that needs more is noticed, too
 LEAST = 0.8  # share noticed, of a sample with those that change nothing in it
 # In the frames that `mutmut` adds, what counts them looks at another one, and a process
 # of its own does not know which mutant to be.
 OF_FRAMES = ("of_the_caller", "interrupted", "of_each_time", "hub_that", "without_net")
+WITHOUT_FRAMES = " and ".join(f"not {word}" for word in OF_FRAMES)
+# The PDF of three pages needs no built site.
+MARKED = "not weekly and (not site or xdist_group(name='pdf'))"
 SETTINGS = """
 [tool.mutmut]
 source_paths = ["attnsel/", "attnsel_book/", "tools/"]
@@ -61,10 +67,11 @@ also_copy = [
     "jupytext.toml"
 ]
 pytest_add_cli_args = [
-    "-p", "no:cacheprovider", "-m", "not weekly and not site", "-k", "{frames}"
+    "-p", "no:cacheprovider", "-m", "{marked}", "-k", "{frames}"
 ]
 pytest_add_cli_args_test_selection = [{tests}]
-timeout_multiplier = 4.0
+timeout_multiplier = 1.0
+process_isolation = "forkserver"
 timeout_constant = 30.0
 """
 
@@ -76,29 +83,59 @@ def copied(module: str, folder: Path) -> Path:
     shutil.copytree(ROOT, tree, ignore=ignored)
     # `mutmut` knows a module by its path from here, and tests by its name.
     shutil.copytree(tree / "book" / "attnsel_book", tree / "attnsel_book")
-    found = (ROOT.glob(f"tests/**/test_{name}.py") for name in MODULES[module].split())
-    tests = ", ".join(f'"{next(path).relative_to(ROOT)}"' for path in found)
+    tests = ", ".join(f'"{path}"' for path in tests_of(module))
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    frames = " and ".join(f"not {word}" for word in OF_FRAMES)
-    settings += SETTINGS.format(module=module, tests=tests, frames=frames)
+    settings += SETTINGS.format(
+        module=module, tests=tests, frames=WITHOUT_FRAMES, marked=MARKED
+    )
     (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
     return tree
 
 
+def tests_of(module: str) -> list[Path]:
+    """Return the test files of a module, from the root."""
+    found = (ROOT.glob(f"tests/**/test_{name}.py") for name in MODULES[module].split())
+    return [next(paths).relative_to(ROOT) for paths in found]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return the environment in which the tests of a copy run."""
+    here = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return here | {"OMP_NUM_THREADS": "1", "ATTNSEL_PROGRESS": "0"} | more
+
+
 def run(tree: Path, *names: str) -> str:
     """Let `mutmut` try the mutants of these names in a copy; return what it says."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "ATTNSEL_PROGRESS": "0"}
-    environment.pop("PYTHONPATH", None)
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *names]
     done = subprocess.run(
         command,
         cwd=tree,
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     return done.stdout
+
+
+def notices(tree: Path, module: str, mutant: str) -> bool:
+    """Run all tests of a module on a mutant in a new process; return whether they fail.
+
+    With an empty name they meet no mutant.
+    """
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command += ["-m", MARKED, "-k", WITHOUT_FRAMES, *map(str, tests_of(module))]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=tree / "mutants",
+            env=environment(MUTANT_UNDER_TEST=mutant),
+            stdout=subprocess.DEVNULL,
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode in KILLED
 
 
 def results(tree: Path, module: str) -> dict[str, int | None]:
@@ -178,14 +215,13 @@ def judge(module: str, at_most: int, seed: int) -> bool:
         sample = sorted(random.Random(seed).sample(counted, size))
         run(tree, *sample)
         status = results(tree, module)
-    noticed = KILLED | OUT_OF_TIME
-    survived = [mutant for mutant in sample if status[mutant] not in noticed]
+        left = [mutant for mutant in sample if status[mutant] not in KILLED]
+        if left and notices(tree, module, ""):
+            sys.exit(f"{module}: its tests fail without a mutant")
+        survived = [mutant for mutant in left if not notices(tree, module, mutant)]
     for mutant in survived:
         print(f"{mutant}: {changes[mutant]}", flush=True)
     killed = size - len(survived)
-    late = sum(status[mutant] in OUT_OF_TIME for mutant in sample)
-    if late:
-        print(f"{module}: {late} of {killed} were noticed by their time", flush=True)
     low, high = interval(killed, size)
     share = f"{killed} of {size} | {killed / size:.0%} ({low:.0%} to {high:.0%})"
     print(f"| {module} | {len(counted)} | {share} |", flush=True)

@@ -12,7 +12,7 @@ import pytest
 from tools import print_book
 from tools.measure_pages import serving
 
-pytestmark = [pytest.mark.site, pytest.mark.xdist_group("pdf")]  # printed once
+pytestmark = [pytest.mark.site, pytest.mark.xdist_group(name="pdf")]  # printed once
 
 PAGE = """<!doctype html><html lang="en"><title>{0}</title>
 <div id="print-main-content"><nav>old list</nav></div>
