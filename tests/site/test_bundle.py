@@ -1,0 +1,124 @@
+"""The one style sheet and the one script that pages load."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
+
+from tools import bundle
+
+
+@pytest.fixture
+def static(tmp_path):
+    """A folder with styles in it that name one another, and a font."""
+    files = {
+        "styles/theme.css": '@import "basic.css"; .a { src: url(../img/a.svg) }',
+        "styles/basic.css": "/* told\n twice */.b { src: url('data:x') url(#mark) }",
+        "vendor/math/math.css": '.m { src: url("font.woff2") url("font.svg") }',
+        "styles/pydata-sphinx-theme.css": ".q {}",
+        "own.css": ".c:not(.z), .gone .d { color: red } @media print { .gone {} }",
+        "scripts/bootstrap.js": "boot()\n//# sourceMappingURL=boot.map",
+        "scripts/pydata-sphinx-theme.js": "theme()",
+        "own.js": "own('b m')",
+        "documentation_options.js": "const OPTIONS = 1;",
+    }
+    for name, text in files.items():
+        path = tmp_path / "_static" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (tmp_path / "_static/vendor/math/font.woff2").write_bytes(b"font")
+    return tmp_path / "_static"
+
+
+def test_addresses_of_a_style_lead_from_the_folder_of_all(static):
+    told = bundle.style(static, "styles/theme.css")
+    assert '.a { src: url("img/a.svg") }' in told
+    assert ".b { src: url('data:x') url(#mark) }" in told
+    assert "told" not in told and "@import" not in told
+
+
+def test_the_font_of_formulas_is_in_the_style(static):
+    font = base64.b64encode(b"font").decode()
+    assert bundle.style(static, "vendor/math/math.css") == (
+        f'.m {{ src: url("data:font/woff2;base64,{font}") '
+        'url("vendor/math/font.svg") }'
+    )
+
+
+def test_a_script_ends_before_the_next_one(static):
+    assert bundle.script(static, "scripts/bootstrap.js") == "boot()\n\n;"
+
+
+@pytest.mark.parametrize(
+    ("css", "kept"),
+    [
+        (".a { x: y }", True),
+        (".a.b { x: y }", False),
+        (".b, p .a { x: y }", True),
+        ("#a:not(.b) { x: y }", True),
+        (".b { x: y }", False),
+        ("p > q { x: y }", True),
+        ("@font-face { x: y }", True),
+    ],
+)
+def test_a_rule_of_which_no_page_holds_the_words_is_left_out(css, kept):
+    assert bundle.shown(css, {"a"}) == (css if kept else "")
+
+
+def named(*names, body=""):
+    return [SimpleNamespace(filename=name, body=body) for name in names]
+
+
+def test_a_page_loads_one_of_each_and_what_is_its_own(static):
+    app = SimpleNamespace(outdir=static.parent, builder=SimpleNamespace())
+    inline = named(None, body="inline()")
+    context = {
+        "css_files": named("_static/own.css", "_static/lab.css", "_static/own.css"),
+        "script_files": [
+            *inline,
+            *named("_static/documentation_options.js", "_static/doctools.js"),
+            *named("_static/own.js", "_static/lab.js", "_static/claims.js"),
+        ],
+    }
+    bundle.one_of_each(app, "page", "page.html", context, None)
+    assert app.builder.bundles == {
+        ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css", "own.css"),
+        ".js": ("own.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
+    }
+    styles, scripts = context["css_files"], context["script_files"]
+    assert [str(file.filename) for file in styles] == [
+        "_static/site.css",
+        "_static/lab.css",
+    ]
+    assert scripts[0].attributes["body"] == "const OPTIONS = 1;"
+    assert scripts[1] is inline[0]
+    assert str(scripts[2].filename) == "_static/site.js"
+    assert scripts[2].attributes["defer"] == "defer"
+    assert [file.filename for file in scripts[3:]] == [
+        "_static/lab.js",
+        "_static/claims.js",
+    ]
+    (static.parent / "book").mkdir()
+    (static.parent / "book" / "one.html").write_text('<p class="c"></p>', "utf-8")
+    bundle.write(app, None)
+    css = Path(static, "site.css").read_text("utf-8")
+    # "b" is a word of a script; no page and no script holds "a", "q" or "gone".
+    assert [css.count(f"{name} {{") for name in (".a", ".q", ".b")] == [0, 0, 1]
+    assert ".c:not(.z), .gone .d { color: red }" in css
+    js = Path(static, "site.js").read_text("utf-8")
+    assert js.startswith(";\nown('b m')\n;\nboot()")
+    assert js.index("boot()") < js.index("theme()")
+    assert "sourceMappingURL" not in js
+
+
+def test_nothing_is_written_after_an_error_or_where_nothing_changed(static):
+    app = SimpleNamespace(outdir=static.parent, builder=SimpleNamespace())
+    bundle.write(app, None)
+    app.builder.bundles = {".css": ("own.css",), ".js": ("own.js",)}
+    bundle.write(app, ValueError())
+    assert not Path(static, "site.css").exists()

@@ -1,0 +1,100 @@
+"""How words are counted, bytes as they are sent, and the times of notebooks."""
+
+from __future__ import annotations
+
+import gzip
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+from tools import measure_pages, notebook_times
+from tools.measure_pages import sent, serving, words, words_and_cells
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("Two words.", 2),
+        ("It's one-step, 1,000 times", 4),
+        ("A formula $a = b$ and $$ c \\\\ d $$ (eq-x)", 4),
+        ("```{note}\n:class: tip\nInside.\n```", 1),
+        ("(sec-here)=\n# Head", 1),
+        ("as {prf:ref}`thm` says", 3),
+        ("", 0),
+    ],
+)
+def test_markup_is_no_word(text, n):
+    assert words(text) == n
+
+
+def test_words_of_a_page_are_those_of_its_texts_and_a_lab_is_no_cell(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(measure_pages, "ROOT", tmp_path)
+    (tmp_path / "book").mkdir()
+    new = nbformat.v4
+    cells = [
+        new.new_markdown_cell("One two."),
+        new.new_code_cell("three = 4"),
+        new.new_markdown_cell("five", metadata={"tags": ["lab"]}),
+        new.new_markdown_cell("six", metadata={"tags": ["other"]}),
+    ]
+    nbformat.write(new.new_notebook(cells=cells), tmp_path / "book" / "one.ipynb")
+    assert words_and_cells("one") == (4, 3)
+    assert words_and_cells("nowhere") == (0, 0)
+
+
+def test_what_is_sent_is_compressed_where_that_is_less(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"a" * 1000)
+    assert sent(file) == len(gzip.compress(b"a" * 1000)) < 1000
+    file.write_bytes(b"a")
+    assert sent(file) == 1
+
+
+def test_a_folder_is_served_without_a_word(tmp_path, capfd):
+    (tmp_path / "x.txt").write_text("there")
+    with serving(str(tmp_path)) as address:
+        assert address.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(f"{address}/x.txt") as answer:
+            assert answer.read() == b"there"
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"{address}/x.txt", timeout=5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_longest_notebooks_come_first_and_their_cells_stay_together(tmp_path):
+    told = {"a": "about 5 s on 1", "b": "nothing", "c": "takes about 120 s on 2 cores"}
+    items = []
+    for name, text in told.items():
+        path = tmp_path / f"{name}.ipynb"
+        path.write_text(text)
+        items += [SimpleNamespace(path=path, name=f"{name}{i}") for i in range(2)]
+    notebook_times.pytest_collection_modifyitems(items)
+    assert [item.name for item in items] == ["c0", "c1", "a0", "a1", "b0", "b1"]
+    paths = [Path(f"{tmp_path}/{name}.ipynb") for name in told]
+    assert [notebook_times.seconds_told(path) for path in paths] == [5, 0, 120]
+
+
+def test_the_seconds_of_a_notebook_are_those_of_all_its_cells():
+    def report(nodeid, seconds):
+        return SimpleNamespace(nodeid=nodeid, duration=seconds)
+
+    lines = []
+    stats = {
+        "passed": [report("b.ipynb::Cell 0", 1.25), report("b.ipynb::Cell 1", 2.0)],
+        "failed": [report("a.ipynb::Cell 0", 0.5), report("tests/test_x.py::y", 9.0)],
+        "": [object(), SimpleNamespace(nodeid="a.ipynb::Cell 1")],
+    }
+    reporter = SimpleNamespace(
+        stats=stats, section=lines.append, write_line=lines.append
+    )
+    notebook_times.pytest_terminal_summary(reporter)
+    assert lines == [
+        "time of each notebook",
+        "    0.5 s  a.ipynb",
+        "    3.2 s  b.ipynb",
+    ]
