@@ -296,7 +296,7 @@ def _slopes_to(axes, label, exponent, last):
 def test_a_bound_is_drawn_with_its_law_and_the_norm_it_holds_from():
     flow = some_flow()
     gap, bound = 0.5 * POWERS**-1.5, 2 / POWERS
-    draw_bound(flow, gap, bound, 50.0)
+    draw_bound(flow, gap, bound, 50.0, 0.07)
     (axes,) = panels()
     close(line(axes, "flow, $1 - \\cos(p, u_\\star)$")[:, 1], gap)
     close(line(axes, "Theorem A, $C / \\|p\\|$"), np.stack([POWERS, bound], 1))
@@ -304,6 +304,7 @@ def test_a_bound_is_drawn_with_its_law_and_the_norm_it_holds_from():
     _slopes_to(axes, "slope $-2$ (Theorem B)", -2, gap[-1])
     assert law[0, 0] == pytest.approx(10**2.5) and law[-1, 0] == 1e4
     assert set(line(axes, "$\\mathcal{E}_{sel}$ passed")[:, 0]) == {50.0}
+    assert set(line(axes, "$h$, which selects, too")[:, 1]) == {0.07}
     assert axes.get_xscale() == axes.get_yscale() == "log"
 
 
@@ -319,7 +320,8 @@ def test_shares_of_both_classes_stand_by_the_step(monkeypatch):
         }
     )
     monkeypatch.setattr(selection_figures, "figure_html", lambda figure, alt: alt)
-    alt = draw_window(runs, 0.25)
+    no_step = pd.DataFrame({"positive": [0.0, 0.4], "negative": [1.0, 0.2]})
+    alt = draw_window(runs, no_step, 0.25)
     (axes,) = panels()
     for label in ("positive", "negative"):
         drawn = line(axes, f"{label} class")
@@ -329,6 +331,8 @@ def test_shares_of_both_classes_stand_by_the_step(monkeypatch):
     apart = line(axes, "negative class") - line(axes, "positive class")
     assert apart[0, 1] > 0 == apart[0, 0]  # marks of equal shares are both seen
     close(line(axes, "mean of both"), [[10, 0.85], [1000, 0.55]])
+    assert set(line(axes, "no step: mean")[:, 1]) == {0.4}
+    assert set(line(axes, "by chance")[:, 1]) == {0.25}
     assert "d = 2,048" in alt and "lose a class at steps 1,000.0," in alt
     assert axes.get_xscale() == "log"
     low, high = axes.get_ylim()
@@ -429,44 +433,57 @@ def test_replaced_attention_is_drawn_by_what_it_changes():
 def test_each_optimizer_has_a_line_of_its_shares():
     shares = pd.DataFrame(
         {
-            "optimizer": ["gd", "gd", "adam", "adam"],
-            "lead": [10.0, 10.0, 10.0, 20.0],
-            "l2": [0.9, 0.8, 0.5, 0.1],
-            "linf": [0.4, 0.3, 0.7, 0.2],
-            "l1": [0.6, 0.5, 0.4, 0.3],
+            "optimizer": ["gd", "gd", "adam", "adam", "h"],
+            "lead": [10.0, 10.0, 10.0, 20.0, 1.0],
+            "l2": [0.9, 0.8, 0.5, 0.1, 0.85],
+            "linf": [0.4, 0.3, 0.7, 0.2, 0.35],
+            "l1": [0.6, 0.5, 0.4, 0.3, 0.45],
         }
     )
-    draw_shares(shares, {"steps": ("gd", 10.0), "Adam": ("adam", 10.0)})
+    runs = {"steps": ("gd", 10.0), "Adam": ("adam", 10.0), "none": ("h", 1.0)}
+    draw_shares(shares, runs, null="none")
     (axes,) = pyplot.gcf().axes
     close(line(axes, "$\\ell_2$"), [[0.9, 0], [0.8, 0], [0.5, -1]])
     close(line(axes, "$\\ell_\\infty$"), [[0.4, 0], [0.3, 0], [0.7, -1]])
     close(line(axes, "$\\ell_1$"), [[0.6, 0], [0.5, 0], [0.4, -1]])
     told = {t.get_text(): t.get_position()[1] for t in axes.get_yticklabels()}
-    assert told == {"steps": 0, "Adam": -1}
+    assert told == {"steps": 0, "Adam": -1, "none": -2}
+    grey = [one for one in axes.lines if one.get_color() == NEUTRAL]
+    close([one.get_xydata()[0] for one in grey], [[x, -2] for x in (0.85, 0.35, 0.45)])
     low, high = axes.get_ylim()
-    assert low < -1 and high > 0 and axes.get_xlim() == (0, 1.03)
+    assert low < -2 and high > 0 and axes.get_xlim() == (0, 1.03)
 
 
 def test_the_memory_of_adam_is_drawn_by_the_lead():
     frame = pd.DataFrame(
-        {"time": [1.0, 10.0], "linf": [0.9, 0.5], "cos root v": [0.1, 0.8]}
+        {
+            "time": [1.0, 10.0],
+            "linf": [0.9, 0.5],
+            "cos root v": [0.1, 0.8],
+            "cos l2": [0.3, 0.2],
+        }
     )
     draw_memory({"one": frame, "two": frame / 2})
     left, right = panels()
     close(line(left, "one"), [[1, 0.9], [10, 0.5]])
     close(line(left, "two"), [[0.5, 0.45], [5, 0.25]])
-    close(right.lines[0].get_xydata(), [[1, 0.1], [10, 0.8]])
-    close(right.lines[1].get_xydata(), [[0.5, 0.05], [5, 0.4]])
+    own, null, *rest = right.lines
+    close(own.get_xydata(), [[1, 0.1], [10, 0.8]])
+    close(null.get_xydata(), [[1, 0.3], [10, 0.2]])
+    close(rest[0].get_xydata(), [[0.5, 0.05], [5, 0.4]])
+    assert null.get_linestyle() == "--" and null.get_color() == NEUTRAL
     assert left.get_xscale() == right.get_xscale() == "log"
     marks = [one.get_marker() for one in left.lines]
-    assert len(set(marks)) == 2 and marks == [one.get_marker() for one in right.lines]
+    assert len(set(marks)) == 2 and marks == [own.get_marker(), rest[0].get_marker()]
 
 
 def test_entries_and_leads_are_sorted_and_scaled():
     p = np.array([3.0, -6.0, 1.0])
     differences = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
-    draw_entries({"p": p}, differences)
+    draw_entries({"p": p}, -p[::-1], differences)
     left, right = panels()
     close(left.lines[0].get_ydata(), [-1, 1 / 6, 0.5])
     close(right.lines[0].get_ydata(), [1, 1.5, 3])  # of the leads 3, 6 and 2
+    close(left.lines[1].get_ydata(), [-0.5, -1 / 6, 1])  # the null
+    assert left.lines[1].get_color() == right.lines[1].get_color() == NEUTRAL
     assert left.get_legend() is not None

@@ -86,7 +86,7 @@ def test_there_are_two_hints_and_an_effort(name):
 
 # What each of the two hints names of the exercise: of its text, or of the solution.
 NAMED = {
-    "broken-winner": ("proportional", "indices"),
+    "broken-winner": ("proportional", "corpus.bags()"),
     "classes-once": ("corpus.counts > 0", "one_hot"),
     "convergence-level": ("relevant", "np.logaddexp"),
     "convergence-least-lead": ("a[r] - a[s]", "selected[row]"),

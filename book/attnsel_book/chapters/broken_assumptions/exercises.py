@@ -26,15 +26,14 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
     """Yield corpora in which no two tokens of a sequence tie."""
     for corpus in corpora(60):
         beta = _beta(corpus).numpy()
-        bags = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
-        if all(len(np.unique(beta[bag].round(9))) == len(bag) for bag in bags):
+        values = [beta[ids].round(9) for ids, _ in corpus.bags()]
+        if all(len(np.unique(each)) == len(each) for each in values):
             yield (corpus,)
 
 
 def _most_positive(corpus: Corpus) -> Tensor:
     beta = _beta(corpus).numpy()
-    bags = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
-    return torch.tensor([bag[beta[bag].argmax()] for bag in bags])
+    return torch.tensor([ids[beta[ids].argmax()] for ids, _ in corpus.bags()])
 
 
 def _everywhere(corpus: Corpus) -> Tensor:
@@ -61,8 +60,8 @@ def _everywhere(corpus: Corpus) -> Tensor:
     hints=(
         "beta_s is the mean over the sequences of y times the count of s over the"
         " length of the sequence. The value after the step is proportional to it.",
-        "corpus.counts[[i]].indices are the tokens of sequence i. Which of them pushes"
-        " f hardest towards the label of the sequence?",
+        "corpus.bags() has the tokens of each sequence. Which of them pushes f hardest"
+        " towards the label of the sequence?",
     ),
     dots=2,
     minutes=15,
@@ -75,7 +74,6 @@ def my_winner(corpus: attnsel.Corpus) -> np.ndarray:
     signs, lengths = corpus.signs.numpy(), corpus.lengths.numpy()
     beta = corpus.counts.T @ (signs / lengths) / len(corpus)
     winners = []
-    for i in range(len(corpus)):
-        tokens = corpus.counts[[i]].indices
-        winners.append(tokens[(signs[i] * beta[tokens]).argmax()])
+    for y, (tokens, _) in zip(signs, corpus.bags(), strict=True):
+        winners.append(tokens[(y * beta[tokens]).argmax()])
     return np.array(winners)

@@ -103,8 +103,8 @@ def leads_of(
 ) -> list[list[float]]:
     """Return the leads over the other tokens of each sequence, by loops."""
     found = []
-    for i, r in enumerate(selected):
-        others = set(corpus.counts[[i]].indices.tolist()) - {int(r)}
+    for (ids, _), r in zip(corpus.bags(), selected, strict=True):
+        others = set(ids.tolist()) - {int(r)}
         found.append([float(p @ (E[r] - E[s])) for s in others])
     return found
 

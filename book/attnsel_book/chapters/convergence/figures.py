@@ -8,16 +8,20 @@ from attnsel.flow import Flow
 from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL
 
 
-def draw_bound(flow: Flow, gap: Tensor, bound: Tensor, certain: float) -> None:
+def draw_bound(
+    flow: Flow, gap: Tensor, bound: Tensor, certain: float, null: float
+) -> None:
     """Draw 1 - cos along a flow, (k,), and Theorem A's bound on it, (k,).
 
     A dotted line marks the norm from which the bound is `certain`, a dashed one the
-    exponent -2 of Theorem B, through the last point.
+    exponent -2 of Theorem B, through the last point. Grey is the `null`, 1 - cos of a
+    direction that selects, too.
     """
     R = flow.norms
     _, axes = pyplot.subplots(figsize=(4.8, 3.6))
     axes.loglog(R, gap, color="black", label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=CONTRAST, label="Theorem A, $C / \\|p\\|$")
+    axes.axhline(null, color="dimgrey", lw=1, label="$h$, which selects, too")
     late = R[R > 300]
     law = float(gap[-1]) * (R[-1] / late) ** 2
     axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")

@@ -10,7 +10,6 @@ the chapter reads. The chapter runs the smallest part of each again.
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 from pathlib import Path
@@ -145,7 +144,8 @@ def mlp() -> list[Row]:
 
 def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
     """Return balanced reviews of at most 80 distinct tokens."""
-    corpus = corpus[torch.from_numpy(np.diff(corpus.counts.indptr)) <= 80]
+    few = [len(ids) <= 80 for ids, _ in corpus.bags()]
+    corpus = corpus[torch.tensor(few)]
     least = int(corpus.targets.bincount().min())
     return corpus.balanced(min(per_class, least)).most_frequent(5_424)
 
@@ -327,9 +327,7 @@ def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Ten
 def tops(scores: Tensor, corpus: Corpus) -> np.ndarray:
     """Return the most attended token of each sequence."""
     a = scores[:, 0].numpy()
-    ends = corpus.counts.indptr
-    bags = [corpus.counts.indices[i:j] for i, j in itertools.pairwise(ends)]
-    return np.array([bag[a[bag].argmax()] for bag in bags])
+    return np.array([ids[a[ids].argmax()] for ids, _ in corpus.bags()])
 
 
 def heads() -> list[Row]:

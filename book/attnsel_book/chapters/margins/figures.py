@@ -1,6 +1,7 @@
 """Figures of the chapter on the margins of optimizers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,14 @@ from matplotlib import pyplot
 from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 
 
-def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> None:
+def draw_shares(
+    shares: pd.DataFrame, runs: dict[str, tuple[str, float]], null: str
+) -> None:
     """Draw which share of the greatest lead in three norms optimizers have.
 
     The rows of `shares` hold "optimizer", "lead" and the shares "l2", "linf", "l1" of a
-    draw each; `runs` says which optimizer, at which lead, has a line of this name.
+    draw each; `runs` says which optimizer, at which lead, has a line of this name. The
+    line that is named `null` is grey.
     """
     marks = {
         "l2": ("o", ACCENT, "$\\ell_2$"),
@@ -23,10 +27,14 @@ def draw_shares(shares: pd.DataFrame, runs: dict[str, tuple[str, float]]) -> Non
     _, axes = pyplot.subplots(figsize=(5.2, 3.2))
     for norm, (mark, colour, label) in marks.items():
         x, y = [], []
-        for height, (optimizer, lead) in enumerate(runs.values()):
+        for height, (name, (optimizer, lead)) in enumerate(runs.items()):
             chosen = (shares["optimizer"] == optimizer) & (shares["lead"] == lead)
-            x += shares.loc[chosen, norm].tolist()
-            y += [-height] * int(chosen.sum())
+            found = shares.loc[chosen, norm].tolist()
+            if name == null:
+                axes.plot(found, [-height] * len(found), mark, color=NEUTRAL, alpha=0.7)
+                continue
+            x += found
+            y += [-height] * len(found)
         axes.plot(x, y, mark, color=colour, alpha=0.7, label=label)
     axes.set_yticks([-i for i in range(len(runs))], list(runs))
     axes.set(xlim=(0, 1.03), ylim=(0.5 - len(runs), 1.1))
@@ -77,30 +85,38 @@ def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     """Draw Adam's share of l-infinity, and the cosine to the margin of its own norm.
 
     By label, frames with the columns "time", the lead over its memory, "linf" and
-    "cos root v".
+    "cos root v"; dashed grey, the null, is "cos l2", the cosine to the Euclidean one.
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):
         left.plot(rows["time"], rows["linf"], f"{mark}-", ms=4, label=label)
         right.plot(rows["time"], rows["cos root v"], f"{mark}-", ms=4)
+        right.plot(rows["time"], rows["cos l2"], f"{mark}--", ms=2, color=NEUTRAL, lw=1)
     left.set(xscale="log", xlabel="lead over mem", ylim=(0.3, 1.03))
     left.set_ylabel("share of $\\ell_\\infty$")
     left.legend(title="rate, $\\beta_2$", fontsize="small", loc="upper left")
     right.set(xscale="log", xlabel="lead over mem")
     right.set_ylabel("cosine to the margin of its own norm")
+    right.plot([], [], "--", color=NEUTRAL, lw=1, label="to the Euclidean margin")
+    right.legend(fontsize="small", loc="lower left")
     pyplot.show()
 
 
-def draw_entries(vectors: Mapping[str, np.ndarray], differences: np.ndarray) -> None:
+def draw_entries(
+    vectors: Mapping[str, np.ndarray], null: np.ndarray, differences: np.ndarray
+) -> None:
     """Draw vectors p (d,) by name: their entries, and their leads D p, both sorted.
 
-    Entries are divided by the largest, leads by the least; D is (pairs, d).
+    Entries are divided by the largest, leads by the least; D is (pairs, d). Dashed grey
+    is a `null` (d,), a vector that selects and that no optimizer has found.
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.2))
-    for name, p in vectors.items():
+    looks: dict[str, dict[str, Any]] = {name: {} for name in vectors}
+    looks["$h$"] = {"color": NEUTRAL, "ls": "--", "lw": 1.2}
+    for name, p in (*vectors.items(), ("$h$", null)):
         leads = differences @ p
-        left.plot(np.sort(p / np.abs(p).max()), label=name)
-        right.plot(np.sort(leads / leads.min()), label=name)
+        left.plot(np.sort(p / np.abs(p).max()), label=name, **looks[name])
+        right.plot(np.sort(leads / leads.min()), **looks[name])
     left.set(xlabel="entries of $p$, sorted", ylabel="over the largest")
     right.set(xlabel="pairs, sorted", ylabel="lead over the least", ylim=(0.9, 2))
     left.legend(fontsize="small")

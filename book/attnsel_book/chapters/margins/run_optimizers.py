@@ -2,12 +2,12 @@
 
     python -m attnsel_book.chapters.margins.run_optimizers PART ...
 
-The parts are shares, defaults, sizes, epsilon, rotations, dims, joint, bend, lost and
-reviews.
+The parts are shares, defaults, sizes, unit_sizes, epsilon, rotations, dims, joint,
+bend, lost, lost_again, reviews and rates.
 
 Each part named is run and kept in `optimizers.json`, which the chapter
-reads; the other parts of the file stay. On one core `lost` and `shares` take about five
-minutes each, `reviews` two, the other parts a minute or less.
+reads; the other parts of the file stay. On one core `lost`, `lost_again`, `shares` and
+`rates` take about five minutes each, `reviews` two, the other parts a minute or less.
 
 An optimizer is followed on p alone. The gradient is computed as in
 `attnsel.log_domain`: differences to the token with the most attention, a common factor
@@ -83,9 +83,8 @@ class Tasks:
 
 def task_of(problem: OneStepProblem) -> Tasks:
     """Return the task of a corpus with sequences of one length and a model."""
-    counts, model = problem.corpus.counts, problem.model
-    repeats = counts.data.astype(int)
-    X = np.repeat(counts.indices, repeats).reshape(len(problem.corpus), -1)
+    model, bags = problem.model, problem.corpus.bags()
+    X = np.stack([ids.repeat(times.astype(int)) for ids, times in bags])
     E, p, v = (x.detach().double().numpy() for x in model.parameters())
     r = np.repeat(problem.relevant.numpy(), X.shape[1])
     pairs = np.unique(np.stack([r, X.ravel()], 1)[r != X.ravel()], axis=0)
@@ -261,6 +260,17 @@ def small(seed: int, dim: int = 256) -> OneStepProblem:
     return one_step_problem(dim, seed=seed, dtype=torch.float64, **SMALL)
 
 
+def separator(problem: OneStepProblem) -> np.ndarray:
+    """Return the shortest p with scores 1 for relevant tokens and 0 for all others.
+
+    It selects as well as any optimizer's p, and no margin has to do with it.
+    """
+    E = problem.model.embeddings.detach().numpy()
+    a = np.zeros(len(E))
+    a[problem.relevant.numpy()] = 1
+    return np.linalg.lstsq(E, a, rcond=None)[0]
+
+
 def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> float:
     """Return the cosine of p to the margin in the norm of sum_j root(v_j) p_j^2."""
     weights = (v / v.mean()) ** 0.25
@@ -301,10 +311,10 @@ def shares_at(
                 row |= {"lead": left.pop(0)}
                 row |= {"steps": t} | setting().known[i].of(p[i, k], least[i, k])
                 if "v" in state:
-                    v = state["v"][i, k]
-                    row["cos root v"] = weighted_cosine(
-                        setting().problems[i], p[i, k], v
-                    )
+                    v, problem = state["v"][i, k], setting().problems[i]
+                    row["cos root v"] = weighted_cosine(problem, p[i, k], v)
+                    other = np.random.default_rng(i).permutation(v)  # the null
+                    row["cos shuffled v"] = weighted_cosine(problem, p[i, k], other)
                 rows.append(shown(row))
         if not any(ahead.values()):
             return rows
@@ -319,10 +329,13 @@ def column(*numbers: float) -> np.ndarray:
 
 
 def shares() -> list[dict[str, Any]]:
-    """Follow nine optimizers on five draws."""
+    """Follow nine optimizers on five draws; and what a separator has, the null."""
     found = [
         {"optimizer": "margin", "seed": i} | setting().known[i].margins for i in SEEDS
     ]
+    for i, problem in enumerate(setting().problems):
+        row = {"optimizer": "separator", "seed": i, "lead": 1.0}
+        found.append(shown(row | setting().known[i].of(separator(problem), 1.0)))
     found += shares_at(["normalized .1"], normalized(0.1), [FAR], 20_000)
     found += shares_at(["sign .01"], sign(0.01), [FAR], 20_000)
     found += shares_at(["coordinate .1"], coordinate(0.1), [FAR], 100_000)
@@ -362,6 +375,14 @@ def sizes() -> list[dict[str, Any]]:
         row["M"] = float(np.abs(D).sum(1).max())
         row["margin"] = setting().known[row["seed"]].margins["linf"]
     return rows
+
+
+def unit_sizes() -> list[dict[str, Any]]:
+    """Take normalized steps of five fixed sizes up to a lead of 300."""
+    found = []
+    for eta in (0.03, 0.1, 0.3, 1.0, 3.0):
+        found += shares_at([f"{eta:g}"], normalized(eta), [[300.0]], 60_000)
+    return found
 
 
 def epsilon() -> list[dict[str, Any]]:
@@ -494,9 +515,15 @@ def joint() -> list[dict[str, Any]]:
     return found
 
 
-LOST: list[tuple[int, dict[str, Rule]]] = [
+Runs = list[tuple[int, dict[str, Rule]]]
+LOST: Runs = [
     (100_000, {"sign .001": sign(0.001), "coordinate .3": coordinate(0.3)}),
     (100_000, {"Adam .01": adam(0.01)}),
+]
+# The null of "the optimizer decides": the same ones with another size of step.
+LOST_AGAIN: Runs = [
+    (100_000, {"sign .002": sign(0.002), "coordinate .15": coordinate(0.15)}),
+    (100_000, {"Adam .005": adam(0.005)}),
 ]
 
 
@@ -512,11 +539,7 @@ def lost() -> Iterator[dict[str, Any]]:
     row. The flow and, on embeddings in float32, three optimizers are followed, these
     for 100,000 steps at most.
     """
-    problems = [
-        one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
-        for seed in range(10)
-    ]
-    for seed, problem in enumerate(problems):
+    for seed, problem in enumerate(losing()):
         task = task_of(problem)
         flow = attnsel.gradient_flow(problem.model, problem.corpus)
         path = Milestones(task.X[0])
@@ -524,7 +547,26 @@ def lost() -> Iterator[dict[str, Any]]:
             path.look(i, task.E[0] @ p)
         for row in path.rows(problem):
             yield shown({"optimizer": "flow", "seed": seed} | row)
-    for most, rules in LOST:
+    yield from milestones(LOST)
+
+
+def lost_again() -> Iterator[dict[str, Any]]:
+    """Follow the three optimizers of `lost` with steps of another size."""
+    yield from milestones(LOST_AGAIN)
+
+
+def losing() -> list[OneStepProblem]:
+    """Return ten draws after a step of 300, which loses a class in some of them."""
+    return [
+        one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
+        for seed in range(10)
+    ]
+
+
+def milestones(runs: Runs) -> Iterator[dict[str, Any]]:
+    """Follow rules on the ten draws; yield the rows of `lost`."""
+    problems = losing()
+    for most, rules in runs:
         for (name, seed), path in followed(problems, rules, most).items():
             for row in path.rows(problems[seed]):
                 yield shown({"optimizer": name, "seed": seed} | row)
@@ -651,27 +693,55 @@ def reviews() -> Iterator[dict[str, Any]]:
     gradient. `cos` compares p, `cos of changes` how p moved, `cos of scores` and `rank`
     the scores E p, the former those of tokens that lean by .2 or more, less their mean.
     """
-    imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
-    yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
-    ways: dict[str, dict[str, Any]] = {
-        "Adam": {"method": torch.optim.Adam},
-        "Adam, beta2 .9": {"method": torch.optim.Adam, "betas": (0.9, 0.9)},
-        "sign": {"method": SignDescent, "rate": 1 / 3},
-        "normalized": {"method": NormalizedDescent, "rate": 50.0, "momentum": 0.9},
-    }
-    goals = {0.3: list(ways), 0.1: list(ways)[:3]}
-    for name, corpus in {"imdb": imdb, "yelp": yelp}.items():
-        test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
-        of_tokens = (test, posterior_difference(corpus).abs() >= 0.2)
+    goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
+    for name, corpus in data().items():
+        of_tokens = beside_what(name, corpus)
         for seed, (loss, names) in itertools.product(range(3), goals.items()):
             first: dict[str, Any] = {}
             for way in names:
-                given: dict[str, Any] = {"loss": loss, "dim": 512} | ways[way]
+                given: dict[str, Any] = {"loss": loss, "dim": 512} | WAYS[way]
                 found = trained(corpus, "reviews", seed, **given)
                 first = first or found
                 row = {"corpus": name, "optimizer": way, "seed": seed, "goal": loss}
                 row |= {"steps": found["steps"], "loss": found["loss"]}
                 yield shown(row | beside(found, first, *of_tokens))
+
+
+def rates() -> Iterator[dict[str, Any]]:
+    """Do `reviews` at five rates of each optimizer, to a loss of .3.
+
+    `rate` is over that of `reviews`. Also Adam from another start, the null: how far
+    two runs differ that have the same optimizer.
+    """
+    for name, corpus in data().items():
+        of_tokens = beside_what(name, corpus)
+        for seed in range(3):
+            given: dict[str, Any] = {"loss": 0.3, "dim": 512}
+            first = trained(corpus, "reviews", seed, **given | WAYS["Adam"])
+            other = trained(corpus, "reviews", seed + 100, **given | WAYS["Adam"])
+            row = {"corpus": name, "optimizer": "Adam, another start", "seed": seed}
+            row |= {"rate": 1.0, "steps": other["steps"]}
+            yield shown(row | beside(other, first, *of_tokens))
+            for way, rate in itertools.product(WAYS, (1 / 4, 1 / 2, 1.0, 2.0, 4.0)):
+                settings = given | WAYS[way]
+                settings["rate"] = rate * settings.get("rate", 1.0)
+                found = trained(corpus, "reviews", seed, **settings)
+                row = {"corpus": name, "optimizer": way, "seed": seed, "rate": rate}
+                row |= {"steps": found["steps"]}
+                yield shown(row | beside(found, first, *of_tokens))
+
+
+def data() -> dict[str, Corpus]:
+    """Return a part of IMDB, and Yelp, as many reviews of each class."""
+    imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
+    yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
+    return {"imdb": imdb, "yelp": yelp}
+
+
+def beside_what(name: str, corpus: Corpus) -> tuple[Corpus, torch.Tensor]:
+    """Return the test reviews of a corpus, and which of its tokens lean."""
+    test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
+    return test, posterior_difference(corpus).abs() >= 0.2
 
 
 def beside(
@@ -715,6 +785,14 @@ class NormalizedDescent(torch.optim.SGD):
         for part in parameters(self):
             part.grad = gradient_of(part) / size
         return super().step(closure)
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "Adam": {"method": torch.optim.Adam},
+    "Adam, beta2 .9": {"method": torch.optim.Adam, "betas": (0.9, 0.9)},
+    "sign": {"method": SignDescent, "rate": 1 / 3},
+    "normalized": {"method": NormalizedDescent, "rate": 50.0, "momentum": 0.9},
+}
 
 
 class AdamByDirection(torch.optim.SGD):
@@ -822,13 +900,16 @@ PARTS = {
         shares,
         defaults,
         sizes,
+        unit_sizes,
         epsilon,
         rotations,
         dims,
         joint,
         lost,
+        lost_again,
         bend,
         reviews,
+        rates,
     )
 }
 

@@ -11,11 +11,12 @@ from torch import Tensor
 from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
 
 
-def draw_window(runs: pd.DataFrame, chance: float) -> str:
+def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
     """Draw the shares of each class that select, by the size of the step; as HTML.
 
     The runs are rows of `step_sweep`, of one dimension: a mark for each, and a line for
-    the mean of both classes. A grey one is at the share that is right by `chance`.
+    the mean of both classes. Grey, the nulls: the mean of runs with `no_step` on the
+    embeddings, dashed, and the share that is right by `chance`.
     """
     figure, axes = pyplot.subplots(figsize=(6, 3.4))
     aside = runs["seed"] - runs["seed"].mean()
@@ -28,6 +29,8 @@ def draw_window(runs: pd.DataFrame, chance: float) -> str:
     by_step = runs.groupby("step")[["positive", "negative"]].mean()
     mean = by_step.mean(axis=1)
     axes.semilogx(mean.index, mean, color=ACCENT, label="mean of both")
+    null = no_step[["positive", "negative"]].mean().mean()
+    axes.axhline(null, color="dimgrey", ls="--", lw=1, label="no step: mean")
     axes.axhline(chance, color=NEUTRAL, lw=1, label="by chance")
     axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.08, 1.08))
     axes.set_ylabel("share of sequences selected")
@@ -57,19 +60,21 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
     pyplot.show()
 
 
-def draw_scores(runs: Mapping[str, tuple[Tensor, Tensor, Tensor]]) -> None:
+def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
     """Draw the scores of both classes along flows, a panel a run.
 
     By title, norms of p and the mean score of the relevant tokens of the positive and
-    of the negative class over that of irrelevant tokens, (k,) each.
+    of the negative class over that of irrelevant tokens, (k,) each; then the least and
+    the greatest score of an irrelevant token, likewise, which make a grey band.
     """
     _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
-    for axes, (title, (norms, positive, negative)) in zip(
+    for axes, (title, (norms, positive, negative, low, high)) in zip(
         panels, runs.items(), strict=True
     ):
+        band: Any = {"color": NEUTRAL, "alpha": 0.3, "lw": 0}
+        axes.fill_between(norms, low, high, label="irrelevant tokens", **band)
         axes.plot(norms, positive, color=POSITIVE, label="positive class")
         axes.plot(norms, negative, "--", color=NEGATIVE, label="negative class")
-        axes.axhline(0, color=NEUTRAL, lw=1)
         axes.set(title=title, xscale="log", xlabel="$\\|p\\|$", yscale="symlog")
         axes.set_ylabel("score over irrelevant tokens")
         axes.legend(loc="lower left")

@@ -2,14 +2,15 @@
 
     python -m attnsel_book.chapters.selection.run_selection
 
-Ten seeds of each experiment (about two minutes of one core); the chapter runs one.
-Flows after steps of many sizes are in `sweep_steps.py`.
+Ten seeds of each experiment (about six minutes of one core); the chapter runs one.
+Flows after steps of many sizes are in `run_steps.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from attnsel.flow import Flow, gradient_flow
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import highest_votes, mean_count, relevant_tokens
 from attnsel_book import one_step_problem
+from attnsel_book.chapters.selection.run_steps import SIZES
 from attnsel_book.data import store
+from attnsel_book.problems import OneStepProblem
 
 LONG: dict[str, Any] = {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4}
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
@@ -45,6 +48,69 @@ def weaken(model: AttentionClassifier, c: float) -> AttentionClassifier:
     p += (1 / c - 1) * (p @ along) * along
     v /= c
     return weak
+
+
+def weaken_other(model: AttentionClassifier, c: float, seed: int) -> Any:
+    """Return c times the part along a random direction orthogonal to p and v.
+
+    The null of `weaken`: here, too, all values and scores stay as they are.
+    """
+    weak = copy.deepcopy(model).double()
+    E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
+    random = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(len(p), generator=random).double()
+    along = torch.linalg.qr(torch.stack([p, v, drawn], dim=1)).Q[:, 2]
+    E += (c - 1) * torch.outer(E @ along, along)
+    return weak
+
+
+def weakened_elsewhere() -> Rows:
+    """Follow runs in the window with less of a random direction, the null."""
+    rows = []
+    for lr in (300, 1000):
+        for seed in SEEDS:
+            problem = one_step_problem(DIM, lr, seed=seed, **LONG)
+            weak = weaken_other(problem.model, 0.1, seed)
+            known: dict[str, Any] = {"max_norm": MAX_NORM, "tol": 1e-4}
+            flow = gradient_flow(weak, problem.corpus, **known)
+            plus, minus = shares(flow, problem.corpus, problem.relevant)
+            run = {"step": lr, "seed": seed, "c": 0.1}
+            rows.append(run | {"positive": plus, "negative": minus})
+    return rows
+
+
+def no_step() -> Rows:
+    """Follow p on embeddings as they were drawn, whose values are noise: the null."""
+    rows = []
+    runs = [("T31", d) for d in (512, 2048, 32_768)] + [("T8", 2048), ("T6", 256)]
+    for name, d in runs:
+        for seed in SEEDS:
+            problem = one_step_problem(d, 0.0, seed=seed, **SIZES[name])
+            flow = gradient_flow(
+                problem.model, problem.corpus, max_norm=3000.0, tol=1e-4
+            )
+            plus, minus = shares(flow, problem.corpus, problem.relevant)
+            row: dict[str, Any] = {"problem": name, "d": d, "seed": seed}
+            row |= {"positive": plus, "negative": minus}
+            row |= {"norm": round(float(flow.norms[-1]), 1)}
+            rows.append(row | by_sign(problem, flow))
+            print(rows[-1], flush=True)
+    return rows
+
+
+def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
+    """Count sequences whose relevant token votes for the label, and what they select.
+
+    "selected" are those of the "votes for"; "selected against" those of the others.
+    """
+    values = (problem.model.embeddings @ problem.model.output).detach()
+    votes = problem.corpus.signs * values[problem.relevant] > 0
+    right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)
+    return {
+        "votes for": int(votes.sum()),
+        "selected": int((right & votes).sum()),
+        "selected against": int((right & ~votes).sum()),
+    }
 
 
 def weakened() -> Rows:
@@ -150,8 +216,11 @@ def main() -> None:
     parser.add_argument("target", nargs="?", type=Path, default=here)
     target = parser.parse_args().target
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
     parts = {
         "weakened": weakened(),
+        "weakened elsewhere": weakened_elsewhere(),
+        "no step": no_step(),
         "limit": limits(),
         "early": early(),
         "trap": trap(),
