@@ -18,7 +18,7 @@ from attnsel.checks import check_choice, check_number, check_shape
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, attention_on
 from attnsel.tokens import Vocab, pieces
-from attnsel_book.stills import plane_still, scatter_still, steer_still, told
+from attnsel_book.stills import plane_still, scatter_still, state_line, steer_still
 from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
 
 LOG_RANGE = 1e9  # greatest over least number of a logarithmic axis: halves hold no more
@@ -266,7 +266,7 @@ def _first_reading(
         for name, row in rows.items()
     ]
     state = f"f(X) = {logit:+.2f}: {data['classes'][logit > 0]}."
-    return "".join(lines) + told(state, "To type another text")
+    return "".join(lines) + state_line(state, "To type another text")
 
 
 def flow_plane(

@@ -22,7 +22,7 @@ MOST_POINTS = 1500  # a picture of more is heavier than the figure that replaces
 BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points", "parse_math": False}
 
 
-def told(state: str, what: str) -> str:
+def state_line(state: str, what: str) -> str:
     """Return a line that tells a state, and what a script would do."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
@@ -55,14 +55,16 @@ def scatter_still(
         most = float(numbers.abs().max())
         if scale == "symlog" and most:
             getattr(axes, f"set_{name}scale")(scale, linthresh=most / 1000)
-            far = 10.0 ** math.floor(math.log10(most))
-            axes.set(**{f"{name}ticks": [-far, -far / 100, 0, far / 100, far]})
+            decade = 10.0 ** math.floor(math.log10(most))
+            axes.set(
+                **{f"{name}ticks": [-decade, -decade / 100, 0, decade / 100, decade]}
+            )
         elif scale == "log":
             axes.set(**{f"{name}scale": scale})
     axes.minorticks_off()
     picture = figure_html(figure, f"Tokens by {labels[0]}, across, and {labels[1]}.")
     drawn = f"One token in {every} is drawn." if every > 1 else ""
-    return picture + told(drawn, "To choose the axes and to find a token")
+    return picture + state_line(drawn, "To choose the axes and to find a token")
 
 
 def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
@@ -89,7 +91,7 @@ def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) ->
     right.set(title="$p$", xlabel="first coordinate", ylabel="second coordinate")
     right.legend()
     picture = _of_words(figure, "Words in the plane; the path of p and where it goes.")
-    return picture + told("", "To drag the words and p")
+    return picture + state_line("", "To drag the words and p")
 
 
 def steer_still(
@@ -111,4 +113,4 @@ def steer_still(
     read = "positive" if logit > 0 else "negative"
     state = f"Attention: {shares}. The logit is {logit:.2f}: read as {read}."
     picture = _of_words(figure, "Three words and p as an arrow in the plane.")
-    return picture + told(state, "To drag p")
+    return picture + state_line(state, "To drag p")

@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgba
 from scipy.special import softmax
 from scipy.stats import linregress
 
+from attnsel.corpus import Corpus
 from attnsel.flow import Flow
 from attnsel.tokens import Vocab
 from attnsel.train import History
@@ -28,7 +29,12 @@ from attnsel_book.chapters.max_margin.figures import (
     draw_flow,
     draw_selection,
 )
-from attnsel_book.chapters.model.figures import draw_classifier, draw_map, shaded_review
+from attnsel_book.chapters.model.figures import (
+    draw_classifier,
+    draw_map,
+    shaded_review,
+    typical_reviews,
+)
 from attnsel_book.chapters.one_step.figures import draw_bound as draw_error_bound
 from attnsel_book.chapters.one_step.figures import draw_prediction
 from attnsel_book.chapters.selection import figures as selection_figures
@@ -233,6 +239,31 @@ def test_a_review_is_shaded_by_its_attention_and_by_its_values():
     assert attended.count(f"{POSITIVE.lower()}99") == 2  # both are over 0.15
 
 
+def test_typical_reviews_are_right_by_the_median_and_wrong_by_most():
+    labels = [0, 0, 0, 0, 1, 1, 1, 1]
+    corpus = Corpus.from_tokens([[0]] * 8, labels, Vocab(["a"]))
+    logits = torch.tensor([-3.0, -1.0, -2.0, 4.0, 5.0, 7.0, 6.0, -2.0])
+    assert typical_reviews(corpus, logits, length=1) == {
+        "Negative, correct": 2,
+        "The most confident mistake": 3,
+    }
+
+
+def test_typical_reviews_are_those_of_about_the_length():
+    rows = [[0] * length for length in range(1, 303)]
+    corpus = Corpus.from_tokens(rows, [0, 1] * 151, Vocab(["a"]))
+    logits = torch.where(corpus.lengths > 200, -9.0, -1.0)
+    chosen = typical_reviews(corpus, logits, length=10)
+    assert len(chosen) == 2
+    assert max(chosen.values()) < 200
+    assert typical_reviews(corpus[:1], -logits[:1], length=10).keys() == {
+        "The most confident mistake"
+    }
+    assert typical_reviews(corpus[:1], logits[:1], length=10) == {
+        "Negative, correct": 0
+    }
+
+
 def test_selected_tokens_stand_above_and_attention_is_sorted():
     values, scores = torch.tensor([[2.0, -1.0, 0.5], [1.0, 0.9, -0.3]])
     kinds = ["pos", "neg", "irr"]
@@ -265,23 +296,22 @@ def test_a_flow_is_drawn_by_the_norm():
     flow = some_flow()
     gap = 0.5 * POWERS**-1.5
     draw_flow(flow, gap, 0.25)
-    first, second, third, fourth = panels()
-    assert all(axes.get_xscale() == "log" for axes in (first, second, third, fourth))
+    first, second, third = panels()
+    assert all(axes.get_xscale() == "log" for axes in (first, second, third))
     outline = first.collections[0].get_paths()[0].vertices
     for norm, row in zip(POWERS, flow.attention, strict=True):
         across = outline[np.isclose(outline[:, 0], float(norm))][:, 1]
         close([across.min(), across.max()], [row.min(), row.max()])
     close(line(first, "mean"), np.stack([POWERS, flow.attention.mean(1)], 1))
-    close(second.lines[0].get_xydata(), np.stack([POWERS, flow.loss], 1))
-    close(line(third, "$1 - \\cos$"), np.stack([POWERS, gap], 1))
-    _slopes_to(third, "slope $-2$", -2, gap[-1])
+    close(line(second, "$1 - \\cos$"), np.stack([POWERS, gap], 1))
+    _slopes_to(second, "slope $-2$", -2, gap[-1])
     # The first point has no time, and a log of time under 1 is drawn at 1.
     expected = np.maximum(flow.log_time[1:].numpy(), 1)
-    close(line(fourth, "flow"), np.stack([POWERS[1:], expected], 1))
+    close(line(third, "flow"), np.stack([POWERS[1:], expected], 1))
     assert expected[0] == 1 < expected[-1]
-    close(line(fourth, "$m\\,\\|p\\|$"), np.stack([POWERS, 0.25 * POWERS], 1))
-    assert third.get_yscale() == fourth.get_yscale() == "log"
-    assert all(axes.get_legend() is not None for axes in (first, third, fourth))
+    close(line(third, "$m\\,\\|p\\|$"), np.stack([POWERS, 0.25 * POWERS], 1))
+    assert second.get_yscale() == third.get_yscale() == "log"
+    assert all(axes.get_legend() is not None for axes in (first, second, third))
 
 
 def _slopes_to(axes, label, exponent, last):

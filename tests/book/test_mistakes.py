@@ -91,6 +91,11 @@ SECOND["model-logit"] = {
     "occurs twice has two weights": each_token_once,
     "exchanged": logit_with(lambda a, b: softmax(b) @ a),
     "e to the 1000": logit_with(lambda a, b: (np.exp(a) / np.exp(a).sum()) @ b),
+    "before the sigmoid": logit_with(lambda a, b: 1 / (1 + math.exp(-softmax(a) @ b))),
+    "not the mean": logit_with(lambda a, b: softmax(a) @ b / len(b)),
+    "scores times values": logit_with(
+        lambda a, b: sum(x * y for x, y in zip(a, b, strict=True))
+    ),
 }
 
 
@@ -118,6 +123,9 @@ SECOND["model-forward"] = {
     "divide by their sum": bag_logits(
         lambda c, x, top: c * (x - top).exp(), centered=False
     ),
+    "not over the whole vocabulary": lambda counts, a, b: bag_logits(
+        lambda c, x, top: c * (x - torch.logsumexp(a, 0)).exp(), centered=False
+    )(counts, a, b),
     "exchanged": lambda counts, a, b: bag_logits(lambda c, x, top: c * (x - top).exp())(
         counts, b, a
     ),
@@ -177,7 +185,7 @@ SECOND["one-step-alpha"] = {
 
 
 def gradient_by_loops(
-    of_token: Callable[..., tuple[float, float]], even: bool = False
+    of_token: Callable[..., tuple[float, float]], even: bool = False, once: bool = False
 ) -> Answer:
     """Return the gradient in E, (V, d), from what each token adds along v and p.
 
@@ -187,6 +195,7 @@ def gradient_by_loops(
     def gradient(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
         total = np.zeros_like(E)
         for tokens, y in rows(corpus):
+            tokens = sorted(set(tokens)) if once else tokens
             values = E[tokens] @ v
             q = np.full(len(tokens), 1 / len(tokens))
             if not even:
@@ -218,6 +227,16 @@ SECOND["one-step-gradient"] = {
         lambda y, q, b, f: (y * expit(-y * f) * q, y * expit(-y * f) * q * (b - f)),
         even=True,
     ),
+    "multiply by the counts": gradient_by_loops(
+        lambda y, q, b, f: (y * expit(-y * f) * q, y * expit(-y * f) * q * (b - f)),
+        once=True,
+    ),
+    "the wrong label, is missing": gradient_by_loops(
+        lambda y, q, b, f: (y * q, y * q * (b - f))
+    ),
+    "p and v are exchanged": lambda E, p, v, corpus: gradient_by_loops(
+        lambda y, q, b, f: (y * expit(-y * f) * q, y * expit(-y * f) * q * (b - f))
+    )(E, v, p, corpus),
 }
 
 
@@ -477,13 +496,18 @@ SECOND["max-margin-rows"] = {
 }
 
 
-def pull_by_loops(of_token: Callable[..., float]) -> Answer:
+def pull_by_loops(
+    of_token: Callable[..., float], even: bool = False, once: bool = False
+) -> Answer:
     """Return the pull on p from what a token adds: of y, attention, value, logit."""
 
     def pull(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
         total = np.zeros(len(p))
         for tokens, y in rows(corpus):
+            tokens = sorted(set(tokens)) if once else tokens
             q, b = softmax(E[tokens] @ p), E[tokens] @ v
+            if even:
+                q = np.full(len(tokens), 1 / len(tokens))
             for s, share, value in zip(tokens, q, b, strict=True):
                 total += of_token(y, share, value, q @ b) * E[s]
         return total / len(corpus)
@@ -499,6 +523,15 @@ SECOND["max-margin-pull"] = {
     "not the value itself": pull_by_loops(lambda y, q, b, f: y * expit(-y * f) * q * b),
     "where the model is wrong": pull_by_loops(
         lambda y, q, b, f: y * expit(y * f) * q * (b - f)
+    ),
+    "not uniform": pull_by_loops(
+        lambda y, q, b, f: y * expit(-y * f) * q * (b - f), even=True
+    ),
+    "the wrong label, is missing": pull_by_loops(
+        lambda y, q, b, f: y * q * (b - f),
+    ),
+    "multiply by the counts": pull_by_loops(
+        lambda y, q, b, f: y * expit(-y * f) * q * (b - f), once=True
     ),
 }
 

@@ -146,15 +146,24 @@ def by_autograd(
     return -at.grad.numpy()
 
 
+def once(corpus: Corpus) -> Corpus:
+    """Return a corpus with each token of a sequence once."""
+    return Corpus((corpus.counts > 0).astype(np.int64), corpus.labels, corpus.vocab)
+
+
 def pull(
-    sign: float = 1.0, factor: float = 1.0, center: float = 1.0, right: float = 1.0
+    sign: float = 1.0,
+    factor: float = 1.0,
+    center: float = 1.0,
+    right: float = 1.0,
+    weigh: float = 1.0,
 ) -> Callable[..., np.ndarray]:
     """Return the pull on p with parts turned or left out; all ones are right."""
 
     def total(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
         result = np.zeros(len(p))
         for x, side in sequences(corpus):
-            q = softmax(E[x] @ p)
+            q = softmax(weigh * E[x] @ p)
             b = E[x] @ v
             f = q @ b
             g = expit(-right * side * f)
@@ -178,6 +187,13 @@ def pull(
             center=0.0
         ),
         "g is large where the model is wrong: 1 / (1 + exp(y f))": pull(right=-1.0),
+        "the attention is a softmax of the scores, not uniform": pull(weigh=0.0),
+        "the factor g, the probability of the wrong label, is missing": (
+            lambda *given: 2 * pull(right=0.0)(*given)
+        ),
+        "a token that occurs twice has twice the weight: multiply by the counts": (
+            lambda *given: pull()(*given[:3], once(given[3]))
+        ),
     },
     hints=(
         "A token adds E_s times the mean of y g Q_s (b_s - f), with Q_s its attention "

@@ -53,13 +53,13 @@ def draw_descent(
 
 
 def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
-    """Draw a flow by the norm of p: attention, loss, angle and time.
+    """Draw a flow by the norm of p: attention, angle and time.
 
     The gap (k,) is 1 - cos to the max-margin direction at its k points; the attention
     is that on the token selected in each sequence.
     """
-    _, panels = pyplot.subplots(2, 2, figsize=(8, 5.6))
-    first, second, third, fourth = panels.flat
+    _, panels = pyplot.subplots(1, 3, figsize=(9, 2.6))
+    first, second, third = panels
     norms = flow.norms
     low, high = flow.attention.aminmax(dim=1)
     first.fill_between(
@@ -68,17 +68,15 @@ def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     first.plot(norms, flow.attention.mean(1), color="black", label="mean")
     first.set_ylabel("attention on relevant token")
     first.legend(loc="lower right")
-    second.plot(norms, flow.loss, color="black")
-    second.set_ylabel("logistic loss $L$")
     square = float(gap[-1]) * (norms[-1] / norms) ** 2
-    third.plot(norms, gap, color="black", label="$1 - \\cos$")
-    third.plot(norms, square, "--", color=ACCENT, label="slope $-2$")
-    third.set(ylabel="$1 - \\cos(p, u_\\star)$", ylim=(1e-7, 3), yscale="log")
-    third.legend()
+    second.plot(norms, gap, color="black", label="$1 - \\cos$")
+    second.plot(norms, square, "--", color=ACCENT, label="slope $-2$")
+    second.set(ylabel="$1 - \\cos(p, u_\\star)$", ylim=(1e-7, 3), yscale="log")
+    second.legend()
     time = flow.log_time[1:].clamp(min=1)
-    fourth.plot(norms[1:], time, color="black", label="flow")
-    fourth.plot(norms, margin * norms, "--", color=ACCENT, label="$m\\,\\|p\\|$")
-    fourth.set(ylabel="log of time", ylim=(1, None), yscale="log")
-    fourth.legend()
-    for axes in (first, second, third, fourth):
+    third.plot(norms[1:], time, color="black", label="flow")
+    third.plot(norms, margin * norms, "--", color=ACCENT, label="$m\\,\\|p\\|$")
+    third.set(ylabel="log of time", ylim=(1, None), yscale="log")
+    third.legend()
+    for axes in panels:
         axes.set(xscale="log", xlabel="$\\|p\\|$")

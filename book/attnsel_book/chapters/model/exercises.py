@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from torch import Tensor
 
 import attnsel
@@ -54,6 +54,15 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
             lambda ids, a, b: softmax(a[np.unique(ids)]) @ b[np.unique(ids)]
         ),
         "scores and values are exchanged": lambda ids, a, b: softmax(b[ids]) @ a[ids],
+        "that is the probability of the label; f is the logit, before the sigmoid": (
+            lambda ids, a, b: expit(softmax(a[ids]) @ b[ids])
+        ),
+        "the weights sum to one already: take the sum, not the mean": (
+            lambda ids, a, b: (softmax(a[ids]) * b[ids]).mean()
+        ),
+        "that is the sum of scores times values; the weights are a softmax": (
+            lambda ids, a, b: a[ids] @ b[ids]
+        ),
         "e to the 1000 is infinite: subtract the greatest score first": plain_weights,
     },
     hints=(
@@ -123,6 +132,9 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         ),
         "the weights of a sequence have to sum to one: divide by their sum": (
             lambda counts, a, b: counts @ (torch.exp(a - a.max()) * b)
+        ),
+        "the softmax runs over each sequence, not over the whole vocabulary": (
+            lambda counts, a, b: counts @ (torch.softmax(a, 0) * b)
         ),
         "scores and values are exchanged": lambda counts, a, b: by_sequence(
             counts, b, a

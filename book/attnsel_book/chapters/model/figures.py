@@ -1,5 +1,6 @@
 """The classifier drawn on a sentence, and texts shaded by what it sees in them."""
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from torch import Tensor
 
+from attnsel.corpus import Corpus
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
 from attnsel_book.figures import coloured_text
@@ -108,6 +110,23 @@ def draw_map(
     )
 
 
+def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
+    """Return which reviews of about a length to show, by what the model says of them.
+
+    Of the 200 closest in length it is the negative one with the median logit of those
+    that are classified correctly, and the one furthest on the wrong side.
+    """
+    close = (test.lengths - length).abs().argsort(stable=True)[:200]
+    close = close[logits[close].argsort()]  # from the most negative logit on
+    f, y = logits[close], test.signs[close]
+    right, chosen = close[(y < 0) & (f < 0)], {}
+    if len(right):
+        chosen["Negative, correct"] = int(right[len(right) // 2])
+    if bool((y * f < 0).any()):
+        chosen["The most confident mistake"] = int(close[(y * f).argmin()])
+    return chosen
+
+
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
     """Return a text as HTML twice: shaded by its attention, and by its values.
 
@@ -116,7 +135,7 @@ def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> s
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]
     attention = attention_on(words, scores)
-    head = f"<p><strong>{title}</strong></p><p>Attention</p>"
+    head = f"<p><strong>{html.escape(title)}</strong></p><p>Attention</p>"
     attended = coloured_text(words, attention, scale=0.15, unit="attention")
     valued = coloured_text(words, values, scale=12, unit="value", signed=True)
     return f"{head}{attended}<p>Values</p>{valued}"

@@ -85,13 +85,18 @@ def by_autograd(
 
 
 def gradient(
-    weigh: bool = True, center: float = 1.0, along_p: float = 1.0, right: float = 1.0
+    weigh: bool = True,
+    center: float = 1.0,
+    along_p: float = 1.0,
+    right: float = 1.0,
+    repeat: bool = True,
 ) -> Callable[..., np.ndarray]:
     """Return the gradient in E with parts turned or left out; all ones are right."""
 
     def of(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
         y, b = corpus.signs.numpy(), E @ v
-        Q = corpus.counts.toarray() * np.exp(E @ p * weigh)
+        counts = corpus.counts.toarray()
+        Q = (counts if repeat else counts > 0) * np.exp(E @ p * weigh)
         Q /= Q.sum(axis=1, keepdims=True)
         f = Q @ b
         u = -y / (1 + np.exp(right * y * f)) / len(y)
@@ -118,6 +123,13 @@ def gradient(
         "what counts along p is b_s - f, not the value itself": gradient(center=0.0),
         "g is large where the model is wrong: 1 / (1 + exp(y f))": gradient(right=-1.0),
         "the attention is a softmax of the scores, not uniform": gradient(weigh=False),
+        "a token that occurs twice has twice the weight: multiply by the counts": (
+            gradient(repeat=False)
+        ),
+        "the factor g, the probability of the wrong label, is missing": (
+            lambda *given: 2 * gradient(right=0.0)(*given)
+        ),
+        "p and v are exchanged": lambda E, p, v, corpus: gradient()(E, v, p, corpus),
     },
     hints=(
         "The mean of y g Q_s goes along v, that of y g Q_s (b_s - f) along p: two "
