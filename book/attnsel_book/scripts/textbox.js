@@ -128,8 +128,7 @@ function inWords(words, tokens, classes, logit) {
 
 function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
-  const numbers = scores.map(([k, a, b]) => [k, unpack(a), unpack(b)]);
-  const texts = [...taught.keys()], last = numbers.length - 1;
+  const texts = [...taught.keys()], last = scores.length - 1, numbers = [];
   const row = (name) => `<div class="line"><span>${name}</span><div class="attnsel-text"
     tabindex="0" role="group"
     aria-label="${name} of the words; the left and right keys go over them"></div>
@@ -158,7 +157,10 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     }>${clean(text)}</span>`).join("");
   }
   function read() {
-    const [k, a, b] = numbers[slider.value], pieces = tokenize(input.value, ids);
+    const [k, packedA, packedB] = scores[slider.value];
+    // A phone unpacks a step as it is looked at: all of them would hold up the page.
+    const [a, b] = numbers[slider.value] ??= [unpack(packedA), unpack(packedB)];
+    const pieces = tokenize(input.value, ids);
     const known = pieces.some(([, id]) => id >= 0);
     const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
