@@ -2,7 +2,8 @@
 
 They hold what the theme and the extensions name, in that order, without the rules for
 what no page shows, and with the font of the formulas. The search is not among them: it
-comes when a reader asks for it.
+comes when a reader asks for it. What the figures of a page draw with, data and all, is a
+file of that page's own: its text and first states are there before.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ UNUSED = {
 }
 # For the pages with the laboratory, and for the list of all claims.
 ALONE = {"_static/lab.js", "_static/lab.css", "_static/claims.js"}
+DRAWING = "_static/drawing/"  # the folder of what figures draw with, a file for each page
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
+# As `attnsel_book.figures.embed` writes what draws a figure.
+DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -59,19 +63,36 @@ def script(static: Path, name: str) -> str:
     return SOURCE_MAP.sub("", text) + "\n;"
 
 
+def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
+    """Put what draws the figures of a page into a file, which comes after its text."""
+    drawn = DRAWS.findall(context.get("body", ""))
+    if drawn:
+        name = f"{DRAWING}{posixpath.basename(page)}.js"
+        path = Path(app.outdir, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(drawn), encoding="utf-8")
+        context["body"] = DRAWS.sub("", context["body"])
+        app.add_js_file(name.removeprefix("_static/"), loading_method="defer")
+
+
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
     """Put the two in place of what a page would load."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
     styles, scripts = context["css_files"], context["script_files"]
     inline = [file for file in scripts if not file.filename]
 
+    def is_alone(name: str) -> bool:
+        return name in ALONE or name.startswith(DRAWING)
+
     def names(files: list[Any]) -> tuple[str, ...]:
         named = dict.fromkeys(str(file.filename) for file in files if file.filename)
-        kept = [name for name in named if name not in UNUSED | ALONE | {OPTIONS}]
-        return tuple(name.removeprefix("_static/") for name in kept)
+        kept = [name for name in named if name not in UNUSED | {OPTIONS}]
+        return tuple(
+            name.removeprefix("_static/") for name in kept if not is_alone(name)
+        )
 
     def alone(files: list[Any]) -> list[Any]:
-        return [file for file in files if str(file.filename) in ALONE]
+        return [file for file in files if is_alone(str(file.filename))]
 
     app.builder.bundles = {
         ".css": THEME[".css"] + names(styles),
@@ -115,6 +136,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx, after all that names styles and scripts."""
+    app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)
     # The theme writes the colours of code when a build is finished.
     app.connect("build-finished", write, priority=900)
