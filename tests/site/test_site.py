@@ -303,6 +303,18 @@ def test_no_formula_is_left_to_a_script(page):
     assert re.findall(r"\\[()\[\]].{20}|\$\$", text) == []
 
 
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_page_holds_no_data_of_figures(page):
+    text = (SITE / page).read_text(encoding="utf-8")
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert max(map(len, scripts)) < 2000
+    drawn = re.search(
+        r'class="attnsel attnsel-(textbox|map|frames|plane|steer|tips)"', text
+    )
+    drawing = f'<script defer="defer" src="../_static/drawing/{Path(page).stem}.js'
+    assert (drawing in text) == bool(drawn)
+
+
 def test_page_is_whole_and_light(view):
     tab = view.tab
     assert view.wrong == []
