@@ -2,8 +2,8 @@
 
 They hold what the theme and the extensions name, in that order, without the rules for
 what no page shows, and with the font of the formulas. The search is not among them: it
-comes when a reader asks for it. What the figures of a page draw with, data and all, is a
-file of that page's own: its text and first states are there before.
+comes when a reader asks for it. What the figures of a page draw with, data and all, is
+a file of that page's own: its text and first states are there before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ UNUSED = {
 }
 # For the pages with the laboratory, and for the list of all claims.
 ALONE = {"_static/lab.js", "_static/lab.css", "_static/claims.js"}
-DRAWING = "_static/drawing/"  # the folder of what figures draw with, a file for each page
+DRAWING = (
+    "_static/drawing/"  # the folder of what figures draw with, a file for each page
+)
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 # As `attnsel_book.figures.embed` writes what draws a figure.
 DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
@@ -125,9 +127,8 @@ def write(app: Any, error: Exception | None) -> None:
         return
     # What a file says of itself, such as "use strict", would else hold for all.
     js = ";\n" + "\n".join(script(static, name) for name in bundles[".js"])
-    texts = [
-        path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")
-    ]
+    pages = [*Path(app.outdir).rglob("*.html"), *Path(app.outdir, DRAWING).glob("*.js")]
+    texts = [path.read_text(encoding="utf-8") for path in pages]
     words = {word for text in [js, *texts] for word in re.findall(r"[\w-]+", text)}
     css = "\n".join(style(static, name) for name in bundles[".css"])
     (static / "site.js").write_text(js, encoding="utf-8")

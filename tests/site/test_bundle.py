@@ -116,6 +116,24 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
     assert "sourceMappingURL" not in js
 
 
+def test_what_draws_the_figures_of_a_page_is_a_file_of_its_own(static):
+    added = []
+    app = SimpleNamespace(
+        outdir=static.parent, add_js_file=lambda *file, **how: added.append((file, how))
+    )
+    start, end = '<script>(() => {\n"use strict";\n', "})();</script>"
+    first, second = f"{start}a{end}", f"{start}b{end}"
+    body = f"<p>one</p>{first}<script>other()</script><p>two</p>{second}"
+    context = {"body": body}
+    bundle.draw_later(app, "book/one", "page.html", context, None)
+    assert context["body"] == "<p>one</p><script>other()</script><p>two</p>"
+    assert added == [(("drawing/one.js",), {"loading_method": "defer"})]
+    js = Path(static, "drawing/one.js").read_text("utf-8")
+    assert js == '(() => {\n"use strict";\na})();\n(() => {\n"use strict";\nb})();'
+    bundle.draw_later(app, "book/two", "page.html", {"body": "<p>x</p>"}, None)
+    assert len(added) == 1 and not Path(static, "drawing/two.js").exists()
+
+
 def test_nothing_is_written_after_an_error_or_where_nothing_changed(static):
     app = SimpleNamespace(outdir=static.parent, builder=SimpleNamespace())
     bundle.write(app, None)
