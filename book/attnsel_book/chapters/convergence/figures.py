@@ -21,7 +21,8 @@ def draw_bound(
     _, axes = pyplot.subplots(figsize=(4.8, 3.6))
     axes.loglog(R, gap, color="black", label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=CONTRAST, label="Theorem A, $C / \\|p\\|$")
-    axes.axhline(null, color="dimgrey", lw=1, label="$h$, which selects, too")
+    axes.axhline(null, color=NEUTRAL, lw=1)
+    axes.text(R[-1], null, "$h$", ha="right", va="bottom")
     late = R[R > 300]
     law = float(gap[-1]) * (R[-1] / late) ** 2
     axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
