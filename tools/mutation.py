@@ -42,7 +42,7 @@ MODULES = {
     "attnsel/scale/*.py": "checkpoint files threads distributed thresholds",
     "attnsel/texts/*.py": "loading inputs reviews refusals hub",
     "attnsel/reporting/*.py": "report evidence diagnosis baseline page_by_hand signs "
-    "leaks_by_hand writing estimator refusals command facts splits trials",
+    "leaks_by_hand writing estimator refusals command facts splits trials ranking",
     "attnsel/reporting/page/*.py": "report page_by_hand",
     "attnsel_book/*.py": "claims book_data plots drawing widgets explorer live",
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",

@@ -58,3 +58,37 @@ def test_what_is_no_list_of_texts_is_refused(texts):
         AttentionTextClassifier().fit(texts, [0, 1])
     with pytest.raises(ValueError, match="^y: expected two classes"):
         AttentionTextClassifier().fit(["a", "b"], [1, 1])
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_each_text_has_a_label(n):
+    with pytest.raises(ValueError, match=f"inconsistent .*(4, {n}|{n}, 4)"):
+        AttentionTextClassifier().fit(["a", "b", "a", "b"], ([0, 1] * 3)[:n])
+
+
+def test_its_settings_are_those_of_the_model_and_shares_those_of_the_labels():
+    texts, labels = ["a b", "a b b", "a c", "a"], ["yes", "no", "yes", "yes"]
+    settings = {"dim": 3, "min_count": 2, "lr": 0.1}
+    model, other, start = (
+        AttentionTextClassifier(**settings, steps=steps, random_state=seed)
+        for steps, seed in ((5, 0), (5, 1), (1, 0))
+    )
+    parts = [one.fit(texts, labels).model_.embeddings for one in (model, other, start)]
+    assert {part.shape for part in parts} == {(2, 3)}  # "a" and "b"
+    assert list(model.model_.vocab) == ["a", "b"]
+    for part in parts[1:]:
+        assert not part.equal(parts[0])
+    assert model.fit(texts, labels).model_.embeddings.equal(parts[0])
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.prior_.tolist() == [0.25, 0.75]
+    assert model.predict_proba(["unheard"]).tolist() == [[0.25, 0.75]]
+    assert model.predict(["unheard"]).tolist() == ["yes"]
+
+
+def test_it_is_a_classifier_of_texts():
+    tags = AttentionTextClassifier().__sklearn_tags__()
+    assert tags.estimator_type == "classifier"
+    taken = tags.input_tags
+    assert (taken.string, taken.one_d_array, taken.two_d_array) == (True, True, False)
+    usual = {"dim": 64, "steps": 30, "lr": 0.02, "min_count": None, "tokenize": None}
+    assert AttentionTextClassifier().get_params() == usual | {"random_state": 0}

@@ -128,3 +128,34 @@ def test_shuffled_labels_are_the_same_ones_dealt_anew():
     assert not dealt.targets.equal(corpus.targets)
     assert not dealt.targets.equal(other.targets)
     assert (dealt.counts != corpus.counts).nnz == 0
+
+
+def test_a_text_of_unknown_tokens_is_the_commoner_class_with_and_without_a_token():
+    seen = Vocab(["tell", "."], ["no", "yes"])
+    train = Corpus.from_tokens(
+        [[0, 1]] * 20 + [[1]] * 30, ["no"] * 20 + ["yes"] * 30, seen
+    )
+    vocab = Vocab(["tell", ".", "rare"], ["no", "yes"])
+    rows = [[0, 1]] * 4 + [[1]] * 6 + [[2]] * 2
+    test = Corpus.from_tokens(rows, ["no"] * 4 + ["yes"] * 8, vocab)
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.eye(2, 4))
+        model.cls.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0]))
+        model.output.copy_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
+    (row,) = masked_table(train, test, model, 30, pd.DataFrame({"id": [0]})).to_dict(
+        "records"
+    )
+    assert row["points lost"] == pytest.approx(100 * 4 / 12)
+    assert row["held-out texts with it"] == 4
+
+
+def test_a_token_that_the_model_does_not_have_is_not_masked():
+    vocab = Vocab(["a", "b", "rare"], ["no", "yes"])
+    corpus = Corpus.from_tokens([[0], [1], [0, 2]], ["no", "yes", "no"], vocab)
+    seen = Corpus.from_tokens(
+        [[0], [1], [0]], ["no", "yes", "no"], Vocab(["a", "b"], ["no", "yes"])
+    )
+    tokens = pd.DataFrame({"id": [2, 1, 0]})
+    table = masked_table(seen, corpus, AttentionClassifier(2, 4), 1, tokens)
+    assert table["token"].tolist() == ["b", "a"]

@@ -6,6 +6,7 @@ import importlib
 import re
 from collections import Counter
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -381,6 +382,18 @@ def drawn_figure(classes):
     score = torch.arange(4.0)
     tokens = pd.DataFrame({"id": range(4), "attention": score, "q": [1, 1, 1, 0.01]})
     return attention_figure(corpus, tokens, 0.05, [(corpus, score)])
+
+
+def test_the_figure_is_as_large_as_what_is_drawn():
+    root = ElementTree.fromstring(drawn_figure(["a", "b"]))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    assert (left, top) == (0, 0)
+    written = [e for e in root.iter() if e.tag.endswith("text") and "x" in e.attrib]
+    x, y = (np.array([float(e.attrib[key]) for e in written]) for key in "xy")
+    assert len(written) > 10
+    assert 0 <= x.min() < 0.1 * width and 0.9 * width < x.max() <= width
+    assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
 
 
 def test_the_figure_names_the_class_as_it_is_written():
