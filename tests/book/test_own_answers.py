@@ -6,12 +6,13 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
 from answers import ANSWERS
 from chapters import code, played, run_cells
+from test_knobs import KNOBS, SETTINGS, turned
 from test_notebooks import CORE
 
 from attnsel_book.checks.checking import exercises, judge
@@ -62,11 +63,17 @@ def sources(chapter: str, stubs: dict[str, str]) -> Iterator[str]:
         yield written(stubs[stub], stub) if stub in stubs else source
 
 
-def called(chapter: str) -> dict[str, int]:
-    """Run a chapter with a reader's functions; return how often each was called."""
+def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
+    """Run a chapter with a reader's functions; return how often each was called.
+
+    The setting has other values for some of the chapter's knobs.
+    """
     keep_all()
     stubs = {stub: name for _, name, stub in checked(chapter)}
-    cells = list(sources(chapter, stubs))
+    cells = [
+        turned(source, setting) if source.startswith(KNOBS) else source
+        for source in sources(chapter, stubs)
+    ]
     calls: dict[str, int] = {}
     for source, (names, shown) in zip(cells, run_cells(cells), strict=True):
         assert "none of yours was kept" not in shown.stdout
@@ -96,7 +103,26 @@ def test_each_exercise_of_the_first_chapters_has_another_answer(chapter):
 @pytest.mark.parametrize("chapter", sorted(CORE))
 def test_a_chapter_runs_on_what_a_reader_wrote(chapter, tmp_path):
     """At the book's settings, where each claim is a test."""
-    calls = played(called, chapter, folder=tmp_path, seconds=SECONDS)
+    calls = played(called, chapter, {}, folder=tmp_path, seconds=SECONDS)
     assert calls.keys() == {name for _, name, _ in checked(chapter)}
     unused = [name for name, count in calls.items() if not count]
     assert unused == [], "the next cells do not run on these"
+
+
+# Without the settings that read a file of the reader's own.
+TURNED = [
+    pytest.param(chapter, setting, id=f"{chapter}-{i}")
+    for chapter in ("model", "one_step")
+    for i, setting in enumerate(SETTINGS[chapter])
+    if "TEXT" not in setting
+]
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("chapter", "setting"), TURNED)
+def test_a_chapter_runs_on_what_a_reader_wrote_at_other_settings(
+    chapter, setting, tmp_path
+):
+    calls = played(called, chapter, setting, folder=tmp_path, seconds=SECONDS)
+    assert calls.keys() == {name for _, name, _ in checked(chapter)}
+    assert all(calls.values()), calls
