@@ -1,12 +1,15 @@
 """Checks of arguments: the message names it, what was expected and what was got."""
 
+from __future__ import annotations
+
 import importlib.util
 import math
 from collections.abc import Collection
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+if TYPE_CHECKING:  # the help of a shell does not wait for torch
+    from torch import Tensor
 
 
 def require(extra: str, *packages: str) -> None:

@@ -136,7 +136,7 @@ class Corpus:
             tokens = vocab
         counts = encoding.count_matrix(blocks, tokens)
         del blocks  # they may be a file in memory
-        return cls._of_usable_rows(
+        return cls.of_usable_rows(
             counts,
             numbers,
             texts,
@@ -178,12 +178,12 @@ class Corpus:
         starts = np.cumsum([0, *map(len, rows)])
         shape = len(rows), len(vocab)
         counts = csr_array((np.ones(len(ids)), ids, starts), shape=shape)
-        return cls._of_usable_rows(
+        return cls.of_usable_rows(
             counts, numbers, None, tokens=vocab, classes=classes, name=name
         )
 
     @classmethod
-    def _of_usable_rows(
+    def of_usable_rows(
         cls,
         counts: csr_array,
         numbers: np.ndarray | None,
@@ -197,7 +197,11 @@ class Corpus:
         row_names: Sequence[Hashable] | None = None,
         keep_texts: bool = True,
     ) -> Corpus:
-        """Leave out the rows that lack something, and tell of them by their names."""
+        """Return a corpus of the rows of counts that lack neither token nor class.
+
+        `numbers` (n,) are those of the classes, -1 where there is none. Others are told
+        of by their names.
+        """
         n = counts.shape[0]
         lacking = encoding.what_rows_lack(counts, numbers, texts)
         left_out: dict[str, list[Hashable]] = {}
@@ -273,7 +277,7 @@ class Corpus:
         ValueError tells of a size below 1.
         """
         check_number("size", size, 1, integer=True)
-        return self._of_usable_rows(
+        return self.of_usable_rows(
             self.counts[:, :size],
             None if self.labels is None else self.labels.numpy(),
             self.texts,

@@ -40,11 +40,15 @@ class CountedTexts(TypedDict):
 
 def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
     """Count the tokens of some texts, numbered in the order they come in."""
-    strings = [text if isinstance(text, str) else "" for text in texts]
-    codes, tokens, sizes = tokens_in_order(strings, tokenize)
+    return counted(*tokens_in_order(texts, tokenize))
+
+
+def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedTexts:
+    """Count the tokens of texts that `tokens_in_order` has split."""
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    shape = len(texts), len(tokens)
-    bags = csr_array((np.ones(len(codes), np.int32), codes, starts), shape)
+    shape = len(sizes), len(tokens)
+    ids = codes.astype(np.int32)  # a copy, which is sorted where it lies
+    bags = csr_array((np.ones(len(ids), np.int32), ids, starts), shape)
     bags.sum_duplicates()
     return {
         "tokens": tokens,
@@ -55,16 +59,17 @@ def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTex
 
 
 def tokens_in_order(
-    texts: Sequence[str], tokenize: Tokenizer | None
+    texts: Sequence[Any], tokenize: Tokenizer | None
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return the codes of the tokens of texts, one behind the other.
 
     Beside them are the distinct tokens that the codes number, and how many tokens each
-    text has, int64 (n,).
+    text has, int64 (n,); what is no string has none.
     """
     import pandas as pd  # as heavy as all else but torch: only where texts are read
 
-    written = [END, *split_all(tokenize, texts)]
+    strings = [text if isinstance(text, str) else "" for text in texts]
+    written = [END, *split_all(tokenize, strings)]
     codes, tokens = pd.factorize(np.array(written, object))
     ends = np.flatnonzero(codes == 0)
     return codes[codes > 0] - 1, tokens[1:].tolist(), np.diff(ends) - 1

@@ -92,7 +92,7 @@ def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
     if tokenize is None:
         return split(text)
     found = tokenize(clean_text(text))
-    return [token for token in found if token.strip()]
+    return [token for token in found if token.strip() not in ("", END)]
 
 
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:

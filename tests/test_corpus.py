@@ -132,6 +132,14 @@ def test_texts_are_split_together_as_one_by_one(texts):
         assert split_all(tokenize, texts) == [*chain(*expected)]
 
 
+def test_a_function_that_returns_the_end_of_texts_as_a_token_ends_none():
+    with_ends = Corpus.from_texts(
+        ["a b", "c"], [0, 1], tokenize=lambda text: [*text.split(), END], min_count=1
+    )
+    assert with_ends.vocab == ("a", "b", "c")
+    assert with_ends.counts.toarray().tolist() == [[1, 1, 0], [0, 0, 1]]
+
+
 @pytest.mark.parametrize("tag", ["<br />", "<br>", "<BR/>", "<br/>"])
 def test_line_breaks_become_spaces(tag):
     assert clean_text(f"end.{tag}{tag}Start") == "end.  Start"

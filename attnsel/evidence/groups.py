@@ -64,10 +64,11 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
     """
     left, _ = pd.factorize(names)
     right, _ = pd.factorize(others)
-    first = left.max() + 1
-    size = first + right.max() + 1
-    ends = left, first + right
-    links = csr_array((np.ones(len(left)), ends), (size, size))
+    n_names = left.max() + 1
+    behind = n_names + right
+    size = behind.max() + 1
+    ones = np.ones(len(left))
+    links = csr_array((ones, (left, behind)), (size, size))
     _, parts = connected_components(links, directed=False)
     return pd.factorize(parts[left])[0]
 
@@ -143,7 +144,8 @@ def _sides_of_groups(
     times = np.diff(begins, append=len(key))
     # The first rows of a group hold the column as long as their turns count 0, 1, ...
     begin = np.repeat(begins, times)
-    count = np.arange(len(key)) - begin
+    place = np.arange(len(key))
+    count = place - begin
     skipped = turn[row] != count
     whole_group = np.repeat(times, times)
     until = np.where(skipped, count, whole_group)

@@ -175,25 +175,36 @@ def hypergeometric_p(
     probability of all numbers that are no likelier than the one found (Fisher's exact
     test). Whole numbers of one shape after broadcasting, float64 of that shape.
     """
-    found, held, of_class, total = np.broadcast_arrays(found, held, of_class, total)
-    if not found.size:
-        return np.ones(found.shape)
+    cases = np.broadcast_arrays(held, found, of_class, total)
+    shape = cases[0].shape
+    columns = [numbers.ravel() for numbers in cases]
+    if not columns[0].size:
+        return np.ones(shape)
     # Tokens of the same numbers have one p.
-    columns = [array.ravel() for array in (held, found, of_class, total)]
-    place = columns[0]
-    for column in columns[1:]:
-        place, _ = pd.factorize(place * (column.max() + 1) + column)
+    place = _numbered(columns)
     _, first = np.unique(place, return_index=True)
     m, x, g, n = (column[first] for column in columns)
-    log_factorial = gammaln(np.arange(1.0, n.max() + 2))
+    factors = np.arange(1.0, n.max() + 2)
+    log_factorial = gammaln(factors)
     # What may be drawn: numbers of the class from `fewest` on, `sizes` of them.
     fewest = np.maximum(m - (n - g), 0)
-    sizes = np.minimum(m, g) - fewest + 1
+    most = np.minimum(m, g)
+    sizes = most - fewest + 1
     p = np.zeros(len(m))
     for rows in in_parts(sizes, CELLS):
         law = m[rows], x[rows], g[rows], n[rows]
         p[rows] = _two_sided(log_factorial, fewest[rows], sizes[rows], *law)
-    return np.minimum(p, 1)[place].reshape(found.shape)
+    of_cases = np.minimum(p, 1)[place]
+    return of_cases.reshape(shape)
+
+
+def _numbered(columns: list[np.ndarray]) -> np.ndarray:
+    """Return a number 0.. for each row of columns that equal rows share, (n,)."""
+    number = columns[0]
+    for column in columns[1:]:
+        both = number * (column.max() + 1) + column
+        number, _ = pd.factorize(both)
+    return number
 
 
 def _two_sided(
@@ -212,15 +223,18 @@ def _two_sided(
     """
     of_case = sum(log_factorial[k] for k in (g, n - g, m, n - m)) - log_factorial[n]
     starts = np.cumsum(sizes) - sizes
-    drawn = np.arange(sizes.sum()) + np.repeat(fewest - starts, sizes)
+    begin = np.repeat(fewest - starts, sizes)
+    drawn = begin + np.arange(len(begin))
+    of_class_left = np.repeat(g, sizes) - drawn
+    of_others = np.repeat(m, sizes) - drawn
+    others_left = np.repeat(n - g - m, sizes) + drawn
     log_law = np.repeat(of_case, sizes)
-    log_law -= log_factorial[drawn]
-    log_law -= log_factorial[np.repeat(g, sizes) - drawn]
-    log_law -= log_factorial[np.repeat(m, sizes) - drawn]
-    log_law -= log_factorial[np.repeat(n - g - m, sizes) + drawn]
+    for k in (drawn, of_class_left, of_others, others_left):
+        log_law -= log_factorial[k]
     law = np.exp(log_law)
     is_possible = (fewest <= x) & (x < fewest + sizes)
     at = starts + np.where(is_possible, x - fewest, 0)
     likelihood = np.where(is_possible, law[at], 0)
-    law[law > np.repeat(likelihood * _TIE, sizes)] = 0
+    greatest = np.repeat(likelihood * _TIE, sizes)
+    law[law > greatest] = 0
     return np.add.reduceat(law, starts)

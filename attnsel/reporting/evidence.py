@@ -44,15 +44,11 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     rank` is the share of the model's tokens whose score is lower.
     """
     scores = attention.double().cpu().numpy()
+    n_lower = scipy.stats.rankdata(scores) - 1
     others = max(len(scores) - 1, 1)
-    lower = (scipy.stats.rankdata(scores) - 1) / others
-    n_tokens = int(tokens["id"].max()) + 1
-    blank = np.full(n_tokens, np.nan)
-    columns = {}
-    for name, values in (("attention", scores), ("attention rank", lower)):
-        of_all = np.concatenate([values, blank[len(values) :]])
-        columns[name] = of_all[tokens["id"]]
-    return tokens.assign(**columns)
+    values = pd.DataFrame({"attention": scores, "attention rank": n_lower / others})
+    of_tokens = values.reindex(tokens["id"]).set_index(tokens.index)
+    return tokens.assign(**of_tokens)
 
 
 def _q_of(found: np.ndarray, lacked: np.ndarray) -> np.ndarray:
@@ -153,11 +149,13 @@ def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of Wilson's 95% intervals of shares of n cases; nan of none."""
     z = scipy.stats.norm.ppf(0.975)
     with np.errstate(invalid="ignore", divide="ignore"):
-        middle = share + z**2 / (2 * n)
+        more = z**2 / n
+        size = 1 + more
+        middle = (share + more / 2) / size
         variance = share * (1 - share) / n
-        half = z * np.sqrt(variance + z**2 / (4 * n**2))
-        size = 1 + z**2 / n
-        return (middle - half) / size, (middle + half) / size
+        spread = variance + more / (4 * n)
+        half = z * np.sqrt(spread) / size
+        return middle - half, middle + half
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -42,21 +42,28 @@ def attention_figure(
     known = tokens[tokens["attention"].notna()]
     lean = _greatest_lean(corpus)[known["id"]]
     score = known["attention"].to_numpy(copy=True)
-    real = (known["q"] <= rate).to_numpy()
-    by_luck = [_means(_greatest_lean(dealt), by.numpy()) for dealt, by in shuffled]
-    means = _means(lean, score)
-    curves = [means, *by_luck]
-    x = _Axis(np.concatenate([lean, *(x for x, _ in curves)]), LEFT, RIGHT)
-    y = _Axis(np.concatenate([score, *(y for _, y in curves)]), BOTTOM, TOP)
-    parts = [*_frame(x, y, _meaning(corpus))]
-    for chosen, colour, size in ((~real, LUCK, 2.5), (real, FOUND, 4)):
-        parts.append(_dots(x.at(lean[chosen]), y.at(score[chosen]), colour, size))
-    parts += [_line(x.at(a), y.at(b), SHUFFLED, "6 4") for a, b in by_luck]
-    parts.append(_line(x.at(means[0]), y.at(means[1]), "currentColor", "none"))
+    is_find = (known["q"] <= rate).to_numpy()
+    curve = _means(lean, score)
+    curves_of_luck = [
+        _means(_greatest_lean(dealt), scores.numpy()) for dealt, scores in shuffled
+    ]
+    leans, scores = zip(curve, *curves_of_luck, strict=True)
+    x = _Axis(np.concatenate([lean, *leans]), LEFT, RIGHT)
+    y = _Axis(np.concatenate([score, *scores]), BOTTOM, TOP)
+    places = np.stack([x.at(lean), y.at(score)], axis=1)
+    drawing = [*_frame(x, y, _meaning(corpus))]
+    drawing.append(_dots(places[~is_find], LUCK, 2.5))
+    drawing.append(_dots(places[is_find], FOUND, 4))
+    for leans_of_bins, means in curves_of_luck:
+        points = x.at(leans_of_bins), y.at(means)
+        drawing.append(_line(*points, SHUFFLED, "6 4"))
+    leans_of_bins, means = curve
+    drawing.append(_line(x.at(leans_of_bins), y.at(means), "currentColor", "none"))
+    drawing += _legend(has_luck=bool(shuffled))
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     look = 'font-size="13" font-family="sans-serif" fill="currentColor"'
-    drawing = "".join([*parts, *_legend(bool(shuffled))])
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {look}>{drawing}</svg>'
+    content = "".join(drawing)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {look}>{content}</svg>'
 
 
 class _Axis:
@@ -66,71 +73,93 @@ class _Axis:
         known = values[np.isfinite(values)]
         low, high = float(known.min()), float(known.max())
         if high - low < 1e-9:
-            low, high = low - 0.5, high + 0.5
-        rough = (high - low) / TICKS
-        power = 10 ** np.floor(np.log10(rough))
-        step = power * next(k for k in (1, 2, 5, 10) if k * power >= rough)
-        start, stop = np.floor(low / step), np.ceil(high / step)
+            low -= 0.5
+            high += 0.5
+        step = _round_step((high - low) / TICKS)
+        start = np.floor(low / step)
+        stop = np.ceil(high / step)
         self.ticks = step * np.arange(start, stop + 1)
         self.first, self.last = first, last
 
     def at(self, values: np.ndarray) -> np.ndarray:
         """Return the places of values."""
-        share = (values - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
+        low, high = self.ticks[0], self.ticks[-1]
+        share = (values - low) / (high - low)
         return self.first + share * (self.last - self.first)
 
 
-def _frame(x: _Axis, y: _Axis, told: str) -> Iterator[str]:
-    """Yield both axes with their ticks and names."""
+def _round_step(rough: float) -> float:
+    """Return the least of 1, 2, 5, 10, 20, ... times a power of ten from a step on."""
+    power = 10 ** np.floor(np.log10(rough))
+    steps = power * np.array([1, 2, 5, 10])
+    return float(steps[steps >= rough].min())
+
+
+def _frame(x: _Axis, y: _Axis, name: str) -> Iterator[str]:
+    """Yield both axes with their ticks and names, `name` that of the horizontal one."""
     lines = f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"
+    below, beside = BOTTOM + 19, LEFT - 9
     for value, place in zip(x.ticks, x.at(x.ticks), strict=True):
         lines += f"M{place:.1f} {BOTTOM}v5"
-        yield _text(place, BOTTOM + 19, f"{value:.3g}", "middle")
+        yield _text(place, below, _written(value), "middle")
     for value, place in zip(y.ticks, y.at(y.ticks), strict=True):
         lines += f"M{LEFT} {place:.1f}h-5"
-        yield _text(LEFT - 9, place + 4, f"{value:.3g}", "end")
+        yield _text(beside, place + 4, _written(value), "end")
     yield f'<path d="{lines}" fill="none" stroke="currentColor"/>'
-    yield _text((LEFT + RIGHT) / 2, HEIGHT - 10, told, "middle")
+    centre = (LEFT + RIGHT) / 2
+    yield _text(centre, HEIGHT - 10, name, "middle")
     middle = (TOP + BOTTOM) / 2
     yield f'<g transform="rotate(-90 14 {middle})">'
-    yield _text(14, middle, "attention score", "middle") + "</g>"
+    yield _text(14, middle, "attention score", "middle")
+    yield "</g>"
 
 
-def _text(x: float, y: float, told: str, anchor: str) -> str:
+def _written(value: float) -> str:
+    """Write the number of a tick, with the sign minus of typography."""
+    return f"{value:.3g}".replace("-", "\u2212")
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
     """Return a line of text."""
-    words = escape(told.replace("-", "\u2212") if told[1:2].isdigit() else told)
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}"'
+    return f'<text {place} text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _dots(x: np.ndarray, y: np.ndarray, colour: str, size: float) -> str:
-    """Return dots; those of one place are drawn once."""
-    places = np.unique(np.stack([x, y], axis=1).round(), axis=0).astype(int)
-    path = "".join(f"M{a} {b}h0" for a, b in places.tolist())
+def _dots(places: np.ndarray, colour: str, size: float) -> str:
+    """Return dots at places (n, 2); those of one place are drawn once."""
+    distinct = np.unique(places.round(), axis=0).astype(int)
+    path = "".join(f"M{x} {y}h0" for x, y in distinct.tolist())
     look = f'stroke="{colour}" stroke-width="{size}" stroke-linecap="round"'
     return f'<path d="{path}" fill="none" opacity=".6" {look}/>'
 
 
 def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> str:
     """Return a line through the points that there are."""
-    known = [(a, b) for a, b in zip(x, y, strict=True) if b == b]
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in known)
+    points = [
+        f"{across:.1f},{down:.1f}"
+        for across, down in zip(x, y, strict=True)
+        if not np.isnan(down)
+    ]
+    path = " ".join(points)
     look = f'stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"'
-    return f'<polyline points="{points}" fill="none" {look}/>'
+    return f'<polyline points="{path}" fill="none" {look}/>'
 
 
 def _legend(has_luck: bool) -> Iterator[str]:
     """Yield what the marks mean, in two rows above the axes."""
-    at = np.array([0.0])
-    yield _dots(at + LEFT + 20, at + 17, LUCK, 6)
-    yield _text(LEFT + 38, 21, "token that luck explains", "start")
-    yield _dots(at + LEFT + 20, at + 37, FOUND, 6)
-    yield _text(LEFT + 38, 41, "token beyond luck", "start")
-    middle = LEFT + 260
-    yield _line([middle, middle + 30], [17, 17], "currentColor", "none")
-    yield _text(middle + 38, 21, "mean by lean", "start")
+    first, second = 17, 37  # the heights of the rows, of letters 4 more
+    dot, beside_dot = LEFT + 20, LEFT + 38
+    yield _dots(np.array([[dot, first]]), LUCK, 6)
+    yield _text(beside_dot, first + 4, "token that luck explains", "start")
+    yield _dots(np.array([[dot, second]]), FOUND, 6)
+    yield _text(beside_dot, second + 4, "token beyond luck", "start")
+    start = LEFT + 260
+    line, beside_line = [start, start + 30], start + 38
+    yield _line(line, [first, first], "currentColor", "none")
+    yield _text(beside_line, first + 4, "mean by lean", "start")
     if has_luck:
-        yield _line([middle, middle + 30], [37, 37], SHUFFLED, "6 4")
-        yield _text(middle + 38, 41, "the same, labels shuffled", "start")
+        yield _line(line, [second, second], SHUFFLED, "6 4")
+        yield _text(beside_line, second + 4, "the same, labels shuffled", "start")
 
 
 def _greatest_lean(corpus: Corpus) -> np.ndarray:
@@ -140,12 +169,15 @@ def _greatest_lean(corpus: Corpus) -> np.ndarray:
     class of which this is most.
     """
     found = texts_by_class(corpus)
+    held = found.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        lean = lean_of(found / found.sum(axis=1, keepdims=True)).numpy()
+        share = found / held
+    lean = lean_of(share).numpy()
     if lean.ndim == 1:
         return lean
     sizes = class_sizes(corpus)[None]
-    of_all = lean_of(sizes / sizes.sum()).numpy()
+    share_of_all = sizes / sizes.sum()
+    of_all = lean_of(share_of_all).numpy()
     return (lean - of_all).max(axis=1)
 
 

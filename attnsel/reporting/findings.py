@@ -24,8 +24,8 @@ class Findings:
         tokens: data frame, a row a token, those with the most evidence first; its
             columns are explained on the page.
         pairs: the same of pairs of neighbours in five texts or more.
-        signs: the finds among tokens, form and measures in one list, in the order in
-            which to look at them.
+        signs: the finds among tokens, pairs, form and measures in one list, in the
+            order in which to look at them.
         form: the same of what a text looks like, of how it begins and ends.
         measures: data frame of how long texts are, and what letters they are made of.
         examples: of tokens and pairs on the page, places in texts of their class.

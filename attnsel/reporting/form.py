@@ -19,7 +19,7 @@ from attnsel.corpus import Corpus
 from attnsel.evidence.luck import tested
 from attnsel.reporting.evidence import LEAST_TEXTS, trait_table
 from attnsel.reporting.leaks import LONGEST
-from attnsel.reporting.pairs import InOrder
+from attnsel.reporting.order import InOrder
 from attnsel.reporting.splits import Sample
 from attnsel.statistics import class_sizes
 
@@ -84,9 +84,11 @@ def kinds_of(texts: Sequence[str]) -> csr_array:
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
-        cut = [text[:LONGEST] for text in texts[start : start + CHUNK]]
-        ends = np.cumsum([len(text) + len(CUT) for text in cut])
-        joined = CUT.join(cut)
+        chunk = texts[start : start + CHUNK]
+        beginnings = [text[:LONGEST] for text in chunk]
+        joined = CUT.join(beginnings)
+        sizes = [len(text) + len(CUT) for text in beginnings]
+        ends = np.cumsum(sizes)
         for column, pattern in enumerate(patterns):
             places = [found.start() for found in pattern.finditer(joined)]
             rows = np.searchsorted(ends, places, side="right")
@@ -101,32 +103,40 @@ def _edges(
 
     Phrases are of `size` tokens, of longer texts, LEAST_TEXTS of the first corpus.
     """
-    rows, ids = zip(*(_edge(order, size, side) for order in orders), strict=True)
+    vocab = corpora[0].vocab
+    V = np.int64(len(vocab))
+    edges = [_edge(order, size, side) for order in orders]
+    rows, ids = zip(*edges, strict=True)
     words = np.concatenate(ids)
     code = words[:, 0]
     for column in words.T[1:]:
-        code, _ = pd.factorize(code * np.int64(len(corpora[0].vocab)) + column)
+        code, _ = pd.factorize(code * V + column)
     codes, first, place = np.unique(code, return_index=True, return_inverse=True)
-    learned, held_out = np.split(place, [len(rows[0])])
-    often = np.bincount(learned, minlength=len(codes)) >= LEAST_TEXTS
-    vocab = corpora[0].vocab
+    n_learned = len(rows[0])
+    learned, held_out = place[:n_learned], place[n_learned:]
+    times = np.bincount(learned, minlength=len(codes))
+    often = times >= LEAST_TEXTS
     known = words[first[often]].tolist()
     phrases = [" ".join(vocab[i] for i in phrase) for phrase in known]
     holds = []
-    for corpus, of, columns in zip(corpora, rows, (learned, held_out), strict=True):
-        ones, shape = np.ones(len(of)), (len(corpus), len(codes))
-        holds.append(csr_array((ones, (of, columns)), shape)[:, often])
+    for corpus, texts, columns in zip(corpora, rows, (learned, held_out), strict=True):
+        shape = len(corpus), len(codes)
+        ones = np.ones(len(texts))
+        has_edge = csr_array((ones, (texts, columns)), shape)
+        holds.append(has_edge[:, often])
     return phrases, *holds
 
 
 def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the texts of more tokens, and their first or last ones, (n, size)."""
-    ends = np.cumsum(order.sizes) - 1
+    stops = np.cumsum(order.sizes)
     rows = np.flatnonzero(order.sizes > size + 1)
-    first = ends[rows] - size
     if side == "begins":
-        first = ends[rows] - order.sizes[rows] + 1
-    return rows, order.ids[first[:, None] + np.arange(size)]
+        first = stops[rows] - order.sizes[rows]
+    else:
+        first = stops[rows] - 1 - size
+    places = first[:, None] + np.arange(size)
+    return rows, order.ids[places]
 
 
 def measure_table(sample: Sample) -> pd.DataFrame:
@@ -146,13 +156,15 @@ def measure_table(sample: Sample) -> pd.DataFrame:
     labels = sample.corpus.targets.numpy()
     sizes = class_sizes(sample.corpus)
     rows = []
-    for number in tested(np.arange(len(sizes))).tolist():
-        own = labels == number
+    numbers = np.arange(len(sizes))
+    for number in tested(numbers).tolist():
+        name = str(sample.corpus.classes[number])
+        is_own = labels == number
         if not 0 < sizes[number] < len(labels):
             continue
         for measure, column in zip(MEASURES, values.T, strict=True):
-            row = {"class": str(sample.corpus.classes[number]), "measure": measure}
-            rows.append(row | _compared(column[own], column[~own]))
+            row = {"class": name, "measure": measure}
+            rows.append(row | _compared(column[is_own], column[~is_own]))
     table = pd.DataFrame(rows, columns=["class", "measure", *COMPARED])
     table.insert(2, "unit", table["measure"].map(MEASURES))
     if not rows:  # the first texts of all groups are of one class
@@ -169,8 +181,11 @@ def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
     both = above / (2 - above)
     all_below = 2 * above**2 / (1 + above)
     within = above * (1 - above)
-    spread = within + (n - 1) * (both - above**2) + (m - 1) * (all_below - above**2)
-    half = 1.96 * max(spread / (n * m), 0.0) ** 0.5
+    of_others = both - above**2
+    of_own = all_below - above**2
+    spread = within + (n - 1) * of_others + (m - 1) * of_own
+    variance = max(spread / (n * m), 0.0)
+    half = 1.96 * variance**0.5
     return {
         "median": float(np.median(own)),
         "elsewhere": float(np.median(others)),
@@ -186,12 +201,14 @@ def _measured(corpus: Corpus) -> np.ndarray:
     texts = corpus.texts or ()
     parts = [_letters(texts[i : i + CHUNK]) for i in range(0, len(texts), CHUNK)]
     characters, letters, capitals, digits, signs = np.concatenate(parts, axis=1)
+    some_letters = np.maximum(letters, 1)
+    some_characters = np.maximum(characters, 1)
     columns = [
         corpus.lengths.numpy(),
         characters,
-        100 * capitals / np.maximum(letters, 1),
-        100 * digits / np.maximum(characters, 1),
-        100 * signs / np.maximum(characters, 1),
+        100 * capitals / some_letters,
+        100 * digits / some_characters,
+        100 * signs / some_characters,
     ]
     return np.column_stack(columns)
 
@@ -199,11 +216,16 @@ def _measured(corpus: Corpus) -> np.ndarray:
 def _letters(texts: Sequence[str]) -> np.ndarray:
     """Return how many characters, letters, capitals, digits and signs texts have."""
     lengths = np.array([len(text) for text in texts])
-    written = "".join(texts).encode("utf-32-le", "surrogatepass")
-    code = np.minimum(np.frombuffer(written, np.uint32), LAST_LETTER)
     starts = np.cumsum(lengths) - lengths
-    counts = [np.add.reduceat(kind[code], starts) for kind in _categories()]
-    return np.stack([lengths, *counts])
+    joined = "".join(texts)
+    written = joined.encode("utf-32-le", "surrogatepass")
+    code = np.frombuffer(written, np.uint32)
+    code = np.minimum(code, LAST_LETTER)
+    counts = [lengths]
+    for is_of_kind in _categories():
+        of_texts = np.add.reduceat(is_of_kind[code], starts)
+        counts.append(of_texts)
+    return np.stack(counts)
 
 
 @cache

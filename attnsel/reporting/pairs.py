@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.encoding import text_blocks, tokens_in_order
 from attnsel.evidence.luck import false_discovery, least_p, luck_p
-from attnsel.progress import progress
+from attnsel.reporting.order import InOrder
 from attnsel.statistics import class_sizes, sums_by_class
 
 LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
@@ -36,37 +34,6 @@ class Pairs:
         """Return the pairs as two words."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
-
-
-class InOrder(NamedTuple):
-    """The tokens of texts, one after the other.
-
-    Attributes:
-        ids: int32, of the tokens; -1 for an unknown one and for the end of each text.
-        sizes: int64 (n,), how many ids each text has, its end among them.
-    """
-
-    ids: np.ndarray
-    sizes: np.ndarray
-
-
-def in_order(corpus: Corpus) -> InOrder:
-    """Return the tokens of a corpus in the order of its texts.
-
-    A ValueError tells of a corpus without texts.
-    """
-    if corpus.texts is None:
-        raise ValueError(f"the tokens of {corpus.name} are kept without their order")
-    ids, sizes = [], []
-    for rows in progress(text_blocks(corpus.texts), "reading pairs"):
-        codes, known, lengths = tokens_in_order(
-            corpus.texts[rows], corpus.vocab.tokenize
-        )
-        numbers = np.array([corpus.vocab.get(token) for token in known], np.int32)
-        ends = np.cumsum(lengths)
-        ids.append(np.insert(numbers[codes], ends, -1))
-        sizes.append(lengths + 1)
-    return InOrder(np.concatenate(ids), np.concatenate(sizes))
 
 
 def neighbours(
@@ -103,10 +70,12 @@ def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
     left, right = order.ids[:-1], order.ids[1:]
     both_known = (left >= 0) & (right >= 0)
     texts = np.arange(len(order.sizes), dtype=np.int32)
-    rows = np.repeat(texts, order.sizes)[:-1]
-    codes = left[both_known].astype(np.int64) * V
+    text_of_token = np.repeat(texts, order.sizes)
+    text_of_left = text_of_token[:-1]
+    codes = left[both_known].astype(np.int64)
+    codes *= V
     codes += right[both_known]
-    return rows[both_known], codes
+    return text_of_left[both_known], codes
 
 
 def _frequent(codes: np.ndarray) -> np.ndarray:
@@ -120,7 +89,9 @@ def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr
     columns = pd.Index(known).get_indexer(codes)
     wanted = columns >= 0
     rows, columns = rows[wanted], columns[wanted]
-    times = csr_array((np.ones(len(rows)), (rows, columns)), (n, len(known)))
+    ones = np.ones(len(rows))
+    shape = n, len(known)
+    times = csr_array((ones, (rows, columns)), shape)
     times.data[:] = 1  # however often a text holds it
     return times
 

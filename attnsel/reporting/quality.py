@@ -22,7 +22,7 @@ from attnsel.train import fit
 
 DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
 MASKED = 10  # tokens that are masked, one after the other
-LEARNED = 4_000_000  # counts of tokens in texts that a model is to learn from
+LEARNED = 2_000_000  # counts of tokens in texts that a model is to learn from
 LEAST_OF_CLASS = 50  # texts that it sees in any case
 PATIENCE = 2e9  # counts times outputs times steps that masking may cost
 WORST = 8  # held-out texts that are shown
@@ -105,7 +105,9 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
         return np.arange(n)
     order = np.random.default_rng(seed).permutation(n)
     turn = pd.Series(order).groupby(labels[order]).cumcount()
-    return np.sort(order[(np.arange(n) < size) | (turn < LEAST_OF_CLASS)])
+    is_early = np.arange(n) < size
+    is_needed = turn < LEAST_OF_CLASS
+    return np.sort(order[is_early | is_needed])
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
@@ -232,9 +234,10 @@ def _half_width(lost: np.ndarray) -> float:
     twice and wrong twice, so that no change in a few texts is not taken as sure.
     """
     n = len(lost) + 2
-    changed = (np.count_nonzero(lost) + 1) / n
-    mean = lost.sum() / 100 / n
-    variance = (changed - mean**2) / n
+    n_changed = np.count_nonzero(lost) + 1
+    texts_lost = lost.sum() / 100
+    mean = texts_lost / n
+    variance = (n_changed / n - mean**2) / n
     return float(100 * 1.96 * variance**0.5)
 
 
@@ -254,6 +257,7 @@ def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndar
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     """Return the held-out texts whose label the model finds least likely."""
     test, kept = first_tokens(test, len(model.embeddings))
+    labels = test.targets
     with torch.no_grad():
         logits = model(test).double()
     if logits.ndim == 1:
@@ -261,8 +265,9 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
         logits = torch.stack([of_first, logits], dim=1)
     chances = torch.log_softmax(logits, dim=1)
     rows = torch.arange(len(test))
-    of_label = chances[rows, test.targets]
-    wrong = rows[chances.argmax(1) != test.targets]
+    of_label = chances[rows, labels]
+    is_wrong = chances.argmax(dim=1) != labels
+    wrong = rows[is_wrong]
     order = of_label[wrong].argsort(stable=True)
     worst = wrong[order[:WORST]]
     scores = model.scores().detach().double()
@@ -277,15 +282,17 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
     text = test[[row]]
     against = _against(scores, likeliest, label)
     found = score_influence(against, text)
-    push_of = dict(zip(found.indices.tolist(), found.data.tolist(), strict=True))
-    gone = score_flips(against, text).indices.tolist()
-    gone.sort(key=lambda s: -push_of[s])
+    tokens, pushes_of_tokens = found.indices.tolist(), found.data.tolist()
+    push_of = dict(zip(tokens, pushes_of_tokens, strict=True))
+    by_push = sorted(push_of, key=lambda s: -push_of[s])
+    flips = set(score_flips(against, text).indices.tolist())
+    gone = [s for s in by_push if s in flips]
     words = opening(test, row)
     pushes = torch.tensor([push_of.get(s, 0.0) for _, s in words]).double()
     middle = int(pushes.argmax())
     start = max(0, middle - AROUND)
     stop = start + 2 * AROUND
-    first = sorted(push_of, key=lambda s: -push_of[s])[:STRONGEST]
+    first = [s for s in by_push[:STRONGEST] if push_of[s] > 0]
     return Misread(
         row=row,
         label=str(test.classes[label]),
@@ -293,7 +300,7 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
         probability=float(chances[label].exp()),
         words=words[start:stop],
         pushes=pushes[start:stop],
-        strongest=[(test.vocab[s], push_of[s]) for s in first if push_of[s] > 0],
+        strongest=[(test.vocab[s], push_of[s]) for s in first],
         enough=[test.vocab[s] for s in gone if len(gone) <= ENOUGH],
     )
 

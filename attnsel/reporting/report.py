@@ -27,7 +27,7 @@ from attnsel.reporting.findings import Findings
 from attnsel.reporting.form import form_table, measure_table
 from attnsel.reporting.leaks import Example, examples, first_tokens
 from attnsel.reporting.page import render, shown
-from attnsel.reporting.pairs import Pairs, in_order, neighbours
+from attnsel.reporting.pairs import Pairs, neighbours
 from attnsel.reporting.quality import (
     accuracies,
     best_steps,
@@ -156,11 +156,13 @@ def _examined(
     train, test = parts.train.corpus, parts.test.corpus
     too_many = too_many_classes(train)
     size = 0 if too_many else _size(train, min_count)
-    learned = 0 if too_many else len(_learned(train, seed))
+    labels = train.targets.numpy()
+    learned = some_to_learn(train.counts, labels, seed)
+    n_learned = 0 if too_many else len(learned)
     tables = evidence_of(parts, rate)
     found = Report(
         name=train.name,
-        facts=data_facts(parts, said, len(tables["tokens"]), size, learned),
+        facts=data_facts(parts, said, len(tables["tokens"]), size, n_learned),
         **tables,
         train=train,
         test=test,
@@ -171,14 +173,14 @@ def _examined(
         return found
     log.info("training on %s texts", f"{len(train):,}")
     found = replace(found, suspects=suspects(joined(parts), seed))
-    return replace(found, **_judged(found, parts.train, size, seed))
+    return replace(found, **_judged(found, parts.train, learned, size, seed))
 
 
 def evidence_of(parts: Parts, rate: float) -> dict[str, Any]:
     """Return the tables of what the label hangs on, and examples of what is found."""
     log.info("looking at tokens, pairs, beginnings and ends")
     one, other = parts.train.firsts(), parts.test.firsts()
-    order, again = in_order(one.corpus), in_order(other.corpus)
+    order, again = parts.order.at(one.rows), parts.order.at(other.rows)
     seen = neighbours(one.corpus, order)
     held_out = neighbours(other.corpus, again, seen.ids)
     tables = {
@@ -188,10 +190,11 @@ def evidence_of(parts: Parts, rate: float) -> dict[str, Any]:
         "measures": measure_table(one),
     }
     tokens, pairs = tables["tokens"], tables["pairs"]
-    places = _token_examples(parts.train.corpus, tokens[tokens["q"] <= rate])
-    places |= _pair_examples(one.corpus, pairs[pairs["q"] <= rate], seen)
-    listed = {name: tables[name] for name in ("tokens", "form", "measures")}
-    return tables | {"signs": signs(listed, rate), "examples": places}
+    found_tokens = tokens[tokens["q"] <= rate]
+    found_pairs = pairs[pairs["q"] <= rate]
+    places = _token_examples(parts.train.corpus, found_tokens)
+    places |= _pair_examples(one.corpus, found_pairs, seen)
+    return tables | {"signs": signs(tables, rate), "examples": places}
 
 
 def _size(train: Corpus, min_count: int | None) -> int:
@@ -203,14 +206,13 @@ def _size(train: Corpus, min_count: int | None) -> int:
     return max(int((times >= least).sum()), 1)
 
 
-def _learned(train: Corpus, seed: int) -> np.ndarray:
-    """Return the rows that the models of a report learn from."""
-    return some_to_learn(train.counts, train.targets.numpy(), seed)
-
-
-def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, Any]:
-    """Return what is to be said of a model of texts in their first tokens."""
-    train, test = found.train[_learned(found.train, seed)], found.test
+def _judged(
+    found: Report, sample: Sample, learned: np.ndarray, size: int, seed: int
+) -> dict[str, Any]:
+    """Return what is to be said of a model of some texts in their first tokens."""
+    # Copies are left out by now: without texts they are not looked for again.
+    train = replace(found.train[learned], texts=None)
+    test = replace(found.test, texts=None)
     seen, _ = first_tokens(train, size)
     held, _ = first_tokens(test, size)
     steps = best_steps(seen, seed)
@@ -219,7 +221,7 @@ def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, An
     tokens = with_attention(found.tokens, model.scores().detach()[:, 0])
     shuffle = partial(shuffled, seen, steps)
     by_luck = list(side_by_side(shuffle, range(seed + 1, seed + 1 + SHUFFLES)))
-    tables = {name: getattr(found, name) for name in ("form", "measures")}
+    tables = {name: getattr(found, name) for name in ("pairs", "form", "measures")}
     joint = in_joint_order(tokens, sample, regression.coefficients.numpy(), found.rate)
     return {
         "model": model,
@@ -228,7 +230,7 @@ def _judged(found: Report, sample: Sample, size: int, seed: int) -> dict[str, An
         "signs": signs({"tokens": joint} | tables, found.rate),
         "masked": masked_table(seen, test, model, steps, tokens),
         "accuracy": accuracies(found.train, test, model, regression.logits),
-        "misread": most_misread(test, model),
+        "misread": most_misread(found.test, model),
         "diagnosis": diagnose(held, model.embeddings, model.cls, model.output),
         "figure": attention_figure(seen, tokens, found.rate, by_luck),
     }

@@ -18,6 +18,7 @@ from scipy.sparse import vstack
 from attnsel.corpus import Corpus
 from attnsel.evidence.groups import group_numbers, linked, same_texts
 from attnsel.reporting.copies import near_copies
+from attnsel.reporting.order import InOrder, read_texts
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.loading import Table, load_corpus, load_table
 from attnsel.tokens import Tokenizer
@@ -85,6 +86,7 @@ class Parts:
     Attributes:
         train: those to learn from.
         test: those held out.
+        order: the tokens of all rows of the source in their order.
         left_out: rows that could not be used, by what they lack.
         repeats: what was repeated.
         grouped: what named the groups, or None.
@@ -93,6 +95,7 @@ class Parts:
 
     train: Sample
     test: Sample
+    order: InOrder
     left_out: Mapping[str, Sequence[Hashable]]
     repeats: Repeats
     grouped: str | None
@@ -123,14 +126,9 @@ def read_parts(
         with suppress(ValueError):  # there is no such split
             tables.append(load_table(source, "test", **columns))
     rows = _rows_of(tables, groups)
-    whole = Corpus.from_texts(
-        rows["text"],
-        rows["label"],
-        min_count=1,
-        tokenize=tokenize,
-        name=tables[0].name,
-        on_bad_rows="ignore",
-    )
+    texts = rows["text"].tolist()
+    name = tables[0].name
+    whole, order = read_texts(texts, rows["label"], tokenize=tokenize, name=name)
     lacking = [row for part in whole.left_out.values() for row in part]
     kept = rows.drop(index=lacking)
     copies = same_texts(whole)
@@ -149,6 +147,7 @@ def read_parts(
     return Parts(
         train=sample.at(~is_test),
         test=sample.at(is_test & ~seen),
+        order=order,
         left_out=whole.left_out,
         repeats=_repeats(whole, copies, near, copied + int(seen.sum())),
         grouped=None if groups is None else _name_of(groups),
@@ -269,20 +268,25 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
     A group counts to the class of its first text. One larger than that fifth is to be
     learned from, and so is a class of fewer than three texts.
     """
-    n = len(sample.groups)
-    _, firsts, sizes = np.unique(sample.groups, return_index=True, return_counts=True)
+    groups = sample.groups
+    labels = sample.corpus.targets.numpy()
+    _, firsts, sizes = np.unique(groups, return_index=True, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(firsts))
-    table = pd.DataFrame({"group": order, "size": sizes[order]})
-    table["class"] = sample.corpus.targets.numpy()[firsts[order]]
-    wanted = table.groupby("class")["size"].transform("sum") * HELD_OUT
-    small = table[table["size"] <= np.maximum(wanted.round(), 1)]
-    turn = small.groupby("class")["size"].cumsum()
-    chosen = small["group"][turn <= wanted[small.index].round()]
+    of_group = labels[firsts]
+    columns = {"group": order, "size": sizes[order], "class": of_group[order]}
+    table = pd.DataFrame(columns)
+    of_class = table.groupby("class")["size"].transform("sum")
+    wanted = (HELD_OUT * of_class).round()
+    fits = table["size"] <= np.maximum(wanted, 1)
+    small = table[fits]
+    taken = small.groupby("class")["size"].cumsum()
+    chosen = small["group"][taken <= wanted[fits]]
     if not len(chosen):  # no class is large enough
-        chosen = table["group"][: max(1, round(HELD_OUT * len(table)))]
-    is_test = np.isin(sample.groups, chosen)
+        most = round(HELD_OUT * len(table))
+        chosen = table["group"].head(max(1, most))
+    is_test = np.isin(groups, chosen)
     if is_test.all():
-        is_test = np.arange(n) > 0
+        is_test[0] = False
     return is_test
 
 

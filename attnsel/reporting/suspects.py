@@ -6,9 +6,11 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
+from attnsel.reporting.evidence import LEAST_TEXTS
 from attnsel.reporting.quality import some_to_learn
 from attnsel.reporting.splits import Sample
 from attnsel.scale.threads import side_by_side
@@ -21,27 +23,40 @@ SHOWN = 400  # characters of a text
 def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     """Return the probabilities of the classes of each text, float64 (n, K).
 
-    They are those of a logistic regression on tf-idf that learned from the other of
-    FOLDS parts, or from `some_to_learn` of them; no group is in two parts. A class that
-    is in one part alone has 0.
+    They are those of a logistic regression on tf-idf of the tokens in LEAST_TEXTS texts
+    that learned from the other of FOLDS parts, or from `some_to_learn` of them; no
+    group is in two parts. A class that is in one part alone has 0.
     """
+    counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
+    holders = np.bincount(counts.indices, minlength=counts.shape[1])
+    counts = counts[:, holders >= LEAST_TEXTS]
     n_groups = int(sample.groups.max()) + 1
     order = np.random.default_rng(seed).permutation(n_groups)
-    fold = (order % FOLDS)[sample.groups]
-    probabilities = np.zeros((len(fold), sample.corpus.n_classes))
+    of_group = order % FOLDS
+    fold = of_group[sample.groups]
+    n_classes = sample.corpus.n_classes
+    probabilities = np.zeros((len(fold), n_classes))
     parts = np.unique(fold)
-    of_part = side_by_side(partial(_read_part, sample, fold), parts.tolist())
+    read_part = partial(_read_part, counts, labels, n_classes, fold)
+    of_part = side_by_side(read_part, parts.tolist())
     for part, found in zip(parts, of_part, strict=True):
         probabilities[fold == part] = found
     return probabilities
 
 
-def _read_part(sample: Sample, fold: np.ndarray, part: int) -> np.ndarray:
+def _read_part(
+    counts: csr_array,
+    labels: np.ndarray,
+    n_classes: int,
+    fold: np.ndarray,
+    part: int,
+) -> np.ndarray:
     """Return the probabilities of one part by what is learned from the others."""
-    counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
-    own, others = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
-    others = others[some_to_learn(counts[others], labels[others], part)]
-    found = np.zeros((len(own), sample.corpus.n_classes))
+    own = np.flatnonzero(fold == part)
+    others = np.flatnonzero(fold != part)
+    learned = some_to_learn(counts[others], labels[others], part)
+    others = others[learned]
+    found = np.zeros((len(own), n_classes))
     classes = np.unique(labels[others])
     if len(classes) == 1:
         found[:, classes] = 1.0
@@ -67,17 +82,21 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     """
     labels = sample.corpus.targets.numpy()
     probabilities = unseen_probabilities(sample, seed)
-    own = probabilities[np.arange(len(labels)), labels]
+    places = np.arange(len(labels))
+    own = probabilities[places, labels]
     sums = np.bincount(labels, own, sample.corpus.n_classes)
-    thresholds = sums / np.maximum(class_sizes(sample.corpus), 1)
-    likely = np.where(probabilities >= thresholds, probabilities, -1.0)
-    likely[:, thresholds == 0] = -1.0
+    sizes = class_sizes(sample.corpus)
+    thresholds = sums / np.maximum(sizes, 1)
+    is_likely = (probabilities >= thresholds) & (thresholds > 0)
+    likely = np.where(is_likely, probabilities, -1.0)
     read = likely.argmax(axis=1)
-    is_known = likely.max(axis=1) >= 0
+    is_known = is_likely.any(axis=1)
     is_less = own < probabilities.max(axis=1)
-    rows = np.flatnonzero(is_known & is_less & (read != labels))
+    is_other = read != labels
+    rows = np.flatnonzero(is_known & is_less & is_other)
     lead = probabilities[rows, read[rows]] - own[rows]
-    rows = rows[np.argsort(-lead, kind="stable")]
+    surest = np.argsort(-lead, kind="stable")
+    rows = rows[surest]
     names = np.array([str(name) for name in sample.corpus.classes], object)
     texts = sample.corpus.texts or [""] * len(labels)
     columns = {

@@ -53,17 +53,21 @@ def _diagnosed(
     train: Corpus, test: Corpus, chosen: Mapping[str, Any], seed: int
 ) -> dict[str, float]:
     """Train a model with some settings and diagnose it on both parts."""
-    size = int(chosen["tokens"])
-    seen, held = train.most_frequent(size), test.most_frequent(size)
+    size, dim, steps = (int(chosen[name]) for name in ("tokens", "dim", "steps"))
+    lr = float(chosen["lr"])
+    clean, held = train.most_frequent(size), test.most_frequent(size)
     random = np.random.default_rng(seed)
-    wrong = torch.from_numpy(random.random(len(seen)) < chosen["noise"])
-    seen = seen.with_labels(torch.where(wrong, 1 - seen.targets, seen.targets))
-    model = AttentionClassifier(len(seen.vocab), int(chosen["dim"]), seed=seed)
+    is_wrong = random.random(len(clean)) < chosen["noise"]
+    labels = clean.targets
+    exchanged = torch.where(torch.from_numpy(is_wrong), 1 - labels, labels)
+    seen = clean.with_labels(exchanged)
+    model = AttentionClassifier(len(seen.vocab), dim, seed=seed)
     free = ("cls", "output") if chosen["frozen"] else None
-    fit(model, seen, steps=int(chosen["steps"]), lr=float(chosen["lr"]), train=free)
+    fit(model, seen, steps=steps, lr=lr, train=free)
     parts = model.embeddings, model.cls, model.output
-    return {
-        f"{where}, {name}": value
-        for where, corpus in (("training", seen), ("held-out", held))
-        for name, value in vars(diagnose(corpus, *parts)).items()
-    }
+    found = {}
+    for where, corpus in (("training", seen), ("held-out", held)):
+        diagnosis = diagnose(corpus, *parts)
+        for name, value in vars(diagnosis).items():
+            found[f"{where}, {name}"] = value
+    return found

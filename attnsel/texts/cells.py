@@ -46,7 +46,7 @@ def _as_texts(column: pd.Series) -> pd.Series:
 
 
 def labels_of(column: pd.Series) -> pd.Series:
-    """Return a column of labels; lists of one label each hold it.
+    """Return a column of labels; lists of one label each hold it, empty ones none.
 
     A ValueError tells of several labels a text.
     """
@@ -54,9 +54,17 @@ def labels_of(column: pd.Series) -> pd.Series:
     first = known.head(1).tolist()
     if not first or not isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
         return column
-    if not isinstance(first[0], (set, dict)) and known.map(len).max() == 1:
-        return column.map(lambda only: only[0], na_action="ignore")
+    has_order = not isinstance(first[0], (set, dict))
+    sizes = known.map(len)
+    if has_order and sizes.max() <= 1:
+        return column.map(_only_label, na_action="ignore")
+    several_labels = known[sizes > 1].head(1).tolist() or first
     raise ValueError(
-        f"labels: {first[0]!r} in column {column.name!r} is several labels; expected "
-        "one a text, so keep one of them"
+        f"labels: {several_labels[0]!r} in column {column.name!r} is several labels; "
+        "expected one a text, so keep one of them"
     )
+
+
+def _only_label(labels: Any) -> Any:
+    """Return the label that a list holds, None of an empty one."""
+    return labels[0] if len(labels) else None

@@ -11,7 +11,8 @@ from scipy.stats import false_discovery_control, fisher_exact
 from attnsel import Corpus, Vocab
 from attnsel.evidence.leans import shrunken_lean
 from attnsel.reporting.evidence import pair_table, token_table, with_attention
-from attnsel.reporting.pairs import in_order, neighbours, pair_q
+from attnsel.reporting.order import in_order
+from attnsel.reporting.pairs import neighbours, pair_q
 from attnsel.reporting.splits import Sample
 from attnsel.statistics import label_z
 

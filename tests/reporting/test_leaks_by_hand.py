@@ -11,7 +11,8 @@ import torch
 
 from attnsel import AttentionClassifier, Corpus, Vocab
 from attnsel.reporting.leaks import examples
-from attnsel.reporting.pairs import in_order, neighbours, pair_q
+from attnsel.reporting.order import in_order
+from attnsel.reporting.pairs import neighbours, pair_q
 from attnsel.reporting.quality import accuracies, masked_table, read_without, shuffled
 
 

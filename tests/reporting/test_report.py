@@ -18,7 +18,8 @@ from attnsel import Corpus, Vocab
 from attnsel.reporting.command import main
 from attnsel.reporting.figures import attention_figure
 from attnsel.reporting.leaks import find_example, first_tokens, without
-from attnsel.reporting.pairs import in_order, neighbours, pair_q, pairs_by_class
+from attnsel.reporting.order import in_order
+from attnsel.reporting.pairs import neighbours, pair_q, pairs_by_class
 from attnsel.reporting.quality import (
     most_misread,
     read,

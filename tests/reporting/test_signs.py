@@ -18,7 +18,7 @@ from attnsel.reporting.form import (
     kinds_of,
     measure_table,
 )
-from attnsel.reporting.pairs import in_order
+from attnsel.reporting.order import in_order
 from attnsel.reporting.quality import some_to_learn
 from attnsel.reporting.ranking import signs
 from attnsel.reporting.splits import Sample, suggested_groups
@@ -169,13 +169,48 @@ def test_flipped_labels_are_found_by_models_that_did_not_see_them():
     assert (suspects(copies)["row"].isin(np.flatnonzero(flipped))).all()
 
 
+MEASURED = pd.DataFrame(
+    {
+        "measure": ["length", "length in letters", "digits"],
+        "unit": ["tokens", "characters", "%"],
+        "class": "1",
+        "median": 2.0,
+        "elsewhere": 1.0,
+        "q": [0.001, 0.002, 0.5],
+    }
+)
+
+
 def test_the_list_takes_turns_and_is_corrected_for_the_tables():
-    tokens = pd.DataFrame({"token": ["a", "b", "c"], "q": [0.001, 0.02, 0.03]})
-    form = pd.DataFrame({"token": ["x"], "q": [0.024]})
-    listed = signs({"tokens": tokens, "form": form}, 0.05)
-    assert listed["token"].tolist() == ["a", "x", "b"]
-    assert listed["q"].tolist() == [0.002, 0.048, 0.04]
-    assert listed["kind"].tolist() == ["tokens", "form", "tokens"]
+    tables = {
+        "tokens": pd.DataFrame({"token": ["a", "b", "c"], "q": [0.001, 0.01, 0.02]}),
+        "pairs": pd.DataFrame({"token": ["a y"], "q": [0.003]}),
+        "form": pd.DataFrame(
+            {"token": ["a number", "ends with “z”"], "q": [0.0005, 0.012]}
+        ),
+        "measures": MEASURED,
+    }
+    listed = signs(tables, 0.05)
+    length = "length: 2 tokens, the others 1"
+    assert listed["token"].tolist() == [
+        *("a", "a y", "ends with “z”", "a number"),
+        *("b", length),
+    ]
+    assert listed["q"].tolist() == [0.004, 0.012, 0.048, 0.002, 0.04, 0.004]
+    kinds = ["tokens", "pairs", "edges", "looks"]
+    assert listed["kind"].tolist() == [*kinds, "tokens", "looks"]
+
+
+def test_what_was_named_is_not_named_again():
+    form = ["ends with “a”", "ends with “b a”", "begins with “c”", "begins with “b c”"]
+    tables = {
+        "tokens": pd.DataFrame({"token": ["a", "c"], "q": 0.001}),
+        "pairs": pd.DataFrame({"token": ["a a", "d a"], "q": 0.001}),
+        "form": pd.DataFrame({"token": form, "q": 0.001}),
+        "measures": MEASURED[:0],
+    }
+    expected = ["a", "d a", "ends with “b a”", "c"]
+    assert signs(tables, 0.05)["token"].tolist() == expected
 
 
 def test_a_rare_leak_of_a_rare_class_is_not_cut():
@@ -186,7 +221,8 @@ def test_a_rare_leak_of_a_rare_class_is_not_cut():
     row = told.tokens.set_index("token").loc["zzz"]
     assert row["q"] < 1e-4 and row["class"] == "rare" and np.isnan(row["attention"])
     assert len(told.model.vocab) < len(told.tokens)
-    assert "ends with “zzz”" in set(told.signs["token"])
+    assert "zzz" in told.signs["token"].head(2).tolist()
+    assert "ends with “zzz”" in told.form["token"].head(2).tolist()
 
 
 def test_shuffled_labels_leave_the_list_empty():

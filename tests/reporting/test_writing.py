@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -72,6 +74,17 @@ def test_control_c_is_one_line_and_130(tmp_path, monkeypatch, capsys):
         main(["report", table(tmp_path / "m.csv"), "-q", "--output", "-"])
     assert caught.value.code == 130
     assert capsys.readouterr() == ("", "attnsel: stopped\n")
+
+
+def test_the_help_does_not_wait_for_torch():
+    code = (
+        "import sys\nfrom attnsel.__main__ import main\n"
+        "try: main(['report', '--help'])\nfinally: print(*sys.modules)"
+    )
+    run = [sys.executable, "-c", code]
+    said = subprocess.run(run, capture_output=True, text=True).stdout
+    assert "--groups" in said
+    assert not {"torch", "pandas", "sklearn"} & set(said.split())
 
 
 def test_the_page_on_the_screen_and_the_table_in_a_file(tmp_path, capsys):

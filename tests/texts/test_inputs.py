@@ -650,3 +650,13 @@ def test_a_large_data_set_is_counted_in_processes(tmp_path):
     assert (large.counts != here.counts).nnz == 0
     assert large.counts.indices.dtype == large.counts.indptr.dtype == "int32"
     assert large.labels.equal(here.labels)
+
+
+def test_a_list_without_a_label_is_a_missing_label():
+    rows = {"text": ["good", "bad", "so so"], "label": [["yes"], ["no"], []]}
+    with pytest.warns(UserWarning, match="1 of 3 rows are left out: 1 without label"):
+        corpus = load_corpus(pd.DataFrame(rows), min_count=1)
+    assert corpus.classes == ("no", "yes") and corpus.texts == ("good", "bad")
+    rows["label"] = [[], ["no"], ["yes", "no"]]
+    with pytest.raises(ValueError, match=r"\['yes', 'no'\].* is several labels"):
+        load_corpus(pd.DataFrame(rows), min_count=1)
