@@ -13,6 +13,7 @@ import numpy as np
 from attnsel.corpus import Corpus
 from attnsel.reporting.copies import ALIKE
 from attnsel.reporting.evidence import LEAST_TEXTS
+from attnsel.reporting.quality import LEAST_OF_CLASS
 from attnsel.reporting.splits import Parts, Repeats
 from attnsel.statistics import class_sizes
 
@@ -71,10 +72,10 @@ def _texts(parts: Parts) -> Fact:
 def _tokens(n_tokens: int, in_model: int) -> Fact:
     return Fact(
         "Tokens",
-        f"{n_tokens:,} in {LEAST_TEXTS} texts to learn from or more, of all tokens "
+        f"{n_tokens:,} are in {LEAST_TEXTS} or more of the texts to learn from; "
         f"{in_model:,} are frequent enough to train a model on",
-        "Each of the former is looked at as evidence. A token in one text can tell "
-        "nothing from luck.",
+        "Each of the former is looked at as evidence: a token in one text cannot be "
+        "told from luck.",
     )
 
 
@@ -82,6 +83,7 @@ def _part_learned(learned: int) -> Fact:
     return Fact(
         "Models",
         f"learn from {learned:,} of the texts, taken at random",
+        f"Of each class they see at least {LEAST_OF_CLASS} texts, if it has as many. "
         "Evidence is of all texts; training on them all would take long.",
     )
 
@@ -95,8 +97,8 @@ def _classes(train: Corpus) -> Fact:
     return Fact(
         "Classes",
         f"{train.n_classes}: {', '.join(shown)}{more}",
-        "So many of the texts to learn from; the greatest share is the accuracy of who "
-        "always says that class.",
+        "So many of the texts to learn from; the greatest share is the accuracy of "
+        "always saying that class.",
     )
 
 
@@ -160,9 +162,10 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     )
     yield Fact(
         "Near copies",
-        f"{repeats.near:,} texts share most of their tokens with another one",
-        f"{ALIKE:.0%} or more of them. They count once as evidence, with the text that "
-        "they are like, and stand on its side when texts are held out.",
+        f"{repeats.near:,} texts share {ALIKE:.0%} or more of their tokens with "
+        "another one",
+        "They count once as evidence, with the text that they are like, and are held "
+        "out with it or not at all.",
         amiss=repeats.near > 0,
     )
     if repeats.seen:

@@ -87,17 +87,17 @@ def _words(kind: str, token: str) -> set[str]:
         _, _, phrase = token.partition("“")
         return set(phrase.removesuffix("”").split(" "))
     if kind == "looks":  # the length in tokens and that in letters are one thing
-        return {re.sub(r"( in letters)?:.*", "", token)}
+        return {re.sub(r"( in letters)?, (higher|lower):.*", "", token)}
     return set(token.split(" "))
 
 
 def _in_words(measures: pd.DataFrame) -> pd.DataFrame:
     """Return the table of measures with what each row says as a `token`."""
-    words = [
-        f"{row['measure']}: {row['median']:.4g} {row['unit']}, the others "
-        f"{row['elsewhere']:.4g}"
-        for row in measures.to_dict("records")
-    ]
+    words = []
+    for row in measures.to_dict("records"):
+        side = "higher" if row["above"] > 0.5 else "lower"
+        medians = f"{row['median']:.4g}, of the others {row['elsewhere']:.4g}"
+        words.append(f"{row['measure']}, {side}: median {medians} ({row['unit']})")
     return pd.DataFrame(
         {"token": words, "class": measures["class"], "q": measures["q"]}
     )

@@ -7,6 +7,8 @@ import pytest
 
 from attnsel import Corpus, Vocab
 from attnsel.reporting.facts import data_facts, too_many_classes
+from attnsel.reporting.order import InOrder
+from attnsel.reporting.quality import LEAST_OF_CLASS
 from attnsel.reporting.splits import Parts, Repeats, Sample
 
 NONE = Repeats(copies=0, torn=0, most="a", times=1, near=0, seen=0)
@@ -22,7 +24,13 @@ def sampled(labels, lengths, classes, groups=None):
 
 
 def parts(train, test, **changes):
-    usual = {"left_out": {}, "repeats": NONE, "grouped": None, "suggested": []}
+    usual = {
+        "order": InOrder(np.array([]), np.array([])),
+        "left_out": {},
+        "repeats": NONE,
+        "grouped": None,
+        "suggested": [],
+    }
     return Parts(train, test, **(usual | changes))
 
 
@@ -45,23 +53,23 @@ def test_what_is_said_of_texts_with_nothing_amiss():
     assert {name: fact.value for name, fact in found.items()} == {
         "Texts": "8 to learn from, 2 held out; half of them have up to 4 tokens, the "
         "longest 1,200",
-        "Tokens": "1,234 in 2 texts to learn from or more, of all tokens 56 are "
-        "frequent enough to train a model on",
+        "Tokens": "1,234 are in 2 or more of the texts to learn from; 56 are frequent "
+        "enough to train a model on",
         "Classes": "2: “good” 5 (62.5%), “bad” 3 (37.5%)",
         "Left out": "no row",
         "Texts written twice": "0 rows repeat the text of another one, 0 of them with "
         "another label",
-        "Near copies": "0 texts share most of their tokens with another one",
+        "Near copies": "0 texts share 70% or more of their tokens with another one",
     }
     assert not any(fact.amiss for fact in found.values())
-    assert found["Near copies"].meaning.startswith("70% or more of them.")
 
 
 def test_a_part_of_the_texts_that_is_learned_from_is_told():
     assert "Models" not in told(parts(TRAIN, TEST), learned=8)
     fact = told(parts(TRAIN, TEST), learned=7)["Models"]
     assert fact.value == "learn from 7 of the texts, taken at random"
-    assert fact.meaning.startswith("Evidence is of all texts")
+    assert fact.meaning.startswith(f"Of each class they see at least {LEAST_OF_CLASS} ")
+    assert "Evidence is of all texts" in fact.meaning
     assert not fact.amiss
 
 

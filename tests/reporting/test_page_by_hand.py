@@ -184,7 +184,7 @@ def test_the_top_counts_texts_classes_and_finds(page):
     title = "What the label of “mine & <yours>” hangs on"
     assert page.words(title) == (
         "10 texts 3 classes 3 of 4 tokens beyond luck 1 pairs beyond luck "
-        "75.0% of the held-out texts read rightly"
+        "75.0% of the held-out texts classified correctly"
     )
     assert page.words("To be looked at first") == "Odd: a < b. See."
     assert page.words("The data") == "Texts 10 in all. Few. Odd a < b. See."
@@ -295,7 +295,9 @@ def test_what_the_model_works_by_is_named_in_its_place(page):
         "with the size of the lean 0.22 attention scores E p with the size of z 0.44"
         in text
     )
-    assert "tokens beyond luck 0.55 share of the texts read rightly 0.66" in text
+    assert (
+        "tokens beyond luck 0.55 share of the texts classified correctly 0.66" in text
+    )
 
 
 def test_where_nothing_was_found_it_says_so():
@@ -317,7 +319,7 @@ def test_where_nothing_was_found_it_says_so():
         "How texts look, begin and end": "None does.",
         "Labels that look wrong": "None does.",
         "Without a token": "Training again takes too long on so many classes.",
-        "Held-out texts that it gets most wrong": "None is read wrongly.",
+        "Held-out texts that it gets most wrong": "None is misclassified.",
     }.items():
         assert page.words(heading).endswith(told)
     assert "0 of 0 tokens beyond luck" in page.words(

@@ -69,15 +69,21 @@ def test_measures_are_listed_in_words():
             "unit": ["tokens"],
             "median": [1234.5678],
             "elsewhere": [0.000123456],
-            "q": [0.02],
+            "above": [0.75],
+            "q": [0.012],
         }
     )
-    tokens = pd.DataFrame({"token": ["a"], "class": ["bad"], "q": [0.03]})
-    found = signs({"tokens": tokens, "measures": measures}, 0.05)
+    none = pd.DataFrame({"token": ["a"], "class": ["bad"], "q": [0.03]})
+    tables = {"tokens": none, "pairs": none, "form": none, "measures": measures}
+    found = signs(tables, 0.05)
+    length = "length, higher: median 1235, of the others 0.0001235 (tokens)"
     assert found[["kind", "token", "class", "q"]].values.tolist() == [
-        ["measures", "length: 1235 tokens, the others 0.0001235", "good", 0.04]
+        ["looks", length, "good", 0.048]
     ]
-    assert found.columns[0] == "kind" and "turn" not in found
+    assert found.columns[0] == "kind"
+    lower = measures.assign(above=0.25)
+    (token,) = signs(tables | {"measures": lower}, 0.05)["token"]
+    assert token.startswith("length, lower:")
 
 
 def test_a_label_looks_wrong_where_another_class_is_as_likely_as_usual(monkeypatch):

@@ -176,6 +176,7 @@ MEASURED = pd.DataFrame(
         "class": "1",
         "median": 2.0,
         "elsewhere": 1.0,
+        "above": [0.7, 0.7, 0.5],
         "q": [0.001, 0.002, 0.5],
     }
 )
@@ -191,7 +192,7 @@ def test_the_list_takes_turns_and_is_corrected_for_the_tables():
         "measures": MEASURED,
     }
     listed = signs(tables, 0.05)
-    length = "length: 2 tokens, the others 1"
+    length = "length, higher: median 2, of the others 1 (tokens)"
     assert listed["token"].tolist() == [
         *("a", "a y", "ends with “z”", "a number"),
         *("b", length),

@@ -36,7 +36,7 @@ TOLD = {
     "attention": "attention scores E p with the size of the lean",
     "attention_z": "attention scores E p with the size of z",
     "beyond_luck": "share of the attention on tokens beyond luck",
-    "accuracy": "share of the texts read rightly",
+    "accuracy": "share of the texts classified correctly",
 }
 
 
@@ -169,7 +169,7 @@ def _tiles(report: Findings) -> list[tuple[str, str]]:
         share = report.accuracy["attention"].value
         tiles.append((f"{finds:,}", f"of {len(report.tokens):,} tokens beyond luck"))
         tiles.append((f"{len(report.found(report.pairs)):,}", "pairs beyond luck"))
-        tiles.append((f"{share:.1%}", "of the held-out texts read rightly"))
+        tiles.append((f"{share:.1%}", "of the held-out texts classified correctly"))
     return tiles
 
 
