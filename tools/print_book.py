@@ -29,6 +29,7 @@ PAGE = r"""([page, pages]) => {
   all(".attnsel .bar:has(> button), .attnsel > details").forEach((e) => e.remove());
   all("details.hide, .headerlink, script, button, .abreast ~ .panel")
     .forEach((e) => e.remove());
+  all(".toctree-wrapper:not(:has(a))").forEach((e) => e.remove());
   all("details").forEach((e) => { e.open = true; });
   all("img").forEach((e) => { e.loading = "eager"; e.src = e.src; });
   all("a[href]").forEach((link) => {
