@@ -62,8 +62,9 @@ class Flow:
         """
         length = self.cls.diff(dim=0).norm(dim=1)
         change = self.log_gradient.diff()
-        correction = (change.expm1() / change).log()
-        spent = length.log() - self.log_gradient[1:] + correction
+        # Two points may be one up to rounding: the limit at 0 is 1.
+        growth = torch.where(change == 0, 1.0, change.expm1() / change)
+        spent = length.log() - self.log_gradient[1:] + growth.log()
         never = spent.new_tensor([-math.inf])
         return torch.cat([never, torch.logcumsumexp(spent, 0)])
 

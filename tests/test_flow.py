@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
@@ -235,6 +237,14 @@ def test_no_point_of_a_path_stands_twice() -> None:
     for mark in (3.0, 4.0, 4.0 + 1e-7, 8.0):  # 8 is the end, once
         assert int((flow.norms - mark).abs().lt(1e-8).sum()) == 1
     assert float(flow.norms.max()) == pytest.approx(8.0)
+
+
+def test_a_point_that_stands_twice_does_not_stop_the_clock() -> None:
+    _, _, corpus = ragged(5)
+    flow = gradient_flow(float64_model(9, 30, 5), corpus, max_norm=8.0)
+    twice = torch.tensor([0, 1, 2, 2, *range(3, len(flow.cls))])
+    again = replace(flow, cls=flow.cls[twice], log_gradient=flow.log_gradient[twice])
+    assert torch.allclose(again.log_time, flow.log_time[twice])
 
 
 def test_attention_and_loss_are_those_of_the_model() -> None:
