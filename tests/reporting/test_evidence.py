@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control, fisher_exact
 from attnsel import Corpus, Vocab
 from attnsel.evidence.leans import shrunken_lean
 from attnsel.reporting.evidence import pair_table, token_table, with_attention
-from attnsel.reporting.order import in_order
+from attnsel.reporting.order import in_order, read_texts
 from attnsel.reporting.pairs import neighbours, pair_q
 from attnsel.reporting.splits import Sample
 from attnsel.statistics import label_z
@@ -207,3 +207,18 @@ def test_the_attention_rank_of_a_single_token_is_none():
     table = token_table(sampled(corpus), sampled(corpus))
     table = with_attention(table, torch.zeros(1))
     assert table["attention rank"].tolist() == [0]
+
+
+def test_texts_are_read_once_for_their_bags_and_their_order():
+    texts = ["good film . Good", "", "a film , a", None, "b é b", "b"]
+    labels = [1, 1, 0, 0, 1, None]
+    corpus, order = read_texts(texts, labels, tokenize=None, name="mine")
+    assert corpus.texts == ("good film . Good", "a film , a", "b é b")
+    assert corpus.left_out == {"text": [1, 3], "label": [5]}
+    rows = np.array([4, 0, 2])
+    again = in_order(corpus[[2, 0, 1]])
+    assert order.at(rows).ids.tolist() == again.ids.tolist()
+    assert order.at(rows).sizes.tolist() == again.sizes.tolist() == [4, 5, 5]
+    expected = Corpus.from_texts(texts, labels, min_count=1, on_bad_rows="ignore")
+    assert corpus.vocab == expected.vocab
+    assert (corpus.counts != expected.counts).nnz == 0
