@@ -151,7 +151,8 @@ def _sides_of_groups(
     until = np.where(skipped, count, whole_group)
     first_without = np.minimum.reduceat(until, begins)
     of_group, column = np.divmod(key[begins], P)
-    label_with = labels[row[begins]]
+    first_with = row[begins]
+    label_with = labels[first_with]
     held = _by_class(column, label_with, P, n_classes)
     # Groups that hold no column of theirs lack it by their first row ...
     label_of_group = labels[starts]
@@ -162,4 +163,5 @@ def _sides_of_groups(
     row_without = starts[of_group] + first_without
     label_without = labels[row_without[is_left]]
     lacking = _by_class(column[is_left], label_without, P, n_classes)
-    return held, whole - holders + lacking
+    without_any = whole - holders
+    return held, without_any + lacking

@@ -59,8 +59,9 @@ def _firsts_alike(sketch: np.ndarray) -> np.ndarray:
         _, first, of = np.unique(band, axis=0, return_index=True, return_inverse=True)
         other = first[of.ravel()]
         is_same = sketch == sketch[other]
-        alike = is_same.mean(axis=1) >= ALIKE
-        own = linked(own, np.where(alike, other, no_other))
+        share = is_same.mean(axis=1)
+        partner = np.where(share >= ALIKE, other, no_other)
+        own = linked(own, partner)
     _, first, of = np.unique(own, return_index=True, return_inverse=True)
     return first[of]
 

@@ -94,14 +94,18 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         texts = _strings(X)
         vocab = self.model_.vocab
         assert vocab is not None  # that of the corpus it was trained on
-        tokens = (split_with(vocab.tokenize, text) for text in texts)
-        known = [any(token in vocab for token in of_text) for of_text in tokens]
+        known = []
+        for text in texts:
+            tokens = split_with(vocab.tokenize, text)
+            known.append(any(token in vocab for token in tokens))
         probabilities = np.tile(self.prior_, (len(texts), 1))
         if any(known):
             readable = list(compress(texts, known))
-            logits = self.model_(Corpus.from_texts(readable, vocab=vocab)).double()
+            corpus = Corpus.from_texts(readable, vocab=vocab)
+            logits = self.model_(corpus).double()
             if logits.ndim == 1:
-                logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+                of_first = torch.zeros_like(logits)
+                logits = torch.stack([of_first, logits], dim=1)
             probabilities[known] = logits.softmax(dim=1)
         return probabilities
 

@@ -119,12 +119,13 @@ def _table(
     classes = train.corpus.classes
     names = np.array([str(name) for name in classes])
     per_class = class_sizes(train.corpus)
+    base = per_class / per_class.sum()
     held = found.sum(axis=1)
     held_again = again.sum(axis=1)
     with np.errstate(invalid="ignore"):  # what no text holds has no share: nan
         share = found / held[:, None]
         new = again / held_again[:, None]
-    excess = share > per_class / per_class.sum()
+    excess = share > base
     candidates = np.where(excess, q, 2.0)  # q is at most 1
     own = candidates.argmin(axis=1)
     shrunken = shrunken_shares(found, per_class)

@@ -87,6 +87,11 @@ class _Axis:
         share = (values - low) / (high - low)
         return self.first + share * (self.last - self.first)
 
+    def places_of_ticks(self) -> Iterator[tuple[float, float]]:
+        """Yield the ticks, each with its place."""
+        places = self.at(self.ticks)
+        yield from zip(self.ticks, places, strict=True)
+
 
 def _round_step(rough: float) -> float:
     """Return the least of 1, 2, 5, 10, 20, ... times a power of ten from a step on."""
@@ -98,16 +103,18 @@ def _round_step(rough: float) -> float:
 def _frame(x: _Axis, y: _Axis, name: str) -> Iterator[str]:
     """Yield both axes with their ticks and names, `name` that of the horizontal one."""
     lines = f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"
-    below, beside = BOTTOM + 19, LEFT - 9
-    for value, place in zip(x.ticks, x.at(x.ticks), strict=True):
+    below = BOTTOM + 19
+    for value, place in x.places_of_ticks():
         lines += f"M{place:.1f} {BOTTOM}v5"
         yield _text(place, below, _written(value), "middle")
-    for value, place in zip(y.ticks, y.at(y.ticks), strict=True):
+    beside = LEFT - 9
+    for value, place in y.places_of_ticks():
         lines += f"M{LEFT} {place:.1f}h-5"
         yield _text(beside, place + 4, _written(value), "end")
     yield f'<path d="{lines}" fill="none" stroke="currentColor"/>'
     centre = (LEFT + RIGHT) / 2
-    yield _text(centre, HEIGHT - 10, name, "middle")
+    bottom = HEIGHT - 10
+    yield _text(centre, bottom, name, "middle")
     middle = (TOP + BOTTOM) / 2
     yield f'<g transform="rotate(-90 14 {middle})">'
     yield _text(14, middle, "attention score", "middle")
@@ -127,8 +134,9 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
 
 def _dots(places: np.ndarray, colour: str, size: float) -> str:
     """Return dots at places (n, 2); those of one place are drawn once."""
-    distinct = np.unique(places.round(), axis=0).astype(int)
-    path = "".join(f"M{x} {y}h0" for x, y in distinct.tolist())
+    distinct = np.unique(places.round(), axis=0)
+    dots = distinct.astype(int).tolist()
+    path = "".join(f"M{x} {y}h0" for x, y in dots)
     look = f'stroke="{colour}" stroke-width="{size}" stroke-linecap="round"'
     return f'<path d="{path}" fill="none" opacity=".6" {look}/>'
 

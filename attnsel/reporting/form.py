@@ -65,7 +65,8 @@ def form_table(
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
-    blocks = [[kinds_of(corpus.texts or ()) for corpus in corpora]]
+    kinds = [kinds_of(corpus.texts or ()) for corpus in corpora]
+    blocks = [kinds]
     for size in EDGES:
         for side in ("begins", "ends"):
             phrases, *holds = _edges(corpora, (order, again), size, side)
@@ -74,7 +75,8 @@ def form_table(
     holds, held = (
         csr_array(hstack(part, format="csr")) for part in zip(*blocks, strict=True)
     )
-    often = np.flatnonzero(holds.sum(axis=0) >= LEAST_TEXTS)
+    texts = holds.sum(axis=0)
+    often = np.flatnonzero(texts >= LEAST_TEXTS)
     kept = [names[i] for i in often]
     return trait_table(train, test, kept, holds[:, often], held[:, often])
 
@@ -113,11 +115,15 @@ def _edges(
         code, _ = pd.factorize(code * V + column)
     codes, first, place = np.unique(code, return_index=True, return_inverse=True)
     n_learned = len(rows[0])
-    learned, held_out = place[:n_learned], place[n_learned:]
+    learned = place[:n_learned]
+    held_out = place[n_learned:]
     times = np.bincount(learned, minlength=len(codes))
     often = times >= LEAST_TEXTS
-    known = words[first[often]].tolist()
-    phrases = [" ".join(vocab[i] for i in phrase) for phrase in known]
+    known = words[first[often]]
+    phrases = []
+    for phrase in known.tolist():
+        tokens = [vocab[i] for i in phrase]
+        phrases.append(" ".join(tokens))
     holds = []
     for corpus, texts, columns in zip(corpora, rows, (learned, held_out), strict=True):
         shape = len(corpus), len(codes)

@@ -71,11 +71,12 @@ class Misread:
 
 def share_of(right: np.ndarray) -> Share:
     """Return the share of cases that are right, bool (n,), with its interval."""
+    n = len(right)
     count = int(right.sum())
-    test = scipy.stats.binomtest(count, len(right))
+    test = scipy.stats.binomtest(count, n)
     interval = test.proportion_ci(method="wilson")
     return Share(
-        value=count / len(right),
+        value=count / n,
         low=float(interval.low),
         high=float(interval.high),
     )
@@ -307,9 +308,11 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
 
 def _against(scores: Tensor, one: int, other: int) -> Tensor:
     """Return E p and E v of one class less that of another, (V, 2)."""
-    a, values = scores[:, :1], scores[:, 1:]
+    a = scores[:, :1]
+    values = scores[:, 1:]
     if values.shape[1] == 1:
         of_first = torch.zeros_like(values)
         values = torch.cat([of_first, values], dim=1)
-    gap = values[:, [one]] - values[:, [other]]
+    of_one, of_other = values[:, [one]], values[:, [other]]
+    gap = of_one - of_other
     return torch.cat([a, gap], dim=1)

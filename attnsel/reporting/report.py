@@ -180,7 +180,8 @@ def evidence_of(parts: Parts, rate: float) -> dict[str, Any]:
     """Return the tables of what the label hangs on, and examples of what is found."""
     log.info("looking at tokens, pairs, beginnings and ends")
     one, other = parts.train.firsts(), parts.test.firsts()
-    order, again = parts.order.at(one.rows), parts.order.at(other.rows)
+    order = parts.order.at(one.rows)
+    again = parts.order.at(other.rows)
     seen = neighbours(one.corpus, order)
     held_out = neighbours(other.corpus, again, seen.ids)
     tables = {

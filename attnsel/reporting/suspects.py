@@ -98,12 +98,14 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     surest = np.argsort(-lead, kind="stable")
     rows = rows[surest]
     names = np.array([str(name) for name in sample.corpus.classes], object)
+    name_of_label, name_read = names[labels], names[read]
     texts = sample.corpus.texts or [""] * len(labels)
+    beginnings = [texts[row][:SHOWN] for row in rows]
     columns = {
         "row": sample.rows[rows],
-        "label": names[labels[rows]],
-        "read": names[read[rows]],
+        "label": name_of_label[rows],
+        "read": name_read[rows],
         "probability": own[rows],
-        "text": [texts[row][:SHOWN] for row in rows],
+        "text": beginnings,
     }
     return pd.DataFrame(columns)

@@ -160,17 +160,21 @@ def _is_uneven(train: Corpus) -> bool:
 
 
 def _tiles(report: Findings) -> list[tuple[str, str]]:
-    tiles = [
-        (f"{len(report.train) + len(report.test):,}", "texts"),
-        (f"{report.train.n_classes:,}", "classes"),
+    n_texts = len(report.train) + len(report.test)
+    n_classes = report.train.n_classes
+    tiles = [(f"{n_texts:,}", "texts"), (f"{n_classes:,}", "classes")]
+    if report.model is None:
+        return tiles
+    n_tokens = len(report.tokens)
+    found_tokens = len(report.found(report.tokens))
+    found_pairs = len(report.found(report.pairs))
+    share = report.accuracy["attention"].value
+    return [
+        *tiles,
+        (f"{found_tokens:,}", f"of {n_tokens:,} tokens beyond luck"),
+        (f"{found_pairs:,}", "pairs beyond luck"),
+        (f"{share:.1%}", "of the held-out texts classified correctly"),
     ]
-    if report.model is not None:
-        finds = len(report.found(report.tokens))
-        share = report.accuracy["attention"].value
-        tiles.append((f"{finds:,}", f"of {len(report.tokens):,} tokens beyond luck"))
-        tiles.append((f"{len(report.found(report.pairs)):,}", "pairs beyond luck"))
-        tiles.append((f"{share:.1%}", "of the held-out texts classified correctly"))
-    return tiles
 
 
 def _groups(kind: str, finds: pd.DataFrame, report: Findings) -> list[Group]:
