@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,17 @@ import pytest
 import torch
 
 from attnsel import AttentionClassifier, Corpus, Vocab
+from attnsel.reporting import quality
 from attnsel.reporting.leaks import examples
 from attnsel.reporting.order import in_order
 from attnsel.reporting.pairs import neighbours, pair_q
-from attnsel.reporting.quality import accuracies, masked_table, read_without, shuffled
+from attnsel.reporting.quality import (
+    accuracies,
+    best_steps,
+    masked_table,
+    read_without,
+    shuffled,
+)
 
 
 def places(texts: list[str], labels: list[int], word: str, label: int) -> list[str]:
@@ -160,3 +168,30 @@ def test_a_token_that_the_model_does_not_have_is_not_masked():
     tokens = pd.DataFrame({"id": [2, 1, 0]})
     table = masked_table(seen, corpus, AttentionClassifier(2, 4), 1, tokens)
     assert table["token"].tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize(("n", "apart"), [(5, 1), (19, 1), (20, 2), (100, 10)])
+@pytest.mark.parametrize(("losses", "steps"), [([0.9, 0.5, 0.2, 0.4], 2), ([1, 2], 1)])
+def test_steps_are_chosen_on_a_tenth_of_the_texts(monkeypatch, n, apart, losses, steps):
+    # Each text is known by its length.
+    corpus = Corpus.from_tokens(
+        [[0] * (1 + i) for i in range(n)], [0, 1] * (n // 2) + [0] * (n % 2), ["a"]
+    )
+    asked = []
+
+    def fit(model, rest, **given):
+        asked.append((rest, given))
+        return SimpleNamespace(test_loss=torch.tensor(losses))
+
+    monkeypatch.setattr(quality, "fit", fit)
+    assert best_steps(corpus, seed=3) == steps
+    ((rest, given),) = asked
+    validation = given.pop("test")
+    assert given == {"steps": 30, "lr": 0.02}
+    assert len(validation) == apart
+    lengths = [*rest.lengths.tolist(), *validation.lengths.tolist()]
+    assert sorted(lengths) == list(range(1, n + 1))
+    best_steps(corpus, seed=4)
+    if n > 5:  # another seed sets others apart
+        others = asked[1][1]["test"].lengths
+        assert not torch.equal(others, validation.lengths)
