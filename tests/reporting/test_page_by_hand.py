@@ -335,3 +335,11 @@ def test_classes_of_like_sizes_are_not_said_to_differ():
         tokens=pd.DataFrame(TOKENS[:1], columns=EVIDENCE),
     )
     assert "The classes differ in size" not in even.html()
+
+
+def test_where_all_is_shown_nothing_is_said_of_more_and_texts_are_no_groups(page):
+    for heading in ("What to look at", "Tokens beyond luck"):
+        assert not re.search(r"\d+ (more|others)|[Aa]nd \d+", page.words(heading))
+    text = by_hand().html()
+    assert "distinct texts" in text and "groups (" not in text
+    assert "groups (film)" in by_hand(grouped="film").html()

@@ -133,3 +133,11 @@ def test_columns_are_taken_for_groups_by_name_kind_and_shared_values():
         }
     )
     assert suggested_groups(rest) == [("Film name", 2), ("shop_id", 2)]
+
+
+def test_both_parts_have_the_name_of_the_file(tmp_path):
+    file = tmp_path / "films.csv"
+    table([text(i) for i in range(20)]).to_csv(file, index=False)
+    parts = read(file)
+    for sample in (parts.train, parts.test, joined(parts)):
+        assert sample.corpus.name == "films"
