@@ -22,7 +22,7 @@ def draw_bound(
     axes.loglog(R, gap, color="black", label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=CONTRAST, label="Theorem A, $C / \\|p\\|$")
     axes.axhline(null, color=NEUTRAL, lw=1)
-    axes.text(R[-1], null, "$h$", ha="right", va="bottom")
+    axes.text(float(R[-1]), null, "$h$", ha="right", va="bottom")
     late = R[R > 300]
     law = float(gap[-1]) * (R[-1] / late) ** 2
     axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
