@@ -28,7 +28,7 @@ def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
     class's share less the mean share of the others.
 
     Tokens of every number of texts share the prior. On reviews of films those in fewer
-    than five lean more in other reviews than is returned, those in ten or more about so.
+    than five lean more in other reviews than is returned, those in ten or more do not.
 
     Tokens are taken one by one. A few sequences that hold most tokens therefore give
     all of them one lean in common: of two even classes, h of one class among m that
