@@ -94,7 +94,11 @@ def test_a_stored_run_again_and_its_cosine_is_above_its_share() -> None:
     assert shares[-1] == pytest.approx(found["l2"], rel=1e-5)
     cosines = p @ problem.best.direction.numpy() / np.linalg.norm(p, axis=1)
     assert (cosines > shares).all()
-    assert all(r["cos l2"] > r["l2"] for r in rows if "cos l2" in r)
+    measured = [r for r in rows if "cos l2" in r]
+    # All leads of h are equal: there the two are one.
+    of_h = [r for r in measured if r["optimizer"] == "separator"]
+    assert all(r["cos l2"] == r["l2"] for r in of_h) and of_h
+    assert all(r["cos l2"] > r["l2"] for r in measured if r not in of_h)
 
 
 @pytest.mark.weekly
