@@ -126,13 +126,13 @@ async function go(lab, steps, anew = false) {
   const {root, part, kind} = lab, seen = root.querySelectorAll(".seen");
   part(".play").disabled = true;
   seen.forEach((section) => { section.hidden = false; });
-  await soon();
-  if (lab.kind !== kind) { return; }  // another tab is open
-  if (!lab.worker) {
+  await later();
+  if (lab.kind === kind && !lab.worker) {
     lab.worker = newWorker(lab);
-    await soon();
+    await later();
     look(lab);
   }
+  if (lab.kind !== kind) { return; }  // another tab is open
   const {worker} = lab;
   if (kind === "reviews" && !lab.loaded) {
     part(".status").textContent = "fetching the reviews …";
@@ -168,7 +168,7 @@ function newWorker(lab) {
 }
 
 // On a slow phone what a click does would be one long task: the rest waits for the next.
-const soon = () => new Promise((done) => { setTimeout(done); });
+const later = () => new Promise((done) => { setTimeout(done); });
 
 const send = ({worker}, name, content, transferred = []) =>
   worker?.postMessage([name, content], transferred);
