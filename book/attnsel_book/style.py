@@ -4,6 +4,7 @@ import base64
 import html
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from cycler import cycler
 from IPython import get_ipython
+from IPython.core.pylabtools import print_figure
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
@@ -42,8 +44,27 @@ def use_style() -> None:
     """
     pyplot.style.use("attnsel_book.figures")
     pyplot.rcParams["axes.prop_cycle"] = cycler(color=CURVES)
-    if get_ipython() is not None:
-        set_matplotlib_formats("svg", metadata={"Date": None})
+    shell = get_ipython()
+    if shell is not None:
+        set_matplotlib_formats("svg")
+        shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG, its pictures of thousands of points as small ones."""
+    drawn = print_figure(figure, "svg", metadata={"Date": None})
+    return re.sub(r"(?<=data:image/png;base64,)[^\"]+", _with_palette, drawn)
+
+
+def _with_palette(picture: re.Match[str]) -> str:
+    """Return a PNG in base64 with 128 colours, if that is shorter.
+
+    Where translucent points lie on each other there are thousands of shades.
+    """
+    file = BytesIO()
+    with Image.open(BytesIO(base64.b64decode(picture[0]))) as image:
+        image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG", optimize=True)
+    return min(picture[0], base64.b64encode(file.getvalue()).decode(), key=len)
 
 
 def token_scatter(

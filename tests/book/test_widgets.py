@@ -1,12 +1,17 @@
+import base64
 import html.parser
 import re
+from io import BytesIO
 
 import matplotlib
 import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
+from matplotlib_inline import backend_inline as inline
+from PIL import Image
 
 from attnsel.statistics import binned
 from attnsel_book import coloured_text, frames, show_text, style, token_scatter
@@ -129,16 +134,44 @@ def test_an_svg_is_the_same_on_each_run(tmp_path):
 
 
 def test_in_a_notebook_figures_are_svg_without_a_date(monkeypatch):
-    asked = {}
-    monkeypatch.setattr(style, "get_ipython", lambda: "a shell")
-    monkeypatch.setattr(
-        style,
-        "set_matplotlib_formats",
-        lambda *kinds, **how: asked.update({kinds: how}),
-    )
+    shell = InteractiveShell()
+    monkeypatch.setattr(style, "get_ipython", lambda: shell)
+    monkeypatch.setattr(inline, "get_ipython", lambda: shell)
     with matplotlib.rc_context():
         use_style()
-    assert asked == {("svg",): {"metadata": {"Date": None}}}
+        figure, axes = pyplot.subplots()
+        axes.scatter([1, 2], [3, 1])
+        shown, _ = shell.display_formatter.format(figure)
+        pyplot.close(figure)
+    assert [kind for kind in shown if kind.startswith("image/")] == ["image/svg+xml"]
+    assert "<dc:date>" not in shown["image/svg+xml"]
+
+
+def pictures(drawn):
+    """Return the pictures within an SVG, in the modes that they are stored in."""
+    held = re.findall(r'data:image/png;base64,([^"]+)"', drawn)
+    return [Image.open(BytesIO(base64.b64decode(data))) for data in held]
+
+
+def test_thousands_of_points_are_a_small_picture_that_looks_the_same():
+    with matplotlib.rc_context():
+        use_style()
+        figure, axes = pyplot.subplots()
+        points = torch.randn(2, 4000, generator=torch.Generator().manual_seed(0))
+        token_scatter(axes, points[0].clip(-1, 1), points[1])
+        written = BytesIO()
+        figure.savefig(written, format="svg", dpi=figure.dpi, bbox_inches="tight")
+        drawn = style.svg(figure)
+        pyplot.close(figure)
+    (before,), (after,) = pictures(written.getvalue().decode()), pictures(drawn)
+    assert (before.mode, after.mode) == ("RGBA", "P")
+    assert len(drawn) < 0.6 * len(written.getvalue())
+    shades = []
+    for picture in (before, after):
+        paper = Image.new("RGBA", picture.size, "white")
+        paper.alpha_composite(picture.convert("RGBA"))
+        shades.append(np.asarray(paper, dtype=float))
+    assert np.abs(shades[0] - shades[1]).mean() < 3  # of 255
 
 
 def test_token_scatter_draws_tokens_means_and_deviations():
