@@ -381,8 +381,11 @@ def kernel(test: Callable[..., None]) -> Callable[..., None]:
 def test_execute_stores_outputs_and_repeats_itself(tmp_path):
     styled = "import pandas as pd; pd.DataFrame([1]).style.hide()"
     path = notebook_file(tmp_path, "6 * 7", "print('done')", styled)
-    execute.run(path, 60)
+    said = execute.run(path, 60)
     first = path.read_text()
+    assert re.fullmatch(
+        r"\d+ s, 0\.[1-3]\d GB: \*From top to bottom .* nothing\.\*", said
+    )
     result, printed, _ = code(path)
     assert result.outputs[0].data["text/plain"] == "42"
     assert printed.outputs[0].text == "done\n"
@@ -409,6 +412,49 @@ def test_execute_leaves_the_file_of_a_bad_run(tmp_path, source, message):
     with pytest.raises(RuntimeError, match=message):
         execute.run(path, 60)
     assert path.read_bytes() == before
+
+
+def test_execute_stores_what_was_measured_and_the_figure_of_the_readme(
+    tmp_path, monkeypatch
+):
+    path = notebook_file(tmp_path, "figure()", 'load_corpus("imdb")')
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].metadata.tags = [execute.README_TAG]
+    nbformat.write(notebook, path)
+    figure = tmp_path / "figure.svg"
+    monkeypatch.setattr(execute, "README_FIGURE", figure)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+
+    def stand_in(client):
+        new = nbformat.v4
+        assert (client.timeout, client.kernel_name) == (60, "python3")
+        drawn, _, used = (cell for cell in client.nb.cells if cell.cell_type == "code")
+        drawn.outputs = [new.new_output("display_data", {"image/svg+xml": "<svg>é"})]
+        used.outputs = [new.new_output("stream", text="12.5\n2040000000\n")]
+
+    monkeypatch.setattr(execute, "execute", stand_in)
+    told = (
+        "*From top to bottom this chapter takes about 15 s on 2 CPU cores and 2.0 GB "
+        "of memory. It downloads 83 MB of reviews the first time.*"
+    )
+    assert execute.run(path, 60) == f"12 s, 2.04 GB: {told}"
+    stored = nbformat.read(path, as_version=4)
+    assert stored.cells[0].source == told
+    assert [cell.source for cell in stored.cells[1:]] == [
+        *("figure()", 'load_corpus("imdb")')
+    ]
+    assert path.read_text("utf-8").endswith("\n}\n")
+    assert figure.read_text("utf-8") == "<svg>é"
+    notebook.cells[0].metadata.tags = []
+    nbformat.write(notebook, path)
+    assert execute.run(path, 60) == "12 s, 2.04 GB: no summary cell"
+
+    def too_long(_):
+        raise TimeoutError("60 s")
+
+    monkeypatch.setattr(execute, "execute", too_long)
+    with pytest.raises(RuntimeError, match="a cell fails\n60 s"):
+        execute.run(path, 60)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -442,6 +488,148 @@ def test_execute_stores_all_files_or_none(tmp_path):
     assert old.read_text() == "new"
     assert (tmp_path / "fresh.svg").read_text(encoding="utf-8") == "é"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(4.9, 5), (5, 5), (5.1, 10), (599, 600), (700, 600)]
+)
+def test_summary_says_the_next_longer_time_of_a_list(monkeypatch, seconds, told):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert execute.summary(seconds, 1e6, 0, "") == (
+        f"*From top to bottom this chapter takes about {told} s on 1 CPU core and "
+        "0.1 GB of memory. It downloads nothing.*"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cores", "seconds", "gigabytes", "told"),
+    [
+        (2, 20, 2, "30 s on 2 CPU cores and 1.5 GB"),
+        (2, 19, 1.9, "20 s on 2 CPU cores and 1.5 GB"),
+        (2, 30, 1.1, "30 s on 2 CPU cores and 1.5 GB"),
+        (2, 31, 2.1, "40 s on 2 CPU cores and 2.1 GB"),
+        (2, 25, 0.9, "30 s on 2 CPU cores and 0.9 GB"),
+        (1, 20, 2, "20 s on 1 CPU core and 1.5 GB"),
+    ],
+)
+def test_summary_stands_while_it_is_within_a_third(
+    monkeypatch, cores, seconds, gigabytes, told
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", str(cores))
+    old = "takes about 30 s on 2 CPU cores and 1.5 GB of memory"
+    new = execute.summary(seconds, gigabytes * 1e9, 0, old)
+    assert f"about {told} of memory" in new
+
+
+def test_summary_counts_the_cores_of_the_machine_where_no_number_is_set(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for cores, told in ((8, "8 CPU cores"), (None, "1 CPU core ")):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert told in execute.summary(1, 1e9, 0, "")
+
+
+def test_what_says_where_and_when_a_notebook_ran_is_gone():
+    new = nbformat.v4
+    shown = {
+        "text/plain": "<map object at 0x7fab12>, <at 0x1f> and 0x2f",
+        "text/html": '<style>#T_0a1f3_row0 {} #T_0a1f3 {}</style><p id="T_0a1f3">T_0a',
+    }
+    outputs = [
+        new.new_output("stream", text="at 0x1f>"),
+        new.new_output("display_data", {execute.LIVE: {}, "text/plain": "live"}),
+        new.new_output("execute_result", shown),
+        new.new_output("error", ename="E"),
+    ]
+    kept = {"tags": ["a"], "mystnb": {"image": {"alt": "x"}}}
+    cells = [
+        new.new_code_cell("1", id="cell", outputs=outputs, metadata=kept | {"when": 1}),
+        new.new_markdown_cell("text", metadata={"tags": ["b"], "collapsed": True}),
+    ]
+    notebook = new.new_notebook(cells=cells, metadata={"authors": ["I"]})
+    execute.clean(notebook)
+    assert notebook.metadata == execute.METADATA
+    code, text = notebook.cells
+    assert (code.metadata, text.metadata) == (kept, {"tags": ["b"]})
+    assert [output.output_type for output in code.outputs] == [
+        *("stream", "execute_result", "error")
+    ]
+    assert code.outputs[0].text == "at 0x1f>"
+    assert code.outputs[1].data == {
+        "text/plain": "<map object>, <at 0x1f> and 0x2f",
+        "text/html": '<style>#T_cell_row0 {} #T_cell {}</style><p id="T_cell">T_0a',
+    }
+
+
+def test_noise_is_what_stands_on_standard_error():
+    new = nbformat.v4
+    outputs = [
+        new.new_output("stream", name="stderr", text="loud"),
+        new.new_output("stream", name="stdout", text="said"),
+        new.new_output("display_data", {"text/plain": "shown"}),
+    ]
+    cells = [new.new_markdown_cell("x"), new.new_code_cell("1", outputs=outputs)]
+    cells.append(new.new_code_cell("2", outputs=outputs[:1]))
+    assert execute.noise(new.new_notebook(cells=cells)) == ["loud", "loud"]
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    """What `tools.execute` was asked to run, of the book or elsewhere."""
+    for name in "abc":
+        (tmp_path / f"{name}.ipynb").touch()
+    ran = []
+
+    def run(path, seconds):
+        ran.append((path, seconds))
+        if len(ran) == 2:
+            raise {"bad": RuntimeError, "lost": OSError, "stop": KeyboardInterrupt}[
+                os.environ["HOW"]
+            ]("so it is")
+        return "5 s"
+
+    monkeypatch.setattr(execute, "run", run)
+    monkeypatch.setattr(execute, "BOOK", tmp_path)
+    sent = []
+    monkeypatch.setattr(signal, "signal", lambda *what: sent.append(what))
+    return ran, sent
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "names", "said"),
+    [
+        ("bad", 1, "abc", "b.ipynb is left as it was: so it is"),
+        ("lost", 1, "abc", "b.ipynb is left as it was: so it is"),
+        ("stop", 130, "ab", "interrupted: b.ipynb is left as it was"),
+    ],
+)
+def test_execute_says_of_each_chapter_how_it_went(
+    asked, tmp_path, monkeypatch, capsys, how, status, names, said
+):
+    monkeypatch.setenv("HOW", how)
+    monkeypatch.setattr("sys.argv", ["execute.py"])
+    ran, sent = asked
+    assert execute.main() == status
+    assert ran == [(tmp_path / f"{name}.ipynb", 600) for name in names]
+    to = signal.default_int_handler
+    assert sent == [(signal.SIGINT, to), (signal.SIGTERM, to)]
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [f"{name}.ipynb: 5 s" for name in names if name != "b"]
+    assert err == f"{said}\n"
+
+
+def test_execute_runs_chapters_by_name_or_path(asked, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "there" / "d.ipynb"
+    path.parent.mkdir()
+    path.touch()
+    monkeypatch.setattr("sys.argv", ["execute.py", str(path), "--timeout", "7"])
+    assert execute.main() == 0
+    assert asked[0] == [(path, 7)]
+    monkeypatch.setattr("sys.argv", ["execute.py", "x", "a", "y"])
+    with pytest.raises(SystemExit) as ended:
+        execute.main()
+    assert ended.value.code == 2
+    said = f"no such chapter: {tmp_path / 'x.ipynb'}, {tmp_path / 'y.ipynb'}\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_summary_changes_only_when_the_figures_do():

@@ -10,6 +10,7 @@ from scipy.stats import mannwhitneyu
 
 import attnsel
 from attnsel import Corpus
+from attnsel.reporting import figures
 from attnsel.reporting.copies import near_copies
 from attnsel.reporting.form import (
     KINDS,
@@ -262,3 +263,21 @@ def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
     few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
     with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
         attnsel.report(few)
+
+
+def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
+    some = measure_table(sampled(["a b", "c", "d e"], [0, 1, 0]))
+    alone = sampled(["a b", "c", "d e"], [0, 1, 0])
+    alone.corpus.labels[:] = 0
+    none = measure_table(alone)
+    assert len(none) == 0 < len(some)
+    assert set(none.columns) == set(some.columns)
+    assert {"class", "measure", "unit", "q"} <= set(none.columns)
+
+
+def test_of_three_classes_a_lean_is_that_above_all_texts_to_the_class_of_most():
+    texts = ["x y", "x x y", "y z", "y"]
+    corpus = Corpus.from_texts(texts, ["a", "a", "b", "c"], min_count=1)
+    lean = dict(zip(corpus.vocab, figures._greatest_lean(corpus), strict=True))
+    # All texts of a hold x, and half of all are of a: 1 and 1/4. One of four is of b.
+    assert lean == pytest.approx({"x": 1 - 1 / 4, "y": 0, "z": 1 + 1 / 8})

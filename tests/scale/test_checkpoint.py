@@ -139,6 +139,23 @@ def test_a_checkpoint_belongs_to_its_texts_labels_and_start(saved):
             assert torch.equal(value, start[name])
 
 
+def test_a_checkpoint_belongs_to_what_it_was_tested_on(saved, tmp_path):
+    corpus, settings = saved
+    settings |= {"checkpoint": tmp_path / "tested"}
+    test = corpus[:9]
+    counts, labels = test.counts.copy(), test.labels.clone()
+    counts.data[7] += 1
+    labels[3] = 1 - labels[3]
+    fit(AttentionClassifier(9, 6), corpus, test=test, **settings)
+    for other, message in (
+        (Corpus(counts, test.labels, test.vocab), "test texts: .* in the checkpoint"),
+        (Corpus(test.counts, labels, test.vocab), "test labels: .* in the checkpoint"),
+        (None, "test: False here, but True in the checkpoint"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            fit(AttentionClassifier(9, 6), corpus, test=other, **settings)
+
+
 def test_a_folder_that_is_not_there_is_told_before_the_first_step(saved):
     corpus, settings = saved
     path = settings["checkpoint"].parent / "nowhere" / "run.pt"
