@@ -17,10 +17,12 @@ from scipy.stats import betabinom, binom, false_discovery_control, fisher_exact
 from attnsel import Corpus, Vocab, posterior_difference
 from attnsel.evidence.leans import STRENGTHS, shrunken_lean, shrunken_shares
 from attnsel.evidence.luck import (
+    LEVEL,
     beyond_luck,
     hypergeometric_p,
     luck_p,
     q_values,
+    testable,
     texts_by_class,
 )
 from attnsel.statistics import class_sizes, label_z
@@ -289,3 +291,18 @@ def test_shrunken_shares_are_means_of_the_likeliest_mixture():
     shrunk = shrunken_shares(found, per_class)
     np.testing.assert_allclose(shrunk[:, 1], by_hand, atol=0.01)
     np.testing.assert_allclose(shrunk.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("least", "expected"),
+    [
+        ([LEVEL], [True]),  # at most LEVEL / 1, and no more than one test
+        ([LEVEL, LEVEL], [False, False]),  # two at K = 1, none at K = 2
+        ([LEVEL, LEVEL / 2], [False, True]),
+        ([LEVEL / 2, LEVEL / 2, LEVEL / 2], [False, False, False]),
+        ([1.1 * LEVEL], [False]),
+        ([], []),
+    ],
+)
+def test_a_test_whose_least_p_is_the_level_itself_counts(least, expected):
+    assert testable(np.array(least)).tolist() == expected

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import warnings
+import zlib
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from attnsel import Corpus, Vocab
+from attnsel import AttentionClassifier, Corpus, Vocab, fit
 from tools import lab, lab_data
 
 
@@ -89,3 +94,87 @@ def test_reviews_are_stored_as_a_call_with_their_counts(tmp_path, monkeypatch, c
     assert (stored["tokens"], stored["size"]) == (["gut", "schön"], 3)
     assert stored["labels"] == "1010"
     assert capsys.readouterr().out == f"{tmp_path / 'some.js'}: 0 kB\n"
+
+
+def test_all_counts_can_be_read_again():
+    vocab = Vocab([f"w{i}" for i in range(600)], ["no", "yes"])
+    texts = [[0] * 255 + [599], [300, 1, 1]]
+    train = Corpus.from_tokens(texts, ["no", "yes"], vocab)
+    test = Corpus.from_tokens([[258, 2]], ["yes"], vocab)
+    stored = lab_data.packed(train, test)
+    assert (stored["size"], stored["labels"]) == (2, "011")
+    raw = zlib.decompress(base64.b64decode(str(stored["bytes"])))
+    sizes, rest = np.frombuffer(raw[:6], "<u2"), np.frombuffer(raw[6:], np.uint8)
+    low, high, counts = rest.reshape(3, 6)
+    assert sizes.tolist() == [2, 2, 2]
+    # From the token before it, from -1 on: 0, 599; 1, 300; 2, 258.
+    assert (low + 256 * high.astype(int)).tolist() == [1, 599, 2, 299, 3, 256]
+    assert counts.tolist() == [255, 1, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("times", [255, 256])
+def test_a_count_that_does_not_fit_is_refused(times):
+    corpus = Corpus.from_tokens([[0] * times, [1]], [0, 1], Vocab(["a", "b"], range(2)))
+    if times == 255:
+        assert lab_data.packed(corpus, corpus)["size"] == 2
+    else:
+        with pytest.raises(ValueError, match="a token occurs 256 times in a text"):
+            lab_data.packed(corpus, corpus)
+
+
+def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_knobs(
+    tmp_path, monkeypatch
+):
+    texts = [[0, 1], [0, 2], [3, 1], [3, 2]] * 5
+    corpus = Corpus.from_tokens(texts, [1, 1, 0, 0] * 5, Vocab(list("abcd"), range(2)))
+    drawn = []
+    monkeypatch.setattr(lab_data, "FOLDER", tmp_path)
+    monkeypatch.setattr(lab_data, "token_scatter", lambda *what: drawn.append(what))
+    lab_data.draw(corpus)
+    ((axes, leans, scores),) = drawn
+    assert leans.tolist() == [1, 0, 0, -1]
+    model = AttentionClassifier(4, 64, seed=0)
+    fit(model, corpus, steps=100, lr=0.01)
+    assert scores.tolist() == model.scores()[:, 0].tolist()
+    assert "E_s^\\top p" in axes.get_ylabel()
+    svg = (tmp_path / "still.svg").read_text("utf-8")
+    # In points: three quarters of the size that the place of it has, within one.
+    width, height = re.findall(r'viewBox="0 0 (\S+) (\S+)"', svg)[0]
+    place = lab.STILLS["reviews"]
+    wanted = [int(n) for n in re.findall(r'(?:width|height)="(\d+)"', place)]
+    assert [float(width) / 0.75, float(height) / 0.75] == pytest.approx(wanted, abs=1)
+    assert "<dc:date>" not in svg
+
+
+def test_reviews_of_both_kinds_are_written_and_the_real_ones_drawn(monkeypatch):
+    loaded, written, drawn = [], [], []
+
+    def load(source, **settings):
+        loaded.append((source, settings))
+        return SimpleNamespace(vocab=f"words of {source}", split=settings.get("split"))
+
+    monkeypatch.setattr(lab_data.attnsel, "load_corpus", load)
+    monkeypatch.setattr(
+        lab_data, "write", lambda name, *both: written.append((name, *both))
+    )
+    monkeypatch.setattr(lab_data, "draw", drawn.append)
+    with warnings.catch_warnings():
+        lab_data.main()
+        with pytest.raises(UserWarning):  # generated ones in place of real ones
+            warnings.warn("x", UserWarning, stacklevel=1)
+    assert loaded == [
+        each
+        for source in ("bundled", "imdb")
+        for each in (
+            (source, {"limit": 2000, "min_count": 10}),
+            (
+                source,
+                {"split": "test", "vocab": f"words of {source}", "limit": 1000},
+            ),
+        )
+    ]
+    assert [(name, a.split, b.split) for name, a, b in written] == [
+        ("generated", None, "test"),
+        ("imdb", None, "test"),
+    ]
+    assert drawn == [written[1][1]]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import docutils.core
 import pytest
 
 import attnsel
@@ -46,6 +47,19 @@ def test_claims_of_a_cell_are_one_line_that_opens():
 def test_a_number_to_change_is_a_field_of_a_form(line, expected):
     title = "#@title Numbers to change"
     assert form(f"# knobs\n{line}") == f"{title}\n{expected}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Head\n====\n\n- one\n\nThe\n*text*.\n\nMore.\n", "The text."),
+        ("Head\n====\n\n- one\n", "Head"),
+    ],
+)
+def test_a_page_is_described_by_its_first_paragraph_else_its_title(text, told):
+    settings = {"doctitle_xform": False}
+    document = docutils.core.publish_doctree(text, settings_overrides=settings)
+    assert pages.described(document) == told
 
 
 def test_a_table_that_a_script_draws_is_no_table_of_the_page():

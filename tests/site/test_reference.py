@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,3 +110,75 @@ def test_notes_name_the_chapters_in_the_order_of_the_book(monkeypatch):
         "Attnsel", "attnsel"
     )
     assert reference.notes("attnsel.train.nowhere") == []
+
+
+def test_what_stands_in_the_package_itself_is_listed_by_subject():
+    text = ["Before\n\n{attnsel-names}\n\nafter"]
+    reference.names(None, "book/package", text)
+    told = text[0].splitlines()
+    assert (told[0], told[-1]) == ("Before", "after")
+    groups = [line for line in told if line.startswith("### ")]
+    assert groups == [f"### {name}" for name in reference.GROUPS]
+    assert told.count("```{eval-rst}") == told.count("```") == len(groups)
+    listed = [line for line in told if line.startswith(":py:obj:")]
+    assert len(listed) == len(reference.exported())
+    model = told[told.index("### Model and training") : told.index("### Theory")]
+    place = model.index(":py:obj:`attnsel.fit <attnsel.train.fit>`")
+    summary = inspect.getdoc(attnsel.fit).split("\n\n")[0].split()
+    assert model[place + 1].startswith(f"   {' '.join(summary[:3])}")
+    assert model[place + 2] == ""
+    other = ["No list"]
+    reference.names(None, "book/package", other)
+    assert other == ["No list"]
+
+
+def test_what_is_not_ours_and_what_is_said_below_is_left_out():
+    asked = (None, "method")
+    skip = [
+        reference.skipped(*asked, name, None, False, None)
+        for name in ("set_score_request", "set_score", "reset_x_request", "set_request")
+    ]
+    assert skip == [True, None, None, None]
+
+    @dataclasses.dataclass
+    class Record:
+        a: int
+
+    class Other:
+        pass
+
+    of = [("class", Record), ("class", Other), ("function", Record)]
+    found = [reference.signature(None, k, "n", t, None, "(a)", None) for k, t in of]
+    assert found == [("", None), None, None]
+
+
+@pytest.mark.parametrize(
+    ("what", "adds"), [("function", True), ("class", True), ("method", False)]
+)
+def test_what_is_used_is_said_below_functions_and_classes(monkeypatch, what, adds):
+    monkeypatch.setattr(reference, "notes", lambda name: ["", f"of {name}"])
+    lines = ["Text."]
+    reference.after(None, what, "attnsel.train.fit", None, None, lines)
+    assert lines == ["Text.", "", "of attnsel.train.fit"][: 3 if adds else 1]
+
+
+def test_the_extension_reads_docstrings_before_and_after_their_markup():
+    did = []
+    app = SimpleNamespace(
+        setup_extension=did.append,
+        connect=lambda event, what, **how: did.append((event, what, how)),
+        config=SimpleNamespace(),
+    )
+    assert reference.setup(app)["parallel_read_safe"]
+    assert app.config.linkcode_resolve is reference.source_of
+    process = "autodoc-process-docstring"
+    assert did == [
+        "sphinx.ext.autodoc",
+        (process, reference.before, {"priority": 100}),
+        "sphinx.ext.napoleon",  # at 500
+        (process, reference.after, {"priority": 900}),
+        ("autodoc-process-signature", reference.signature, {}),
+        ("autodoc-skip-member", reference.skipped, {}),
+        ("source-read", reference.names, {}),
+        "sphinx.ext.linkcode",
+    ]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -28,6 +29,7 @@ nb_execution_mode = "off"
 numfig = True
 proof_title_format = "%t"
 html_theme = "basic"
+html_baseurl = "https://example.org/at/"
 """
 # As in the theme of the book, the text of a page is an article.
 PAGE = """{% extends "!page.html" %}
@@ -79,6 +81,20 @@ Does it rise?
 COST = "From top to bottom this chapter takes about 10 s on 1 CPU core."
 RUN = "# Landing\n\nAll in short.\n"
 ALL = "# All claims\n\nCLAIMS\n"
+NOTATION = r"""# Notation
+
+What letters mean, in
+"short" & $x$ lines.
+
+Not this.
+
+| symbol | meaning |
+| --- | --- |
+| $\eta_0 = 2$, $q$ | a step |
+| $a \in b$ | one of them |
+| $a$ | again |
+| words | no symbol |
+"""
 
 
 def claim(statement: str, measured: str, by: str = "this book") -> Any:
@@ -122,7 +138,7 @@ AXES = """<g id="axes_{0}"><g id="patch_{0}"><path d="M {1} 5 L {2} 45"/></g>
 <g transform="translate({3} 40) scale(0.1 -0.1)"/></g>"""
 PANELS = SVG.format(AXES.format(1, 10, 90, 4) + AXES.format(2, 120, 180, 112))
 DRAWING = nbformat.v4.new_output("display_data", {"image/svg+xml": PANELS})
-ORDER = "first", "last", "claims", "opening", "landing"
+ORDER = "first", "last", "claims", "opening", "landing", "notation"
 CLAIMS = [
     claim('error < 1e-3 & "small"', "0.5", by="the paper"),
     claim("it rises", "12"),
@@ -141,7 +157,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (folder / "templates").mkdir()
     (folder / "templates" / "page.html").write_text(PAGE, "utf-8")
     (folder / "conf.py").write_text(CONF, "utf-8")
-    files = {"book/last.md": LAST, "book/claims.md": ALL}
+    files = {"book/last.md": LAST, "book/claims.md": ALL, "book/notation.md": NOTATION}
     chapters = [f"book/{name}" for name in ORDER]
     toc = "```{toctree}\n" + "\n".join(chapters) + "\n```\n"
     for name, text in ({"index.md": f"# Book\n\n{toc}"} | files).items():
@@ -178,6 +194,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     paths = (folder / "out" / "book").glob("*.html")
     pages = {path.stem: path.read_text("utf-8") for path in paths}
     search = (folder / "out/_static/search/index.js").read_text("utf-8")
+    sitemap = (folder / "out" / "sitemap.xml").read_text("utf-8")
     # Once more, with another page changed, and with a formula that cannot be set.
     (folder / "book" / "last.md").write_text(f"# Last page\n\n{WRONG}", "utf-8")
     again = build(folder, "-W", "--keep-going")
@@ -185,6 +202,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return pages | {
         "warnings": done.stderr,
         "search": search,
+        "sitemap": sitemap,
         "again": again.stderr,
         "status again": str(again.returncode),
         "search again": search_again,
@@ -229,6 +247,66 @@ def test_a_second_build_over_the_first_forgets_no_name(site):
     first, second = searched(site["search"]), searched(site["search again"])
     assert set(second) == set(first) | {"A wrong formula"}
     assert second["Lemma 4.1, in our words"] == first["Lemma 4.1, in our words"]
+
+
+def test_rows_of_symbols_have_addresses_and_each_its_own(site):
+    rows = re.findall(r'<tr[^>]*id="(.*?)"', site["notation"])
+    assert rows == ["symbol-eta-0", "symbol-a", "symbol-a-2"]
+    found = searched(site["search"])
+    symbol = found["η_0 = 2, q"]
+    assert (symbol["kind"], symbol["anchor"]) == ("symbol", "symbol-eta-0")
+    assert symbol["names"] == ["η_0", "q"] and symbol["text"] == "a step"
+    assert found["a ∈ b"]["names"] == ["a"]
+    assert 'id="symbol' not in site["first"]
+
+
+def test_a_page_is_described_by_its_first_paragraph(site):
+    described = {
+        name: re.findall(r'<meta name="description" content="(.*?)" />', page, re.S)
+        for name, page in site.items()
+        if name in ORDER
+    }
+    assert described["notation"] == ["What letters mean, in “short” &amp; x lines."]
+    assert described["claims"][0].startswith("3 claims, 1 of them the paper")
+    assert described["landing"] == ["All in short."]
+    assert {len(found) for found in described.values()} == {1}
+
+
+def test_the_list_of_all_pages_has_their_addresses(site):
+    pages = sorted([f"book/{name}.html" for name in ORDER] + ["index.html"])
+    assert re.findall("<loc>(.*?)</loc>", site["sitemap"]) == [
+        f"https://example.org/at/{page}" for page in pages
+    ]
+    tree = ElementTree.fromstring(site["sitemap"].encode())
+    assert tree.tag == "{http://www.sitemaps.org/schemas/sitemap/0.9}urlset"
+    assert [len(url) for url in tree] == [1] * len(pages)
+
+
+def test_the_filter_of_claims_is_on_their_page_alone_with_all_chapters(site):
+    assert ["claims.js" in site[name] for name in ORDER] == [
+        name == "claims" for name in ORDER
+    ]
+    script = r'<script defer="defer" src="\.\./_static/claims\.js'
+    assert re.search(script, site["claims"])
+    assert '<option value="first">First page</option>' in site["claims"]
+    # All chapters or the one with claims, and whoever says so.
+    assert re.findall('<option value="(.*?)">', site["claims"]) == ["", "first", ""]
+    assert "<output>3 of 3 claims</output>" in site["claims"]
+    spoken = re.findall(r'<li data-by="(.*?)">', site["claims"])
+    assert spoken == ["the paper", "this book", "this book"]
+    assert '<ul class="claims" data-chapter="first">' in site["claims"]
+    assert re.search(r'<h2><a[^>]*href="first.html">.*?First page', site["claims"])
+
+
+def test_the_text_of_a_page_is_what_one_skips_to(site):
+    for name in ORDER:
+        assert site[name].count('<span id="text" tabindex="-1"></span>') == 1
+
+
+def test_names_in_code_have_the_colour_of_what_is_around_them(site):
+    code = re.findall(r'<div class="highlight.*?</div>', site["opening"], re.DOTALL)
+    assert code and not re.search(r'<span class="(n|nn|p|w)">', "".join(code))
+    assert """run(<span class="s1">'drawn'</span>)""" in "".join(code)
 
 
 def test_a_formula_that_cannot_be_set_fails_the_build(site):
