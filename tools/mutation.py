@@ -47,8 +47,7 @@ MODULES = {
     "attnsel_book/*.py": "claims book_data plots drawing widgets explorer live",
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
     "tools/*.py": "colab pages panels reference package tables formulas notebooks "
-    "small_book pdf lab mutation mutants searched bundle lab_places measures "
-    "costs",
+    "small_book pdf lab mutation mutants searched bundle lab_places measures costs",
 }
 KILLED = {1, 3}  # exit status of pytest: a test failed, or pytest itself
 SECONDS = 1200  # for the tests of a module; a mutant that needs more is noticed, too

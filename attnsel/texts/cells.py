@@ -41,7 +41,9 @@ def _as_texts(column: pd.Series) -> pd.Series:
         )
         return column.map(lambda tokens: " ".join(map(str, tokens)), na_action="ignore")
     if isinstance(first[0], (bytes, bytearray)):
-        return column.map(lambda cell: bytes(cell).decode("utf-8", "replace"))
+        return column.map(
+            lambda cell: bytes(cell).decode("utf-8", "replace"), na_action="ignore"
+        )
     return column
 
 

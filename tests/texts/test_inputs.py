@@ -660,3 +660,20 @@ def test_a_list_without_a_label_is_a_missing_label():
     rows["label"] = [[], ["no"], ["yes", "no"]]
     with pytest.raises(ValueError, match=r"\['yes', 'no'\].* is several labels"):
         load_corpus(pd.DataFrame(rows), min_count=1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "left_out"),
+    [
+        (["é x", "y", "y", "z"], [["a"], None, [], ["b"]], {"label": [1, 2]}),
+        (["é x".encode(), None, b"z"], ["a", "b", "b"], {"text": [1]}),
+        ([None, ["é", "x"], ["z"]], ["a", "a", "b"], {"text": [0]}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the texts of .* are lists of tokens")
+def test_empty_cells_among_lists_and_bytes_are_left_out(texts, labels, left_out):
+    table = pd.DataFrame({"text": texts, "label": labels})
+    corpus = load_corpus(table, min_count=1, on_bad_rows="ignore")
+    assert corpus.texts == ("é x", "z")
+    assert corpus.labels.tolist() == [0, 1]
+    assert corpus.left_out == left_out
