@@ -16,6 +16,7 @@ from attnsel.beyond.deletion import score_flips, score_influence
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.progress import progress
+from attnsel.reporting.evidence import LEAST_TEXTS
 from attnsel.reporting.leaks import first_tokens, opening, without
 from attnsel.scale.threads import side_by_side
 from attnsel.train import fit
@@ -23,6 +24,7 @@ from attnsel.train import fit
 DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
 MASKED = 10  # tokens that are masked, one after the other
 LEARNED = 2_000_000  # counts of tokens in texts that a model is to learn from
+LEARNED_TEXTS = 100_000  # these texts, where they are short
 LEAST_OF_CLASS = 50  # texts that it sees in any case
 PATIENCE = 2e9  # counts times outputs times steps that masking may cost
 WORST = 8  # held-out texts that are shown
@@ -97,11 +99,11 @@ def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
 def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarray:
     """Return the rows that a model learns from, in order: all, or of many random ones.
 
-    They hold LEARNED counts or so. Of each class there are LEAST_OF_CLASS, if it has as
-    many. Counts are (n, V), labels (n,).
+    They hold LEARNED counts or so, and are about LEARNED_TEXTS at most. Of each class
+    there are LEAST_OF_CLASS, if it has as many. Counts are (n, V), labels (n,).
     """
     n = len(labels)
-    size = int(n * LEARNED / counts.nnz)
+    size = min(int(n * LEARNED / max(counts.nnz, 1)), LEARNED_TEXTS)
     if size >= n:
         return np.arange(n)
     order = np.random.default_rng(seed).permutation(n)
@@ -109,6 +111,17 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
     is_early = np.arange(n) < size
     is_needed = turn < LEAST_OF_CLASS
     return np.sort(order[is_early | is_needed])
+
+
+def shared_tokens(counts: csr_array) -> np.ndarray:
+    """Return the tokens in LEAST_TEXTS texts or more, or all if there is none.
+
+    A regression learns from these: what one text holds alone tells nothing of others.
+    Counts are (n, V).
+    """
+    texts = np.bincount(counts.indices, minlength=counts.shape[1])
+    shared = np.flatnonzero(texts >= LEAST_TEXTS)
+    return shared if len(shared) else np.arange(len(texts))
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
@@ -161,13 +174,13 @@ def accuracies(
 ) -> dict[str, Share]:
     """Return held-out accuracies of the model and of what one would use instead.
 
-    `regression` are the logits of a logistic regression on all tokens.
+    `regression` are the logits of a logistic regression on `shared_tokens`.
     """
     labels = test.targets.numpy()
     common = commonest(train)
     answers = {
         "attention": read(model, test, common),
-        "logistic regression on tf-idf, all tokens": _likeliest(regression).numpy(),
+        "logistic regression on tf-idf": _likeliest(regression).numpy(),
         "always the most frequent class": common,
     }
     return {name: share_of(answer == labels) for name, answer in answers.items()}

@@ -33,6 +33,7 @@ from attnsel.reporting.quality import (
     best_steps,
     masked_table,
     most_misread,
+    shared_tokens,
     shuffled,
     some_to_learn,
     trained,
@@ -159,7 +160,11 @@ def _examined(
     labels = train.targets.numpy()
     learned = some_to_learn(train.counts, labels, seed)
     n_learned = 0 if too_many else len(learned)
-    tables = evidence_of(parts, rate)
+    # The two ask nothing of one another, and each leaves a core idle at times.
+    tasks = [partial(evidence_of, parts, rate)]
+    if not too_many:
+        tasks.append(partial(suspects, joined(parts), seed))
+    tables, *doubted = side_by_side(lambda task: task(), tasks)
     found = Report(
         name=train.name,
         facts=data_facts(parts, said, len(tables["tokens"]), size, n_learned),
@@ -172,7 +177,8 @@ def _examined(
     if too_many:
         return found
     log.info("training on %s texts", f"{len(train):,}")
-    found = replace(found, suspects=suspects(joined(parts), seed))
+    (doubtful,) = doubted
+    found = replace(found, suspects=doubtful)
     return replace(found, **_judged(found, parts.train, learned, size, seed))
 
 
@@ -218,7 +224,8 @@ def _judged(
     held, _ = first_tokens(test, size)
     steps = best_steps(seen, seed)
     model = trained(seen, steps, seed)
-    regression = baseline(train, test)
+    shared = shared_tokens(train.counts)
+    regression = baseline(train, test, tokens=shared)
     tokens = with_attention(found.tokens, model.scores().detach()[:, 0])
     shuffle = partial(shuffled, seen, steps)
     by_luck = list(side_by_side(shuffle, range(seed + 1, seed + 1 + SHUFFLES)))

@@ -10,11 +10,9 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
-from attnsel.reporting.evidence import LEAST_TEXTS
-from attnsel.reporting.quality import some_to_learn
+from attnsel.reporting.quality import shared_tokens, some_to_learn
 from attnsel.reporting.splits import Sample
 from attnsel.scale.threads import side_by_side
-from attnsel.statistics import class_sizes
 
 FOLDS = 5
 SHOWN = 400  # characters of a text
@@ -23,13 +21,13 @@ SHOWN = 400  # characters of a text
 def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     """Return the probabilities of the classes of each text, float64 (n, K).
 
-    They are those of a logistic regression on tf-idf of the tokens in LEAST_TEXTS texts
-    that learned from the other of FOLDS parts, or from `some_to_learn` of them; no
-    group is in two parts. A class that is in one part alone has 0.
+    They are those of a logistic regression on tf-idf of `shared_tokens` that learned
+    from the other of FOLDS parts, or from `some_to_learn` of them; no group is in two
+    parts. A class that is in one part alone has 0; a text without any token that was
+    learned from has nan.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
-    holders = np.bincount(counts.indices, minlength=counts.shape[1])
-    counts = counts[:, holders >= LEAST_TEXTS]
+    counts = counts[:, shared_tokens(counts)]
     n_groups = int(sample.groups.max()) + 1
     order = np.random.default_rng(seed).permutation(n_groups)
     of_group = order % FOLDS
@@ -66,6 +64,8 @@ def _read_part(
     model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
     model.fit(features, labels[others])
     found[:, classes] = model.predict_proba(weights.transform(counts[own]))
+    times = np.bincount(features.indices, minlength=counts.shape[1])
+    found[counts[own] @ times == 0] = np.nan
     return found
 
 
@@ -84,8 +84,10 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     probabilities = unseen_probabilities(sample, seed)
     places = np.arange(len(labels))
     own = probabilities[places, labels]
-    sums = np.bincount(labels, own, sample.corpus.n_classes)
-    sizes = class_sizes(sample.corpus)
+    is_read = ~np.isnan(own)
+    n_classes = sample.corpus.n_classes
+    sums = np.bincount(labels[is_read], own[is_read], n_classes)
+    sizes = np.bincount(labels[is_read], minlength=n_classes)
     thresholds = sums / np.maximum(sizes, 1)
     is_likely = (probabilities >= thresholds) & (thresholds > 0)
     likely = np.where(is_likely, probabilities, -1.0)

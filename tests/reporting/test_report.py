@@ -397,6 +397,15 @@ def test_the_figure_is_as_large_as_what_is_drawn():
     assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
 
 
+def test_the_figure_leaves_out_tokens_that_no_text_learned_from_holds():
+    corpus = Corpus.from_tokens([[0], [1], [0, 1]], [0, 1, 0], ["a", "b", "c"])
+    score = torch.arange(3.0)
+    tokens = pd.DataFrame({"id": range(3), "attention": score, "q": [1, 1, 0.01]})
+    drawn = attention_figure(corpus, tokens, 0.05, [])
+    without = attention_figure(corpus, tokens[:2], 0.05, [])
+    assert drawn == without and "nan" not in drawn
+
+
 def test_the_figure_names_the_class_as_it_is_written():
     drawing = drawn_figure(["a", "$x^2_ & <b>"])
     assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing

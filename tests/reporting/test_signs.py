@@ -11,6 +11,7 @@ from scipy.stats import mannwhitneyu
 import attnsel
 from attnsel import Corpus
 from attnsel.reporting import figures
+from attnsel.reporting.baseline import baseline
 from attnsel.reporting.copies import near_copies
 from attnsel.reporting.form import (
     KINDS,
@@ -20,7 +21,7 @@ from attnsel.reporting.form import (
     measure_table,
 )
 from attnsel.reporting.order import in_order
-from attnsel.reporting.quality import some_to_learn
+from attnsel.reporting.quality import shared_tokens, some_to_learn
 from attnsel.reporting.ranking import signs
 from attnsel.reporting.splits import Sample, suggested_groups
 from attnsel.reporting.suspects import suspects, unseen_probabilities
@@ -136,6 +137,26 @@ def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
     assert len(set(rows)) == len(rows) and (np.diff(rows) > 0).all()
     assert 200 <= len(rows) <= 230 and (rows >= 970).sum() == 30
     assert some_to_learn(counts, labels, 1).tolist() != rows.tolist()
+    monkeypatch.setattr("attnsel.reporting.quality.LEARNED_TEXTS", 100)
+    rows = some_to_learn(counts, labels, 0)
+    assert 100 <= len(rows) <= 130 and (rows >= 970).sum() == 30
+
+
+def test_a_regression_learns_from_what_two_texts_share():
+    texts = ["good film", "good plot plot", "bad film", "bad", "dull dull"]
+    corpus = Corpus.from_texts(texts, [1, 1, 0, 0, 0], min_count=1)
+    shared = shared_tokens(corpus.counts)
+    assert {corpus.vocab[i] for i in shared} == {"good", "bad", "film"}
+    found = baseline(corpus, corpus, tokens=shared).coefficients
+    assert set(found.nonzero()[:, 0].tolist()) <= set(shared.tolist())
+    assert found[corpus.vocab.index("good")] > 0 > found[corpus.vocab.index("bad")]
+
+
+def test_texts_that_share_no_token_have_a_report():
+    texts = [f"one{i} two{i} three{i}" for i in range(14)]
+    found = attnsel.report({"text": texts, "label": ["a", "b"] * 7})
+    assert len(found.tokens) == len(found.suspects) == 0
+    assert "<!doctype html>" in found.html()
 
 
 def test_near_copies_share_most_of_their_tokens():
