@@ -159,19 +159,6 @@ def synthetic_probabilities(
     return torch.stack([signal, later])
 
 
-def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
-    """Return R, even, for which all tokens of the family are about equally frequent.
-
-    A sequence of `length` tokens holds m = 1 + (length - 1) (1 - k) signal draws in the
-    mean, k = delta + 1 / |S|, so R = |S| m / length of the |S| >= 4 tokens carry them.
-    """
-    k = delta + 1 / n_tokens
-    signal_draws = 1 + (length - 1) * (1 - k)
-    n_relevant = n_tokens * signal_draws / length
-    nearest_even = 2 * round(n_relevant / 2)
-    return min(max(nearest_even, 2), n_tokens - 2)
-
-
 def synthetic_corpus(
     n: int = 2000,
     n_tokens: int = 200,

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from attnsel.corpus import Corpus
 from attnsel.synthetic import (
-    equal_frequencies,
     separable_corpus,
     synthetic_corpus,
     synthetic_probabilities,
 )
 from attnsel.theory import posterior_difference, relevant_tokens, signed_frequency
+from attnsel_book.problems import equal_frequencies
 
 
 @given(

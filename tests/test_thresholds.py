@@ -17,8 +17,9 @@ from attnsel import AttentionClassifier, Corpus, Vocab, fit, separable_corpus
 from attnsel.evidence.luck import beyond_luck, q_values
 from attnsel.model import mean_loss
 from attnsel.scale.checkpoint import Checkpoint
-from attnsel.statistics import binned, rank_correlation, shape
+from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
+from attnsel_book.shapes import shape
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
 

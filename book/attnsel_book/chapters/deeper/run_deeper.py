@@ -23,10 +23,11 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, load_corpus
 from attnsel.beyond.deep import MLPClassifier, TwoLayerClassifier
 from attnsel.model import accuracy, bag_logits, mean_loss
-from attnsel.statistics import bin_means, shape, spearman
+from attnsel.statistics import spearman
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book import authors
+from attnsel_book.shapes import bin_means, shape
 
 HERE = Path(__file__).parent
 ORDER = ("embeddings", "cls", "output", "first_key_query", "key_query")

@@ -26,10 +26,11 @@ from attnsel import AttentionClassifier, Corpus, Vocab, load_corpus
 from attnsel.beyond.deep import TwoLayerClassifier
 from attnsel.model import accuracy, bag_logits
 from attnsel.reporting.baseline import baseline
-from attnsel.statistics import correlation, spearman
+from attnsel.statistics import spearman
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.tokens import split
 from attnsel.train import fit, one_step
+from attnsel_book.shapes import correlation
 
 HERE = Path(__file__).parent
 SEEDS = range(10)

@@ -36,11 +36,11 @@ from scipy.stats import spearmanr
 import attnsel
 from attnsel import Corpus
 from attnsel.model import accuracy, bag_logits
-from attnsel.statistics import shape
 from attnsel.theory import posterior_difference
 from attnsel_book import leaning_corpus, one_step_problem
 from attnsel_book.data import store
 from attnsel_book.problems import OneStepProblem
+from attnsel_book.shapes import shape
 
 OUT = Path(__file__).with_name("optimizers.json")
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
@@ -646,7 +646,7 @@ def bend() -> list[dict[str, Any]]:
 
     Two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end` is the
     mean value in the last bins of the axis over the greatest mean, averaged over both
-    sides (`attnsel.statistics.shape`).
+    sides (`attnsel_book.shapes.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnsel.statistics import binned, shape
+from attnsel.statistics import binned
 from attnsel_book.checks.checking import exercise
+from attnsel_book.shapes import shape
 
 
 def scatters() -> Iterator[tuple[Tensor, Tensor]]:

@@ -16,11 +16,12 @@ import numpy as np
 import torch
 
 from attnsel import AttentionClassifier, Corpus, fit, load_corpus
-from attnsel.statistics import Shape, shape
-from attnsel.synthetic import equal_frequencies, synthetic_corpus
+from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import posterior_difference
 from attnsel.train import History
 from attnsel_book.data import store
+from attnsel_book.problems import equal_frequencies
+from attnsel_book.shapes import Shape, shape
 
 SUBSET, TOKENS, DIM, RATE, STEPS = 2_000, 4_000, 256, 0.045, 400
 N, V, T, DELTA, DRAWN_RATE, LOSS = 4_000, 400, 20, 0.1, 0.09, 0.01

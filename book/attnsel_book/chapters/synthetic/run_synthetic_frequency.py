@@ -18,9 +18,9 @@ from torch import Tensor
 
 from attnsel import AttentionClassifier, Corpus, synthetic_corpus
 from attnsel.model import mean_loss
-from attnsel.statistics import shape
-from attnsel.synthetic import equal_frequencies
 from attnsel.theory import posterior_difference
+from attnsel_book.problems import equal_frequencies
+from attnsel_book.shapes import shape
 
 N, V, T, DIM, DELTA, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.1, 0.09, 0.01, 2000
 COLUMNS = "values", "arms", "value_spread", "score_spread", "end"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from attnsel import AttentionClassifier, fit, synthetic_corpus
-from attnsel.statistics import shape
-from attnsel.synthetic import equal_frequencies
 from attnsel.theory import posterior_difference
+from attnsel_book.problems import equal_frequencies
+from attnsel_book.shapes import shape
 
 N, V, T, DIM, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.09, 0.01, 2000
 DELTAS = [0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9]

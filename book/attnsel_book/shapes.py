@@ -1,0 +1,86 @@
+"""How close scores come to the paper's figures: means by bin, rise, V and spread."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnsel.checks import check_number, check_shape
+from attnsel.statistics import Binned, binned, spearman
+
+
+def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
+    """Return the means of each column of scores (V, k) over 20 bins of x, (k, 20)."""
+    means = [binned(x, column).mean for column in scores.T]
+    return np.stack(means)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a model's scores lie along the axis of the paper's figures.
+
+    Attributes:
+        values: rank correlation of E v with the axis; 1 if it rises throughout.
+        left: rank correlation of E p with the axis where that is negative; -1 for a V.
+        right: rank correlation of E p with the axis where that is positive; 1 for a V.
+        value_spread: standard deviation of E v within a bin, averaged, over the range
+            of the means of the bins.
+        score_spread: the same of E p.
+        end: mean of E v in the last bin on either side over its greatest mean on that
+            side, averaged; below 1 if E v bends back at the ends.
+    """
+
+    values: float
+    left: float
+    right: float
+    value_spread: float
+    score_spread: float
+    end: float
+
+    @property
+    def arms(self) -> float:
+        """Strength of the weaker arm of the V, min(-left, right)."""
+        return min(-self.left, self.right)
+
+
+def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
+    """Measure rise, V, spread and bend of scores E p and E v, (V, 2), along x (V,).
+
+    The axis x is such as `posterior_difference`; nan in it leaves a token out. Of its
+    20 equal bins those count that hold `least` tokens or more; a ValueError tells of
+    fewer than two of them.
+    """
+    check_shape("scores", scores, (len(x), 2))
+    score, value = scores.detach().cpu().T
+    score_bins = binned(x, score)
+    value_bins = binned(x, value)
+    full = value_bins.count >= least
+    check_number(f"bins of {least} tokens", int(full.sum()), 2)
+    value_means = value_bins.mean[full]
+    left_end = value_means[0] / value_means.min()
+    right_end = value_means[-1] / value_means.max()
+    is_left = x < 0
+    is_right = x > 0
+    is_known = ~x.isnan()
+    return Shape(
+        values=spearman(x[is_known], value[is_known]),
+        left=spearman(x[is_left], score[is_left]),
+        right=spearman(x[is_right], score[is_right]),
+        value_spread=_relative_spread(value_bins, full),
+        score_spread=_relative_spread(score_bins, full),
+        end=float(left_end + right_end) / 2,
+    )
+
+
+def _relative_spread(bins: Binned, full: Tensor) -> float:
+    """Return the mean deviation within full bins over the range of their means."""
+    means = bins.mean[full]
+    within = bins.deviation[full].mean()
+    return float(within / (means.max() - means.min()))
+
+
+def correlation(x: Tensor, y: Tensor) -> float:
+    """Return Pearson's correlation of two vectors (n,)."""
+    matrix = torch.corrcoef(torch.stack([x, y]))
+    return float(matrix[0, 1])
