@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -150,6 +151,7 @@ def repository(tmp_path, monkeypatch):
         "book/attnsel_book/two.py": "b = 2\n",
         "tests/deep/test_one.py": "",
         "tests/test_two.py": "",
+        "tests/conftest.py": "import os\n",
         "mutmut/__init__.py": "",
         "mutmut/__main__.py": STAND_IN,
         "says": "'of no mutant' nothing matches",
@@ -165,7 +167,7 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_a_copy_holds_what_tests_need_and_the_settings_of_its_module(
-    repository, tmp_path
+    repository, tmp_path, monkeypatch
 ):
     tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
     tree = mutation.copied("attnsel/one.py", tmp_path)
@@ -183,6 +185,12 @@ def test_a_copy_holds_what_tests_need_and_the_settings_of_its_module(
     options = told["pytest_add_cli_args"]
     assert options[options.index("-m") + 1].startswith("not weekly and (not site or")
     assert options[options.index("-k") + 1].startswith("not of_the_caller and not ")
+    hooks: dict[str, Any] = {}
+    exec((tree / "tests" / "conftest.py").read_text("utf-8"), hooks)
+    for mutant, left in (("stats", None), ("a.x__mutmut_1", "a.x__mutmut_1")):
+        monkeypatch.setenv("MUTANT_UNDER_TEST", mutant)
+        hooks["pytest_sessionstart"]()
+        assert os.environ.get("MUTANT_UNDER_TEST") == left
 
 
 def test_the_tests_of_a_copy_see_no_other_package_and_one_thread(monkeypatch):
@@ -319,13 +327,15 @@ def test_settings():
 """
 # In a process of its own: it forks, and imports what is heavy before.
 PLANTING = """
+import sys
 from pathlib import Path
 from tools import mutants
-mutants.ROOT, mutants.TABLE = Path("root").resolve(), Path("table.tsv").resolve()
+folder = Path(sys.argv[1])
+mutants.ROOT, mutants.TABLE = folder / "root", folder / "table.tsv"
 mutants.HEAVY = "json csv"
 print(mutants.main("a is", "b is"))
 print(mutants.main("c is"))
-Path("root/attnsel/one.py").write_text("a = 0\\nb = 2\\n")
+(folder / "root/attnsel/one.py").write_text("a = 0\\nb = 2\\n")
 print(mutants.main("b is"))
 """
 
@@ -341,11 +351,10 @@ def test_a_planted_fault_is_noticed_by_name_or_by_nobody(root, tmp_path):
         "b is gone\tattnsel/one.py\tb = 2\\n\t\tone",
     ]
     (tmp_path / "table.tsv").write_text("\n".join(rows) + "\n")
-    here = str(mutants.__file__).rpartition("/tools/")[0]
     done = subprocess.run(
-        [sys.executable, "-c", PLANTING],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": here, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        [sys.executable, "-c", PLANTING, str(tmp_path)],
+        cwd=mutation.ROOT,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )

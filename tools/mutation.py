@@ -74,6 +74,14 @@ timeout_multiplier = 1.0
 process_isolation = "forkserver"
 timeout_constant = 30.0
 """
+# While `mutmut` counts which tests reach what, other processes know nothing of it: they
+# would look for its settings in folders of their own.
+HOOK = """
+
+def pytest_sessionstart():
+    if os.environ.get("MUTANT_UNDER_TEST") == "stats":
+        del os.environ["MUTANT_UNDER_TEST"]
+"""
 
 
 def copied(module: str, folder: Path) -> Path:
@@ -89,6 +97,8 @@ def copied(module: str, folder: Path) -> Path:
         module=module, tests=tests, frames=WITHOUT_FRAMES, marked=MARKED
     )
     (tree / "pyproject.toml").write_text(settings, encoding="utf-8")
+    with open(tree / "tests" / "conftest.py", "a", encoding="utf-8") as hooks:
+        hooks.write(HOOK)
     return tree
 
 
