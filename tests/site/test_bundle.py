@@ -140,3 +140,19 @@ def test_nothing_is_written_after_an_error_or_where_nothing_changed(static):
     app.builder.bundles = {".css": ("own.css",), ".js": ("own.js",)}
     bundle.write(app, ValueError())
     assert not Path(static, "site.css").exists()
+
+
+def test_styles_are_gathered_after_all_that_names_them():
+    did = []
+    app = SimpleNamespace(
+        connect=lambda event, what, **how: did.append((event, what, how))
+    )
+    assert bundle.setup(app) == {
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+    assert did == [
+        ("html-page-context", bundle.draw_later, {}),  # at 500
+        ("html-page-context", bundle.one_of_each, {"priority": 950}),
+        ("build-finished", bundle.write, {"priority": 900}),
+    ]

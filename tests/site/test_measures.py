@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,4 +98,38 @@ def test_the_seconds_of_a_notebook_are_those_of_all_its_cells():
         "time of each notebook",
         "    0.5 s  a.ipynb",
         "    3.2 s  b.ipynb",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/usr/bin/chromium", None])
+def test_chromium_is_that_of_the_machine_and_reaches_no_other(monkeypatch, path):
+    asked = []
+    monkeypatch.setattr(shutil, "which", lambda name: asked.append(name) or path)
+    chromium = SimpleNamespace(launch=lambda **settings: settings)
+    found = measure_pages.start_chromium(SimpleNamespace(chromium=chromium))
+    assert asked == ["chromium"]
+    assert found["executable_path"] == path
+    options = dict(word.removeprefix("--").split("=", 1) for word in found["args"][3:])
+    assert options == {
+        "host-resolver-rules": "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "disable-features": measure_pages.UNUSED,
+    }
+    assert found["args"][:3] == [
+        *("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+    ]
+
+
+def test_a_page_is_measured_when_its_letters_are_there_and_nothing_is_asked_for():
+    did = []
+
+    def evaluate(script):
+        did.append(script)
+        return {"height": 3}
+
+    tab = SimpleNamespace(evaluate=evaluate, wait_for_load_state=did.append)
+    assert measure_pages.measure(tab) == {"height": 3}
+    assert did == [
+        "document.fonts.ready.then(() => null)",
+        "networkidle",
+        measure_pages.MEASURE,
     ]

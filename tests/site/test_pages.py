@@ -2,9 +2,11 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import docutils.core
 import pytest
+from docutils import nodes
 
 import attnsel
 from tools import pages
@@ -87,3 +89,67 @@ def test_the_two_forms_of_a_citation_say_the_same(name):
     assert len(told) >= 5
     for words in told:
         assert words in bib
+
+
+def shown(name, *classes, figure=False):
+    """A code cell of a page, with its source before what it shows."""
+    source = nodes.container("", nodes.Text(name), nb_element="cell_code_source")
+    picture = [nodes.figure("", nodes.caption("", f"of {name}"))] if figure else []
+    output = nodes.container("", *picture, nb_element="cell_code_output")
+    settings = {"nb_element": "cell_code", "classes": ["cell", *classes]}
+    return nodes.container("", source, output, **settings)
+
+
+GUESS = nodes.admonition("", nodes.Text("guess"), classes=["guess"])
+ANSWER = nodes.container("", nodes.Text("answer"), design_component="dropdown")
+COST = "this chapter takes about 5 s on 1 core"
+FOLD = f"{pages.OPEN} {COST} install imports </details>"
+
+
+@pytest.mark.parametrize(
+    ("above", "hidden", "order"),
+    [
+        ([GUESS], "", f"head guess of plot plot {FOLD} knobs after"),
+        ([GUESS, ANSWER], "", f"head guess answer of plot plot {FOLD} knobs after"),
+        ([GUESS], "tag_remove-input", f"head guess {FOLD} knobs plot of plot after"),
+        ([], "", f"head {FOLD} knobs plot of plot after"),
+    ],
+)
+def test_the_first_figure_stands_below_the_question(above, hidden, order):
+    cost = nodes.paragraph("", COST)
+    page = nodes.section("", nodes.title("", "head"))
+    page += [node.deepcopy() for node in above]
+    page += [
+        cost,
+        shown("install", "tag_hide-input"),
+        shown("imports", "tag_hide-input"),
+    ]
+    page += [
+        shown("knobs"),
+        shown("plot", hidden, figure=True),
+        nodes.paragraph("", "after"),
+    ]
+    pages.Opening.order(None, cost)
+    assert " ".join(page.astext().split()) == order
+
+
+def test_a_cell_in_the_open_is_none_that_a_run_needs():
+    cost = nodes.paragraph("", COST)
+    page = nodes.section("", nodes.title("", "head"))
+    page += [cost, shown("install", "tag_hide-input"), shown("knobs")]
+    page += [shown("later", "tag_hide-input")]
+    pages.Opening.order(None, cost)
+    told = " ".join(page.astext().split())
+    assert told == f"head {pages.OPEN} {COST} install </details> knobs later"
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [("latex", None), ("html", ValueError("not built"))]
+)
+def test_pages_are_listed_when_all_are_there(tmp_path, kind, error):
+    env = SimpleNamespace(found_docs={"a"})
+    builder = SimpleNamespace(format=kind, get_target_uri=lambda page: f"{page}.html")
+    config = SimpleNamespace(html_baseurl="https://example.org/")
+    app = SimpleNamespace(builder=builder, env=env, config=config, outdir=tmp_path)
+    pages.list_pages(app, error)
+    assert not list(tmp_path.iterdir())
