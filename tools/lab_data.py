@@ -8,10 +8,8 @@ what a page shows that runs no script.
 
 from __future__ import annotations
 
-import base64
 import json
 import warnings
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -25,38 +23,28 @@ FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lab"
 TRAIN, TEST = 2000, 1000  # reviews
 STEPS = 100  # of the training that is drawn
 MIN_COUNT = 10  # occurrences in the training reviews
+FIRST = ord("#")  # after the quotation mark, which a string may not hold as it is
 
 
 def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
-    """Return two corpora of one vocabulary as numbers that `readBags` unpacks.
+    """Return two corpora of one vocabulary as strings that `readTexts` unpacks.
 
-    Of all texts in a row: how many distinct tokens each has, in two bytes; the gaps
-    between the ids of its tokens, first all low and then all high bytes; the counts.
-
-    Raises:
-        ValueError: if a text holds a token more than 255 times.
+    A text is its tokens in the order of their ids, one character each: how far the id
+    is from the one before, from "#" on, which stands for a token that comes again.
     """
-    sizes, gaps, counts = [], [], []
+    texts = []
     for part in (corpus, test):
         for i in range(len(part)):
             row = part.counts[[i]]
-            sizes.append(len(row.indices))
-            gaps.append(np.diff(row.indices, prepend=-1))
-            counts.append(row.data)
-    times = np.concatenate(counts)
-    if times.max() > 255:
-        raise ValueError(f"corpus: a token occurs {times.max():.0f} times in a text")
-    gap = np.concatenate(gaps)
-    planes = [np.array(sizes, "<u2"), gap % 256, gap // 256, times]
-    stored = planes[0].tobytes() + b"".join(
-        plane.astype(np.uint8).tobytes() for plane in planes[1:]
-    )
+            ids = np.repeat(row.indices, row.data.astype(int))
+            gaps = np.diff(ids, prepend=-1)
+            texts.append("".join(chr(FIRST + gap) for gap in gaps))
     labels = [*corpus.targets.tolist(), *test.targets.tolist()]
     return {
         "tokens": list(corpus.vocab),
         "size": len(corpus),
         "labels": "".join(map(str, labels)),
-        "bytes": base64.b64encode(zlib.compress(stored, 9)).decode(),
+        "texts": texts,
     }
 
 

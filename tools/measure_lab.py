@@ -31,8 +31,7 @@ BEGIN = """() => {
     .observe(status, {childList: true});
   document.querySelector(".play").click();
 }"""
-ENDED = """() => { const play = document.querySelector(".play");
-  return !play.disabled && play.textContent !== "Pause"; }"""
+ENDED = """() => document.querySelector(".told").ariaBusy === "false" """
 # Whether workers, too, are slowed: what a loop takes in one, in ms.
 LOOP = """() => new Promise((done) => {
   const code = `const start = performance.now(); let x = 0;
@@ -50,11 +49,13 @@ def visit(browser: Any, address: str, knobs: str, width: int, slower: int) -> st
     tab = context.new_page()
     tab.goto(f"{address}/book/train.html#{knobs}")
     tab.wait_for_load_state("networkidle")
+    tab.wait_for_function("true", polling=100)
     session = context.new_cdp_session(tab)
     session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
     loop = tab.evaluate(LOOP)
     tab.evaluate(BEGIN)
-    tab.wait_for_function(ENDED, timeout=300_000)
+    # Playwright's own script is there already, and asks seldom.
+    tab.wait_for_function(ENDED, timeout=300_000, polling=100)
     seen, most = tab.evaluate("seen"), memory(browser)
     context.close()
     taken = [

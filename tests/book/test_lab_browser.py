@@ -18,8 +18,8 @@ pytestmark = pytest.mark.site
 FEW = "reviews=200&d=16"
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>lab</title>'
 FILES = ("_static/lab.js", "_static/lab.css")
-DONE = """(play) => !play.disabled && play.textContent !== "Pause"
-  && play.closest(".attnsel-lab").querySelector(".told").textContent !== "" """
+DONE = """(play) => { const lab = play.closest(".attnsel-lab");
+  return lab.querySelector(".told").ariaBusy === "false"; }"""
 
 
 @pytest.fixture
@@ -351,3 +351,21 @@ def test_axe_finds_nothing_serious(visit: Any, width: int) -> None:
             if v["impact"] in ("serious", "critical")
         ]
         assert serious == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_one_taps_is_large_enough(visit: Any, width: int) -> None:
+    small = """(all) => all.filter((e) => e.checkVisibility()).map((e) =>
+        e.matches("[type=checkbox]") ? e.parentElement : e).filter((e) => {
+      const {width, height} = e.getBoundingClientRect();
+      return Math.min(width, height) < 24; }).map((e) => e.outerHTML)"""
+    for places in ((f"page=1&{FEW}",), (f"small=1&{FEW}", FEW)):
+        tab = visit(*places, width=width)
+        for kind in tab.locator("[data-tab]").all() or [None]:
+            if kind is not None:
+                press(kind, width=width)
+            press(tab.locator(".play").first, width=width)
+            wait(tab)
+            controls = tab.locator("a, button, select, input, summary, [tabindex]")
+            assert controls.count() > 5
+            assert controls.evaluate_all(small) == []

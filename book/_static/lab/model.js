@@ -87,12 +87,11 @@ function takeStep({d, E, p, v}, {ga, gb}, movers) {
 // A training: after each step it yields the loss and accuracy of the training reviews
 // and of others, and whether anything moves; `run.scores` are those of all tokens.
 function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
-  const {model} = run, movers = {};
+  const {model} = run, movers = {}, trained = {E, p: p && !uniform, v};
   if (uniform) { model.p.fill(0); }
-  const moved = {E, p: p && !uniform, v};
-  Object.keys(moved).filter((name) => moved[name]).forEach((name) => {
+  for (const name of ["E", "p", "v"].filter((part) => trained[part])) {
     movers[name] = optimizers[optimizer](rate, model[name].length);
-  });
+  }
   for (let step = 0; ; step++) {
     run.scores = scoresOf(model);
     const read = readings(train, run.scores), tested = readings(test, run.scores);

@@ -21,36 +21,41 @@ function fetchReviews() {
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const address = isPage ? new URLSearchParams(location.hash.slice(1)) : given;
-  const lab = {root, isPage, number: 0,
-    part: (selector) => root.querySelector(selector)};
+  let lab = null;
+  const show = (kind, knobs) => {
+    lab?.worker?.terminate();
+    lab = open(root, kind, isPage, knobs);
+    lab.place.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () =>
+      show(button.dataset.tab, new URLSearchParams())));
+  };
   root.classList.toggle("small", given.has("small"));
-  open(lab, address.get("tab") in TABS ? address.get("tab") : "reviews", address);
+  show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
   on(matchMedia("(prefers-color-scheme: dark)"), "change", () => look(lab));
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
 }
 
 // Show a tab, as it is before a run.
-function open(lab, kind, address) {
-  const {root, part} = lab, tab = TABS[kind];
-  lab.worker?.terminate();
-  Object.assign(lab, {kind, tab, knobs: knobsFrom(kind, address), worker: null,
-    loaded: false, begun: false, going: false, ended: false});
-  root.innerHTML = placeOf(lab);
-  on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
-  on(part(".step"), "click", () => go(lab, 1, lab.ended));
-  on(part(".again"), "click", () => go(lab, 1, true));
-  on(part("form"), "change", ({target}) => turn(lab, target));
-  on(part(".read input"), "input", ({target}) => send(lab, "show", {text: target.value}));
-  root.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () =>
-    open(lab, button.dataset.tab, new URLSearchParams())));
-  root.querySelectorAll("[data-try]").forEach((button) => on(button, "click", () => {
+function open(root, kind, isPage, address) {
+  const tab = TABS[kind], place = document.createElement("div");
+  const lab = {place, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
+    worker: null, news: new Map(), part: (selector) => place.querySelector(selector)};
+  place.innerHTML = placeOf(lab);
+  root.replaceChildren(place);
+  on(lab.part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
+  on(lab.part(".step"), "click", () => go(lab, 1, lab.ended));
+  on(lab.part(".again"), "click", () => go(lab, 1, true));
+  on(lab.part("form"), "change", ({target}) => turn(lab, target));
+  on(lab.part(".read input"), "input", ({target}) =>
+    send(lab, "show", {text: target.value}));
+  place.querySelectorAll("[data-try]").forEach((button) => on(button, "click", () => {
     lab.knobs = knobsFrom(kind, new URLSearchParams(button.dataset.try));
     setKnobs(lab); go(lab, tab.steps, true);
   }));
   if (kind === "reviews") { watch(lab); }
-  new ResizeObserver(() => look(lab)).observe(part(".panels"));
-  tips(root); setKnobs(lab);
+  new ResizeObserver(() => look(lab)).observe(lab.part(".panels"));
+  tips(place); setKnobs(lab);
+  return lab;
 }
 
 function placeOf({kind, tab, isPage}) {
@@ -85,7 +90,7 @@ function placeOf({kind, tab, isPage}) {
 function watch(lab) {
   const [leans, beside, search] = ["select", "[type=checkbox]", "[type=search]"].map(
     (selector) => lab.part(`.seen ${selector}`));
-  const canvases = [...lab.root.querySelectorAll("canvas")];
+  const canvases = [...lab.place.querySelectorAll("canvas")];
   const show = () => {
     canvases.slice(2).forEach((canvas) => { canvas.parentNode.hidden = !beside.checked; });
     send(lab, "show", {view: leans.selectedIndex, beside: beside.checked});
@@ -111,7 +116,7 @@ function turn(lab, control) {
   }
   setKnobs(lab);
   lab.part(`[name=${name}]`).focus();
-  if (lab.begun) { go(lab, lab.going ? lab.tab.steps : 1, true); }
+  if (lab.number) { go(lab, lab.going ? lab.tab.steps : 1, true); }
 }
 
 // Show the knobs as they stand, in the form and in the link.
@@ -121,54 +126,59 @@ function setKnobs({part, kind, knobs, isPage}) {
   part(".link").href = `${isPage ? "" : "train.html"}#${address.join("&")}`;
 }
 
-// Take steps, 0 to pause; `anew` from a new start.
+// Take steps, 0 to pause; `anew` from a new start. On a slow phone all that appears and
+// begins would be one long task: the rest waits for the next frame.
 async function go(lab, steps, anew = false) {
-  const {root, part, kind} = lab, seen = root.querySelectorAll(".seen");
+  const {place, part, kind} = lab;
   part(".play").disabled = true;
-  seen.forEach((section) => { section.hidden = false; });
-  await later();
-  if (lab.kind === kind && !lab.worker) {
-    lab.worker = newWorker(lab);
-    await later();
+  part(".told").ariaBusy = true;
+  const reviews = kind === "reviews" ? await reviewsFor(lab) : {};
+  for (const section of reviews ? place.querySelectorAll(".seen[hidden]") : []) {
+    section.hidden = false;
+    await nextFrame();
+  }
+  if (!reviews || !place.isConnected) { return; }  // or another tab is open
+  if (!lab.worker) {
+    newWorker(lab, reviews);
+    await nextFrame();
     look(lab);
   }
-  if (lab.kind !== kind) { return; }  // another tab is open
-  const {worker} = lab;
-  if (kind === "reviews" && !lab.loaded) {
-    part(".status").textContent = "fetching the reviews …";
-    const stored = await fetchReviews().catch(({message}) => ({message}));
-    if (worker !== lab.worker) { return; }
-    part(".note").textContent = stored.message ?? (stored.source === "imdb" ? ""
-      : "The IMDB reviews could not be fetched; these are generated ones.");
-    if (stored.message) {  // one may try again
-      fetched = null; part(".status").textContent = ""; part(".play").disabled = false;
-      seen.forEach((section) => { section.hidden = true; });
-      return;
-    }
-    if (!lab.loaded) { send(lab, "load", stored); }
-    lab.loaded = true;
-  }
-  if (anew || !lab.begun) {
-    lab.number += 1; lab.begun = true;
+  if (anew || !lab.number) {
+    lab.number += 1;
     send(lab, "begin", {number: lab.number, kind, knobs: lab.knobs});
   }
   send(lab, "go", steps);
 }
 
-function newWorker(lab) {
-  const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
-  const worker = new Worker(URL.createObjectURL(code));
-  lab.drawn = false;
-  worker.postMessage(["show", {text: lab.part(".read input").value,
-    still: matchMedia("(prefers-reduced-motion: reduce)").matches}]);
-  on(worker, "message", ({data}) => {
-    if (data.number === lab.number) { tell(lab, data); }
-  });
-  return worker;
+const nextFrame = () => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(done));
+});
+
+// The reviews, or nothing, and then the page says why, and one may try again.
+async function reviewsFor({part}) {
+  if (!fetched) { part(".status").textContent = "fetching the reviews …"; }
+  try {
+    const {source, ...stored} = await fetchReviews();
+    part(".note").textContent = source === "imdb" ? ""
+      : "The IMDB reviews could not be fetched; these are generated ones.";
+    return stored;
+  } catch ({message}) {
+    fetched = null; part(".note").textContent = message;
+    part(".status").textContent = ""; part(".play").disabled = false;
+    return null;
+  }
 }
 
-// On a slow phone what a click does would be one long task: the rest waits for the next.
-const later = () => new Promise((done) => { setTimeout(done); });
+function newWorker(lab, reviews) {
+  const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
+  lab.worker = new Worker(URL.createObjectURL(code));
+  on(lab.worker, "message", ({data}) => {
+    if (data.number === lab.number) { tell(lab, data); }
+  });
+  if (reviews.texts) { send(lab, "load", reviews); }
+  send(lab, "show", {text: lab.part(".read input").value,
+    still: matchMedia("(prefers-reduced-motion: reduce)").matches});
+}
 
 const send = ({worker}, name, content, transferred = []) =>
   worker?.postMessage([name, content], transferred);
@@ -179,7 +189,7 @@ function look(lab) {
   const figure = lab.part("figure");
   if (!lab.worker || !figure.clientWidth) { return; }
   const seen = lookOf(figure), {backgroundColor: paper} = getComputedStyle(document.body);
-  const places = [...lab.root.querySelectorAll("canvas")];
+  const places = [...lab.place.querySelectorAll("canvas")];
   places.forEach((canvas) => { canvas.style.height = `${heightOf(seen.width)}px`; });
   if (!lab.drawn) {
     const canvases = places.map((canvas) => canvas.transferControlToOffscreen());
@@ -191,20 +201,36 @@ function look(lab) {
 
 // What the worker says of the run: its state, and more where it is to be seen.
 function tell(lab, {going, ended, status, told, point, runs, reading}) {
-  const {part} = lab, play = part(".play");
+  const {part, news} = lab;
   Object.assign(lab, {going, ended});
-  play.disabled = false;
-  play.textContent = going ? "Pause" : ended ? lab.tab.play : "Go on";
-  part(".status").textContent = status;
-  if (!told) { return; }
-  part(".told").ariaBusy = going; part(".told").textContent = told;
-  if (point) { part(".point").textContent = point; }
-  const row = (cells, kind) => `<tr>${cells.map((cell) =>
-    `<${kind}>${clean(String(cell))}</${kind}>`).join("")}</tr>`;
-  part(".runs").innerHTML = `<thead>${row(["run", ...lab.tab.columns, "knobs"], "th")
-  }</thead><tbody>${runs.map((cells) => row(cells, "td")).join("")}</tbody>`;
-  part(".read output").textContent = reading.verdict;
-  part(".attnsel-text").innerHTML = reading.pieces.map(pieceOf).join("");
+  Object.assign(part(".play"), {disabled: false,
+    textContent: going ? "Pause" : ended ? lab.tab.play : "Go on"});
+  news.set(".status", status);
+  if (told) {
+    const row = (cells, kind = "td") => `<tr>${cells.map((cell) =>
+      `<${kind}>${clean(cell)}</${kind}>`).join("")}</tr>`;
+    const heads = row(["run", ...lab.tab.columns, "knobs"], "th");
+    const rows = runs.map((cells) => row(cells)).join("");
+    news.set(".told", clean(told)).set(".point", clean(point))
+      .set(".runs", `<thead>${heads}</thead><tbody>${rows}</tbody>`)
+      .set(".read output", reading.verdict)
+      .set(".attnsel-text", reading.pieces.map(pieceOf).join(""));
+  }
+  if (!lab.shows) { showNews(lab); }
+}
+
+// One piece of news a frame: on a slow phone all of them would be one long task.
+async function showNews(lab) {
+  const {news, part} = lab;
+  lab.shows = true;
+  for (const [place, words] of news) {  // also what comes meanwhile
+    news.delete(place);
+    if (part(place).innerHTML === words) { continue; }
+    part(place).innerHTML = words;
+    await nextFrame();
+  }
+  lab.shows = false;
+  part(".told").ariaBusy = lab.going;
 }
 
 // A piece of one's own text, in the colour of its value as strong as the attention on it.

@@ -2,9 +2,8 @@
 // slices, between which it hears of a pause, of another run, or of what is looked at.
 function startWorker() {
   const shown = {view: 0, beside: false, at: -1, text: ""};  // as the page has it
-  const nothing = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
-  let run = nothing, reviews = null, left = 0, timer = null, frame = null, took = 0;
-  let heard = Promise.resolve();
+  let run = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
+  let reviews = null, left = 0, timer = null, frame = null, took = 0;
   function slice() {
     const end = performance.now() + Math.max(30, 3 * took);
     do {
@@ -23,7 +22,7 @@ function startWorker() {
     if (!run.going || !shown.still) {
       tab.measure?.(run);
       if (shown.look) { tab.draw(run, shown); }
-      Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown),
+      Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown) ?? "",
         runs: [["this", ...rowOf(run)], ...(run.last ? [["last", ...run.last]] : [])],
         reading: readingOf(run, shown.text)});
     }
@@ -33,16 +32,13 @@ function startWorker() {
   const soon = () => { if (run.records.length) { frame ??= setTimeout(report, 16); } };
   const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
   const commands = {
-    load: async ({labels, bytes, ...stored}) => {
-      reviews = {...stored, bags: readBags(await inflated(bytes), labels)};
-    },
+    load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
     begin: ({number, kind, knobs}) => {
-      clearTimeout(timer); clearTimeout(frame); frame = null;
-      const last = run.records.length > 1 ? rowOf(run) : run.last;
-      run = Object.assign(TABS[kind].begin(knobs, reviews), {tab: TABS[kind], kind, number,
-        last, ran: knobs, records: [], places: nothing.places});
+      clearTimeout(timer); clearTimeout(frame); frame = null; shown.at = -1;
+      const last = run.records.length > 1 ? rowOf(run) : run.last, tab = TABS[kind];
+      run = Object.assign(tab.begin(knobs, reviews), {tab, kind, number, last, ran: knobs,
+        records: [], places: [[], [], [], []]});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
-      shown.at = -1;
     },
     go: (steps) => {
       clearTimeout(timer); left = steps;
@@ -67,10 +63,7 @@ function startWorker() {
       point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
     },
   };
-  onmessage = ({data: [name, content]}) => {
-    heard = heard.then(() => commands[name](content)).catch((error) =>
-      setTimeout(() => { throw error; }));  // where the page hears of it
-  };
+  onmessage = ({data: [name, content]}) => commands[name](content);
 }
 
 // A training pauses once almost all is right, and where it can go no further.
