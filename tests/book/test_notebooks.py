@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jupytext
@@ -475,6 +476,23 @@ def test_execute_leaves_the_file_when_interrupted(tmp_path, sent):
     assert process.returncode == 130
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
+
+
+def test_execute_runs_a_kernel_without_bars_and_raises_what_went_wrong(monkeypatch):
+    monkeypatch.setenv("ATTNSEL_PROGRESS", "1")
+    monkeypatch.setenv("KEPT", "as it is")
+    ran = []
+
+    async def work(env):
+        ran.append((env["ATTNSEL_PROGRESS"], env["KEPT"]))
+        if len(ran) > 1:
+            raise TimeoutError("too long")
+
+    client = SimpleNamespace(async_execute=work)
+    execute.execute(client)
+    with pytest.raises(TimeoutError, match="too long"):
+        execute.execute(client)
+    assert ran == [("0", "as it is")] * 2
 
 
 def test_execute_stores_all_files_or_none(tmp_path):
