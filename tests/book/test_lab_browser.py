@@ -353,6 +353,21 @@ def test_axe_finds_nothing_serious(visit: Any, width: int) -> None:
         assert serious == []
 
 
+def test_the_focus_stays_with_the_keys(visit: Any) -> None:
+    tab = visit("page=1&d=16&rate=0.003")
+    play = tab.locator(".play")
+    play.focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    tab.keyboard.press("Enter")
+    wait(tab)
+    assert play.inner_text() == "Go on"
+    tab.locator("[data-tab=stages]").focus()
+    tab.keyboard.press("Enter")
+    focused = tab.evaluate("document.activeElement.dataset.tab")
+    assert focused == "stages"
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_what_one_taps_is_large_enough(visit: Any, width: int) -> None:
     small = """(all) => all.filter((e) => e.checkVisibility()).map((e) =>

@@ -25,12 +25,13 @@ function laboratory(root) {
   const show = (kind, knobs) => {
     lab?.worker?.terminate();
     lab = open(root, kind, isPage, knobs);
-    lab.place.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () =>
-      show(button.dataset.tab, new URLSearchParams())));
+    lab.place.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () => {
+      show(button.dataset.tab, new URLSearchParams());
+      lab.part("[aria-pressed=true]").focus();  // the button that has its place
+    }));
   };
   root.classList.toggle("small", given.has("small"));
   show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
-  on(matchMedia("(prefers-color-scheme: dark)"), "change", () => look(lab));
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
 }
@@ -65,8 +66,8 @@ function placeOf({kind, tab, isPage}) {
     button("", title, `data-tab="${name}" aria-pressed="${name === kind}"`));
   const tries = Object.entries(tab.tries).map(([name, address]) =>
     button("", name, `data-try="${address}"`));
-  const figures = tab.panels.map((title) => `<figure><canvas role="img" tabindex="0"
-    aria-label="${title}"></canvas><figcaption>${title}</figcaption></figure>`);
+  const figures = tab.panels.map((title) => `<figure><figcaption>${title}</figcaption>
+    <canvas role="img" tabindex="0" aria-label="${title}"></canvas></figure>`);
   return `${isPage ? `<div class="bar tabs">${tabs.join("")}</div>` : ""}
     <div class="bar">${button("play", tab.play)}${button("step full", "One step")}
     ${button("again full", "Start again")}<span class="status"></span></div>
@@ -130,7 +131,6 @@ function setKnobs({part, kind, knobs, isPage}) {
 // begins would be one long task: the rest waits for the next frame.
 async function go(lab, steps, anew = false) {
   const {place, part, kind} = lab;
-  part(".play").disabled = true;
   part(".told").ariaBusy = true;
   const reviews = kind === "reviews" ? await reviewsFor(lab) : {};
   for (const section of reviews ? place.querySelectorAll(".seen[hidden]") : []) {
@@ -164,38 +164,36 @@ async function reviewsFor({part}) {
     return stored;
   } catch ({message}) {
     fetched = null; part(".note").textContent = message;
-    part(".status").textContent = ""; part(".play").disabled = false;
+    part(".status").textContent = "";
     return null;
   }
 }
 
+// A worker, to which all canvases go over.
 function newWorker(lab, reviews) {
   const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
+  const canvases = [...lab.place.querySelectorAll("canvas")].map((canvas) =>
+    canvas.transferControlToOffscreen());
   lab.worker = new Worker(URL.createObjectURL(code));
   on(lab.worker, "message", ({data}) => {
     if (data.number === lab.number) { tell(lab, data); }
   });
   if (reviews.texts) { send(lab, "load", reviews); }
-  send(lab, "show", {text: lab.part(".read input").value,
-    still: matchMedia("(prefers-reduced-motion: reduce)").matches});
+  send(lab, "show", {canvases, text: lab.part(".read input").value,
+    still: matchMedia("(prefers-reduced-motion: reduce)").matches}, canvases);
 }
 
 const send = ({worker}, name, content, transferred = []) =>
   worker?.postMessage([name, content], transferred);
 
-// How wide the canvases are, and in which colours and letters the page stands; at first
-// the canvases themselves, on which the worker then draws.
+// How wide the canvases are, and in which colours and letters the page stands.
 function look(lab) {
   const figure = lab.part("figure");
   if (!lab.worker || !figure.clientWidth) { return; }
   const seen = lookOf(figure), {backgroundColor: paper} = getComputedStyle(document.body);
-  const places = [...lab.place.querySelectorAll("canvas")];
-  places.forEach((canvas) => { canvas.style.height = `${heightOf(seen.width)}px`; });
-  if (!lab.drawn) {
-    const canvases = places.map((canvas) => canvas.transferControlToOffscreen());
-    send(lab, "show", {canvases}, canvases);
-    lab.drawn = true;
-  }
+  lab.place.querySelectorAll("canvas").forEach((canvas) => {
+    canvas.style.height = `${heightOf(seen.width)}px`;
+  });
   send(lab, "show", {look: {...seen, paper}});
 }
 
@@ -203,8 +201,7 @@ function look(lab) {
 function tell(lab, {going, ended, status, told, point, runs, reading}) {
   const {part, news} = lab;
   Object.assign(lab, {going, ended});
-  Object.assign(part(".play"), {disabled: false,
-    textContent: going ? "Pause" : ended ? lab.tab.play : "Go on"});
+  part(".play").textContent = going ? "Pause" : ended ? lab.tab.play : "Go on";
   news.set(".status", status);
   if (told) {
     const row = (cells, kind = "td") => `<tr>${cells.map((cell) =>

@@ -8,7 +8,7 @@ const stagesTab = {
   play: "Take the step, then follow p",
   text: "pos1 w1 w2 w3 neg1 w4",
   steps: Infinity,
-  panels: ["scores of the four relevant tokens, by ‖p‖",
+  panels: ["scores of the four relevant tokens, divided by ‖p‖",
     "mean attention on the relevant token",
     "cosine of p with the max-margin direction"],
   view: swatch(BLUE, "positive class") + swatch(ORANGE, "negative class")
@@ -55,7 +55,7 @@ const stagesTab = {
     const attention = [BLUE, ORANGE].map((colour, k) =>
       line(colour, (record) => record.attention[k], k ? [6, 4] : []));
     const panels = [
-      {lines: scores, title: "score by ‖p‖",
+      {lines: scores, title: "score / ‖p‖",
         reach: range([0, 1e-3], ...scores.map(({values}) => values))},
       {lines: attention, title: "attention", reach: [0, 1]},
       {lines: [line(GREEN, ({cosine}) => cosine)], title: "cosine", reach: [-0.2, 1]},

@@ -51,11 +51,8 @@ function startWorker() {
       const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
       if (away[best] < 30) { point(best); }
     },
-    find: (word) => {
-      const {names, ids} = run;
-      const begins = (name) => word && name.startsWith(word);
-      point(ids.get(word) ?? names.findIndex(begins));
-    },
+    find: (word) => point(run.ids.get(word)
+      ?? run.names.findIndex((name) => word && name.startsWith(word))),
     move: ({panel, by}) => {
       const places = run.places[panel], order = places.map((_, s) => s).sort((s, t) =>
         places[s][0] - places[t][0]);
