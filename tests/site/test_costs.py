@@ -62,15 +62,15 @@ def test_a_page_has_a_row_with_what_it_asks_for_and_how_it_moves(
 
 # Each step comes after the one before it, however loaded the machine is.
 TRAINS = """<!doctype html><p class="status">ready</p><button class="play">Go</button>
-<script>
-const [status_, play] = document.querySelectorAll(".status, .play");
+<p class="told"></p><script>
+const [status_, play, told] = document.querySelectorAll(".status, .play, .told");
 const say = (...texts) => {
   status_.textContent = texts.shift();
   if (texts.length) { setTimeout(say, 200, ...texts); }
-  else { play.textContent = "Go"; }
+  else { told.ariaBusy = false; }
 };
 play.onclick = () => {
-  play.textContent = "Pause";
+  told.ariaBusy = true;
   const end = performance.now() + 120;
   while (performance.now() < end) {}
   say("step 1", "step 3", "step 5", `all of ${location.hash} at ${innerWidth}`);
