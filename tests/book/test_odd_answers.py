@@ -19,7 +19,7 @@ from tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 from attnsel.corpus import Corpus
 from attnsel_book.checks import calling
 from attnsel_book.checks.checking import Exercise, Verdict, exercises, judge
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.checks.telling import as_numbers, code
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 
@@ -276,3 +276,22 @@ def test_wrong_numbers_are_told_with_the_right_ones(name):
         assert "# expected: " in verdict.example and "# got: " in verdict.example
         named = verdict.text in task.mistakes
         assert named or words in verdict.text or "nan" in verdict.text
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (torch.tensor([0.5, 1]), "torch.tensor([0.5, 1. ])"),
+        (
+            torch.tensor([0.5, 1]).bfloat16(),
+            "torch.tensor([0.5, 1. ], dtype=torch.bfloat16)",
+        ),
+        (torch.tensor([1], dtype=torch.int32), "torch.tensor([1], dtype=torch.int32)"),
+        (torch.tensor([[True]]), "torch.tensor([[ True]])"),
+        (np.array([np.nan, -np.inf]), "np.array([ np.nan, -np.inf])"),
+        ((1 / 3,), "(0.333333,)"),
+        ([True, np.float32(2)], "[True, 2.0]"),
+    ],
+)
+def test_an_answer_is_written_as_python_that_gives_it_back(value, written):
+    assert code(value) == written
