@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,7 +18,7 @@ from scipy.sparse import csr_array
 from tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 
 from attnsel.corpus import Corpus
-from attnsel_book.checks import calling
+from attnsel_book.checks import calling, checking
 from attnsel_book.checks.checking import Exercise, Verdict, exercises, judge
 from attnsel_book.checks.telling import as_numbers, code
 
@@ -295,3 +296,18 @@ def test_wrong_numbers_are_told_with_the_right_ones(name):
 )
 def test_an_answer_is_written_as_python_that_gives_it_back(value, written):
     assert code(value) == written
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        ("a sign is lost", "it is -3; a sign is lost"),
+        ("it is", "it is -3"),  # said already
+        (None, "it is -3"),
+    ],
+)
+def test_a_fault_is_told_with_the_mistake_that_explains_it(monkeypatch, mistake, told):
+    monkeypatch.setattr(checking, "_mistake", lambda *_: mistake)
+    (name, *_) = exercises()
+    exercise = dataclasses.replace(exercises()[name], fault=lambda *_: None)
+    assert checking._why(exercise, "it is -3", []) == told
