@@ -141,7 +141,8 @@ def read_parts(
     copied = int((held & ~held[copies]).sum())
     names = kept["group"].to_numpy()[places]
     linked_by = linked(near, group_numbers(distinct, names))
-    sample = Sample(distinct, pd.factorize(linked_by)[0], kept.index[places])
+    rows = kept.index.to_numpy()[places]
+    sample = Sample(distinct, pd.factorize(linked_by)[0], rows)
     if len(tables) == 1:
         is_test = held_out(sample, seed)
     return Parts(

@@ -46,6 +46,7 @@ def test_each_distinct_text_is_on_one_side_with_the_place_of_its_first_row():
     assert len(parts.test.rows) == 4
     for sample in (parts.train, parts.test):
         assert [*sample.corpus.texts] == [texts[i] for i in sample.rows]
+        assert type(sample.rows) is np.ndarray and sample.rows.dtype == np.int64
         names = [sample.corpus.classes[k] for k in sample.corpus.labels.tolist()]
         assert names == [("no", "yes")[i % 2] for i in sample.rows]
         assert sorted(sample.groups.tolist()) == list(range(len(sample.rows)))
