@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
+import shlex
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -166,3 +169,22 @@ def test_the_help_says_what_stands_for_what_is_not_given(capsys):
         "--force": "write over what is there (default: False)",
     }.items():
         assert f"{option} " in told and meaning in told
+
+
+def test_the_lines_of_the_readme_install_from_the_project_and_make_a_report(
+    asked, tmp_path
+):
+    root = Path(__file__).parents[2]
+    readme, project = (
+        (root / name).read_text(encoding="utf-8")
+        for name in ("README.md", "pyproject.toml")
+    )
+    (address,) = re.findall('^Repository = "(.*)"$', project, re.MULTILINE)
+    installed = re.findall(r'"(attnsel\[.*?)"', readme)
+    assert installed == [f"attnsel[report] @ git+{address}"] * 2
+    reports = re.findall(r"attnsel (report mine\.csv .*)", readme)
+    assert len(reports) == 3
+    for line in reports:
+        asked.clear()
+        main([*shlex.split(line), "--output", str(tmp_path / "report.html"), "--force"])
+        assert (asked["text"], asked["label"]) == ("body", "verdict")
