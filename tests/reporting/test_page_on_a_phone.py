@@ -60,3 +60,21 @@ def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
             end = box.evaluate("(e) => e.scrollLeft + e.clientWidth - e.scrollWidth")
             assert abs(end) <= 1
     tab.close()
+
+
+def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
+    file = tmp_path / "report.html"
+    tokens = [("disappointing", *row[1:]) for row in TOKENS]
+    report = by_hand(tokens=pd.DataFrame(tokens, columns=EVIDENCE))
+    file.write_text(report.html(), encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 390, "height": 844})
+    tab.goto(file.as_uri())
+    boxes = tab.locator(".wide:has(.evidence)")
+    seen = [box for box in boxes.all() if box.is_visible()]
+    assert len(seen) > 3
+    for box in seen:
+        beyond = box.evaluate("(e) => e.scrollWidth - e.clientWidth")
+        assert beyond <= 0, box.inner_text()
+    word = tab.locator("th code", has_text="disappointing").first
+    assert word.evaluate("(e) => e.getClientRects().length") == 1
+    tab.close()

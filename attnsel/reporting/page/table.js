@@ -59,3 +59,15 @@
     box.addEventListener("toggle", draw, { once: true });
   }
 })();
+
+// On paper nothing can be opened: examples are printed, and folded again behind it.
+(() => {
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll(".places details:not([open])")];
+    for (const box of folded) box.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const box of folded) box.open = false;
+  });
+})();
