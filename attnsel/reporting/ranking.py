@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
-import scipy
+from scipy.sparse import csr_array
+from scipy.special import expit, logit
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
 
-from attnsel.evidence.groups import sides
-from attnsel.evidence.luck import luck_p
 from attnsel.reporting.form import KINDS
+from attnsel.reporting.quality import shared_tokens
 from attnsel.reporting.splits import Sample
+from attnsel.scale.threads import side_by_side
 
-HALVES = 20  # random halves of the texts in which a token is looked for again
-AGAIN = 0.05  # p-value at which it is found again
+AT_ONCE = {"tokens": 3, "pairs": 1, "edges": 1, "looks": 1}  # rows of a kind in a turn
+LEAST_VARIANCE = 1e-6  # where hardly anything is left to luck
+CERTAIN = 1e-9  # distance from 0 and 1 of a probability whose log odds are taken
 
 
 def signs(tables: dict[str, pd.DataFrame], rate: float) -> pd.DataFrame:
@@ -22,8 +27,8 @@ def signs(tables: dict[str, pd.DataFrame], rate: float) -> pd.DataFrame:
 
     The q-values of a table are multiplied by the number of tables: so the list is empty
     with the promised probability where nothing is to be found. Tokens, pairs, edges and
-    looks take turns, each in the order of its table. A row is left out if rows before
-    it have named all of its words.
+    looks take turns of AT_ONCE rows, each in the order of its table. A row is left out
+    if rows before it have named all of its words.
 
     Args:
         tables: tokens, pairs, form and measures, as a report has them.
@@ -66,15 +71,18 @@ def _in_turns(rows: pd.DataFrame) -> list[int]:
     """Return the places of rows, kinds in turn, less those that name no new word."""
     words = [_words(*row) for row in rows[["kind", "token"]].to_numpy()]
     places = pd.Series(np.arange(len(rows)))
-    waiting = [iter(part) for _, part in places.groupby(rows["kind"], sort=False)]
+    waiting = {kind: iter(part) for kind, part in places.groupby(rows["kind"])}
+    turns = [kind for kind, size in AT_ONCE.items() for _ in range(size)]
     named: set[str] = set()
     order = []
     while waiting:
-        for kind in tuple(waiting):
-            new = (place for place in kind if not words[place] <= named)
+        for kind in turns:
+            new = (
+                place for place in waiting.get(kind, ()) if not words[place] <= named
+            )
             place = next(new, None)
             if place is None:
-                waiting.remove(kind)
+                waiting.pop(kind, None)
                 continue
             order.append(place)
             named |= words[place]
@@ -103,64 +111,77 @@ def _in_words(measures: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_joint_order(
-    tokens: pd.DataFrame, train: Sample, coefficients: np.ndarray, rate: float
-) -> pd.DataFrame:
-    """Return the finds among tokens ordered by evidence, regression and stability.
+def by_surplus(tokens: pd.DataFrame, train: Sample, rate: float) -> pd.DataFrame:
+    """Return the finds among tokens, those first that other words explain least.
 
-    The order is that of the sum of the logarithms of three ranks: by q, by the size of
-    the coefficient of a logistic regression on all tokens (greatest over classes), and
-    by `stability`, a column that is added: in what share of HALVES random halves of
-    the groups the token leans to its class with p at most AGAIN.
+    A column is added, `surplus`: by how many standard deviations more of the texts with
+    the token are of its class than their other tokens let expect. What these say is
+    told by a logistic regression on tf-idf that learned from the other half of the
+    groups; a group weighs as much as a text by itself.
 
     Args:
         tokens: as `token_table` returns them.
-        train: the texts that they were counted in.
-        coefficients: (V,) or (K, V), of all tokens.
+        train: texts that they were counted in, all or some of them.
         rate: of false finds.
     """
-    finds = tokens[tokens["q"] <= rate].copy()
-    finds["stability"] = _stability(finds, train)
-    n_tokens = coefficients.shape[-1]
-    by_class = np.abs(coefficients).reshape(-1, n_tokens)
-    sizes = by_class.max(axis=0)
-    size = sizes[finds["id"]]
-    keys = [finds["q"], -size, -finds["stability"]]
-    ranks = [scipy.stats.rankdata(key, method="min") for key in keys]
-    joint_rank = np.log(ranks).sum(axis=0)
-    order = np.argsort(joint_rank, kind="stable")
-    return finds.iloc[order]
-
-
-def _stability(finds: pd.DataFrame, train: Sample) -> np.ndarray:
-    """Return the share of halves in which each find leans as it does in all texts."""
-    own = finds["class number"].to_numpy()
-    labels = train.corpus.targets.numpy()
-    n_classes = train.corpus.n_classes
-    table = train.corpus.counts[:, finds["id"].to_numpy()]
+    finds = tokens[tokens["q"] <= rate]
     n_groups = int(train.groups.max()) + 1
-    times = np.zeros(len(own))
-    for seed in range(HALVES):
-        random = np.random.default_rng(seed)
-        order = random.permutation(n_groups)
-        is_chosen = order < n_groups // 2
-        half = np.flatnonzero(is_chosen[train.groups])
-        groups, _ = pd.factorize(train.groups[half])
-        counted = sides(table[half], labels[half], n_classes, groups)
-        times += _is_found_again(*counted, own)
-    return times / HALVES
+    turn = np.random.default_rng(0).permutation(n_groups)
+    is_first_half = turn[train.groups] < n_groups // 2
+    read_others = partial(_beyond_other_words, finds, train)
+    halves = side_by_side(read_others, [is_first_half, ~is_first_half])
+    more, variance = np.sum(list(halves), axis=0)
+    surplus = more / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
+    order = np.argsort(-surplus, kind="stable")
+    return finds.assign(surplus=surplus).iloc[order]
 
 
-def _is_found_again(
-    held: np.ndarray, lacked: np.ndarray, own: np.ndarray
+def _beyond_other_words(
+    finds: pd.DataFrame, train: Sample, is_learned: np.ndarray
 ) -> np.ndarray:
-    """Return which columns with some `sides` lean to their own classes, p of AGAIN."""
-    both = held + lacked
-    p = luck_p(held, both)
-    rows = np.arange(len(own))
-    last = p.shape[1] - 1
-    own_p = p[rows, np.minimum(own, last)]
-    with np.errstate(invalid="ignore"):
-        share = held[rows, own] / held.sum(axis=1)
-        base = both[rows, own] / both.sum(axis=1)
-    return (own_p <= AGAIN) & (share > base)
+    """Return how many more texts of its class hold each find than expected.
+
+    They are counted among the texts that nothing was learned from. float64 (2, finds):
+    these numbers, and their variances by luck.
+    """
+    labels, n_classes = train.corpus.targets.numpy(), train.corpus.n_classes
+    read = np.flatnonzero(~is_learned)
+    if len(np.unique(labels[is_learned])) < 2 or not len(read):
+        return np.zeros((2, len(finds)))
+    ids, own = finds["id"].to_numpy(), finds["class number"].to_numpy()
+    tokens = np.union1d(shared_tokens(train.corpus.counts), ids)
+    places = np.searchsorted(tokens, ids)
+    counts = train.corpus.counts[:, tokens]
+    weights = TfidfTransformer(sublinear_tf=True).fit(counts[is_learned])
+    model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
+    model.fit(weights.transform(counts[is_learned]), labels[is_learned])
+    features = csr_array(weights.transform(counts[read]))
+    log_odds, pull = _of_classes(model, features, n_classes)
+    of_finds = features[:, places].tocoo()
+    row, column = of_finds.coords
+    own_pull = of_finds.data * pull[own, places][column]
+    expected = expit(log_odds[row, own[column]] - own_pull)
+    group_sizes = np.bincount(train.groups)
+    weight = 1 / group_sizes[train.groups[read[row]]]
+    is_own = labels[read[row]] == own[column]
+    more = np.bincount(column, weight * (is_own - expected), len(ids))
+    spread = weight * expected * (1 - expected)
+    return np.stack([more, np.bincount(column, spread, len(ids))])
+
+
+def _of_classes(
+    model: LogisticRegression, features: csr_array, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the log odds of each class in each text, and what each token adds to them.
+
+    float64 (n, K) and (K, V); a class that was not learned has hardly a chance.
+    """
+    probabilities = model.predict_proba(features)
+    coefficients = model.coef_
+    if len(model.classes_) == 2:  # the second has all of the regression's weights
+        coefficients = np.concatenate([-coefficients, coefficients])
+    log_odds = np.full((len(probabilities), n_classes), -np.log(len(probabilities) + 1))
+    pull = np.zeros((n_classes, features.shape[1]))
+    log_odds[:, model.classes_] = logit(np.clip(probabilities, CERTAIN, 1 - CERTAIN))
+    pull[model.classes_] = coefficients
+    return log_odds, pull

@@ -38,7 +38,7 @@ from attnsel.reporting.quality import (
     some_to_learn,
     trained,
 )
-from attnsel.reporting.ranking import in_joint_order, signs
+from attnsel.reporting.ranking import by_surplus, signs
 from attnsel.reporting.splits import Parts, Sample, joined, read_parts
 from attnsel.reporting.suspects import suspects
 from attnsel.reporting.writing import free_place, write_text
@@ -230,12 +230,12 @@ def _judged(
     shuffle = partial(shuffled, seen, steps)
     by_luck = list(side_by_side(shuffle, range(seed + 1, seed + 1 + SHUFFLES)))
     tables = {name: getattr(found, name) for name in ("pairs", "form", "measures")}
-    joint = in_joint_order(tokens, sample, regression.coefficients.numpy(), found.rate)
+    first = by_surplus(tokens, sample.at(learned), found.rate)
     return {
         "model": model,
         "steps": steps,
         "tokens": tokens,
-        "signs": signs({"tokens": joint} | tables, found.rate),
+        "signs": signs({"tokens": first} | tables, found.rate),
         "masked": masked_table(seen, test, model, steps, tokens),
         "accuracy": accuracies(found.train, test, model, regression.logits),
         "misread": most_misread(found.test, model),

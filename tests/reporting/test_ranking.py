@@ -5,60 +5,113 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
 
 from attnsel import Corpus, Vocab
 from attnsel.reporting import suspects as module
 from attnsel.reporting.evidence import token_table
-from attnsel.reporting.ranking import in_joint_order, signs
+from attnsel.reporting.ranking import by_surplus, signs
 from attnsel.reporting.splits import Sample
 from attnsel.reporting.suspects import suspects
 
-# "all" is in each text, "yes" and "no" in those of their class, "once" in two of one.
-VOCAB = Vocab(["all", "yes", "no", "once"], ["bad", "good"])
-TEXTS = [[0, 1 + (i % 2 == 0)] for i in range(60)]
-TEXTS[1], TEXTS[3] = [0, 1, 3], [0, 1, 3]
-CORPUS = Corpus.from_tokens(TEXTS, [("bad", "good")[i % 2] for i in range(60)], VOCAB)
+LETTERS = Vocab([*"abcdefgh"], ["bad", "good", "odd"])
 
 
-def sampled(groups):
-    return Sample(CORPUS, np.array(groups), np.arange(60))
+def drawn(n_classes, groups):
+    """Texts of letters of which the first ones go with a class each."""
+    random = np.random.default_rng(n_classes)
+    labels = random.integers(n_classes, size=len(groups))
+    texts = []
+    for label in labels.tolist():
+        letters = np.flatnonzero(random.random(8) < 0.4).tolist()
+        texts.append([*letters, label] if random.random() < 0.8 else [7, *letters])
+    names = LETTERS.classes[:n_classes]
+    vocab = Vocab(list(LETTERS), names)
+    corpus = Corpus.from_tokens(texts, [names[k] for k in labels], vocab)
+    return Sample(corpus, np.array(groups), np.arange(len(groups)))
 
 
-def listed(coefficients, groups=range(60), rate=1.0):
-    sample = sampled(groups)
+def surplus_by_hand(sample, token, own):
+    """Over halves of the groups: text by text, its logits without the token."""
+    counts = sample.corpus.counts.toarray()
+    labels = sample.corpus.targets.numpy()
+    n_groups = len(set(sample.groups))
+    turn = np.random.default_rng(0).permutation(n_groups)
+    first = turn[sample.groups] < n_groups // 2
+    more = variance = 0.0
+    for learned in (first, ~first):
+        scale = TfidfTransformer(sublinear_tf=True).fit(counts[learned])
+        model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
+        model.fit(scale.transform(counts[learned]), labels[learned])
+        for row in np.flatnonzero(~learned & (counts[:, token] > 0)):
+            text = scale.transform(counts[[row]]).toarray()
+            logits = model.decision_function(text)[0]
+            if model.coef_.shape[0] == 1:
+                odds = logits - text[0, token] * model.coef_[0, token]
+                odds = odds if own else -odds
+            else:
+                others = np.delete(logits, own)
+                odds = logits[own] - np.log(np.exp(others).sum())
+                odds -= text[0, token] * model.coef_[own, token]
+            p = 1 / (1 + np.exp(-odds))
+            weight = 1 / (sample.groups == sample.groups[row]).sum()
+            more += weight * ((labels[row] == own) - p)
+            variance += weight * p * (1 - p)
+    return more / variance**0.5
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_surplus_is_what_other_words_do_not_explain(n_classes, grouped):
+    groups = [i // 2 if grouped and i < 60 else i for i in range(150)]
+    sample = drawn(n_classes, pd.factorize(np.array(groups))[0])
+    found = by_surplus(token_table(sample, sample), sample, 1.0)
+    assert len(found) == 8
+    expected = [
+        surplus_by_hand(sample, row["id"], row["class number"])
+        for row in found.to_dict("records")
+    ]
+    np.testing.assert_allclose(found["surplus"], expected, rtol=1e-5, atol=1e-5)
+    assert found["surplus"].is_monotonic_decreasing
+    assert set(found["token"].head(n_classes)) == set(LETTERS[:n_classes])
+
+
+def test_a_tag_comes_before_words_that_say_the_same():
+    random = np.random.default_rng(3)
+    labels = random.integers(2, size=600)
+    words = ["good fine nice", "bad poor dull"]
+    texts = []
+    for i, label in enumerate(labels.tolist()):
+        is_told = random.random() < 0.6
+        side = label if is_told else random.integers(2)
+        tag = " zzz" if label and random.random() < 0.15 else ""
+        texts.append(f"{words[side]} {'abcdefgh'[i % 8]}{tag}")
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    sample = Sample(corpus, np.arange(600), np.arange(600))
     tokens = token_table(sample, sample)
-    found = in_joint_order(tokens, sample, np.array(coefficients), rate)
-    assert set(found["q"] <= rate) == {True}
-    return found.set_index("token")["stability"]
+    assert tokens["token"][0] != "zzz"
+    found = by_surplus(tokens, sample, 0.05)
+    assert found["token"].iloc[0] == "zzz"
+    assert set(found["token"]) == {"zzz", *" ".join(words).split()}
+    assert (found["q"] <= 0.05).all()
 
 
-def test_a_find_is_stable_if_halves_of_the_texts_show_it_again():
-    found = listed([1.0, 1.0, 1.0, 1.0])
-    assert found[["yes", "no"]].tolist() == [1, 1]
-    assert found["all"] == 0  # it leans to no class
-    assert found["once"] == 0  # two of thirty are luck
-    assert listed([0.0] * 4, rate=0.05).index.tolist() == ["yes", "no"]
-
-
-def test_a_group_counts_once_in_a_half():
-    # Two groups, of which a half holds one: a text of one class, or of the other.
-    found = listed([1.0] * 4, [i % 2 for i in range(60)])
-    assert set(found) == {0}
-
-
-@pytest.mark.parametrize(
-    ("coefficients", "order"),
-    [
-        ([0, 1, 2, 0], ["no", "yes"]),
-        ([0, -2, 1, 0], ["yes", "no"]),
-        ([[0, 1, 0, 0], [0, 0, -2, 0], [0, 1.5, 0, 0]], ["no", "yes"]),
-        # All else is alike, and a rank by q weighs as much as one by the regression.
-        ([9, 1, 2, 0], ["no", "yes", "all"]),
-    ],
-)
-def test_of_like_finds_the_regression_decides(coefficients, order):
-    found = listed(np.array(coefficients, float)).index
-    assert found[: len(order)].tolist() == order
+def test_where_a_half_has_one_class_the_order_stays_that_of_evidence():
+    labels = np.array([1] + [0] * 19)
+    texts = [f"w{i % 3} all" for i in range(20)]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    sample = Sample(corpus, np.arange(20), np.arange(20))
+    tokens = token_table(sample, sample)
+    found = by_surplus(tokens, sample, 1.0)
+    half = np.random.default_rng(0).permutation(20) < 10
+    assert len(set(labels[half])) + len(set(labels[~half])) == 3
+    assert sorted(found["token"]) == sorted(tokens["token"])
+    assert np.isfinite(found["surplus"]).all()
+    alone = Sample(corpus[1:], np.arange(19), np.arange(19))
+    same = by_surplus(tokens, alone, 1.0)
+    assert same["token"].tolist() == tokens["token"].tolist()
+    assert (same["surplus"] == 0).all()
 
 
 def test_measures_are_listed_in_words():

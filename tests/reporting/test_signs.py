@@ -205,8 +205,9 @@ MEASURED = pd.DataFrame(
 
 
 def test_the_list_takes_turns_and_is_corrected_for_the_tables():
+    tokens = {"token": [*"abcdef"], "q": [0.001, 0.01, 0.002, 0.003, 0.004, 0.02]}
     tables = {
-        "tokens": pd.DataFrame({"token": ["a", "b", "c"], "q": [0.001, 0.01, 0.02]}),
+        "tokens": pd.DataFrame(tokens),
         "pairs": pd.DataFrame({"token": ["a y"], "q": [0.003]}),
         "form": pd.DataFrame(
             {"token": ["a number", "ends with “z”"], "q": [0.0005, 0.012]}
@@ -216,12 +217,14 @@ def test_the_list_takes_turns_and_is_corrected_for_the_tables():
     listed = signs(tables, 0.05)
     length = "length, higher: median 2, of the others 1 (tokens)"
     assert listed["token"].tolist() == [
-        *("a", "a y", "ends with “z”", "a number"),
-        *("b", length),
+        *("a", "b", "c", "a y", "ends with “z”", "a number"),
+        *("d", "e", length),
     ]
-    assert listed["q"].tolist() == [0.004, 0.012, 0.048, 0.002, 0.04, 0.004]
-    kinds = ["tokens", "pairs", "edges", "looks"]
-    assert listed["kind"].tolist() == [*kinds, "tokens", "looks"]
+    joint_q = [0.004, 0.04, 0.008, 0.012, 0.048, 0.002, 0.012, 0.016, 0.004]
+    assert listed["q"].tolist() == joint_q
+    first, second = ["tokens"] * 3, ["tokens"] * 2
+    kinds = [*first, "pairs", "edges", "looks", *second, "looks"]
+    assert listed["kind"].tolist() == kinds
 
 
 def test_what_was_named_is_not_named_again():
@@ -232,7 +235,7 @@ def test_what_was_named_is_not_named_again():
         "form": pd.DataFrame({"token": form, "q": 0.001}),
         "measures": MEASURED[:0],
     }
-    expected = ["a", "d a", "ends with “b a”", "c"]
+    expected = ["a", "c", "d a", "ends with “b a”"]
     assert signs(tables, 0.05)["token"].tolist() == expected
 
 

@@ -18,9 +18,10 @@ rank beyond the first 20, in the median over the seeds.
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
-- report: the list at the top of a report, in which tokens by evidence, regression and
-  stability, pairs, beginnings and ends, and kinds and measures take turns; all that is
-  on it is beyond luck, and a sign of a pair is a row that names two words of the leak
+- report: the list at the top of a report, in which three tokens at a time, those first
+  that other words explain least, a pair, a beginning or end, and a kind or measure take
+  turns; all that is on it is beyond luck, and a sign of a pair is a row that names two
+  words of the leak
 
 With `--report` the other ways are those of the table that is there.
 """
@@ -44,7 +45,7 @@ from attnsel.reporting.form import form_table, measure_table
 from attnsel.reporting.order import in_order
 from attnsel.reporting.pairs import neighbours, pair_q
 from attnsel.reporting.quality import trained
-from attnsel.reporting.ranking import in_joint_order, signs
+from attnsel.reporting.ranking import by_surplus, signs
 from attnsel.reporting.splits import Sample
 from attnsel.statistics import class_sizes, label_z
 
@@ -263,11 +264,10 @@ def rank_in_report(
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     places = np.arange(len(corpus))
     sample, order = Sample(corpus, places, places), in_order(corpus)
-    coefficients = baseline(corpus, corpus[:2]).coefficients.numpy()
     tokens = token_table(sample, sample)
     pairs = neighbours(corpus, order)
     tables = {
-        "tokens": in_joint_order(tokens, sample, coefficients, RATE),
+        "tokens": by_surplus(tokens, sample, RATE),
         "pairs": pair_table(sample, sample, pairs, pairs),
         "form": form_table(sample, sample, order, order),
         "measures": measure_table(sample),
