@@ -66,6 +66,7 @@ function placeOf({kind, tab, isPage}) {
     button("", title, `data-tab="${name}" aria-pressed="${name === kind}"`));
   const tries = Object.entries(tab.tries).map(([name, address]) =>
     button("", name, `data-try="${address}"`));
+  const heads = ["run", ...tab.columns, "knobs"].map((head) => `<th>${head}</th>`);
   const figures = tab.panels.map((title) => `<figure><figcaption>${title}</figcaption>
     <canvas role="img" tabindex="0" aria-label="${title}"></canvas></figure>`);
   return `${isPage ? `<div class="bar tabs">${tabs.join("")}</div>` : ""}
@@ -78,7 +79,8 @@ function placeOf({kind, tab, isPage}) {
     <p class="told" aria-live="polite"></p></div>
     <details class="full" ${isPage ? "open" : ""}><summary>Knobs</summary>
     <form></form></details><div class="seen" hidden><div class="full scroll" tabindex="0"
-    role="region" aria-label="this run and the last"><table class="runs"></table></div>
+    role="region" aria-label="this run and the last"><table class="runs"><thead><tr>${heads.join("")}</tr>
+    </thead><tbody></tbody></table></div>
     <div class="read">
     <div class="bar"><label>Your own text <input type="text" value="${clean(tab.text)}"
     autocomplete="off" spellcheck="false"></label><output></output></div>
@@ -139,9 +141,10 @@ async function go(lab, steps, anew = false) {
   }
   if (!reviews || !place.isConnected) { return; }  // or another tab is open
   if (!lab.worker) {
-    newWorker(lab, reviews);
+    newWorker(lab);
     await nextFrame();
     look(lab);
+    if (reviews.texts) { send(lab, "load", reviews); }
   }
   if (anew || !lab.number) {
     lab.number += 1;
@@ -170,7 +173,7 @@ async function reviewsFor({part}) {
 }
 
 // A worker, to which all canvases go over.
-function newWorker(lab, reviews) {
+function newWorker(lab) {
   const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
   const canvases = [...lab.place.querySelectorAll("canvas")].map((canvas) =>
     canvas.transferControlToOffscreen());
@@ -178,7 +181,6 @@ function newWorker(lab, reviews) {
   on(lab.worker, "message", ({data}) => {
     if (data.number === lab.number) { tell(lab, data); }
   });
-  if (reviews.texts) { send(lab, "load", reviews); }
   send(lab, "show", {canvases, text: lab.part(".read input").value,
     still: matchMedia("(prefers-reduced-motion: reduce)").matches}, canvases);
 }
@@ -204,12 +206,10 @@ function tell(lab, {going, ended, status, told, point, runs, reading}) {
   part(".play").textContent = going ? "Pause" : ended ? lab.tab.play : "Go on";
   news.set(".status", status);
   if (told) {
-    const row = (cells, kind = "td") => `<tr>${cells.map((cell) =>
-      `<${kind}>${clean(cell)}</${kind}>`).join("")}</tr>`;
-    const heads = row(["run", ...lab.tab.columns, "knobs"], "th");
-    const rows = runs.map((cells) => row(cells)).join("");
+    const rows = runs.map((cells) =>
+      `<tr>${cells.map((cell) => `<td>${clean(cell)}</td>`).join("")}</tr>`);
     news.set(".told", clean(told)).set(".point", clean(point))
-      .set(".runs", `<thead>${heads}</thead><tbody>${rows}</tbody>`)
+      .set(".runs tbody", rows.join(""))
       .set(".read output", reading.verdict)
       .set(".attnsel-text", reading.pieces.map(pieceOf).join(""));
   }
