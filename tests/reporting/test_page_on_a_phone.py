@@ -69,7 +69,7 @@ def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
     file.write_text(report.html(), encoding="utf-8")
     tab = browser.new_page(viewport={"width": 390, "height": 844})
     tab.goto(file.as_uri())
-    boxes = tab.locator(".wide:has(.evidence)")
+    boxes = tab.locator(".wide:has(table)")
     seen = [box for box in boxes.all() if box.is_visible()]
     assert len(seen) > 3
     for box in seen:
