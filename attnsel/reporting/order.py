@@ -21,7 +21,7 @@ from attnsel.progress import progress
 from attnsel.tokens import Tokenizer, Vocab
 
 # Codes of the tokens of some texts, the tokens, and how many each text has.
-Block = tuple[np.ndarray, list[str], np.ndarray]
+SplitTexts = tuple[np.ndarray, list[str], np.ndarray]
 
 
 class InOrder(NamedTuple):
@@ -80,13 +80,15 @@ def in_order(corpus: Corpus) -> InOrder:
     return _joined(blocks, vocab)
 
 
-def _split(texts: Sequence[Any], tokenize: Tokenizer | None, what: str) -> list[Block]:
+def _split(
+    texts: Sequence[Any], tokenize: Tokenizer | None, what: str
+) -> list[SplitTexts]:
     """Split texts, block by block."""
     with closing(progress(text_blocks(texts), what)) as bar:
         return [tokens_in_order(texts[rows], tokenize) for rows in bar]
 
 
-def _joined(blocks: Sequence[Block], vocab: Vocab) -> InOrder:
+def _joined(blocks: Sequence[SplitTexts], vocab: Vocab) -> InOrder:
     """Return texts that were split in blocks, by the ids of their tokens."""
     ids, sizes = [], []
     for codes, tokens, lengths in blocks:

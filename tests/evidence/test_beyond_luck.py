@@ -22,8 +22,10 @@ from attnsel.evidence.luck import (
     hypergeometric_p,
     luck_p,
     q_values,
-    testable,
     texts_by_class,
+)
+from attnsel.evidence.luck import (
+    testable as is_testable,
 )
 from attnsel.statistics import class_sizes, label_z
 from attnsel.texts.reviews import generate_reviews
@@ -305,4 +307,4 @@ def test_shrunken_shares_are_means_of_the_likeliest_mixture():
     ],
 )
 def test_a_test_whose_least_p_is_the_level_itself_counts(least, expected):
-    assert testable(np.array(least)).tolist() == expected
+    assert is_testable(np.array(least)).tolist() == expected
