@@ -306,6 +306,23 @@ def test_a_link_holds_the_knobs(visit: Any) -> None:
     assert link == "train.html#tab=reviews&shuffle=true"
 
 
+def test_another_link_in_the_same_tab_turns_the_knobs_and_ones_own_ends_no_run(
+    visit: Any,
+) -> None:
+    tab = visit("page=1", address="#tab=reviews&reviews=100")
+    tab.locator(".step").first.click()
+    tab.locator(".status", has_text="step 0").wait_for()
+    tab.evaluate("location.hash = document.querySelector('.link').hash")
+    tab.evaluate("location.hash = 'a-heading-of-the-page'")
+    assert "step 0" in tab.locator(".status").inner_text()
+    tab.evaluate("location.hash = 'tab=stages&eta=300&seed=2'")
+    tab.locator("[data-tab=stages][aria-pressed=true]").wait_for()
+    assert tab.locator("[name=seed]").input_value() == "2"
+    tab.evaluate("location.hash = 'tab=reviews&seed=1'")
+    tab.locator("[data-tab=reviews][aria-pressed=true]").wait_for()
+    assert tab.locator("[name=seed]").input_value() == "1"
+
+
 def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:
     # All canvases belong to the worker; what it sends are words, not scores.
     tab = visit(FEW)

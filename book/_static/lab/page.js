@@ -20,7 +20,8 @@ function fetchReviews() {
 
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
-  const address = isPage ? new URLSearchParams(location.hash.slice(1)) : given;
+  const linked = () => new URLSearchParams(location.hash.slice(1));
+  const address = isPage ? linked() : given;
   let lab = null;
   const show = (kind, knobs) => {
     lab?.worker?.terminate();
@@ -34,6 +35,13 @@ function laboratory(root) {
   show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
+  // Another link to knobs, in a tab that shows the page already.
+  if (isPage) {
+    on(window, "hashchange", () => {
+      const isOther = location.hash !== lab.part(".link").hash;
+      if (isOther && linked().get("tab") in TABS) { show(linked().get("tab"), linked()); }
+    });
+  }
 }
 
 // Show a tab, as it is before a run.
