@@ -217,10 +217,11 @@ def written(sent: list[dict[str, Any]], name: str) -> str:
     return "".join(content["text"] for content in streams if content["name"] == name)
 
 
-def shown(sent: list[dict[str, Any]]) -> list[str]:
+def shown(sent: list[dict[str, Any]]) -> set[str]:
     """Return the widgets that were put on the page."""
     data = [m["content"]["data"] for m in sent if m["msg_type"] == "display_data"]
-    return [each[WIDGET]["model_id"] for each in data if WIDGET in each]
+    # A set: a bar that is interrupted while it comes up is put there again by its end.
+    return {each[WIDGET]["model_id"] for each in data if WIDGET in each}
 
 
 def closed(sent: list[dict[str, Any]]) -> set[str]:
