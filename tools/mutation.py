@@ -44,7 +44,8 @@ MODULES = {
     "attnsel/reporting/*.py": "report evidence diagnosis baseline page_by_hand signs "
     "leaks_by_hand writing estimator refusals command facts splits trials ranking",
     "attnsel/reporting/page/*.py": "report page_by_hand",
-    "attnsel_book/*.py": "claims book_data plots shapes drawing widgets explorer live",
+    "attnsel_book/*.py": "claims book_data problems plots shapes drawing widgets "
+    "explorer live",
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
     "tools/*.py": "colab pages panels reference package tables formulas notebooks "
     "small_book pdf lab mutation mutants searched bundle lab_places measures costs",
