@@ -183,7 +183,7 @@ def page() -> Reader:
 def test_the_top_counts_texts_classes_and_finds(page):
     title = "What the label of “mine & <yours>” hangs on"
     assert page.words(title) == (
-        "10 texts 3 classes 3 of 4 tokens beyond luck 1 pairs beyond luck "
+        "10 texts 3 classes 3 of 4 tokens beyond luck 1 pair beyond luck "
         "75.0% of the held-out texts classified correctly"
     )
     assert page.words("To be looked at first") == "Odd: a < b. See."

@@ -168,11 +168,12 @@ def _tiles(report: Findings) -> list[tuple[str, str]]:
     n_tokens = len(report.tokens)
     found_tokens = len(report.found(report.tokens))
     found_pairs = len(report.found(report.pairs))
+    pairs = "pair" if found_pairs == 1 else "pairs"
     share = report.accuracy["attention"].value
     return [
         *tiles,
         (f"{found_tokens:,}", f"of {n_tokens:,} tokens beyond luck"),
-        (f"{found_pairs:,}", "pairs beyond luck"),
+        (f"{found_pairs:,}", f"{pairs} beyond luck"),
         (f"{share:.1%}", "of the held-out texts classified correctly"),
     ]
 
