@@ -225,6 +225,8 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     tab = visit(FEW, width=width)
     press(tab.locator(".play"), width=width)
     wait(tab)
+    narrow = "heads => heads.filter(e => e.scrollWidth > e.clientWidth).length"
+    assert tab.locator(".runs th").evaluate_all(narrow) == 0
     point, nothing = tab.locator(".point"), "Point at a word, or search for one."
     assert point.inner_text() == nothing
     tab.locator("[type=search]").fill("the")
