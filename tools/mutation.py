@@ -39,7 +39,8 @@ MODULES = {
     "attnsel/encoding.py": "corpus encoding",
     "attnsel/synthetic.py": "synthetic thresholds",
     "attnsel/beyond/*.py": "theorem_a deletion probe deep",
-    "attnsel/scale/*.py": "checkpoint files threads distributed thresholds encoding",
+    "attnsel/scale/*.py": "checkpoint columns files threads distributed "
+    "thresholds encoding",
     "attnsel/texts/*.py": "loading inputs reviews refusals hub",
     "attnsel/reporting/*.py": "report evidence diagnosis baseline page_by_hand signs "
     "leaks_by_hand writing estimator refusals command facts splits trials ranking",

@@ -42,7 +42,8 @@ def attention_figure(
     known = tokens[tokens["attention"].notna()]
     lean = _greatest_lean(corpus)[known["id"]]
     is_seen = np.isfinite(lean)  # a model may learn from some of the texts only
-    known, lean = known[is_seen], lean[is_seen]
+    known = known[is_seen]
+    lean = lean[is_seen]
     score = known["attention"].to_numpy(copy=True)
     is_find = (known["q"] <= rate).to_numpy()
     curve = _means(lean, score)

@@ -144,29 +144,39 @@ def _beyond_other_words(
     They are counted among the texts that nothing was learned from. float64 (2, finds):
     these numbers, and their variances by luck.
     """
-    labels, n_classes = train.corpus.targets.numpy(), train.corpus.n_classes
+    labels = train.corpus.targets.numpy()
+    n_classes = train.corpus.n_classes
     read = np.flatnonzero(~is_learned)
     if len(np.unique(labels[is_learned])) < 2 or not len(read):
         return np.zeros((2, len(finds)))
-    ids, own = finds["id"].to_numpy(), finds["class number"].to_numpy()
-    tokens = np.union1d(shared_tokens(train.corpus.counts), ids)
+    ids = finds["id"].to_numpy()
+    own = finds["class number"].to_numpy()
+    shared = shared_tokens(train.corpus.counts)
+    tokens = np.union1d(shared, ids)
     places = np.searchsorted(tokens, ids)
     counts = train.corpus.counts[:, tokens]
-    weights = TfidfTransformer(sublinear_tf=True).fit(counts[is_learned])
+    weights = TfidfTransformer(sublinear_tf=True)
+    learned = weights.fit_transform(counts[is_learned])
     model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
-    model.fit(weights.transform(counts[is_learned]), labels[is_learned])
+    model.fit(learned, labels[is_learned])
     features = csr_array(weights.transform(counts[read]))
     log_odds, pull = _of_classes(model, features, n_classes)
     of_finds = features[:, places].tocoo()
     row, column = of_finds.coords
-    own_pull = of_finds.data * pull[own, places][column]
-    expected = expit(log_odds[row, own[column]] - own_pull)
+    pull_of_finds = pull[own, places]
+    own_pull = of_finds.data * pull_of_finds[column]
+    own_log_odds = log_odds[row, own[column]]
+    expected = expit(own_log_odds - own_pull)
     group_sizes = np.bincount(train.groups)
-    weight = 1 / group_sizes[train.groups[read[row]]]
-    is_own = labels[read[row]] == own[column]
-    more = np.bincount(column, weight * (is_own - expected), len(ids))
+    text = read[row]
+    group = train.groups[text]
+    weight = 1 / group_sizes[group]
+    is_own = labels[text] == own[column]
+    surplus = weight * (is_own - expected)
     spread = weight * expected * (1 - expected)
-    return np.stack([more, np.bincount(column, spread, len(ids))])
+    more = np.bincount(column, surplus, len(ids))
+    variance = np.bincount(column, spread, len(ids))
+    return np.stack([more, variance])
 
 
 def _of_classes(

@@ -33,9 +33,15 @@ def test_each_piece_is_done_once_and_all_ends_as_it_began(threads):
     with ThreadPool(CPU) as pool:
         assert torch.get_num_threads() == 1
         for n in (0, 1, 3, 200):
-            done = []
-            pool.run(done.append, n)
+            done, own_threads = [], set()
+
+            def work(i, done=done, own_threads=own_threads):
+                done.append(i)
+                own_threads.add(torch.get_num_threads())
+
+            pool.run(work, n)
             assert sorted(done) == list(range(n))
+            assert own_threads <= {1}  # torch divides no operation of a piece
     assert torch.get_num_threads() == threads
     assert threading.enumerate() == before
 
