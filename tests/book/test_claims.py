@@ -171,6 +171,8 @@ def test_generated_reviews_make_observations_of_claims(chapter, where):
         (None, 40, "K = 40 (in the book None)"),
         ("imdb", pd.DataFrame({"text": ["a"]}), "K = a DataFrame (in the book 'imdb')"),
         ({"n": 1}, {"n": 2}, "K = {'n': 2} (in the book {'n': 1})"),
+        (1, 78 * "a", f"K = '{78 * 'a'}' (in the book 1)"),  # 80 letters as written
+        (1, 79 * "a", "K = a str (in the book 1)"),
         ((1, 2), np.arange(9), "K = array([0, 1, 2, 3, 4, 5, 6, 7, 8]) (in the book"),
     ],
 )

@@ -14,8 +14,11 @@ from scipy.stats import linregress
 
 from attnsel.corpus import Corpus
 from attnsel.flow import Flow
+from attnsel.model import AttentionClassifier
+from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import History
+from attnsel_book import stills
 from attnsel_book.chapters.convergence.figures import draw_bound
 from attnsel_book.chapters.explanation.figures import (
     draw_deletion,
@@ -517,3 +520,30 @@ def test_entries_and_leads_are_sorted_and_scaled():
     close(left.lines[1].get_ydata(), [-0.5, -1 / 6, 1])  # the null
     assert left.lines[1].get_color() == right.lines[1].get_color() == NEUTRAL
     assert left.get_legend() is not None
+
+
+def test_the_plane_has_its_words_the_path_of_p_and_where_it_goes(monkeypatch):
+    monkeypatch.setattr(stills, "_of_words", lambda *_: "")  # leaves the figure open
+    words = ["good", "bad", "film"]
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], words)
+    model = AttentionClassifier(3, 2, dtype=torch.float64)
+    places = torch.tensor([[1.0, 0.5], [-1.0, 1.0], [0.0, -1.0]])
+    p = torch.tensor([0.3, -0.2])
+    for parameter, value in zip(
+        model.parameters(), (places, p, torch.tensor([1.0, 0.0])), strict=True
+    ):
+        parameter.data.copy_(value)
+    selected = torch.tensor([0, 1])
+    stills.plane_still(model, corpus, selected)
+    left, right = pyplot.gcf().axes
+    assert [text.get_text() for text in left.texts] == words
+    dots = torch.tensor(np.concatenate([dot.get_xydata() for dot in left.lines]))
+    assert torch.equal(dots, places.double())
+    colours = [dot.get_color() for dot in left.lines]
+    assert colours == [POSITIVE, NEGATIVE, NEUTRAL]
+    named = {line.get_label(): line.get_xydata() for line in right.lines}
+    best = max_margin(places.double(), corpus, selected).direction.numpy()
+    assert named["$u_\\star$"] == pytest.approx(np.stack([0 * best, 15 * best]))
+    path = named["path of $p$"]
+    assert path[0] == pytest.approx(p.numpy())
+    assert path[-1] @ best > 0.9 * np.linalg.norm(path[-1])  # it goes there

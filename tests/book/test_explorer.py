@@ -85,6 +85,7 @@ def test_thousands_of_tokens_stay_light():
         ({"log": ["nothing"]}, "classes, log: expected one of .* got 'nothing'"),
         ({"tokens": TOKENS[:3]}, r"side <x>: expected shape \(1, 3\), got \(1, 4\)"),
         ({"log": ["side <x>"]}, "side <x>: .* above 0"),
+        ({"columns": COLUMNS | {"count": [0, 2, 3, 4]}}, "count: .* above 0"),
         ({"columns": COLUMNS | {"count": [1, 2, 3, float("nan")]}}, "count: .* finite"),
         ({"columns": COLUMNS | {"z": [1, 2, 3, float("inf")]}}, "z: .* finite"),
         (
