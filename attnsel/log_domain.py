@@ -17,7 +17,9 @@ are computed as they are, not as differences.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -69,8 +71,12 @@ class ClsProblem:
     def norm(self, z: np.ndarray) -> float:
         """Return ‖p‖."""
         seen = float(np.linalg.norm(z))
-        unseen = float(self.rest.norm())
-        return math.hypot(seen, unseen)
+        return math.hypot(seen, self.unseen)
+
+    @cached_property
+    def unseen(self) -> float:
+        """‖rest‖."""
+        return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
         """Return p (d,), or of several rows z each one's p, (k, d)."""
@@ -148,8 +154,9 @@ def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
     scores = by_token[problem.token] + problem.log_counts
     scores -= problem.row_maxima(scores)[row]
     tied = np.flatnonzero(scores == 0)
-    _, first = np.unique(row[tied], return_index=True)
-    top = tied[first]
+    of_row = row[tied]
+    is_first = np.append(True, of_row[1:] > of_row[:-1])
+    top = tied[is_first]
     odds = np.exp(scores)
     odds[top] = 0
     log_top = -np.log1p(problem.row_sums(odds))
@@ -160,76 +167,108 @@ def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
 class ClsPoint:
     """Loss and gradient of a `ClsProblem` at one z.
 
+    A flow asks for the direction at each of its tries, and for the rest at a few.
+
     Attributes:
-        loss: mean logistic loss.
-        log_excess: log of the loss above its value with all attention on the top
-            tokens; nan where it is not above.
-        direction: of -dL/dz, a unit vector or zero, (r,).
-        log_norm: log ‖dL/dp‖.
-        balance: ‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel.
+        problem: the problem.
         top: position of the most attended token of each sequence, (n,).
         attention: q_i, (nnz,).
+        limit: b_top, (n,).
+        shift: f - b_top, (n,).
+        lead: b_i - f, (nnz,).
+        scale: the greatest log(g q_i) below the top.
+        fall: g (f - b_top) / q_top exp(-scale), (n,).
         pull: y g q_i (b_i - f) exp(-scale), the pull along each E_i, (nnz,).
-        size: ‖dL/dp‖ exp(-scale), with the greatest log(g q_i) below the top as scale.
-        bend: q_i + y (1 - g) q_i (b_i - f), for the Jacobian, (nnz,).
+        size: ‖dL/dp‖ exp(-scale).
+        direction: of -dL/dz, a unit vector or zero, (r,).
     """
 
-    loss: float
-    log_excess: float
-    direction: np.ndarray
-    log_norm: float
-    balance: float
+    problem: ClsProblem
     top: np.ndarray
     attention: np.ndarray
+    limit: np.ndarray
+    shift: np.ndarray
+    lead: np.ndarray
+    scale: float
+    fall: np.ndarray
     pull: np.ndarray
     size: float
-    bend: np.ndarray
+    direction: np.ndarray
+
+    @property
+    def _votes(self) -> np.ndarray:
+        """Return y f, (n,)."""
+        return self.problem.signs * (self.limit + self.shift)
+
+    @property
+    def loss(self) -> float:
+        """Mean logistic loss."""
+        return float(-log_expit(self._votes).mean())
+
+    @property
+    def log_excess(self) -> float:
+        """Log of the loss above its value with all attention on the top tokens.
+
+        It is nan where the loss is not above.
+        """
+        y = self.problem.signs
+        if np.abs(self.shift).max() < LINEAR:
+            linear = (-y * self.fall).mean()
+            return self.scale + log(float(linear))
+        return log(_mean_excess(-y * self.limit, -y * self.shift))
+
+    @property
+    def log_norm(self) -> float:
+        """Log ‖dL/dp‖."""
+        return self.scale + log(self.size)
+
+    @property
+    def balance(self) -> float:
+        """‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel."""
+        pulls = float(np.abs(self.pull) @ self.problem.sizes)
+        return len(self.problem.signs) * self.size / (pulls or 1.0)
+
+    @property
+    def bend(self) -> np.ndarray:
+        """q_i + y (1 - g) q_i (b_i - f), for the Jacobian, (nnz,)."""
+        tilt = self.problem.signs * expit(self._votes)  # y (1 - g)
+        return self.attention * (1 + tilt[self.problem.row] * self.lead)
 
 
 def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     """Return loss and gradient at the coordinates z (r,)."""
     y, row = problem.signs, problem.row
-    n = len(y)
     attention = _attention(problem, z)
     top = attention.top
-    q = np.exp(attention.log)
     q_top = np.exp(attention.log_top)
     limit = problem.values[top]
     gap = problem.values - limit[row]  # b_i - b_top
     shift = problem.row_sums(attention.odds * gap) * q_top  # f - b_top
     lead = gap - shift[row]  # b_i - f
-    logits = limit + shift
-    one_minus_g = expit(y * logits)
 
-    log_g = log_expit(-y * logits)
+    log_g = log_expit(-y * (limit + shift))
     log_weight = attention.log + log_g[row]  # log(g q_i)
     log_weight[top] = -math.inf
-    scale = float(np.nan_to_num(log_weight.max()))  # finite without any pull
+    scale = max(float(log_weight.max()), -sys.float_info.max)  # without any pull, too
     weight = np.exp(log_weight - scale)
-    fall = problem.row_sums(weight * gap)  # g (f - b_top) / q_top, scaled
+    fall = problem.row_sums(weight * gap)
     pull = y[row] * weight * lead
     pull[top] = -y * fall * q_top  # y g q_top (b_top - f)
     by_token = np.bincount(problem.token, pull, len(problem.points))
-    descent = by_token @ problem.points / n
+    descent = by_token @ problem.points / len(y)
     size = float(np.linalg.norm(descent))
-    pulls = float(np.abs(pull) @ problem.sizes)
-
-    if np.abs(shift).max() < LINEAR:
-        linear = (-y * fall).mean()
-        log_excess = scale + log(float(linear))
-    else:
-        log_excess = log(_mean_excess(-y * limit, -y * shift))
     return ClsPoint(
-        loss=float(-log_expit(y * logits).mean()),
-        log_excess=log_excess,
-        direction=descent / (size or 1.0),
-        log_norm=scale + log(size),
-        balance=n * size / (pulls or 1.0),
+        problem=problem,
         top=top,
-        attention=q,
+        attention=np.exp(attention.log),
+        limit=limit,
+        shift=shift,
+        lead=lead,
+        scale=scale,
+        fall=fall,
         pull=pull,
         size=size,
-        bend=q * (1 + (y * one_minus_g)[row] * lead),
+        direction=descent / (size or 1.0),
     )
 
 
