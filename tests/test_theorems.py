@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -24,7 +23,7 @@ from attnsel import (
 )
 from attnsel.flow import angle_gap
 from attnsel.theory import highest_votes, mean_count, relevant_tokens
-from attnsel_book import one_step_problem, seed_range
+from attnsel_book import one_step_problem
 
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 
@@ -44,31 +43,6 @@ def test_highest_votes_by_loops(seed: int) -> None:
 def test_highest_votes_wants_a_value_a_token() -> None:
     with pytest.raises(ValueError, match="values"):
         highest_votes(ragged(0)[2], torch.zeros(3))
-
-
-def test_one_step_problem_is_its_four_calls() -> None:
-    problem = one_step_problem(64, 50.0, seed=3, dtype=torch.float64, **SMALL)
-    corpus = separable_corpus(**SMALL, seed=3)
-    start = AttentionClassifier(40, 64, seed=3, dtype=torch.float64)
-    model = one_step(start, corpus, lr=50.0)
-    assert (problem.corpus.counts != corpus.counts).nnz == 0
-    assert torch.equal(problem.model.embeddings, model.embeddings)
-    assert torch.equal(problem.relevant, relevant_tokens(corpus))
-    best = max_margin(model.embeddings, corpus, relevant_tokens(corpus))
-    assert problem.best.margin == best.margin
-    assert problem.best is problem.best
-    still = one_step_problem(64, 0, seed=3, dtype=torch.float64, **SMALL)
-    assert torch.equal(still.model.embeddings, start.embeddings)
-
-
-def test_seed_range_draws_mean_least_and_greatest() -> None:
-    figure, axes = plt.subplots()
-    seed_range(axes, [1, 2], [[0.0, 1, 5], [2, 2, 2]], color="black")
-    (line, _, (bars,)) = axes.containers[0]
-    assert line.get_ydata().tolist() == [2, 2]
-    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
-    assert ends.tolist() == [[0, 5], [2, 2]]
-    plt.close(figure)
 
 
 def lemma_bound(eps: float, v2: float) -> float:

@@ -232,4 +232,13 @@ def test_names_stand_beside_the_points_of_their_tokens():
     assert (right.get_text(), right.xy, right.get_ha()) == ("“c”", (3, 6), "left")
     assert (left.get_text(), left.xy, left.get_ha()) == ("“a”", (1, 4), "right")
     assert right.get_position()[0] > 0 > left.get_position()[0]  # not on the point
+    assert right.get_position()[1] < 0 < left.get_position()[1]
+    rings = [one.get_xydata()[0].tolist() for one in axes.lines]
+    assert rings == [[3, 6], [1, 4]]
+    for ring in axes.lines:
+        assert (ring.get_marker(), ring.get_mfc(), ring.get_mec()) == (
+            "o",
+            "none",
+            "black",
+        )
     pyplot.close()

@@ -169,6 +169,10 @@ def test_training_is_drawn_with_its_best_step():
     for axes in (left, right):
         assert list(axes.lines[2].get_xdata()) == [20, 20]
         assert axes.lines[0].get_color() != axes.lines[1].get_color()
+        styles = [one.get_linestyle() for one in axes.lines]
+        assert styles == ["-", "--", ":"]
+        assert axes.get_xlabel() == "step"
+    assert (left.get_ylabel(), right.get_ylabel()) == ("logistic loss", "accuracy (%)")
     assert left.get_legend() is not None
 
 
@@ -522,28 +526,142 @@ def test_entries_and_leads_are_sorted_and_scaled():
     assert left.get_legend() is not None
 
 
-def test_the_plane_has_its_words_the_path_of_p_and_where_it_goes(monkeypatch):
-    monkeypatch.setattr(stills, "_of_words", lambda *_: "")  # leaves the figure open
-    words = ["good", "bad", "film"]
-    corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], words)
+@pytest.fixture
+def left_open(monkeypatch):
+    """A still figure stays open, and only its alt text stands in what is returned."""
+    monkeypatch.setattr(stills, "figure_html", lambda figure, alt: f"({alt}) ")
+
+
+def plane_of(places):
+    """What a plane draws of three words at these places, and p = (0.3, -0.2)."""
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], ["good", "$bad$", "film"])
     model = AttentionClassifier(3, 2, dtype=torch.float64)
-    places = torch.tensor([[1.0, 0.5], [-1.0, 1.0], [0.0, -1.0]])
-    p = torch.tensor([0.3, -0.2])
-    for parameter, value in zip(
-        model.parameters(), (places, p, torch.tensor([1.0, 0.0])), strict=True
-    ):
+    p, output = torch.tensor([0.3, -0.2]), torch.tensor([1.0, 0.0])
+    for parameter, value in zip(model.parameters(), (places, p, output), strict=True):
         parameter.data.copy_(value)
-    selected = torch.tensor([0, 1])
-    stills.plane_still(model, corpus, selected)
-    left, right = pyplot.gcf().axes
-    assert [text.get_text() for text in left.texts] == words
+    return model, corpus, torch.tensor([0, 1])
+
+
+def test_the_plane_has_its_words_the_path_of_p_and_where_it_goes(left_open):
+    places = torch.tensor([[1.0, 0.5], [-1.0, 1.0], [0.0, -1.0]])
+    model, corpus, selected = plane_of(places)
+    p = model.cls.detach()
+    page = stills.plane_still(model, corpus, selected)
+    assert page == (
+        "(Words in the plane; the path of p and where it goes.) "
+        "<p>To drag the words and p needs JavaScript.</p>"
+    )
+    left, right = panels()
+    assert [axes.get_title(loc="left") for axes in (left, right)] == ["words", "$p$"]
+    for axes in (left, right):
+        told = axes.get_xlabel(), axes.get_ylabel()
+        assert told == ("first coordinate", "second coordinate")
+    _named_beside(left.texts, ["good", "$bad$", "film"], places)
     dots = torch.tensor(np.concatenate([dot.get_xydata() for dot in left.lines]))
     assert torch.equal(dots, places.double())
     colours = [dot.get_color() for dot in left.lines]
     assert colours == [POSITIVE, NEGATIVE, NEUTRAL]
-    named = {line.get_label(): line.get_xydata() for line in right.lines}
+    named = {one.get_label(): one.get_xydata() for one in right.lines}
+    assert [text.get_text() for text in right.get_legend().texts] == [
+        "path of $p$",
+        "$u_\\star$",
+    ]
+    start = right.lines[1]  # a dot
+    assert (start.get_marker(), start.get_color()) == ("o", "black")
+    assert start.get_xydata().tolist() == [p.tolist()]
     best = max_margin(places.double(), corpus, selected).direction.numpy()
     assert named["$u_\\star$"] == pytest.approx(np.stack([0 * best, 15 * best]))
     path = named["path of $p$"]
     assert path[0] == pytest.approx(p.numpy())
     assert path[-1] @ best > 0.9 * np.linalg.norm(path[-1])  # it goes there
+    assert 15 < np.linalg.norm(path[-1]) < 16  # |p| at the start is 0.36
+    low, high = left.get_xlim()
+    assert -1.5 < low < -1.1 and 1.1 < high < 1.5  # no dot on the edge
+
+
+def _named_beside(texts, words, places):
+    """Words stand beside their points as they are written, whatever their signs."""
+    assert [text.get_text() for text in texts] == words
+    assert [text.xy for text in texts] == [tuple(place) for place in places.tolist()]
+    for text in texts:
+        assert text.anncoords == "offset points" and not text.get_parse_math()
+        assert min(text.xyann) > 0
+
+
+def test_a_plane_where_no_direction_selects_has_none(left_open):
+    # "film" lies between the others: no p puts both of them ahead of it.
+    model, corpus, selected = plane_of(torch.tensor([[1.0, 0], [-1, 0], [0, 0]]))
+    stills.plane_still(model, corpus, selected)
+    _, right = pyplot.gcf().axes
+    assert [text.get_text() for text in right.get_legend().texts] == ["path of $p$"]
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        (-1.6, "The logit is 0.20: read as positive."),
+        (-3.2, "The logit is \N{MINUS SIGN}0.20: read as negative."),
+    ],
+)
+def test_the_review_to_be_steered_is_drawn_and_read(left_open, second, told):
+    places = torch.tensor([[math.log(3), 1.0], [0.0, -2.0]])
+    page = stills.steer_still(
+        ["$a$", "b"], places, [0.8, second], torch.tensor([1.0, 0.0])
+    )
+    assert page == (
+        "(Three words and p as an arrow in the plane.) "
+        f"<p>Attention: $a$ 75%, b 25%. {told} To drag p needs JavaScript.</p>"
+    )
+    (axes,) = pyplot.gcf().axes
+    close(np.concatenate([dot.get_xydata() for dot in axes.lines]), places)
+    assert [dot.get_color() for dot in axes.lines] == [POSITIVE, NEGATIVE]
+    assert {dot.get_marker() for dot in axes.lines} == {"o"}
+    *words, arrow, p = axes.texts
+    end = torch.tensor([[1.0, 0.0]])
+    _named_beside(words, ["$a$", "b"], places)
+    _named_beside([p], ["p"], end)
+    assert p.get_style() == "italic"
+    assert (arrow.get_text(), arrow.xyann, arrow.xy) == ("", (0, 0), (1.0, 0.0))
+    assert arrow.arrow_patch.get_arrowstyle().arrow == "->"
+    assert axes.get_xlim() == axes.get_ylim() == (-3, 3)
+
+
+def test_a_still_of_the_explorer_has_its_points_colours_and_labels(left_open):
+    columns = torch.tensor([1.0, -2.0, 3.0]), torch.tensor([10.0, 1000.0, 1.0])
+    colours = [POSITIVE, NEGATIVE, NEUTRAL]
+    page = stills.scatter_still(["side", "count"], columns, colours, ["linear", "log"])
+    assert page == (
+        "(Tokens by side, across, and count.) "
+        "<p>To choose the axes and to find a token needs JavaScript.</p>"
+    )
+    (axes,) = panels()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("side", "count")
+    found, shades = points(axes)
+    close(found, np.stack(columns, 1))
+    close(shades, [to_rgba(colour)[:3] for colour in colours])
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "log")
+
+
+def test_of_many_tokens_one_in_so_many_is_drawn(left_open):
+    n = 2 * stills.MOST_POINTS + 1
+    columns = torch.arange(n).double(), -torch.arange(n).double()
+    colours = [POSITIVE, NEGATIVE, NEUTRAL] * (n // 3) + [NEGATIVE] * (n % 3)
+    page = stills.scatter_still(["x", "y"], columns, colours, ["linear", "linear"])
+    assert "<p>One token in 3 is drawn. To choose the axes" in page
+    (axes,) = pyplot.gcf().axes
+    found, shades = points(axes)
+    close(found[:3], [[0, 0], [3, -3], [6, -6]])
+    assert len(found) == len(shades) == math.ceil(n / 3)
+    assert {tuple(shade) for shade in shades[:-1]} == {to_rgba(POSITIVE)[:3]}
+
+
+def test_a_scale_that_is_logarithmic_but_near_zero_has_a_thousandth_of_it(left_open):
+    columns = torch.tensor([50.0, -0.1]), torch.tensor([0.0, 0.0])
+    stills.scatter_still(["x", "y"], columns, ["black"] * 2, ["symlog", "symlog"])
+    (axes,) = pyplot.gcf().axes
+    assert axes.get_xscale() == "symlog"
+    assert axes.xaxis.get_transform().linthresh == pytest.approx(0.05)
+    close(axes.get_xticks(), [-10, -0.1, 0, 0.1, 10])
+    assert len(axes.get_xticks(minor=True)) == 0
+    # What is 0 throughout has no such scale.
+    assert axes.get_yscale() == "linear"

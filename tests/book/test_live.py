@@ -222,6 +222,37 @@ def test_the_box_starts_with_the_first_example_and_escapes_them():
     assert figure.data.count("</script>") == 1
 
 
+def test_before_one_types_the_first_example_is_read_at_the_last_step():
+    vocab = Vocab(["good", "bad"], ("dull", "fine"))
+    scores = {0: torch.zeros(2, 2), 5: torch.tensor([[np.log(3), 2.0], [0.0, -4.0]])}
+    page = text_box(vocab, scores, examples={"Good, <bad": "", "Other.": ""}).data
+    still = page[page.index('<div class="line">') : page.index("<script>")]
+    # 75% and 25% of 60%, and 2 and -4 of 3.98, of a colour of 0.6 of 255.
+    rows = [
+        ("attention", f"{POSITIVE}99", f"{POSITIVE}40"),
+        ("value", f"{POSITIVE}4d", f"{NEGATIVE}99"),
+    ]
+    for name, good, bad in rows:
+        words = (
+            f'<span style="background:{good.lower()}">Good</span>, &lt;'
+            f'<span style="background:{bad.lower()}">bad</span>'
+        )
+        line = f'<span>{name}</span><div class="attnsel-text">{words}</div>'
+        assert f'<div class="line">{line}</div>' in still
+    assert still.index(">attention<") < still.index(">value<")
+    # 75% of 2 and 25% of -4.
+    assert "<p>f(X) = +0.50: fine. To type another text needs JavaScript.</p>" in still
+
+
+@pytest.mark.parametrize("words", ["bad", "b a d"])
+def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words):
+    vocab = Vocab(["good", "bad"], ("dull", "fine"))
+    scores = {5: torch.tensor([[0.0, 2.0], [0.0, -4.0]])}
+    page = text_box(vocab, scores, examples={words: ""}).data
+    value = "\N{MINUS SIGN}4.00" if words == "bad" else "+0.00"
+    assert f"f(X) = {value}: dull." in page
+
+
 WORDS = ["good", "great", "bad", "awful", "the", "film", "plot"]
 PLACES = torch.tensor(
     [[0.9, 1], [1.1, 0.6], [-0.8, 0.8], [-1, 1.2], [0, 0.1], [0.1, -0.3], [-0.1, 0.3]],

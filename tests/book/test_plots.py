@@ -5,7 +5,7 @@ import pytest
 import torch
 from matplotlib import pyplot
 
-from attnsel_book import bin_curve, token_figures, two_panels
+from attnsel_book import bin_curve, seed_range, token_figures, two_panels
 
 
 @pytest.fixture(autouse=True)
@@ -14,20 +14,55 @@ def closed():
     pyplot.close("all")
 
 
-def test_values_stand_on_the_left_and_scores_on_the_right():
+def test_two_panels_have_the_size_that_is_asked_for_and_say_what_they_show():
+    left, right = two_panels(5.0, 2.0)
+    assert left.figure.get_size_inches().tolist() == [5.0, 2.0]
+    assert left.get_ylabel() == r"value $E_s^\top v$"
+    assert right.get_ylabel() == r"attention score $E_s^\top p$"
+    assert left.get_xlabel() == right.get_xlabel() == "$P(1|s) - P(0|s)$"
+
+
+@pytest.mark.parametrize("size", [4.0, 9.0])
+def test_values_stand_on_the_left_and_scores_on_the_right(size):
     x = torch.linspace(-1, 1, 200)
     scores = torch.stack([x.abs(), 3 * x], dim=1)  # a V and a line
-    left, right = token_figures(x, scores)
+    left, right = token_figures(x, scores, **({} if size == 4 else {"size": size}))
     assert "value" in left.get_ylabel()
     assert "score" in right.get_ylabel()
+    for ax in (left, right):
+        assert ax.collections[0].get_sizes().tolist() == [size]
     for ax, column in ((left, 1), (right, 0)):
         drawn = np.asarray(ax.collections[0].get_offsets())
         np.testing.assert_allclose(drawn[:, 1], scores[:, column], rtol=1e-6)
 
 
+def test_both_panels_have_the_groups():
+    x = torch.linspace(-1, 1, 4)
+    groups = {"low": (x < 0, "red"), "high": (x > 0, "blue")}
+    for ax in token_figures(x, torch.zeros(4, 2), groups=groups):
+        assert ax.get_legend_handles_labels()[1][:2] == ["low", "high"]
+
+
 def test_a_curve_holds_the_means_of_full_bins():
-    x = torch.tensor([-0.95] * 5 + [0.55] * 7 + [0.95])
-    y = torch.tensor([-4.0] * 5 + [2.0] * 7 + [9.0])
+    x = torch.tensor([-0.95] * 5 + [0.55] * 7 + [0.95] * 4)
+    y = torch.tensor([-4.0] * 5 + [2.0] * 7 + [9.0] * 4, requires_grad=True)
     left, _ = two_panels()
     bin_curve(left, x, y)
-    assert left.lines[0].get_xydata().tolist() == [[-0.95, -4], [0.55, 2]]
+    bin_curve(left, x, y, least=4, marker="s", color="red")
+    full, more = left.lines
+    assert full.get_xydata().tolist() == [[-0.95, -4], [0.55, 2]]
+    assert (full.get_marker(), more.get_marker()) == ("o", "s")
+    assert more.get_ydata().tolist() == [-4, 2, 9]
+    assert more.get_color() == "red"
+
+
+def test_runs_are_drawn_by_their_mean_least_and_greatest():
+    _, axes = pyplot.subplots()
+    seed_range(axes, [1, 2], [[0.0, 1, 5], [2, 2, 2]], color="red")
+    ((line, _, (bars,)),) = axes.containers
+    assert line.get_xydata().tolist() == [[1, 2], [2, 2]]
+    assert (line.get_marker(), line.get_color()) == ("o", "red")
+    ends = [segment.tolist() for segment in bars.get_segments()]
+    assert ends == [[[1, 0], [1, 5]], [[2, 2], [2, 2]]]
+    seed_range(axes, [1], [[3]], marker="s")
+    assert axes.containers[1][0].get_marker() == "s"

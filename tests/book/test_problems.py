@@ -1,11 +1,45 @@
-"""Sizes of what chapters draw."""
+"""Problems that chapters start from, and sizes of what they draw."""
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+import torch
+
+from attnsel import AttentionClassifier, max_margin, one_step, separable_corpus
 from attnsel.synthetic import synthetic_probabilities
+from attnsel.theory import relevant_tokens
+from attnsel_book import one_step_problem
 from attnsel_book.problems import equal_frequencies
+
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+
+
+def test_one_step_problem_is_its_four_calls() -> None:
+    problem = one_step_problem(64, 50.0, seed=3, dtype=torch.float64, **SMALL)
+    corpus = separable_corpus(**SMALL, seed=3)
+    start = AttentionClassifier(40, 64, seed=3, dtype=torch.float64)
+    model = one_step(start, corpus, lr=50.0)
+    assert (problem.corpus.counts != corpus.counts).nnz == 0
+    assert torch.equal(problem.model.embeddings, model.embeddings)
+    assert torch.equal(problem.relevant, relevant_tokens(corpus))
+    best = max_margin(model.embeddings, corpus, relevant_tokens(corpus))
+    assert problem.best.margin == best.margin
+    assert problem.best is problem.best
+    still = one_step_problem(64, 0, seed=3, dtype=torch.float64, **SMALL)
+    assert torch.equal(still.model.embeddings, start.embeddings)
+
+
+def test_a_problem_is_of_seed_0_in_single_precision_after_a_step_of_100() -> None:
+    found = one_step_problem(16, **SMALL).model.embeddings
+    asked = one_step_problem(16, 100.0, seed=0, dtype=torch.float32, **SMALL)
+    assert torch.equal(found, asked.model.embeddings)
+    # A step of 1 is a step, too.
+    still, small = (
+        one_step_problem(16, lr, **SMALL).model.embeddings for lr in (0, 1.0)
+    )
+    assert not torch.equal(still, small)
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.5, 0.9])
