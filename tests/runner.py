@@ -49,7 +49,7 @@ class Session:
     all sessions share. The repository's address leads to a snapshot on this machine.
     """
 
-    def __init__(self, folder: Path, snapshot: Path, endpoint: str = NOWHERE) -> None:
+    def __init__(self, folder: Path, snapshot: Path) -> None:
         if not (COLAB / ".ready").is_file():
             raise FileNotFoundError(f"{COLAB} is not built; run `make test-runner`")
         self.environment = folder / "environment"
@@ -64,7 +64,7 @@ class Session:
         self.env = inherited | {
             "HOME": str(home),
             "OMP_NUM_THREADS": "1",  # sessions run beside one another
-            "HF_ENDPOINT": endpoint,
+            "HF_ENDPOINT": NOWHERE,
             "PIP_LOG": str(self.log),
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             "GIT_CONFIG_COUNT": "1",

@@ -114,7 +114,6 @@ def print_book(browser: Any, address: str, target: Path) -> None:
         tab.route(kept_out, lambda route: route.abort())
     for name in names:
         tab.goto(f"{address}/book/{name}.html")
-        tab.wait_for_load_state("networkidle")
         leaves.append(tab.evaluate(PAGE, [name, names]))
     tab.unroute(LATER)
     tab.goto(f"{address}/book/{names[0]}.html")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import runpy
-import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 import torch
 from chapters import BOOK, code, played, run_cells
+from turns import commit
 
 KNOBS = "# knobs"
 SMALL_ONES = 3  # settings of a chapter; one of them runs at each push
@@ -86,12 +86,6 @@ def displayed(sources: list[str]) -> list[str]:
     """Run cells and return what they displayed, as text."""
     outputs = [output for _, shown in run_cells(sources) for output in shown.outputs]
     return [output.data.get("text/plain", "") for output in outputs]
-
-
-def commit() -> int:
-    """Return the number of the commit, 0 in a copy without its history."""
-    told = ["git", "rev-parse", "--short=8", "HEAD"]
-    return int(subprocess.run(told, capture_output=True, cwd=BOOK).stdout or b"0", 16)
 
 
 def runs() -> Iterator[Any]:

@@ -10,6 +10,21 @@ import pytest
 from tools.measure_pages import serving
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Look at a page at one width, then at the other: to change a window takes long."""
+    first: dict[str, int] = {}
+
+    def place(numbered: tuple[int, pytest.Item]) -> tuple[int, int]:
+        i, item = numbered
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if "view" not in params:
+            return i, 0
+        return first.setdefault(params["view"], i), params.get("width", 0)
+
+    items[:] = [item for _, item in sorted(enumerate(items), key=place)]
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The site, served on this machine."""

@@ -20,6 +20,7 @@ from hub import hub, repository
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient import NotebookClient
 from runner import COLAB, Session, packages, snapshot
+from turns import commit
 
 from attnsel.texts.reviews import generate_reviews
 from tools import execute
@@ -41,10 +42,8 @@ def some(chapters: list[Path]) -> list[Path]:
     """
     if os.environ.get("RUNNER") == "all":
         return chapters
-    commit = ["git", "rev-parse", "--short=8", "HEAD"]
-    told = subprocess.run(commit, capture_output=True, text=True, cwd=ROOT)
     half = len(chapters) // 2
-    place = int(told.stdout or "0", 16) % half  # 0 in a copy without its history
+    place = commit() % half
     return [chapters[place], chapters[place + half]]
 
 
@@ -144,12 +143,23 @@ def reviews(name: str) -> dict[str, tuple[list[str], list[int]]]:
     return splits
 
 
-def test_chapter_takes_its_reviews_from_the_hub_once(tmp_path, mirror, record_property):
+@pytest.fixture(scope="module")
+def session(tmp_path_factory, mirror) -> Session:
+    """One for all that needs no new one: what is installed takes long."""
+    return Session(tmp_path_factory.mktemp("session"), mirror)
+
+
+# One session, so one process.
+together = pytest.mark.xdist_group("session")
+
+
+@together
+def test_chapter_takes_its_reviews_from_the_hub_once(session, record_property):
     name = "stanfordnlp/imdb"
     with hub({name: repository(reviews("imdb"))}) as running:
-        session = Session(tmp_path, mirror, running.address)
+        session.env["HF_ENDPOINT"] = running.address
         journey = Journey(ROOT / "book" / "intro.ipynb", session)
-        record_property("journey", f"{'intro':<12}" + journey.row("Hub"))
+        record_property("journey", f"{'intro':<20}" + journey.row("Hub"))
         assert not journey.said
         parquet = [file for file in running.downloads if file.endswith(".parquet")]
         # The split that the chapter reads, and no other.
@@ -167,7 +177,7 @@ def test_chapter_takes_its_reviews_from_the_hub_once(tmp_path, mirror, record_pr
 @pytest.mark.parametrize("path", some(CHAPTERS), ids=lambda path: path.stem)
 def test_chapter_runs_alone_without_data(path, tmp_path, mirror, record_property):
     journey = Journey(path, Session(tmp_path, mirror))
-    record_property("journey", f"{path.stem:<12}" + journey.row("no Hub"))
+    record_property("journey", f"{path.stem:<20}" + journey.row("no Hub"))
     warned = [BUNDLED.search(text) for text in journey.said]
     assert all(warned), journey.said
     # A file is named once, or once a cell where several cells load.
@@ -229,9 +239,9 @@ def closed(sent: list[dict[str, Any]]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def notebook(tmp_path_factory, mirror) -> Iterator[Notebook]:
-    """A session in which attnsel was installed and a model made."""
-    notebook = Notebook(Session(tmp_path_factory.mktemp("session"), mirror))
+def notebook(session) -> Iterator[Notebook]:
+    """A kernel in which attnsel is installed and a model made."""
+    notebook = Notebook(session)
     chapter = nbformat.read(ROOT / "book" / "intro.ipynb", as_version=4)
     assert notebook.run(code(chapter)[0].source)[0] == "ok"
     status, sent = notebook.run(
@@ -246,8 +256,6 @@ def notebook(tmp_path_factory, mirror) -> Iterator[Notebook]:
     notebook.close()
 
 
-# One kernel for these, so one process.
-together = pytest.mark.xdist_group("session")
 FINITE = """
 assert all(bool(x.isfinite().all()) for x in model.parameters())
 assert all(x.requires_grad for x in model.parameters())

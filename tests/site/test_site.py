@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from turns import commit
 
 from tools import pages
 from tools.measure_pages import TARGETS, WATCH, measure, sent
@@ -158,6 +159,15 @@ MOVING = """document.getAnimations().some((change) =>
   change.playState === "running" && change.effect.target.checkVisibility())"""
 
 
+PHONE, DESK = 390, 1366
+both = pytest.mark.parametrize("width", [PHONE, DESK])
+
+
+def usual_theme(width: int) -> str:
+    """Return the theme of a window: at a desk by day, on a phone at night."""
+    return "dark" if width < 600 else "light"
+
+
 class View:
     """A page opened in the browser, with the complaints and responses it gathered."""
 
@@ -167,14 +177,14 @@ class View:
         address: str,
         page: str,
         width: int,
-        theme: str = "light",
+        theme: str | None = None,
     ) -> None:
         self.page, self.address = page, address
         self.wrong: list[str] = []
         self.responses: list[Any] = []
         self.context = browser.new_context(
             viewport={"width": width, "height": 844},
-            color_scheme=theme,
+            color_scheme=theme or usual_theme(width),
             has_touch=width < 600,
         )
         self.context.on("request", self.asked)
@@ -207,11 +217,12 @@ class View:
 
     def widths(self) -> list[int]:
         """Return that of a desk and of a phone, first the one that the window has."""
-        return sorted([1366, 390], key=lambda width: width != self.width)
+        return sorted([DESK, PHONE], key=lambda width: width != self.width)
 
     def resize(self, width: int) -> None:
-        """Make the window as wide, as who turns a phone; sidebars take a moment."""
+        """Go on at a desk or on a phone; sidebars and colours take a moment."""
         if self.width != width:
+            self.tab.emulate_media(color_scheme=usual_theme(width))
             self.tab.set_viewport_size({"width": width, "height": 844})
             self.settle()
 
@@ -248,7 +259,7 @@ def view(request, browser, address) -> Iterator[View]:
     Opening a page is what takes time: other widths and the dark theme are those of a
     window that changes.
     """
-    opened = View(browser, address, request.param, 390)
+    opened = View(browser, address, request.param, PHONE)
     yield opened
     opened.context.close()
 
@@ -267,7 +278,7 @@ SWITCH = """(open) => {
 
 
 def test_what_opens_on_a_phone_fits(view):
-    view.resize(390)
+    view.resize(PHONE)
     view.tab.evaluate(SWITCH, True)
     found = measure(view.tab)
     cut = [found[name] for name in ("cutTables", "cutFormulas", "emptyStops")]
@@ -275,7 +286,7 @@ def test_what_opens_on_a_phone_fits(view):
     assert cut == [[], [], []]
 
 
-@pytest.mark.parametrize("width", [390, 1366])
+@both
 def test_everything_fits(view, width):
     view.resize(width)
     found = measure(view.tab)
@@ -350,12 +361,12 @@ STOPS = """() => {
 }"""
 
 
-def test_the_keyboard_is_soon_at_the_text(view):
-    for width in view.widths():
-        view.resize(width)
-        stops = view.tab.evaluate(STOPS)
-        assert "Skip to the text" in stops[0]
-        assert len(stops) <= 10
+@both
+def test_the_keyboard_is_soon_at_the_text(view, width):
+    view.resize(width)
+    stops = view.tab.evaluate(STOPS)
+    assert "Skip to the text" in stops[0]
+    assert len(stops) <= 10
 
 
 def test_folds_have_names(view):
@@ -376,7 +387,7 @@ def test_a_skip_leads_where_it_says(searching):
         assert searching.wrong == []
 
 
-@pytest.mark.parametrize("width", [390, 1366])
+@both
 def test_what_a_link_leads_to_is_below_the_bar(browser, address, width):
     view = View(browser, address, "book/one_step.html", width)
     for name in ["equation-eq-one-step-lemma", "thm-one-step-lemma41", "summary"]:
@@ -568,21 +579,25 @@ def serious_violations(tab: Any) -> list[Any]:
     ]
 
 
-def check_with_axe(view: View) -> None:
-    """Look at a page wide and light, and as on a phone at night."""
+def check_with_axe(view: View, width: int) -> None:
+    """Look at a page wide and light, or as on a phone at night."""
     view.tab.mouse.move(0, 0)  # on no link: what is pointed at has another colour
-    for width in view.widths():
-        theme = "dark" if width < 600 else "light"
-        view.resize(width)
-        view.tab.emulate_media(color_scheme=theme)
-        shown = f"document.documentElement.dataset.theme === '{theme}'"
-        view.tab.wait_for_function(shown)
-        view.settle()
-        assert serious_violations(view.tab) == [], theme
+    view.resize(width)
+    view.settle()
+    shown = view.tab.evaluate("document.documentElement.dataset.theme")
+    assert shown == usual_theme(width)
+    assert serious_violations(view.tab) == []
 
 
-def test_axe_finds_no_serious_violation(view):
-    check_with_axe(view)
+def in_turns() -> Iterator[Any]:
+    """Yield each page with one width, and at another commit with the other one."""
+    for turn, page in enumerate(grouped(CHAPTERS), commit()):
+        yield pytest.param(*page.values, (PHONE, DESK)[turn % 2], marks=page.marks)
+
+
+@pytest.mark.parametrize(("view", "width"), list(in_turns()), indirect=["view"])
+def test_axe_finds_no_serious_violation(view, width):
+    check_with_axe(view, width)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -622,11 +637,12 @@ def searching(browser, address) -> Iterator[View]:
     view.context.close()
 
 
-def test_axe_finds_no_serious_violation_in_the_search(searching):
+@both
+def test_axe_finds_no_serious_violation_in_the_search(searching, width):
     searching.go("search.html?q=awful")
     searching.tab.locator(".search-found a").first.wait_for(timeout=10_000)
     assert searching.wrong == []
-    check_with_axe(searching)
+    check_with_axe(searching, width)
 
 
 def test_all_claims_are_listed_with_what_was_measured():
@@ -743,7 +759,7 @@ def texts_of(tab: Any, name: str) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@both
 def test_labels_of_figures_can_be_read(view, width):
     view.resize(width)
     for name, shown in view.tab.evaluate(DRAWN):
@@ -768,7 +784,7 @@ ORDER = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 1366])
+@both
 def test_question_and_figure_come_before_the_knobs(view, width):
     view.resize(width)
     found = view.tab.evaluate(ORDER)

@@ -1,0 +1,13 @@
+"""What is tried in turns: too much for each push, and another part at each commit."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+
+def commit() -> int:
+    """Return the number of the commit, 0 in a copy without its history."""
+    told = ["git", "rev-parse", "--short=8", "HEAD"]
+    folder = Path(__file__).parent
+    return int(subprocess.run(told, capture_output=True, cwd=folder).stdout or b"0", 16)
