@@ -190,11 +190,12 @@ def test_a_setting_outside_the_range_is_a_sentence(chapter):
     assert changed.startswith("Changed: DIM = 4 (in the book 9).")
 
 
-def test_numbers_of_the_prose_are_visible_in_another_run(chapter):
+@pytest.mark.parametrize("name", ["n_steps", "n-steps"])
+def test_numbers_of_the_prose_are_visible_in_another_run(chapter, name):
     InteractiveShell.instance()
     chapter["SEED"] = 1
     with capture_output() as captured:
-        glue(n_steps=58)
+        glue(**{name: 58})
     changed, stored = captured.outputs
     assert changed.data["text/plain"].startswith("Changed: ")
     assert stored.data == {

@@ -43,7 +43,7 @@ from attnsel_book.chapters.one_step.figures import draw_prediction
 from attnsel_book.chapters.selection import figures as selection_figures
 from attnsel_book.chapters.selection.figures import draw_window
 from attnsel_book.plots import draw_training
-from attnsel_book.style import CURVES, NEGATIVE, NEUTRAL, POSITIVE, use_style
+from attnsel_book.style import CONTRAST, CURVES, NEGATIVE, NEUTRAL, POSITIVE, use_style
 
 # What a curve of a label is called.
 SIDE = re.compile(r"(positive|negative) class|for the verdict|against it")
@@ -168,7 +168,8 @@ def test_training_is_drawn_with_its_best_step():
     close(line(right, "test"), [[0, 50], [10, 60], [20, 75], [40, 70]])
     for axes in (left, right):
         assert list(axes.lines[2].get_xdata()) == [20, 20]
-        assert axes.lines[0].get_color() != axes.lines[1].get_color()
+        training, test, _ = (one.get_color() for one in axes.lines)
+        assert (training, test) == ("black", CONTRAST)
         styles = [one.get_linestyle() for one in axes.lines]
         assert styles == ["-", "--", ":"]
         assert axes.get_xlabel() == "step"
