@@ -2,6 +2,7 @@ import base64
 import html.parser
 import re
 from io import BytesIO
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib_inline import backend_inline as inline
 from PIL import Image
 
 from attnsel.statistics import binned
-from attnsel_book import coloured_text, frames, show_text, style, token_scatter
+from attnsel_book import coloured_text, figures, frames, show_text, style, token_scatter
 from attnsel_book.style import CLASSES, NEGATIVE, POSITIVE, figure_html, use_style
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
@@ -89,6 +90,18 @@ def test_frames_show_one_frame_and_name_them_all():
     assert [a["data-label"] for a in shown] == ["step 1", "<2>"]
     assert 'aria-label="A &amp; B"' in page.data
     assert "http" not in page.data  # nothing comes from another host
+
+
+def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
+    folder = Path(figures.__file__).parent / "scripts"
+    css, tips, own = (
+        (folder / name).read_text("utf-8")
+        for name in ("figures.css", "tips.js", "frames.js")
+    )
+    still, moving = show_text("").data, frames({"1": "a"}, title="t").data
+    for page in (still, moving):
+        assert page.count(f"<style>{css}</style>") == page.count(tips) == 1
+    assert tips + own in moving and own not in still
 
 
 def test_the_same_frames_give_the_same_page():
