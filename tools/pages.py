@@ -24,8 +24,10 @@ from typing import Any
 import nbformat
 import yaml
 from docutils import nodes
+from myst_nb.sphinx_ import HideInputCells
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node
@@ -41,6 +43,7 @@ PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
 COST = re.compile(r"this chapter takes about \d+ s on")
 RUN = "How to run it"
 OPEN = f'<details class="run"><summary>{RUN}</summary>'
+FIRST = "first-figure"  # the cell whose figure stands under the guess
 CLAIMS = "book/claims"
 FILTER = """```{{raw}} html
 <form class="claims-filter pst-js-only">
@@ -200,14 +203,29 @@ class Opening(SphinxTransform):
         figure = next(figures, None)
         if guess and figure and "tag_remove-input" not in figure["classes"]:
             page.remove(figure)
-            # What is shown comes before the code that draws it.
-            figure.children.sort(
-                key=lambda n: n.get("nb_element") != "cell_code_output"
-            )
+            figure["classes"].append(FIRST)
             below = page.index(guess[0]) + 1
             if page[below].get("design_component") == "dropdown":
                 below += 1
             page.insert(below, figure)
+
+
+class ShownFirst(SphinxPostTransform):
+    """The first figure before the code that draws it.
+
+    It waits until MyST-NB has folded the code, which it knows as a cell's first part.
+    """
+
+    default_priority = HideInputCells.default_priority + 1
+    formats = ("html",)
+
+    def run(self, **_: Any) -> None:
+        """Order the parts of the cell that `Opening` has put first."""
+        for cell in self.document.findall(nodes.container):
+            if FIRST in cell["classes"]:
+                cell.children.sort(
+                    key=lambda n: n.get("nb_element") != "cell_code_output"
+                )
 
 
 def is_exercise(node: nodes.Node) -> bool:
@@ -396,6 +414,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_transform(Tables)
     app.add_transform(Exercises)
     app.add_transform(Opening)
+    app.add_post_transform(ShownFirst)
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", describe, priority=400)
     app.connect("html-page-context", stack_all)

@@ -109,8 +109,8 @@ FOLD = f"{pages.OPEN} {COST} install imports </details>"
 @pytest.mark.parametrize(
     ("above", "hidden", "order"),
     [
-        ([GUESS], "", f"head guess of plot plot {FOLD} knobs after"),
-        ([GUESS, ANSWER], "", f"head guess answer of plot plot {FOLD} knobs after"),
+        ([GUESS], "", f"head guess plot of plot {FOLD} knobs after"),
+        ([GUESS, ANSWER], "", f"head guess answer plot of plot {FOLD} knobs after"),
         ([GUESS], "tag_remove-input", f"head guess {FOLD} knobs plot of plot after"),
         ([], "", f"head {FOLD} knobs plot of plot after"),
     ],

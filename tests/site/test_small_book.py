@@ -180,7 +180,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     nbformat.write(notebook, folder / "book" / "first.ipynb")
     needs = [cell("install", tags=["hide-input"]), cell("imports", tags=["hide-input"])]
     cost = nbformat.v4.new_markdown_cell(COST, id="cost")
-    drawn = cell("drawn", DRAWN, **captioned("fig-opening-line", "A line."))
+    line = captioned("fig-opening-line", "A line.")
+    drawn = cell("drawn", DRAWN, tags=["hide-input"], **line)
     how = nbformat.v4.new_markdown_cell("## How to run it\n\nIn Colab.", id="how")
     for name, text, rest in (
         ("opening", OPENING, [cell("knobs"), drawn]),
@@ -346,6 +347,13 @@ def test_question_and_figure_come_before_what_a_run_needs_and_the_numbers(site):
     )
     assert "about 10 s" in fold
     assert "knobs" not in fold
+
+
+def test_the_code_of_the_first_figure_is_folded_below_it(site):
+    _, _, below = site["opening"].partition("A line.")
+    closed, _, _ = below.partition("</details>")
+    assert re.search(r'<details class="[^"]*hide', closed)
+    assert words(closed).endswith("run('drawn')")
 
 
 def test_what_a_run_costs_stands_where_a_page_says_how_to_run_it(site):
