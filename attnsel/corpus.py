@@ -19,7 +19,9 @@ from scipy.sparse import csr_array
 
 from attnsel import encoding
 from attnsel.checks import check_number
-from attnsel.tokens import ClassName, Tokenizer, Vocab, clean_text, pieces
+from attnsel.inputs.labels import ClassName, number_labels
+from attnsel.inputs.rows import report_left_out, what_rows_lack
+from attnsel.tokens import Tokenizer, Vocab, clean_text, pieces
 
 CLASSES_SHOWN = 10  # of those that a corpus describes itself by
 _AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
@@ -127,7 +129,7 @@ class Corpus:
             (column,) = texts.column_names
             texts = texts[column]
         given_classes = None if vocab is None else vocab.classes
-        numbers, classes = encoding.number_labels(labels, len(texts), given_classes)
+        numbers, classes = number_labels(labels, len(texts), given_classes)
         tokens: Sequence[str]
         if vocab is None:
             fit = min_count, max_tokens
@@ -173,7 +175,7 @@ class Corpus:
             if not inside.all():
                 wanted = f"expected integers in 0..{len(vocab) - 1}"
                 raise ValueError(f"sequences: {wanted}, got {ids} in row {i}")
-        numbers, classes = encoding.number_labels(labels, len(rows), vocab.classes)
+        numbers, classes = number_labels(labels, len(rows), vocab.classes)
         ids = np.concatenate([np.arange(0.0), *rows]).astype(np.int32)
         starts = np.cumsum([0, *map(len, rows)])
         shape = len(rows), len(vocab)
@@ -203,12 +205,12 @@ class Corpus:
         of by their names.
         """
         n = counts.shape[0]
-        lacking = encoding.what_rows_lack(counts, numbers, texts)
+        lacking = what_rows_lack(counts, numbers, texts)
         left_out: dict[str, list[Hashable]] = {}
         for row, what in lacking.items():
             row_name = row if row_names is None else row_names[row]
             left_out.setdefault(what, []).append(row_name)
-        encoding.report_left_out(left_out, n, on_bad_rows, level=4)
+        report_left_out(left_out, n, on_bad_rows, level=4)
         kept = np.delete(np.arange(n), list(lacking))
         labels = kept_texts = None
         if numbers is not None:

@@ -1,9 +1,8 @@
 """How texts and labels become counts of tokens and numbers of classes."""
 
-import re
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
@@ -13,15 +12,13 @@ import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.checks import check_choice, check_number
+from attnsel.inputs.frequency import suitable_min_count, warn_of_lower_count
 from attnsel.progress import progress
 from attnsel.scale.columns import blocks_on_disk
-from attnsel.tokens import END, ClassName, Tokenizer, Vocab, is_unspaced, split_all
+from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
 
 BLOCK_SIZE = 5_000_000  # letters of texts that are counted together
 BATCH_SIZE = 5_000  # texts on the disk that are
-ROWS_SHOWN = 5  # of those that a message tells of
-MIN_COUNTS = (20, 10, 5, 2, 1)  # of which a small corpus takes a lower one
-KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make up
 UNSPACED_SHARE = 0.05  # of all distinct tokens, from which on clauses are told of
 
 
@@ -121,7 +118,7 @@ def frequent_tokens(
     if min_count is None:
         times = np.array(list(totals.values()))
         min_count = suitable_min_count(times)
-        _warn_of_lower_count(times, min_count)
+        warn_of_lower_count(times, min_count)
     most = max(totals.values(), default=0)
     if 0 < most < min_count:
         raise ValueError(
@@ -132,37 +129,6 @@ def frequent_tokens(
     kept = [token for token, total in totals.items() if total >= min_count]
     kept.sort(key=lambda token: (-totals[token], token))
     return kept[:max_tokens]
-
-
-def suitable_min_count(times: np.ndarray) -> int:
-    """Return the largest of MIN_COUNTS that keeps most of what was written, else 1.
-
-    `times` are the occurrences of each token, (V,).
-    """
-    if not times.any():  # that no row is left is told instead
-        return MIN_COUNTS[0]
-    suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
-    return max(suitable, default=1)
-
-
-def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
-    """Tell of a small corpus, whose tokens need not be as frequent as usual."""
-    usual = MIN_COUNTS[0]
-    if chosen < usual:
-        kept = int((times >= chosen).sum())
-        warnings.warn(
-            f"the corpus is small, so min_count is {chosen} instead of {usual}: "
-            f"{kept:,} of {len(times):,} tokens are kept; at {usual} they would be "
-            f"{_kept_share(times, usual):.0%} of what is written",
-            stacklevel=4,
-        )
-
-
-def _kept_share(times: np.ndarray, min_count: int) -> float:
-    """Return the share of all occurrences that belong to frequent tokens."""
-    kept = times[times >= min_count].sum()
-    total = times.sum()
-    return float(kept / max(1, total))
 
 
 def _warn_of_clauses(totals: Mapping[str, int]) -> None:
@@ -236,132 +202,6 @@ def _append(whole: np.ndarray, more: np.ndarray) -> None:
     whole[end:] = more
 
 
-def number_labels(
-    labels: Any, n: int, classes: Sequence[ClassName] | None
-) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
-    """Return the number of each row's class, -1 where it has none, and the classes.
-
-    Classes that are not given are those that occur: whole numbers by value, then words
-    in alphabetical order; categories in their own order.
-    """
-    if labels is None:
-        return None, classes
-    import pandas as pd
-
-    try:
-        codes, distinct = pd.factorize(pd.Series(labels))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"labels: expected one name for each text; {error}") from error
-    if len(codes) != n:
-        raise ValueError(f"labels: {len(codes)} labels for {n} texts")
-    names = [_class_name(label) for label in distinct]
-    if classes is None:
-        classes = _classes_in_order(names, distinct)
-    number = {None: -1} | {name: k for k, name in enumerate(classes)}
-    for code, name in enumerate(names):
-        if name not in number:
-            label = f"{name!r} in row {np.argmax(codes == code)}"
-            wanted = _listed(classes, 10)
-            raise ValueError(f"labels: {label} is none of the classes {wanted}")
-    # A missing label has the code -1, and so the last number.
-    numbers = [number[name] for name in names]
-    return np.array([*numbers, -1])[codes], classes
-
-
-def _class_name(label: Any) -> ClassName | None:
-    """Return what the class of a label is called; None if it is an empty string."""
-    value = label
-    if isinstance(label, np.generic):
-        value = label.item()
-    if isinstance(value, str):
-        return _class_of_word(value.strip())
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, int):
-        return value
-    raise _no_class(value)
-
-
-def _class_of_word(word: str) -> ClassName | None:
-    """Read a label that is a string: words for whole numbers and booleans are these."""
-    whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
-    if whole:
-        return int(whole[1])
-    if re.fullmatch(r"[+-]?\d*\.\d+", word):
-        raise _no_class(word)
-    special = {"true": True, "false": False, "": None}
-    return special.get(word.lower(), word)
-
-
-def _no_class(value: Any) -> ValueError:
-    wanted = "expected strings, whole numbers or booleans"
-    return ValueError(f"labels: {value!r} names no class; {wanted}")
-
-
-def _classes_in_order(
-    names: Sequence[ClassName | None], distinct: Any
-) -> tuple[ClassName, ...]:
-    """Put the classes that occur in order: there have to be two or more."""
-    import pandas as pd
-
-    present = {name for name in names if name is not None}
-    if isinstance(distinct, pd.CategoricalIndex):
-        order = [_class_name(category) for category in distinct.categories]
-    else:
-        order = sorted(present, key=lambda name: (isinstance(name, str), name))
-    classes = tuple(name for name in order if name is not None and name in present)
-    if len(classes) == 1:
-        only = f"every row holds {classes[0]!r}"
-        raise ValueError(f"labels: {only}; expected two classes or more")
-    return classes
-
-
-def what_rows_lack(
-    counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
-) -> dict[int, str]:
-    """Return what each row that cannot be used lacks, by its position."""
-    tokenless = np.diff(counts.indptr) == 0
-    unlabelled = np.zeros_like(tokenless)
-    if numbers is not None:
-        unlabelled = numbers < 0
-    lacking = {}
-    for row in np.flatnonzero(tokenless | unlabelled).tolist():
-        if texts is not None and _is_blank(texts[row]):
-            lacking[row] = "text"
-        elif unlabelled[row]:
-            lacking[row] = "label"
-        else:
-            lacking[row] = "known token"
-    return lacking
-
-
-def _is_blank(text: Any) -> bool:
-    return not isinstance(text, str) or not text.strip()
-
-
-def report_left_out(
-    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
-) -> None:
-    """Warn of the rows left out of n, or raise a ValueError if that was asked for."""
-    total = sum(map(len, left_out.values()))
-    most = n if on_bad_rows == "error" else ROWS_SHOWN
-    parts = []
-    for what, rows in left_out.items():
-        noun = "rows" if len(rows) > 1 else "row"
-        shown = _listed(rows, most)
-        parts.append(f"{len(rows):,} without {what} ({noun} {shown})")
-    reason = ", ".join(parts)
-    if n == 0:
-        raise ValueError("no row is left of 0")
-    if total == n:
-        raise ValueError(f"no row is left of {n:,}: {reason}")
-    message = f"{total:,} of {n:,} rows are left out: {reason}"
-    if total and on_bad_rows == "error":
-        raise ValueError(message)
-    if total and on_bad_rows == "warn":
-        warnings.warn(message, stacklevel=level)
-
-
 def check_settings(
     vocab: Vocab | None,
     min_count: int | None,
@@ -374,11 +214,3 @@ def check_settings(
     check_number("min_count", min_count, 1, integer=True, optional=True)
     check_number("max_tokens", max_tokens, 1, integer=True, optional=True)
     check_choice("on_bad_rows", on_bad_rows, ("warn", "error", "ignore"))
-
-
-def _listed(values: Sequence[Any], most: int) -> str:
-    """Write the first values, and say if there are more."""
-    shown = [str(value) for value in values[:most]]
-    if len(values) > most:
-        shown.append("...")
-    return ", ".join(shown)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any
 
+from attnsel.inputs.labels import ClassName
+
 # Marks that belong to the letter before them, as the vowels of Hindi do, and joiners.
 _MARKS = "".join(
     character
@@ -29,7 +31,6 @@ _UNSPACED = re.compile(
 )
 END = "\0"  # between texts that are read together; no text holds it
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-ClassName = str | int | bool
 Tokenizer = Callable[[str], Iterable[str]]
 
 

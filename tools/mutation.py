@@ -37,6 +37,7 @@ MODULES = {
     "attnsel/statistics.py": "statistics thresholds beyond_luck",
     "attnsel/corpus.py": "corpus",
     "attnsel/encoding.py": "corpus encoding",
+    "attnsel/inputs/*.py": "corpus encoding labels rows",
     "attnsel/synthetic.py": "synthetic thresholds",
     "attnsel/beyond/*.py": "theorem_a deletion probe deep",
     "attnsel/scale/*.py": "checkpoint columns files threads distributed "

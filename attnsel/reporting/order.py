@@ -13,10 +13,10 @@ from attnsel.encoding import (
     count_matrix,
     counted,
     frequent_tokens,
-    number_labels,
     text_blocks,
     tokens_in_order,
 )
+from attnsel.inputs.labels import number_labels
 from attnsel.progress import progress
 from attnsel.tokens import Tokenizer, Vocab
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
-from attnsel.encoding import suitable_min_count
+from attnsel.inputs.frequency import suitable_min_count
 from attnsel.reporting.baseline import baseline
 from attnsel.reporting.diagnosis import diagnose
 from attnsel.reporting.evidence import pair_table, token_table, with_attention

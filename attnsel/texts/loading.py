@@ -15,7 +15,8 @@ import pandas as pd
 
 from attnsel.checks import check_number
 from attnsel.corpus import Corpus
-from attnsel.encoding import check_settings, report_left_out
+from attnsel.encoding import check_settings
+from attnsel.inputs.rows import report_left_out
 from attnsel.texts import hub
 from attnsel.texts.cache import cached
 from attnsel.texts.cells import labels_of, several, texts_of
