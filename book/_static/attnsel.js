@@ -9,15 +9,18 @@ function mark(box) {
   return {box, scrolls, more: scrolls && box.scrollLeft < hidden - 1};
 }
 
-// All are measured before one changes: what follows a change would be laid out anew.
+const follow = ({currentTarget}) => show([mark(currentTarget)]);
+
+// All are measured before one changes: what follows a change would be laid out anew. The
+// theme, which looks at other moments, may have taken a box for one that does not scroll.
 function show(marks) {
   marks.forEach(({box, scrolls, more}) => {
     box.classList.toggle("more", more);
-    if (!scrolls) {
-      box.removeAttribute("tabindex");
-    } else if (!box.hasAttribute("tabindex")) {
+    if (scrolls) {
       box.tabIndex = 0;
-      box.addEventListener("scroll", () => show([mark(box)]), {passive: true});
+      box.addEventListener("scroll", follow, {passive: true});
+    } else {
+      box.removeAttribute("tabindex");
     }
   });
 }

@@ -600,6 +600,15 @@ def test_axe_finds_no_serious_violation(view, width):
     check_with_axe(view, width)
 
 
+def test_what_scrolls_is_reached_whatever_the_theme_took_it_for(searching):
+    searching.go("book/model.html")
+    code = searching.tab.locator("pre.more:visible").first
+    code.evaluate("(box) => { box.tabIndex = -1; }")
+    code.evaluate("(box) => { box.style.width = `${box.clientWidth - 20}px`; }")
+    searching.settle()
+    assert code.get_attribute("tabindex") == "0"
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_link_that_is_pointed_at_can_be_read(searching, theme):
     from axe_playwright_python.sync_playwright import Axe
