@@ -24,7 +24,6 @@ from typing import Any
 import nbformat
 import yaml
 from docutils import nodes
-from myst_nb.sphinx_ import HideInputCells
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -216,7 +215,7 @@ class ShownFirst(SphinxPostTransform):
     It waits until MyST-NB has folded the code, which it knows as a cell's first part.
     """
 
-    default_priority = HideInputCells.default_priority + 1
+    default_priority = 200  # `HideInputCells` of MyST-NB has 199
     formats = ("html",)
 
     def run(self, **_: Any) -> None:
