@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnsel.inputs.rows import listed
+from attnsel.inputs.rows import shortened
 
 ClassName = str | int | bool
 CLASSES_SHOWN = 10  # of those that a message tells of
@@ -17,8 +17,10 @@ def number_labels(
 ) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
     """Return the number of each row's class, -1 where it has none, and the classes.
 
-    Classes that are not given are those that occur: whole numbers by value, then words
-    in alphabetical order; categories in their own order.
+    The numbers are int64 (n,), None without labels. Classes that are not given are
+    those that occur: whole numbers by value, then words in alphabetical order;
+    categories in their own order. A ValueError tells of labels that are not n, of one
+    that names no class or none of `classes`, and of a single class.
     """
     if labels is None:
         return None, classes
@@ -37,7 +39,7 @@ def number_labels(
     for code, name in enumerate(names):
         if name not in number:
             label = f"{name!r} in row {np.argmax(codes == code)}"
-            wanted = listed(classes, CLASSES_SHOWN)
+            wanted = shortened(classes, CLASSES_SHOWN)
             raise ValueError(f"labels: {label} is none of the classes {wanted}")
     # A missing label has the code -1, and so the last number.
     numbers = [number[name] for name in names]
