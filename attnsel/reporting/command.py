@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import importlib
 import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import attnsel
@@ -45,8 +47,13 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add: Any = page.add_argument
-    add("source", help="file, folder or name of a data set")
-    add("--text", action="append", help="column of texts; several are joined")
+    add("source", help="file, folder or name of a data set; - for what is piped in")
+    add(
+        "--text",
+        action="append",
+        default=argparse.SUPPRESS,  # it is added to what is given
+        help="column of texts; given again, both are joined (default: text)",
+    )
     add("--label", default="label", help="column of labels")
     add("--groups", help="column that labels go with: author, film, product")
     add("--limit", type=int, help="size of a random sample of the rows")
@@ -66,13 +73,14 @@ def _report(
 ) -> None:
     """Make a report and write it; places to write are looked at before the work."""
     from attnsel.reporting.report import report
-    from attnsel.reporting.writing import free_place, write_text
+    from attnsel.reporting.writing import write_text
 
-    page = None if output == "-" else free_place(output, force=force)
-    table = None if csv is None else free_place(csv, force=force)
+    page, table = _places(given["source"], output, csv, force)
     if not quiet:
         logging.basicConfig(format="attnsel: %(message)s", level=logging.INFO)
-    texts = given.pop("text") or ["text"]
+    if given["source"] == "-":
+        given["source"] = sys.stdin.buffer
+    texts = given.pop("text", ["text"])
     given["text"] = texts[0] if len(texts) == 1 else texts
     given["tokenize"] = _function(given["tokenize"])
     found = report(**given)
@@ -87,20 +95,53 @@ def _report(
         print(found)
 
 
+def _places(
+    source: str, output: str, csv: str | None, force: bool
+) -> tuple[Path | None, Path | None]:
+    """Return where the page and the table go; None for the screen, or for no table.
+
+    A ValueError tells of a file that is to be read, or to hold both.
+    """
+    from attnsel.reporting.writing import free_place
+
+    if csv == "-":
+        raise ValueError("--csv - is no file; name one, the screen is for the page")
+    page = None if output == "-" else free_place(output, force=force)
+    table = None if csv is None else free_place(csv, force=force)
+    read = Path(source).expanduser().resolve()
+    for option, place in {"--output": page, "--csv": table}.items():
+        if place is not None and place.resolve() == read:
+            raise ValueError(f"{option} {place} is what is read; name another file")
+    if page is not None and table is not None and page.resolve() == table.resolve():
+        raise ValueError(f"--output and --csv are both {page}; name two files")
+    return page, table
+
+
 def _function(name: str | None) -> Callable[[str], Any] | None:
-    """Return the function that splits texts by its name, or None for words."""
+    """Return the function that splits texts by its name, or None for words.
+
+    A ValueError tells of one that is not there, or does not split a text.
+    """
     if name is None:
         return None
     if name == "characters":
         return list
     module, _, function = name.rpartition(".")
     try:
-        found: Callable[[str], Any] = getattr(importlib.import_module(module), function)
+        holder = getattr(builtins, module, None) or importlib.import_module(module)
+        found: Callable[[str], Any] = getattr(holder, function)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
             f"tokenize: there is no function {name!r} ({error}); say characters, or "
             "a function such as jieba.lcut of a library that is installed"
         ) from error
+    try:
+        pieces = list(found("some words"))
+    except Exception as error:  # whatever the function may raise
+        told = f"{name} does not split a text ({type(error).__name__}: {error})"
+        raise ValueError(f"tokenize: {told}") from error
+    if not all(isinstance(piece, str) for piece in pieces):
+        raise ValueError(f"tokenize: {name} does not split a text into strings")
     return found
 
 

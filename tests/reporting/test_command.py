@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 import shlex
@@ -72,6 +73,7 @@ def test_without_options_a_report_is_the_usual_one(asked, tmp_path, capsys):
         ("--rate 0.01", {"rate": 0.01}),
         ("--min-count 3", {"min_count": 3}),
         ("--tokenize characters", {"tokenize": list}),
+        ("--tokenize str.split", {"tokenize": str.split}),
         ("--tokenize shlex.split", {"tokenize": __import__("shlex").split}),
         ("--seed 4", {"seed": 4}),
     ],
@@ -113,6 +115,44 @@ def test_the_page_alone_is_on_the_screen(asked, tmp_path, capsys):
     main(["report", "mine.csv", "--output", "-"])
     assert capsys.readouterr().out == "<!doctype html>\n\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("text,label\n")
+    for option in ("--output", "--csv"):
+        with pytest.raises(SystemExit, match=f"{option} .*mine.csv is what is read"):
+            main(["report", str(mine), option, "mine.csv", "--force"])
+    both = ["--output", "all.csv", "--csv", str(tmp_path / "all.csv")]
+    with pytest.raises(SystemExit, match="--output and --csv are both all.csv"):
+        main(["report", str(mine), *both])
+    with pytest.raises(SystemExit, match="--csv - is no file"):
+        main(["report", str(mine), "--csv", "-"])
+    assert not asked and mine.read_text() == "text,label\n"
+    main(["report", str(mine), "--output", "mine.csv"])  # an unforced one is beside it
+    assert (tmp_path / "mine-2.csv").exists()
+
+
+def test_what_is_piped_in_is_read(asked, monkeypatch):
+    pipe = io.TextIOWrapper(io.BytesIO(b"text,label"))
+    monkeypatch.setattr("sys.stdin", pipe)
+    main(["report", "-"])
+    assert asked["source"] is pipe.buffer
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("json.loads", "json.loads does not split a text (JSONDecodeError: "),
+        ("os.getcwd", "os.getcwd does not split a text (TypeError: "),
+        ("str.encode", "str.encode does not split a text into strings"),
+    ],
+)
+def test_a_function_that_does_not_split_is_told_before_the_work(asked, name, told):
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "mine.csv", "--tokenize", name])
+    assert str(caught.value.code).startswith(f"attnsel: tokenize: {told}")
+    assert not asked
 
 
 @pytest.mark.parametrize("name", ["nowhere", "shlex.nothing", "no_such_module.split"])
@@ -161,7 +201,7 @@ def test_the_help_says_what_stands_for_what_is_not_given(capsys):
     assert told.startswith("usage: attnsel report ")
     assert "say what a label hangs on, and write it as a page" in told
     for option, meaning in {
-        "--text": "column of texts; several are joined",
+        "--text": "column of texts; given again, both are joined (default: text)",
         "--label": "column of labels (default: label)",
         "--rate": "rate of false finds, 0 to 1 (default: 0.05)",
         "--seed": "of the sample and what is held out (default: 0)",
