@@ -19,7 +19,7 @@ from attnsel.corpus import Corpus
 from attnsel.evidence.groups import group_numbers, linked, same_texts
 from attnsel.reporting.copies import near_copies
 from attnsel.reporting.order import InOrder, read_texts
-from attnsel.texts.columns import Columns, find_columns
+from attnsel.texts.columns import Columns, find_columns, listed
 from attnsel.texts.loading import Table, load_corpus, load_table
 from attnsel.tokens import Tokenizer
 
@@ -217,14 +217,24 @@ def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
     for number, table in enumerate(tables):
         names = None
         if isinstance(groups, str):
-            there = Columns(groups, None)
-            names = table.rest[find_columns(list(table.rest), there).text].array
+            names = table.rest[_column_of_groups(groups, list(table.rest))].array
         elif groups is not None and number == 0:
             names = _chosen(groups, table)
         columns = {"text": table.texts.array, "label": table.labels.array}
         part = pd.DataFrame(columns | {"group": names, "held out": number == 1})
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
+    """Return what the column of groups is called; a KeyError names those there are."""
+    try:
+        return find_columns(there, Columns(groups, None)).text
+    except KeyError as error:
+        raise KeyError(
+            f"groups: expected a column {groups!r} beside those of texts and labels, "
+            f"got {listed(there) or 'no other'}; name yours by groups="
+        ) from error
 
 
 def _chosen(groups: Any, table: Table) -> Any:

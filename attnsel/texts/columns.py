@@ -41,17 +41,23 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
     if not alike:
         alike = [name for name in there if plain_name(name) == plain_name(wanted)]
     unnamed = list(range(len(there)))
-    if not alike and list(there) == unnamed and len(there) <= 2 and place in there:
+    is_named = list(there) != unnamed or str(wanted).isdecimal()
+    if not alike and not is_named and len(there) <= 2 and place in there:
         return place
     # pandas calls a second column of a name "text.1".
     if len(alike) != 1 or f"{alike[0]}.1" in there:
-        more = ", ..." if len(there) > SHOWN else ""
-        got = ", ".join(map(str, there[:SHOWN])) + more
         raise KeyError(
-            f"expected one column {wanted!r}, got {got}; name yours by text= and "
-            "label=, or if its first line holds no names, say their places, from 0"
+            f"expected one column {wanted!r}, got {listed(there)}; name yours by "
+            "text= and label=, or if its first line holds no names, say their places, "
+            "from 0"
         )
     return alike[0]
+
+
+def listed(there: Sequence[Hashable]) -> str:
+    """Return the first SHOWN names of columns, for a message."""
+    more = ", ..." if len(there) > SHOWN else ""
+    return ", ".join(map(str, there[:SHOWN])) + more
 
 
 def plain_name(name: Hashable) -> str:

@@ -10,6 +10,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -296,7 +297,9 @@ def _columns_of_nameless(
         )
     places = list(range(width))
     if all(re.fullmatch(r"\d+", str(name)) for name in _given(wanted)):
-        return find_columns(places, wanted), [*places]
+        with suppress(KeyError):  # which is told of the whole table
+            wanted = find_columns(places, wanted)
+        return wanted, [*places]
     if wanted.label is not None and width == 2:
         label_at = int(rows.nunique().idxmin())
         labels = rows[label_at]

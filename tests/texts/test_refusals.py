@@ -147,6 +147,9 @@ def test_columns_are_named_by_their_places(tmp_path, capsys):
     main(["report", str(path), "--text", "2", "--label", "1", "--output", "-", "-q"])
     assert "“neg”" in capsys.readouterr().out
     rows[[1, 2]].to_csv(path, index=False, header=False)
+    for source in (path, rows[[1, 2]].set_axis([0, 1], axis=1)):
+        with pytest.raises(KeyError, match="expected one column 5, got 0, 1; name"):
+            load_corpus(source, text=5, label=0)
     assert load_corpus(path, text=1, label=0, min_count=1).texts[0] == TEXTS[0]
 
 
@@ -179,6 +182,16 @@ def test_what_a_fact_says_to_type_works():
     ((argument, typed),) = re.findall(r"say groups='(\w+)' \(--groups (\w+)\)", told)
     assert argument == typed == "user"
     assert attnsel.report(table, groups=argument).grouped == "user"
+
+
+def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
+    TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
+    for groups, there in {"film": "user", "label": "user"}.items():
+        told = f"column '{groups}' beside .*, got {there}; name yours by --groups$"
+        with pytest.raises(SystemExit, match=told):
+            main(["report", str(tmp_path / "mine.csv"), "--groups", groups])
+    with pytest.raises(KeyError, match="got no other; name yours by groups="):
+        attnsel.report(TABLE, groups="user")
 
 
 def test_two_columns_of_texts_are_joined():
