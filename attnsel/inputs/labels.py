@@ -73,6 +73,8 @@ def _class_of_word(word: str) -> ClassName | None:
 
 def _no_class(value: Any) -> ValueError:
     wanted = "expected strings, whole numbers or booleans"
+    if isinstance(value, float | str):
+        wanted += "; scores are cut into classes first, as pandas.qcut does"
     return ValueError(f"labels: {value!r} names no class; {wanted}")
 
 

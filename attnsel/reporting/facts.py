@@ -47,7 +47,7 @@ def data_facts(
     ]
     if 0 < learned < len(train):
         facts.append(_part_learned(learned))
-    facts += [Fact("Said while loading", message, "") for message in said]
+    facts += [Fact("Said while loading", message, "", amiss=True) for message in said]
     facts += [*_same_names(train), *_rare_classes(train)]
     return [*facts, *_repeated(parts.repeats), *_groups(parts)]
 
@@ -74,8 +74,8 @@ def _tokens(n_tokens: int, in_model: int) -> Fact:
         "Tokens",
         f"{n_tokens:,} are in {LEAST_TEXTS} or more of the texts to learn from; "
         f"{in_model:,} are frequent enough to train a model on",
-        "Each of the former is looked at as evidence: a token in one text cannot be "
-        "told from luck.",
+        "Tokens are words and signs. Each of the former is looked at as evidence: one "
+        "in a single text cannot be told from luck.",
     )
 
 
@@ -183,8 +183,8 @@ def _groups(parts: Parts) -> Iterable[Fact]:
         yield Fact(
             "Groups?",
             f"texts share the {values:,} values of the column “{column}”",
-            "If labels go with these rather than with texts, what a user, a film or a "
-            "product is called looks like evidence. Then say "
+            "If the texts of one value tend to have one label, whatever they share, "
+            "such as a name, looks like evidence. Then say "
             f"groups={column!r} (--groups {shlex.quote(column)}): each counts once.",
             amiss=True,
         )

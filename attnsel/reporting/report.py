@@ -39,7 +39,14 @@ from attnsel.reporting.quality import (
     trained,
 )
 from attnsel.reporting.ranking import by_surplus, signs
-from attnsel.reporting.splits import Parts, Sample, joined, read_parts
+from attnsel.reporting.splits import (
+    FEWEST,
+    Parts,
+    Sample,
+    joined,
+    read_parts,
+    too_few,
+)
 from attnsel.reporting.suspects import suspects
 from attnsel.reporting.writing import free_place, write_text
 from attnsel.scale.threads import side_by_side
@@ -47,7 +54,6 @@ from attnsel.tokens import Tokenizer
 
 log = logging.getLogger(__name__)
 
-FEWEST = 10  # texts of which there is something to say
 SHUFFLES = 2  # models that see shuffled labels
 
 
@@ -82,11 +88,13 @@ class Report(Findings):
         return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
 
     def __repr__(self) -> str:
-        read = self.accuracy.get("attention")
+        read = "nothing is learned of nearly a class a row"
+        if self.accuracy:
+            read = f"accuracy {self.accuracy['attention']}"
         finds = f"{len(self.found(self.tokens)):,} of {len(self.tokens):,} tokens"
         return (
             f"Report({self.name!r}: {len(self.train):,} texts to learn from, "
-            f"{len(self.test):,} held out; {finds} beyond luck; accuracy {read})"
+            f"{len(self.test):,} held out; {finds} beyond luck; {read})"
         )
 
 
@@ -145,9 +153,23 @@ def report(
         )
     n = len(parts.train.rows) + len(parts.test.rows)
     if n < FEWEST:
-        raise ValueError(f"source: {n} distinct texts; expected {FEWEST} or more")
+        raise too_few(n)
+    _check_classes(parts)
     said = list(dict.fromkeys(str(warning.message) for warning in caught))
     return _examined(parts, said, rate, min_count, seed)
+
+
+def _check_classes(parts: Parts) -> None:
+    """Raise a ValueError if the texts to learn from are of one class."""
+    train = parts.train.corpus
+    numbers = train.targets.unique().tolist()
+    if len(numbers) == 1:
+        name = str(train.classes[numbers[0]])
+        raise ValueError(
+            f"labels: all texts to learn from are {name!r}, since texts of another "
+            "class are near copies of one another, or one group, and so held out "
+            "together; give more of them"
+        )
 
 
 def _examined(
@@ -156,7 +178,7 @@ def _examined(
     """Look at texts, train on some of them and report on them."""
     train, test = parts.train.corpus, parts.test.corpus
     too_many = too_many_classes(train)
-    size = 0 if too_many else _size(train, min_count)
+    size = 0 if too_many else _size(parts, min_count)
     labels = train.targets.numpy()
     learned = some_to_learn(train.counts, labels, seed)
     n_learned = 0 if too_many else len(learned)
@@ -204,13 +226,29 @@ def evidence_of(parts: Parts, rate: float) -> dict[str, Any]:
     return tables | {"signs": signs(tables, rate), "examples": places}
 
 
-def _size(train: Corpus, min_count: int | None) -> int:
-    """Return how many of the tokens, which are sorted, a model is trained on."""
+def _size(parts: Parts, min_count: int | None) -> int:
+    """Return how many of the tokens, which are sorted, a model is trained on.
+
+    A ValueError tells of none, or of none in the texts that are held out.
+    """
+    train, test = parts.train.corpus, parts.test.corpus
     times = train.counts.sum(axis=0)
     least = min_count
     if least is None:
         least = suitable_min_count(times)
-    return max(int((times >= least).sum()), 1)
+    elif times.max() < least:
+        raise ValueError(
+            f"min_count: no token occurs {least} times in the texts to learn from; the "
+            f"most frequent one occurs {times.max():.0f} times, so use a smaller one"
+        )
+    size = max(int((times >= least).sum()), 1)
+    if not test.counts[:, :size].nnz:
+        raise ValueError(
+            "source: no held-out text holds one of the tokens that a model is trained "
+            f"on, {size:,} in number; give more texts, or a smaller min_count= if it "
+            "is yours"
+        )
+    return size
 
 
 def _judged(

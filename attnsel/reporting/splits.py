@@ -23,6 +23,7 @@ from attnsel.texts.columns import Columns, find_columns, listed
 from attnsel.texts.loading import Table, load_corpus, load_table
 from attnsel.tokens import Tokenizer
 
+FEWEST = 10  # texts of which there is something to say
 HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
 # What columns are called whose values several texts share.
 GROUP_NAMES = re.compile(
@@ -137,6 +138,7 @@ def read_parts(
     near = near_copies(distinct)
     is_test = kept["held out"].to_numpy()[places]
     seen = is_test & np.isin(near, near[~is_test])
+    _check_sides(is_test, seen, n_tables=len(tables))
     held = kept["held out"].to_numpy()
     copied = int((held & ~held[copies]).sum())
     names = kept["group"].to_numpy()[places]
@@ -154,6 +156,23 @@ def read_parts(
         grouped=None if groups is None else _name_of(groups),
         suggested=suggested_groups(tables[0].rest) if groups is None else [],
     )
+
+
+def too_few(n: int) -> ValueError:
+    """Return the error that tells of fewer distinct texts than FEWEST."""
+    noun = "text" if n == 1 else "texts"
+    return ValueError(f"source: {n} distinct {noun}; expected {FEWEST} or more")
+
+
+def _check_sides(is_test: np.ndarray, seen: np.ndarray, n_tables: int) -> None:
+    """Raise a ValueError if there is nothing to learn from, or to hold out."""
+    if len(is_test) < 2:
+        raise too_few(len(is_test))
+    if n_tables > 1 and (is_test == seen).all():
+        raise ValueError(
+            "source: each text of the split test copies, or nearly, one to learn from; "
+            "give the training split alone, of which a fifth is held out"
+        )
 
 
 def train_and_test(
@@ -277,7 +296,8 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
     """Choose a fifth of the texts of each class, in whole groups; bool (n,).
 
     A group counts to the class of its first text. One larger than that fifth is to be
-    learned from, and so is a class of fewer than three texts.
+    learned from, and so is a class of fewer than three texts. If that is all of them,
+    some groups are held out in any case, of classes with several if there are such.
     """
     groups = sample.groups
     labels = sample.corpus.targets.numpy()
@@ -294,7 +314,10 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
     chosen = small["group"][taken <= wanted[fits]]
     if not len(chosen):  # no class is large enough
         most = round(HELD_OUT * len(table))
-        chosen = table["group"].head(max(1, most))
+        groups_of_class = table.groupby("class")["group"].transform("size")
+        others_left = table[groups_of_class > 1]
+        first = others_left if len(others_left) else table
+        chosen = first["group"].head(max(1, most))
     is_test = np.isin(groups, chosen)
     if is_test.all():
         is_test[0] = False

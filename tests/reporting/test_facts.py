@@ -80,6 +80,7 @@ def test_all_that_was_said_while_loading_is_told():
         ("one.", ""),
         ("another.", ""),
     ]
+    assert all(fact.amiss for fact in said)  # and so on top of the page
 
 
 def test_rows_that_lack_something_are_counted_by_what_they_lack():

@@ -287,6 +287,29 @@ def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
     few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
     with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
         attnsel.report(few)
+    once = few.assign(text="a b")
+    with pytest.raises(ValueError, match="source: 1 distinct text; expected 10"):
+        attnsel.report(once)
+
+
+def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
+    texts, labels = generate_reviews(40)
+    table = pd.DataFrame({"text": texts, "label": labels})
+    with pytest.raises(
+        ValueError, match="min_count: no token occurs 9999 times in the"
+    ):
+        attnsel.report(table, min_count=9999)
+    learned = attnsel.report(table).train.texts[0]
+    rare = table.replace({"text": {learned: "zz " * 900 + learned}})
+    with pytest.raises(ValueError, match="no held-out text holds one of the tokens"):
+        attnsel.report(rare, min_count=900)
+    with pytest.raises(ValueError, match="all texts to learn from are '[01]', since"):
+        attnsel.report(table.assign(film=labels), groups="film")
+    for test in (table, table[:3]):
+        with pytest.raises(ValueError, match="each text of the split test copies"):
+            attnsel.report({"train": table, "test": test})
+    own = attnsel.report(table.assign(label=range(40)))
+    assert "held out; 0 of " in repr(own) and "nearly a class a row)" in repr(own)
 
 
 def test_texts_of_one_class_have_the_columns_of_others_and_no_row():

@@ -118,6 +118,12 @@ def test_of_classes_too_small_to_divide_something_is_held_out():
     assert held_out(Sample(corpus, places, places), seed=0).sum() == 2
     two = Sample(corpus[:2], np.zeros(2, int), places[:2])
     assert held_out(two, seed=0).tolist() == [False, True]
+    groups = np.array([0] * 5 + [1] * 5 + [2] * 6)  # the last is all of its class
+    labels = [0] * 10 + [1] * 6
+    three = Corpus.from_texts([text(i) for i in range(16)], labels, min_count=1)
+    for seed in range(9):
+        is_test = held_out(Sample(three, groups, np.arange(16)), seed)
+        assert is_test.sum() == 5 and not is_test[10:].any()
 
 
 def test_columns_are_taken_for_groups_by_name_kind_and_shared_values():

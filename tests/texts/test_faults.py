@@ -491,7 +491,10 @@ NO_CORPUS = {
     "labels all pos": (labelled("pos", "pos"), "every row holds 'pos'; expected two"),
     "labels but for one": (labelled("", "", "pos"), "every row holds 'pos'; expected"),
     "one row": (labelled(1), "every row holds 1; expected two"),
-    "a fraction for a label": (labelled(0, 0.5), "labels: '0.5' names no class"),
+    "a fraction for a label": (
+        labelled(0, 0.5),
+        "labels: 0.5 names no class; .* scores are cut into classes first",
+    ),
 }
 BAD = NO_CORPUS | {
     name: (content, TABULAR.format(cause))
