@@ -48,7 +48,8 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     if not whole:
         wanted = f"{split}.csv or the like, or folders of texts, one a class"
         there = _first_names(folder.iterdir())
-        raise ValueError(f"{folder}: expected {wanted}, got {there}")
+        got = f"got {there}" if there else "it is empty"
+        raise ValueError(f"{folder}: expected {wanted}; {got}")
     if split != "train":
         raise one_table(str(folder), split)
     return whole
@@ -88,7 +89,11 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
             endings.add(readable_ending(path))
     if len(names) > 1 or len(endings) > 1:
         there = _first_names(found)
-        raise ValueError(f"{folder}: expected one train.csv or the like, got {there}")
+        every = str(folder / f"*{found[0].suffix}")
+        raise ValueError(
+            f"{folder}: expected one train.csv or the like, got {there}; name one of "
+            f"them, or all that are parts of one table as {every!r}"
+        )
     return sorted(found, key=_by_number)
 
 

@@ -273,6 +273,9 @@ def _on_hub(source: str, split: str) -> DataSplit:
         except LookupError as error:
             why = f", on the Hub neither ({error})"
     refuse_unreadable(source)
+    if readable_ending(Path(source)):
+        there = Path(source).expanduser().absolute().parent
+        raise ValueError(f"there is no file {source!r}; it is looked for in {there}")
     raise ValueError(
         f"there is no corpus or readable file {source!r}{why}; the corpora are "
         f"{', '.join(hub.SOURCES)}; files end in {', '.join(ENDINGS)}"

@@ -36,16 +36,19 @@ def refuse_unreadable(path: PurePath | str) -> None:
     if ending in DATABASES:
         raise ValueError(f"{name} is a database; {_of_database(name)}")
     if ending in ARCHIVES:
-        folder = name[: -len(ending)]
-        line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r})`"
-        raise ValueError(
-            f"{name} is an archive; {line} unpacks it, then name {folder!r}"
-        )
+        raise ValueError(f"{name} is an archive; {unpack(name)}")
     if ending in NO_TABLES:
         raise ValueError(
             f"{name} holds no table; give its texts and labels as a table of two "
             "columns, text and label, such as a CSV file"
         )
+
+
+def unpack(name: str) -> str:
+    """Return the line that unpacks an archive, and what to name."""
+    folder = str(PurePath(name).with_suffix(""))
+    line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r})`"
+    return f"{line} unpacks it, then name {folder!r}"
 
 
 def into_csv(name: str, call: str, imports: str = "pandas") -> str:

@@ -21,8 +21,9 @@ from attnsel.checks import check_choice
 from attnsel.texts.cells import several
 from attnsel.texts.columns import Columns, find_columns, plain_name
 from attnsel.texts.lines import read_lines
-from attnsel.texts.refusals import into_csv, refuse_unreadable
+from attnsel.texts.refusals import into_csv, refuse_unreadable, unpack
 
+SHOWN = 300  # characters of the message of an error
 SEPARATORS = ",;\t|"
 # The readers of pandas, by the ending of a file.
 BINARY = {
@@ -49,9 +50,11 @@ NO_LABEL = ("", "NA", "NaN", "nan", "None", "NULL", "null")
 
 
 def described(error: BaseException) -> str:
-    """Return the kind of an error and the first line of its message."""
-    first = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}: {first[:200]}"
+    """Return the first line of a message, after the kind of an error of others."""
+    first = str(error).strip().split("\n")[0][:SHOWN]
+    if type(error) is ValueError:  # most of them are ours
+        return first
+    return f"{type(error).__name__}: {first}"
 
 
 # Files
@@ -68,6 +71,7 @@ def read_file(path: Path, wanted: Columns) -> Any:
 def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     """Read the content of a file that is called `name` as `read_file` does."""
     refuse_unreadable(name)
+    _refuse_several(content, name)
     ending = PurePath(name).suffix.lower()
     try:
         return _read(*_uncompressed(content, name), wanted)
@@ -75,12 +79,6 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
         raise ValueError(
             f"{name} needs a library to be read ({error}); install it, or save the "
             "table as CSV"
-        ) from error
-    except pd.errors.ParserWarning as error:
-        raise ValueError(
-            f"{name} cannot be read as a table: it has rows of more fields than its "
-            "first line; a text that holds the separator needs double quotes around "
-            "it, and those inside are doubled"
         ) from error
     except UnicodeDecodeError as error:
         if 0 in content:
@@ -92,16 +90,54 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
             f"byte {error.start}). With its own letters, such as those of Windows for "
             f"Cyrillic, {into_csv(name, call)}"
         ) from error
-    except pd.errors.ParserError as error:
-        line = into_csv(name, f"read_csv({name!r}, on_bad_lines='skip')")
-        raise ValueError(
-            f"{name} cannot be read as a table ({described(error)}); a text that holds "
-            f"the separator needs quotes; to leave such rows out, {line}"
-        ) from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        raise _bad_rows(content, name, wanted, error) from error
     except Exception as error:  # each reader has its own
         raise ValueError(
             f"{name} cannot be read as a table ({described(error)})"
         ) from error
+
+
+def _bad_rows(
+    content: bytes, name: str, wanted: Columns, error: Exception
+) -> ValueError:
+    """Return the error that tells of rows with too many fields, and how to read on."""
+    content, inner = _uncompressed(content, name)
+    text = decoded(content)
+    cause = f"{name} cannot be read as a table ({described(error)})"
+    options = "on_bad_lines='skip'" + _ways(content, text, inner, wanted)
+    if '\\"' in text:
+        why = "its texts have a backslash before a quote; where that is meant"
+        options += ", escapechar=chr(92)"
+    elif isinstance(error, pd.errors.ParserWarning):
+        return ValueError(
+            f"{name} cannot be read as a table: it has rows of more fields than its "
+            "first line; a text that holds the separator needs double quotes around "
+            "it, and those inside are doubled"
+        )
+    elif "EOF inside string" in str(error):
+        why = (
+            "a quote that opens there is not closed; to take quotes as letters and "
+            "leave out rows of more fields"
+        )
+        options += ", quoting=3"
+    else:
+        why = "a text that holds the separator needs quotes; to leave such rows out"
+    line = into_csv(name, f"read_csv({name!r}, {options})")
+    return ValueError(f"{cause}; {why}, {line}")
+
+
+def _ways(content: bytes, text: str, name: str, wanted: Columns) -> str:
+    """Return options of pandas for separator and letters, where they are not usual."""
+    options = ""
+    separator = _separator(text, wanted, PurePath(name).suffix.lower())
+    if separator != ",":
+        options += f", sep={separator!r}"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        options += ", encoding='utf-16'"
+    elif text.encode() not in content:
+        options += ", encoding='cp1252'"
+    return options
 
 
 def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
@@ -120,16 +156,29 @@ def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
     return content, inner
 
 
+def _members(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the files of a zip, less the hidden ones that a Mac adds."""
+    names = archive.namelist()
+    return [name for name in names if not re.search(r"/$|(^|/)[._]", name)]
+
+
+def _refuse_several(content: bytes, name: str) -> None:
+    """Raise a ValueError with the line to type, if a file is a zip of several."""
+    if not name.lower().endswith(".zip") or not content.startswith(b"PK"):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = _members(archive)
+    if len(members) > 1:
+        listed = ", ".join(members[:5])
+        raise ValueError(f"{name} holds {len(members)} files, {listed}; {unpack(name)}")
+
+
 def _only_member(content: bytes) -> tuple[bytes, str]:
     """Return the one file of a zip, and its name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        # A Mac adds hidden files.
-        members = [m for m in archive.namelist() if not re.search(r"/$|(^|/)[._]", m)]
-        if len(members) != 1:
-            listed = ", ".join(members[:5])
-            raise ValueError(
-                f"it holds {len(members)} files, {listed}; unpack it, name the folder"
-            )
+        members = _members(archive)
+        if not members:
+            raise ValueError("it is empty")
         return archive.read(members[0]), members[0]
 
 
@@ -320,14 +369,20 @@ def _given(wanted: Columns) -> list[Hashable]:
 
 
 def _read_json(text: str) -> Any:
-    """Return what JSON holds: one value, or a record in each line."""
+    """Return what JSON holds: one value, or a record in each line.
+
+    A record in a record has columns of its own: {"a": {"b": 1}} has a column a.b.
+    """
     try:
-        return json.loads(text)
+        held = json.loads(text)
     except json.JSONDecodeError:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(lines) < 2:
             raise
-        return [_record(line, number) for number, line in enumerate(lines, 1)]
+        held = [_record(line, number) for number, line in enumerate(lines, 1)]
+    if isinstance(held, list):
+        held = [_flat(row) if isinstance(row, dict) else row for row in held]
+    return held
 
 
 def _record(line: str, number: int) -> Any:
@@ -338,6 +393,20 @@ def _record(line: str, number: int) -> Any:
         raise ValueError(
             f"line {number} is no JSON ({error.msg}): {line[:60]}"
         ) from error
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with the columns of the records that it holds."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        inner = {}
+        if isinstance(value, dict):
+            inner = _flat(value)
+        if inner:
+            flat |= {f"{name}.{column}": held for column, held in inner.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
 def table_of(source: Any, wanted: Columns, split: str) -> Any:

@@ -269,6 +269,14 @@ REFUSED_BEFORE = {
         p, "mine.json", '{"test": [], "train": ' + as_json("records") + "}"
     ),
     "JSON lines with another ending": lambda p: lines(p, "mine.ndjson"),
+    "other records within JSON": lambda p: write(
+        p,
+        "mine.jsonl",
+        "".join(
+            json.dumps({"text": t, "label": w, "of": {"id": 1, "by": {}}}) + "\n"
+            for t, w in zip(TEXTS, WORDS, strict=True)
+        ),
+    ),
     "JSON in UTF-16": lambda p: write(
         p, "mine.json", as_json("records").encode("utf-16")
     ),
@@ -459,7 +467,27 @@ CANNOT = {
         lambda p: write(p, "mine.tar", b"x"),
         r"is an archive; `import shutil; shutil.unpack_archive\(",
     ),
-    "a zip of two tables": (two, "2 files, a.csv, b.csv; unpack it, name the folder"),
+    "a zip of two tables": (
+        two,
+        "holds 2 files, a.csv, b.csv; `import shutil; .* unpacks it, then name '.*two'",
+    ),
+    "a zip of nothing": (
+        lambda p: write(p, "mine.zip", b"PK\5\6" + bytes(18)),
+        r"mine.zip cannot be read as a table \(it is empty\)",
+    ),
+    "two tables in a folder": (
+        lambda p: csv(p, name="a.csv").parent if csv(p, name="b.csv") else p,
+        r"got \['a.csv', 'b.csv'\]; name one .* of one table as '.*\*.csv'$",
+    ),
+    "an empty folder": (lambda p: p, "or folders of texts, one a class; it is empty$"),
+    "a file that is not there": (
+        lambda p: p / "mine.csv",
+        "there is no file '.*mine.csv'; it is looked for in /",
+    ),
+    "a line of prose": (
+        lambda p: write(p, "mine.txt", "It was a film that was long.\nBad.\n"),
+        "cannot be read as a table .it is plain text: .* text files for each class.$",
+    ),
     "a URL offline": (
         lambda _: "http://127.0.0.1:9/mine.csv",
         "not fetched .*; connect to the network, or download it and name 'mine.csv'",
@@ -490,6 +518,20 @@ CANNOT = {
 def test_what_cannot_load_says_what_to_write(tmp_path, make, message):
     with pytest.raises((TypeError, ValueError, KeyError), match=message):
         load_corpus(make(tmp_path))
+
+
+@pytest.mark.parametrize("in_lines", [True, False])
+def test_records_within_records_have_columns_of_their_own(tmp_path, in_lines):
+    rows = [
+        {"review": {"body": t, "by": {"id": i}}, "verdict": {"name": w}}
+        for i, (t, w) in enumerate(zip(TEXTS, WORDS, strict=True))
+    ]
+    text = "\n".join(map(json.dumps, rows)) if in_lines else json.dumps(rows)
+    path = write(tmp_path, "mine.json", text)
+    with pytest.raises(KeyError, match="got review.body, review.by.id, verdict.name;"):
+        load_corpus(path)
+    corpus = load_corpus(path, text="review.body", label="verdict.name")
+    assert corpus.texts == tuple(TEXTS) and corpus.classes == ("neg", "pos")
 
 
 def test_excel_with_its_reader(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
+import zipfile
 from contextlib import closing
 
 import numpy as np
@@ -49,6 +50,33 @@ def ragged(path):
     return path / "mine.csv"
 
 
+def separated(path):
+    text = TABLE.to_csv(index=False, sep=";") + "a text; of three; fields\n"
+    (path / "mine.csv").write_text(f"{text}café;;pos\n", encoding="cp1252")
+    return path / "mine.csv"
+
+
+def unclosed(path):
+    rows = [f"{t.replace(',', '')},{n}" for t, n in TABLE.itertuples(index=False)]
+    rows[5] = f'"{rows[5]}'
+    (path / "mine.csv").write_text("\n".join(["text,label", *rows]))
+    return path / "mine.csv"
+
+
+def escaped(path):
+    quoting = TABLE.assign(text=[t.replace("film", '"film"') for t in TEXTS])
+    written = quoting.to_csv(index=False, doublequote=False, escapechar="\\")
+    (path / "mine.csv").write_text(written)
+    return path / "mine.csv"
+
+
+def several(path):
+    with zipfile.ZipFile(path / "mine.zip", "w") as opened:
+        for split in ("train", "test"):
+            opened.writestr(f"{split}.csv", TABLE.to_csv(index=False))
+    return path / "mine.zip"
+
+
 def unread(ending, reader):
     """Return a file whose reader needs a library, which the test stands in for."""
 
@@ -76,7 +104,11 @@ REFUSED = {
     "a pickle": pickled,
     "a database": database,
     "an archive": archive,
+    "several files": several,
     "a row too long": ragged,
+    "a row too long, in Excel's CSV": separated,
+    "a quote that is not closed": unclosed,
+    "quotes after backslashes": escaped,
     "letters that are not UTF-8": cyrillic,
     "HDF": unread(".h5", "read_hdf"),
     "SPSS": unread(".sav", "read_spss"),
@@ -108,7 +140,10 @@ def test_the_line_of_a_refusal_works(tmp_path, monkeypatch, what):
     assert typed == f'python -c "{line}"'
 
 
-@pytest.mark.parametrize("make", [pickled, database, archive, ragged, cyrillic])
+@pytest.mark.parametrize(
+    "make",
+    [pickled, database, archive, several, separated, unclosed, escaped, cyrillic],
+)
 def test_the_line_works_in_a_shell(tmp_path, make):
     typed, target = refused(main, ["report", str(make(tmp_path))])
     typed = typed.replace("python", sys.executable, 1)
