@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -343,3 +345,44 @@ def test_where_all_is_shown_nothing_is_said_of_more_and_texts_are_no_groups(page
     text = by_hand().html()
     assert "distinct texts" in text and "groups (" not in text
     assert "groups (film)" in by_hand(grouped="film").html()
+
+
+def tables_of_all(page: str) -> dict[str, tuple[list[str], Any]]:
+    """Return the heads and the data of each table of all, by what it is called."""
+    found = {}
+    for part in page.split('<details class="all">')[1:]:
+        (name,) = re.findall("<summary>All (.*?)</summary>", part)
+        heads = re.findall('<th scope="col"><button type="button">(.*?)<', part)
+        (data,) = re.findall('<script type="application/json">(.*?)</script>', part)
+        found[name] = heads, json.loads(data)
+    return found
+
+
+def test_all_that_was_looked_at_is_in_the_tables_that_are_sorted_by_a_click():
+    pairs = pd.DataFrame(PAIRS, columns=EVIDENCE)
+    tables = tables_of_all(by_hand(pairs=pairs.assign(lean=2 / 3)).html())
+    told = ["goes with", "texts", "of class", "lean", "shrunken", "held out", "q"]
+    assert {name: heads for name, (heads, _) in tables.items()} == {
+        "tokens": ["token", *told],
+        "pairs of neighbours": ["pair", *told],
+        "beginnings, ends and kinds": ["what", *told],
+    }
+    kinds = ["name", "name", "count", "share", "lean", "lean", "lean", "q"]
+    assert all(data["kinds"] == kinds for _, data in tables.values())
+    assert [data["rows"] for _, data in tables.values()] == [
+        [
+            ["dull", "bad", 1234, 0.76, 0.64, 0.5, -0.25, 0.0004],
+            ["<i>", "a < b", 7, 1.0, 1.0, 0.333, None, 0.0],
+            ["it's", "a < b", 3, 0.5, 0.25, 0.0, -0.001, 0.05],
+            ["plain", "fine", 2, 0.5, 0.25, 0.1, 0.0, 0.0501],
+        ],
+        [["not bad", "fine", 9, 1.0, 0.667, 0.9, 0.8, 0.01]],
+        [["begins: so", "bad", 5, 0.8, 0.7, 0.6, 0.5, 0.02]],
+    ]
+
+
+@pytest.mark.parametrize(("n", "told"), [(0, "0 pairs"), (2, "2 pairs"), (1, "1 pair")])
+def test_one_pair_is_a_pair_and_others_are_pairs(n, told):
+    page = by_hand(pairs=pd.DataFrame(PAIRS * n, columns=EVIDENCE).astype({"q": float}))
+    text = Reader(page.html()).words("What the label of “mine & <yours>” hangs on")
+    assert f" {told} beyond luck" in text
