@@ -126,6 +126,59 @@ def test_a_figure_becomes_a_picture_with_alt_text():
     assert image["src"].startswith("data:image/webp;base64,UklGR")
 
 
+def side_by_side(*spans, **look):
+    """Return a figure 6 inches wide, its axes from here to there of its width."""
+    figure = matplotlib.figure.Figure(figsize=(6, 2), dpi=100)
+    for left, right in spans:
+        axes = figure.add_axes((left, 0.1, right - left, 0.8))
+        axes.set(xticks=[], yticks=[], **look)
+    return figure
+
+
+@pytest.mark.parametrize(
+    ("spans", "cuts"),
+    [
+        ([(0.1, 0.9)], []),
+        ([(0.6, 0.9), (0.1, 0.4)], [0.5]),  # drawn from right to left
+        ([(0.1, 0.2), (0.4, 0.5), (0.7, 0.9)], [0.3, 0.6]),
+        ([(0.1, 0.6), (0.2, 0.3), (0.5, 0.55)], []),  # two below one
+        ([(0.1, 0.2), (0.3, 0.8), (0.4, 0.5), (0.6, 0.7)], [0.25]),
+    ],
+)
+def test_a_figure_is_cut_in_the_middle_between_axes_that_no_other_reaches(spans, cuts):
+    found = style.columns(side_by_side(*spans))
+    assert found == pytest.approx([0, *cuts, 1], abs=1e-3)
+
+
+def test_the_panels_of_a_figure_are_pictures_that_stand_below_each_other_on_a_phone():
+    figure = side_by_side((0.1, 0.3), (0.7, 0.9), facecolor="blue")
+    figure.axes[0].set_facecolor("red")
+    tags = Tags(figure_html(figure, "two"))
+    assert "flex-wrap:wrap" in tags.seen[0][1]["style"]
+    images = [a for tag, a in tags.seen if tag == "img"]
+    assert [image["alt"] for image in images] == ["two", "Panel 2 of 2"]
+    for image, at, colour in zip(
+        images, (0.4, 0.6), ((255, 0, 0), (0, 0, 255)), strict=True
+    ):
+        assert image["style"] == (
+            "flex:1 1 max(50.00%,min(100%,13em));min-width:0;"
+            "max-width:288px;height:auto"  # half of 6 inches
+        )
+        data = base64.b64decode(image["src"].removeprefix("data:image/webp;base64,"))
+        picture = Image.open(BytesIO(data)).convert("RGB")
+        assert picture.size == (432, 288)  # three pixels for two of the page
+        assert picture.getpixel((round(at * 432), 144)) == colour
+        assert picture.getpixel((5, 5)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("unit", ["", "attention"])
+def test_words_with_numbers_are_reached_by_keys(unit):
+    (_, text), *_ = Tags(coloured_text(WORDS, [1, 0, 2, 0], scale=2, unit=unit)).seen
+    told = "Words; the left and right keys tell their numbers"
+    reached = {"tabindex": "0", "role": "group", "aria-label": told}
+    assert text == {"class": "attnsel-text"} | (reached if unit else {})
+
+
 def test_a_figure_that_became_a_picture_is_closed():
     figure, _ = pyplot.subplots()
     kept, _ = pyplot.subplots()
