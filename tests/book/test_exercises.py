@@ -22,7 +22,7 @@ from tried import NAMES, by_name, of_each, time_enough  # noqa: F401
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.checks import calling, check, hint, mine, solution
-from attnsel_book.checks.cases import corpora
+from attnsel_book.checks.cases import corpora, models
 from attnsel_book.checks.checking import exercise, exercises, judge
 from attnsel_book.checks.telling import code, difference
 
@@ -429,6 +429,18 @@ def test_corpora_to_try_are_small_and_of_all_lengths():
     assert {len(corpus) for corpus in tried[1:]} == {2, 3, 4, 5, 6}
     assert all({0, 1} == set(corpus.labels.tolist()) for corpus in tried)
     assert [corpus.name for corpus in tried[:2]] == ["two sequences", "corpus 0"]
+
+
+def test_models_to_try_differ_and_each_has_its_corpus():
+    tried = list(models(4))
+    assert len(tried) == 4 and len(list(models())) == 10
+    for i, ((model, corpus), own) in enumerate(zip(tried, corpora(4), strict=True)):
+        assert content(corpus) == content(own)
+        drawn = attnsel.AttentionClassifier(
+            len(own.vocab), 4, seed=i, dtype=torch.float64
+        )
+        for values, half in zip(model.parameters(), drawn.parameters(), strict=True):
+            assert torch.equal(values, 2 * half)
 
 
 def corpora_lengths(tried: list[Corpus]) -> set[int]:

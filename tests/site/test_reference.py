@@ -112,6 +112,15 @@ def test_notes_name_the_chapters_in_the_order_of_the_book(monkeypatch):
     assert reference.notes("attnsel.train.nowhere") == []
 
 
+@pytest.mark.parametrize(("pages", "left"), [("abcd", ""), ("abcde", ", 1 more")])
+def test_four_chapters_are_named_and_others_are_counted(monkeypatch, pages, left):
+    code = [(f"book/{x}", "fit(model)") for x in pages]
+    monkeypatch.setattr(reference, "chapters", lambda: code)
+    (*_, told) = reference.notes("attnsel.train.fit")
+    links = ", ".join(f":doc:`/book/{x}`" for x in "abcd")
+    assert told == f"   ``attnsel.fit``; used in {links}{left}."
+
+
 def test_what_stands_in_the_package_itself_is_listed_by_subject():
     text = ["Before\n\n{attnsel-names}\n\nafter"]
     reference.names(None, "book/package", text)
