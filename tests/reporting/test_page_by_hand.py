@@ -347,6 +347,73 @@ def test_where_all_is_shown_nothing_is_said_of_more_and_texts_are_no_groups(page
     assert "groups (film)" in by_hand(grouped="film").html()
 
 
+def of_many_classes(left: int) -> Report:
+    """A report with so many rows or classes more, in each part, than have room."""
+    classes = [f"c{i:02}" for i in range(12 + left)]
+    vocab = Vocab(["dull"], classes)
+    find = dict(zip(EVIDENCE, PAIRS[0], strict=True))
+    finds = pd.DataFrame(
+        [
+            find | {"token": f"t{k} {name}", "class": name, "class number": i}
+            for i, name in enumerate(classes)
+            for k in range(12 + left if i == 1 else 1)
+        ]
+    )
+    return by_hand(
+        train=Corpus.from_tokens([[0]] * len(classes), classes, vocab),
+        test=Corpus.from_tokens([[0]], ["c00"], vocab),
+        tokens=finds,
+        pairs=finds,
+        form=finds,
+        signs=pd.concat([SIGNS[:1]] * (20 + left)),
+        measures=pd.concat([MEASURES[:1]] * (60 + left)),
+        suspects=pd.concat([SUSPECTS] * (12 + left)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "row", "sign", "of_classes", "measure"),
+    [
+        (0, [], [], [], []),
+        (
+            1,
+            ["1 more is beyond luck."],
+            ["1 more is in the tables below, by kind."],
+            ["1 more class has finds."],
+            ["1 more row is in report.measures."],
+        ),
+        (
+            2,
+            ["2 more are beyond luck."],
+            ["2 more are in the tables below, by kind."],
+            ["2 more classes have finds."],
+            ["2 more rows are in report.measures."],
+        ),
+    ],
+)
+def test_what_has_no_room_is_counted(left, row, sign, of_classes, measure):
+    html = of_many_classes(left).html()
+    page, parts = Reader(html), html.split("<h2>")
+    told = {
+        part.partition("<")[0]: re.findall('<p class="more">(.*?)</p>', part)
+        for part in parts
+    }
+    looks = "How texts look, begin and end"
+    for heading in ("Tokens beyond luck", "Pairs of neighbours beyond luck", looks):
+        first = measure if heading == looks else []
+        assert told[heading] == first + row + of_classes
+        firsts = [cells[0] for cells in page.table(heading) if len(cells) == 7]
+        assert [
+            name for name in firsts if name.startswith("t") and name != "token"
+        ] == [f"t{k} c{i:02}" for i in range(12) for k in range(12 if i == 1 else 1)]
+    assert told["What to look at"] == sign
+    assert len(page.table("What to look at")) == 1 + 20
+    assert len([c for c in page.table(looks) if c[0] == "bad"]) == 60
+    wrong = page.words("Labels that look wrong")
+    assert wrong.count("row 17") == 12
+    assert f"texts {12 + left} look as if" in wrong
+
+
 def tables_of_all(page: str) -> dict[str, tuple[list[str], Any]]:
     """Return the heads and the data of each table of all, by what it is called."""
     found = {}

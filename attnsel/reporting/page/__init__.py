@@ -99,6 +99,7 @@ def render(report: Findings) -> str:
         pairs=_groups("pair", pairs, report),
         pairs_left=_classes_left(pairs),
         form=_groups("", form, report),
+        form_left=_classes_left(form),
         measures=report.measures.to_dict("records"),
         suspects=report.suspects.head(SUSPECTS).to_dict("records"),
         every=[
