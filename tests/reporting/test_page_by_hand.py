@@ -347,6 +347,52 @@ def test_where_all_is_shown_nothing_is_said_of_more_and_texts_are_no_groups(page
     assert "groups (film)" in by_hand(grouped="film").html()
 
 
+def test_a_report_without_a_model_ends_with_what_was_looked_at():
+    page = Reader(by_hand(model=None, diagnosis=None, misread=[]).html())
+    title = "What the label of “mine & <yours>” hangs on"
+    assert page.words(title) == "10 texts 3 classes"
+    assert list(page.text)[-1] == "All of them"
+
+
+def test_what_cannot_be_told_of_the_texts_is_said():
+    none = Diagnosis(0.11, 0.22, NAN, 0.44, 0.55, 0.66)
+    text = Reader(by_hand(diagnosis=none).html()).words("By what the model works")
+    assert text.count("cannot be told of these texts") == 1
+    assert "z, the lean in deviations of luck cannot be told of these texts" in text
+
+
+def test_groups_are_counted_and_named():
+    page = Reader(by_hand(grouped="film").html())
+    for heading in ("What to look at", "Tokens beyond luck"):
+        text = page.words(heading)
+        assert "dealt by luck among groups (film)" in text
+        assert ", each group counted once;" in text
+    assert "each group" not in by_hand().html()
+
+
+@pytest.mark.parametrize(("n", "told"), [(9, True), (10, False)])
+def test_fewer_than_ten_masked_tokens_have_a_reason(n, told):
+    page = Reader(by_hand(masked=pd.concat([MASKED[:1]] * n)).html())
+    assert ("Fewer than ten tokens" in page.words("Without a token")) == told
+
+
+@pytest.mark.parametrize(
+    ("q", "written"),
+    [
+        (1.0, "1.000"),
+        (0.001, "0.001"),
+        (0.00099, "1e-03"),
+        (2e-99, "2e-99"),
+        (1e-99, "< 1e-99"),
+        (0.0, "< 1e-99"),
+    ],
+)
+def test_a_probability_is_short_and_never_zero(q, written):
+    page = Reader(by_hand(signs=SIGNS[:1].assign(q=q)).html())
+    ((*_, found),) = page.table("What to look at")[1:]
+    assert found == written
+
+
 def of_many_classes(left: int) -> Report:
     """A report with so many rows or classes more, in each part, than have room."""
     classes = [f"c{i:02}" for i in range(12 + left)]
