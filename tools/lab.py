@@ -1,22 +1,30 @@
 """The laboratory in the pages: an extension of Sphinx.
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
-knobs set. Its scripts and styles are one file each, since a page opened from the disk
-may load files, but neither modules nor workers from files of their own.
+knobs set. What it shows is written here, from one template; its script fills it in.
+Scripts and styles are one file each, since a page opened from the disk may load files,
+but neither modules nor workers from files of their own.
 """
 
 from __future__ import annotations
 
 import html
+import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from docutils import nodes
+from jinja2 import Environment
+from markupsafe import Markup
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "book" / "attnsel_book" / "scripts"
 LAB = ROOT / "book" / "_static" / "lab"
+PLACE = ROOT / "book" / "_templates" / "lab.html"
+KNOBS = LAB / "knobs.json"
+TABS = {"reviews": "Real reviews", "stages": "One step, then the flow of p"}
 MODULES = (
     "bags",
     "model",
@@ -31,6 +39,7 @@ MODULES = (
 )
 SCRIPTS = [
     *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "map")),
+    KNOBS,
     *(LAB / f"{name}.js" for name in MODULES),
 ]
 STYLES = [FIGURES / "figures.css", LAB / "lab.css"]
@@ -51,10 +60,31 @@ STILLS = {
 }
 
 
+def source(path: Path) -> str:
+    """Return a script; of data, one that gives it the name of its file."""
+    code = path.read_text(encoding="utf-8")
+    return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
+
+
 def joined() -> str:
     """Return all scripts as one function, which a worker runs as well as the page."""
-    code = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    code = "".join(map(source, SCRIPTS))
     return f'function attnselLab() {{\n"use strict";\n{code}}}\nattnselLab();\n'
+
+
+def place(knobs: str) -> str:
+    """Return a place with some knobs set: its tabs, which the script opens."""
+    given = parse_qs(knobs, keep_blank_values=True)
+    kind = "stages" if "tab=stages" in knobs else "reviews"
+    writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return writer.from_string(PLACE.read_text(encoding="utf-8")).render(
+        knobs=Markup(html.escape(knobs)),
+        page="page" in given,
+        kinds=list(TABS) if "page" in given else [kind],
+        titles=TABS,
+        forms=json.loads(KNOBS.read_text(encoding="utf-8")),
+        still=STILLS[kind],
+    )
 
 
 class Lab(SphinxDirective):
@@ -63,12 +93,9 @@ class Lab(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the place, which the script fills."""
+        """Return the place, which the script opens."""
         self.env.metadata[self.env.docname]["lab"] = True
-        knobs = self.arguments[0] if self.arguments else ""
-        still = STILLS["stages" if "tab=stages" in knobs else "reviews"]
-        place = f'<div class="attnsel attnsel-lab" data-knobs="{html.escape(knobs)}">'
-        content = f"{place}<noscript>{still}</noscript></div>"
+        content = place(self.arguments[0] if self.arguments else "")
         return [nodes.raw("", content, format="html")]
 
 

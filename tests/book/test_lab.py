@@ -20,7 +20,7 @@ from attnsel.tokens import Vocab
 from tools import lab, lab_data
 
 # Everything but the page, which needs a document.
-CODE = "".join(path.read_text("utf-8") for path in lab.SCRIPTS[:-1])
+CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))
 CODE += """
 const typed = ({d, E, p, v}) => ({d, E: Float32Array.from(E), p: Float32Array.from(p),
   v: Float32Array.from(v)});
@@ -443,7 +443,8 @@ function said(kind, changes, reviews) {
   tab.measure?.(run);
   tab.draw(run, {canvases, look, view: 1, beside: true, at: 0});
   return [tab.sentence(run), tab.status(run), ...rowOf(run),
-    tab.point?.(run, {at: 0, view: 1}), readingOf(run, tab.text).verdict];
+    tab.point?.(run, {at: 0, view: 1}),
+    readingOf(run, "A dull film; pos1 w1 neg1").verdict];
 }
 """
 NOTHING = {"E": False, "p": False, "v": False}

@@ -39,10 +39,8 @@ def visit(browser, tmp_path):
         lab.write_files(static.parent)
         for name in {"imdb.js", "generated.js"} - {*without}:
             (static / name).write_bytes((lab.LAB / name).read_bytes())
-        held = [
-            f'<div class="attnsel attnsel-lab" data-knobs="{p}"></div>' for p in places
-        ]
-        head = f"{PAGE}<style>a{{color:inherit}}</style>"
+        held = map(lab.place, places)
+        head = f"{PAGE}<style>a{{color:inherit}} figure{{padding:8px}}</style>"
         head += f'<link rel="stylesheet" href="../{FILES[1]}">'
         script = f'<script defer src="../{FILES[0]}"></script>'
         dark = "background:#14181e;color:#ced6dd" if width < 600 else "background:#fff"
@@ -108,6 +106,13 @@ def told(end: dict[str, Any]) -> str:
     train, test = (f"{100 * end[part]['accuracy']:.0f}%" for part in ("train", "test"))
     right = f"{train} of the training reviews are classified correctly, {test}"
     return f"After {end['step']} steps {right} of others."
+
+
+def compared(tab: Any) -> list[list[str]]:
+    """Return the table of this run and the last, row by row."""
+    cells = "rows => rows.map((row) => [...row.cells].map((c) => c.textContent))"
+    rows: list[list[str]] = tab.locator(".runs tbody tr").evaluate_all(cells)
+    return rows
 
 
 def by_keys(tab: Any) -> None:
@@ -190,11 +195,8 @@ def test_a_knob_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
     tab.locator("[name=reviews]").select_option("2,000")
     sentence = wait(tab)
     assert sentence.startswith(told(expected(d=16, rate=0.003)))
-    rows = tab.locator(".runs tbody tr")
-    assert rows.count() == 2
     usual = "step size: 0.003, dimension d: 16"
-    assert rows.nth(0).inner_text().endswith(usual)
-    assert rows.nth(1).inner_text().endswith(f"{usual}, training reviews: 500")
+    assert compared(tab)[-1] == ["knobs", usual, f"{usual}, training reviews: 500"]
     tab.locator("[name=shuffle]").check()
     tab.wait_for_function(
         "document.querySelector('.told').textContent.includes('shuffled')"
@@ -227,12 +229,19 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     wait(tab)
     narrow = "heads => heads.filter(e => e.scrollWidth > e.clientWidth).length"
     assert tab.locator(".runs th").evaluate_all(narrow) == 0
+    # Points lie where they are drawn: whatever room a figure has around it.
+    drawn = "all => all.slice(0, 2).map((c) => [c.width, c.height])"
+    shown = "all => all.slice(0, 2).map((c) => [c.clientWidth, c.clientHeight])"
+    canvases = tab.locator(".panels canvas")
+    assert canvases.evaluate_all(drawn) == canvases.evaluate_all(shown)
     point, nothing = tab.locator(".point"), "Point at a word, or search for one."
     assert point.inner_text() == nothing
     tab.locator("[type=search]").fill("the")
     number = r"-?[\d.]+"
     says(point, rf"the: value {number}, score {number}, lean {number}$")
     tab.locator("[type=search]").fill("nosuchword")
+    says(point, "^No word here begins with nosuchword.$")
+    tab.locator("[type=search]").fill("")
     says(point, nothing)
     canvas = tab.locator("canvas").nth(1)
     canvas.scroll_into_view_if_needed()
@@ -262,6 +271,51 @@ def test_a_text_is_read_by_the_model_as_it_stands(visit: Any) -> None:
     says(verdict, "^No word here is in the vocabulary.$")
 
 
+def test_a_word_that_is_sought_is_found_in_the_next_run_too(visit: Any) -> None:
+    tab = visit(FEW)
+    tab.locator(".step").click()
+    tab.locator(".status", has_text="step 1 ").wait_for()
+    tab.locator("[type=search]").fill("bad")
+    says(tab.locator(".point"), "^bad: value")
+    tab.locator(".again").click()
+    tab.locator(".status", has_text="step 0 ").wait_for()
+    says(tab.locator(".point"), "^bad: value")
+
+
+def test_gradient_descent_takes_the_steps_it_was_given_and_nothing_takes_none(
+    visit: Any,
+) -> None:
+    tab = visit(f"{FEW}&optimizer=gd&rate=0.1")
+    tab.locator(".play").click()
+    assert wait(tab).startswith("After 300 steps")
+    tab.locator("summary").click()
+    for name in "Epv":
+        tab.locator(f"[name={name}]").uncheck()
+    tab.locator(".play").click()
+    tab.locator(".told", has_text="Nothing is trained").wait_for()
+    assert tab.locator(".status").inner_text().startswith("step 0 ")
+
+
+def test_a_slider_tells_its_value_before_it_is_let_go(visit: Any) -> None:
+    tab = visit("tab=stages&d=64")
+    tab.locator(".step").click()
+    told = tab.locator(".told", has_text="It goes on from here.")
+    told.wait_for()
+    assert "lost" not in told.inner_text()  # the attention has hardly moved
+    status = tab.locator(".status").inner_text()
+    slide = """(range) => { range.value = 0;
+      range.dispatchEvent(new Event("input", {bubbles: true})); }"""
+    slider = tab.locator("[name=eta]")
+    tab.locator("summary").click()
+    slider.evaluate(slide)
+    assert tab.locator("form output").inner_text() == "10"
+    assert slider.get_attribute("aria-valuetext") == "10"
+    assert tab.locator(".status").inner_text() == status
+    slider.dispatch_event("change")
+    says(tab.locator("tbody tr"), "first step η₀: 10, dimension d: 64")
+    assert tab.locator(".status").inner_text() != status
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     tab = visit("page=1", width=width, address="#tab=stages&eta=300")
@@ -269,6 +323,9 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     sentence = wait(tab)
     assert "100% of the positive and 0% of the negative" in sentence
     assert "the negative class is lost" in sentence
+    status = tab.locator(".status").inner_text()
+    press(tab.locator("[data-tab=stages]"), width=width)  # it is this one already
+    assert tab.locator(".status").inner_text() == status
     press(tab.get_by_role("button", name="η₀ = 3,000"), width=width)
     tab.wait_for_function(
         "!document.querySelector('.told').textContent.includes('lost')"
@@ -277,8 +334,7 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     assert "100% of the positive and 100% of the negative" in sentence
     assert sentence.endswith("is 1.0000.")
     assert tab.locator("[name=eta]").get_attribute("aria-valuetext") == "3000"
-    rows = tab.locator(".runs tbody tr")
-    assert "first step η₀: 300" in rows.nth(1).inner_text()
+    assert compared(tab)[-1] == ["knobs", "as the book has them", "first step η₀: 300"]
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     press(tab.locator("[data-tab=reviews]"), width=width)
     assert tab.locator(".play").inner_text() == "Train"
@@ -313,10 +369,10 @@ def test_another_link_in_the_same_tab_turns_the_knobs_and_ones_own_ends_no_run(
 ) -> None:
     tab = visit("page=1", address="#tab=reviews&reviews=100")
     tab.locator(".step").first.click()
-    tab.locator(".status", has_text="step 0").wait_for()
+    tab.locator(".status", has_text="step 1").wait_for()
     tab.evaluate("location.hash = document.querySelector('.link').hash")
     tab.evaluate("location.hash = 'a-heading-of-the-page'")
-    assert "step 0" in tab.locator(".status").inner_text()
+    assert "step 1" in tab.locator(".status").inner_text()
     tab.evaluate("location.hash = 'tab=stages&eta=300&seed=2'")
     tab.locator("[data-tab=stages][aria-pressed=true]").wait_for()
     assert tab.locator("[name=seed]").input_value() == "2"

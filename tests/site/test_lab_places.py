@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import warnings
@@ -27,15 +28,42 @@ def place(*arguments):
     return node.astext(), noted["book/train"]
 
 
+def seen(page):
+    """What a place shows where no script runs, as HTML."""
+    shown = re.sub("<template.*?</template>|^<div [^>]*>|</div>$", "", page, flags=re.S)
+    return shown.strip().removeprefix("<noscript>").removesuffix("</noscript>")
+
+
 def test_a_place_has_its_knobs_and_something_to_see_without_a_script():
     page, noted = place('shuffle=1&d="64"')
-    start = '<div class="attnsel attnsel-lab" data-knobs="{}"><noscript>'
+    start = '<div class="attnsel attnsel-lab" data-knobs="{}">\n<template '
     assert page.startswith(start.format("shuffle=1&amp;d=&quot;64&quot;"))
-    assert "still.svg" in page and page.endswith("</noscript></div>")
+    assert seen(page) == lab.STILLS["reviews"] and "still.svg" in page
+    assert page.endswith("</noscript></div>")
     assert noted == {"lab": True}
     assert place()[0].startswith(start.format(""))
     page, _ = place("tab=stages&eta=300")
-    assert "After a first step of 300" in page and "still.svg" not in page
+    assert seen(page) == lab.STILLS["stages"] and "After a first step of 300" in page
+
+
+def test_a_place_holds_the_tabs_that_can_be_opened_there_with_all_their_knobs():
+    kinds = r'<template data-kind="(\w+)">'
+    both = place("page=1")[0]
+    assert re.findall(kinds, both) == ["reviews", "stages"]
+    assert len(re.findall('data-tab="stages"', both)) == 2
+    for knobs, kind in (("", "reviews"), ("tab=stages&eta=300", "stages")):
+        page = place(knobs)[0]
+        assert re.findall(kinds, page) == [kind]
+        assert "data-tab" not in page
+        forms = json.loads(lab.KNOBS.read_text("utf-8"))[kind]
+        assert re.findall(r'name="(\w+)"', page) == [knob["name"] for knob in forms]
+        for knob in forms:
+            assert (
+                f"<small>{html.escape(knob['told']).replace('&#x27;', '&#39;')}" in page
+            )
+            assert knob["usual"] in knob["values"]
+    assert '<option value="1000">1,000</option>' in both
+    assert '<option value="gd">gradient descent</option>' in both
 
 
 @pytest.mark.parametrize(("metadata", "loads"), [({"lab": True}, True), ({}, False)])

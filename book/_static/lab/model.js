@@ -84,8 +84,9 @@ function takeStep({d, E, p, v}, {ga, gb}, movers) {
   movers.v?.(v, gv, 0);
 }
 
-// A training: after each step it yields the loss and accuracy of the training reviews
-// and of others, and whether anything moves; `run.scores` are those of all tokens.
+// A training: at the start and after each step it yields the loss and accuracy of the
+// training reviews and of others, and whether anything moves, as long as something does;
+// `run.scores` are those of all tokens.
 function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
   const {model} = run, movers = {}, trained = {E, p: p && !uniform, v};
   if (uniform) { model.p.fill(0); }
@@ -95,8 +96,10 @@ function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
   for (let step = 0; ; step++) {
     run.scores = scoresOf(model);
     const read = readings(train, run.scores), tested = readings(test, run.scores);
-    yield {step, train: quality(read.logits, train.signs),
+    const now = {step, train: quality(read.logits, train.signs),
       test: quality(tested.logits, test.signs), moves: Object.keys(movers).length > 0};
+    yield now;
+    if (!now.moves || diverged(now)) { return; }
     takeStep(model, scoreGradient(train, read, run.scores), movers);
   }
 }

@@ -21,80 +21,54 @@ function fetchReviews() {
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const linked = () => new URLSearchParams(location.hash.slice(1));
-  const address = isPage ? linked() : given;
   let lab = null;
-  const show = (kind, knobs) => {
-    lab?.worker?.terminate();
-    lab = open(root, kind, isPage, knobs);
-    lab.place.querySelectorAll("[data-tab]").forEach((button) => on(button, "click", () => {
-      show(button.dataset.tab, new URLSearchParams());
-      lab.part("[aria-pressed=true]").focus();  // the button that has its place
-    }));
-  };
+  function show(address) {
+    const kind = address.get("tab") in TABS ? address.get("tab") : "reviews";
+    lab?.worker?.terminate(); lab?.place.remove();
+    lab = open(root, kind, isPage, address);
+    lab.place.querySelectorAll("[aria-pressed=false]").forEach((button) =>
+      on(button, "click", () => {
+        show(new URLSearchParams({tab: button.dataset.tab}));
+        lab.part("[aria-pressed=true]").focus();  // the button that has its place
+      }));
+  }
   root.classList.toggle("small", given.has("small"));
-  show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
+  show(isPage ? linked() : given);
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
   // Another link to knobs, in a tab that shows the page already.
   if (isPage) {
     on(window, "hashchange", () => {
       const isOther = location.hash !== lab.part(".link").hash;
-      if (isOther && linked().get("tab") in TABS) { show(linked().get("tab"), linked()); }
+      if (isOther && linked().get("tab") in TABS) { show(linked()); }
     });
   }
 }
 
 // Show a tab, as it is before a run.
 function open(root, kind, isPage, address) {
-  const tab = TABS[kind], place = document.createElement("div");
-  const lab = {place, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
-    worker: null, news: new Map(), part: (selector) => place.querySelector(selector)};
-  place.innerHTML = placeOf(lab);
-  root.replaceChildren(place);
-  on(lab.part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
-  on(lab.part(".step"), "click", () => go(lab, 1, lab.ended));
-  on(lab.part(".again"), "click", () => go(lab, 1, true));
-  on(lab.part("form"), "change", ({target}) => turn(lab, target));
-  on(lab.part(".read input"), "input", ({target}) =>
-    send(lab, "show", {text: target.value}));
+  const {content} = root.querySelector(`template[data-kind=${kind}]`), tab = TABS[kind];
+  const place = content.firstElementChild.cloneNode(true);
+  const part = (selector) => place.querySelector(selector);
+  const lab = {place, part, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
+    worker: null, news: new Map(), play: part(".play").textContent};
+  root.append(place);
+  on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
+  on(part(".step"), "click", () => go(lab, 1, lab.ended));
+  on(part(".again"), "click", () => go(lab, 0, true));
+  // What ran begins anew, and goes on if it was going, once a knob is let go.
+  on(part("form"), "input", ({target}) => turn(lab, target));
+  on(part("form"), "change", () =>
+    lab.number && go(lab, lab.going ? tab.steps : 0, true));
+  on(part(".read input"), "input", ({target}) => send(lab, "show", {text: target.value}));
   place.querySelectorAll("[data-try]").forEach((button) => on(button, "click", () => {
     lab.knobs = knobsFrom(kind, new URLSearchParams(button.dataset.try));
     setKnobs(lab); go(lab, tab.steps, true);
   }));
   if (kind === "reviews") { watch(lab); }
-  new ResizeObserver(() => look(lab)).observe(lab.part(".panels"));
+  new ResizeObserver(() => look(lab)).observe(part(".panels"));
   tips(place); setKnobs(lab);
   return lab;
-}
-
-function placeOf({kind, tab, isPage}) {
-  const button = (kinds, text, more = "") =>
-    `<button type="button" class="${kinds}" ${more}>${text}</button>`;
-  const tabs = Object.entries(TABS).map(([name, {title}]) =>
-    button("", title, `data-tab="${name}" aria-pressed="${name === kind}"`));
-  const tries = Object.entries(tab.tries).map(([name, address]) =>
-    button("", name, `data-try="${address}"`));
-  const heads = ["run", ...tab.columns, "knobs"].map((head) => `<th>${head}</th>`);
-  const figures = tab.panels.map((title) => `<figure><figcaption>${title}</figcaption>
-    <canvas role="img" tabindex="0" aria-label="${title}"></canvas></figure>`);
-  return `${isPage ? `<div class="bar tabs">${tabs.join("")}</div>` : ""}
-    <div class="bar">${button("play", tab.play)}${button("step full", "One step")}
-    ${button("again full", "Start again")}<span class="status"></span></div>
-    <div class="bar full tries">try ${tries.join("")}</div>
-    <p class="note" role="status"></p>
-    <div class="seen" hidden><div class="panels">${figures.join("")}</div>
-    <div class="bar">${tab.view}</div><output class="point"></output>
-    <p class="told" aria-live="polite"></p></div>
-    <details class="full" ${isPage ? "open" : ""}><summary>Knobs</summary>
-    <form></form></details><div class="seen" hidden><div class="full scroll" tabindex="0"
-    role="region" aria-label="this run and the last"><table class="runs"><thead><tr>${heads.join("")}</tr>
-    </thead><tbody></tbody></table></div>
-    <div class="read">
-    <div class="bar"><label>Your own text <input type="text" value="${clean(tab.text)}"
-    autocomplete="off" spellcheck="false"></label><output></output></div>
-    <div class="attnsel-text" tabindex="0" role="group"
-    aria-label="attention on the words; the left and right keys go over them"></div></div>
-    </div><p class="full"><a class="link">A link to these knobs</a></p>`;
 }
 
 // The switches of view, and words that are pointed at, reached by keys or searched for.
@@ -118,22 +92,18 @@ function watch(lab) {
   });
 }
 
-// A knob was turned: what ran begins anew, and goes on if it was going.
 function turn(lab, control) {
-  const {name} = control;
-  lab.knobs[name] = valueOf(lab.kind, control);
-  if (name === "optimizer") {  // with a step size that suits it
+  lab.knobs[control.name] = valueOf(lab.kind, control);
+  if (control.name === "optimizer") {  // with a step size that suits it
     lab.knobs.rate = lab.knobs.optimizer === "gd" ? 3 : 0.01;
   }
   setKnobs(lab);
-  lab.part(`[name=${name}]`).focus();
-  if (lab.number) { go(lab, lab.going ? lab.tab.steps : 1, true); }
 }
 
 // Show the knobs as they stand, in the form and in the link.
 function setKnobs({part, kind, knobs, isPage}) {
   const address = [`tab=${kind}`, ...changed(kind, knobs).map((pair) => pair.join("="))];
-  part("form").innerHTML = knobForm(kind, knobs);
+  setForm(part("form"), kind, knobs);
   part(".link").href = `${isPage ? "" : "train.html"}#${address.join("&")}`;
 }
 
@@ -198,11 +168,11 @@ const send = ({worker}, name, content, transferred = []) =>
 
 // How wide the canvases are, and in which colours and letters the page stands.
 function look(lab) {
-  const figure = lab.part("figure");
-  if (!lab.worker || !figure.clientWidth) { return; }
-  const seen = lookOf(figure), {backgroundColor: paper} = getComputedStyle(document.body);
-  lab.place.querySelectorAll("canvas").forEach((canvas) => {
-    canvas.style.height = `${heightOf(seen.width)}px`;
+  const canvas = lab.part("canvas");
+  if (!lab.worker || !canvas.clientWidth) { return; }
+  const seen = lookOf(canvas), {backgroundColor: paper} = getComputedStyle(document.body);
+  lab.place.querySelectorAll("canvas").forEach(({style}) => {
+    style.height = `${heightOf(seen.width)}px`;
   });
   send(lab, "show", {look: {...seen, paper}});
 }
@@ -211,11 +181,13 @@ function look(lab) {
 function tell(lab, {going, ended, status, told, point, runs, reading}) {
   const {part, news} = lab;
   Object.assign(lab, {going, ended});
-  part(".play").textContent = going ? "Pause" : ended ? lab.tab.play : "Go on";
+  part(".play").textContent = going ? "Pause" : ended ? lab.play : "Go on";
   news.set(".status", status);
   if (told) {
-    const rows = runs.map((cells) =>
-      `<tr>${cells.map((cell) => `<td>${clean(cell)}</td>`).join("")}</tr>`);
+    const rows = [...lab.place.querySelectorAll("tbody th")].map((head, k) => {
+      const cells = runs.map((run) => `<td>${clean(run[k])}</td>`);
+      return `<tr>${head.outerHTML}${cells.join("")}</tr>`;
+    });
     news.set(".told", clean(told)).set(".point", clean(point))
       .set(".runs tbody", rows.join(""))
       .set(".read output", reading.verdict)

@@ -1,23 +1,12 @@
 // The tab of real reviews: the map of the vocabulary, and what is said of a training.
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
-const fitText = (x) => Number.isNaN(x) ? "none" : x.toFixed(2).replace("0.", ".");
+const fitText = (x) => Number.isNaN(x) ? "none"
+  : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");
 const range = (...lists) => lists.reduce((ends, list) => list.reduce(([low, high], x) =>
   [Math.min(low, x), Math.max(high, x)], ends), [Infinity, -Infinity]);
 
 const reviewsTab = {
-  title: "Real reviews",
-  play: "Train",
-  text: "A dull film with superb actors.",
   steps: 300,
-  panels: ["value, now", "score, now", "value, start", "score, start"],
-  view: `<label>leans of the <select><option>training reviews</option>
-    <option>other reviews</option></select></label>
-    <label><input type="checkbox"> start beside now</label>
-    <label>find <input type="search" placeholder="a word"></label>`,
-  tries: {"as the book has it": "", "shuffled labels": "shuffle=true",
-    "uniform attention": "uniform=true", "a planted word": "planted=20",
-    "100 reviews": "reviews=100", "gradient descent": "optimizer=gd&rate=3"},
-  columns: ["steps", "training", "others", "value, lean", "score, size of lean"],
 
   // Tokens go by frequency: named are frequent words that lean, the planted one, the first.
   begin(knobs, stored) {
@@ -76,8 +65,10 @@ const reviewsTab = {
       `reviews: ${others.join(" and ")}.`, ...notes].join(" ");
   },
 
-  point({names, leans, scores, records}, {at, view}) {
-    return at < 0 || diverged(records.at(-1)) ? "Point at a word, or search for one."
+  point({names, leans, scores, records}, {at, word, view}) {
+    return diverged(records.at(-1)) || (at < 0 && !word)
+      ? "Point at a word, or search for one."
+      : at < 0 ? `No word here begins with ${word}.`
       : `${names[at]}: value ${round(scores.b[at])}, score ${round(scores.a[at])}, lean `
         + (Number.isNaN(leans[view][at]) ? "none: it does not occur there"
           : round(leans[view][at]));

@@ -1,20 +1,8 @@
 // The tab of the two stages: one step on E, then the flow of p, on 80 drawn sequences.
-const swatch = (colour, label) => `<span style="border-left:1em solid ${colour};
-  padding-left:.4em">${label}</span>`;
 const FARTHEST = 1000;  // the norm at which a path ends
 
 const stagesTab = {
-  title: "One step, then the flow of p",
-  play: "Take the step, then follow p",
-  text: "pos1 w1 w2 w3 neg1 w4",
   steps: Infinity,
-  panels: ["scores of the four relevant tokens, divided by ‖p‖",
-    "mean attention on the relevant token",
-    "cosine of p with the max-margin direction"],
-  view: swatch(BLUE, "positive class") + swatch(ORANGE, "negative class")
-    + swatch(GREY, "the highest score of all other tokens"),
-  tries: {"η₀ = 150": "eta=150", "η₀ = 300": "eta=300", "η₀ = 3,000": "eta=3000"},
-  columns: ["‖p‖", "positive", "negative", "cosine"],
 
   begin(knobs) {
     const corpus = drawnSequences(knobs.seed);
@@ -35,13 +23,14 @@ const stagesTab = {
   sentence({records, going, ended}) {
     const {norm, selected, cosine, balance} = records.at(-1);
     const [positive, negative] = selected.map(percent);
-    const lost = ["positive", "negative"].filter((_, k) => selected[k] === 0);
+    const lost = ["positive", "negative"].filter((_, k) => ended && selected[k] === 0);
     const stands = ended && balance < 1e-8, pauses = !ended && !going;
     const rest = stands ? " Here the pulls on p cancel, and it stands still."
       : pauses ? " It goes on from here." : "";
     return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
       + `${positive} of the positive and ${negative} of the negative sequences`
-      + (lost.length ? `: the ${lost.join(" and the ")} class is lost. ` : ". ")
+      + (lost.length > 1 ? ": both classes are lost. "
+        : lost.length ? `: the ${lost[0]} class is lost. ` : ". ")
       + `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.${
         rest}`;
   },

@@ -1,17 +1,18 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
 function startWorker() {
-  const shown = {view: 0, beside: false, at: -1, text: ""};  // as the page has it
+  const shown = {view: 0, beside: false, at: -1, word: "", text: ""};  // as the page has it
   let run = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
   let reviews = null, left = 0, timer = null, frame = null, took = 0;
+  function advance() {
+    const {value, done} = run.steps.next();
+    run.ended = done;
+    if (!done) { run.records.push(value); run.first ??= run.scores; }
+    if (done || (!run.reached && isEnd(value))) { run.reached = true; left = 0; }
+  }
   function slice() {
     const end = performance.now() + Math.max(30, 3 * took);
-    do {
-      const {value, done} = run.steps.next();
-      left = done ? 0 : left - 1; run.ended = done;
-      if (!done) { run.records.push(value); run.first ??= run.scores; }
-      if (!run.reached && isEnd(value)) { run.reached = true; left = 0; }
-    } while (left > 0 && performance.now() < end);
+    while (left > 0 && performance.now() < end) { left -= 1; advance(); }
     if (left > 0) { timer = setTimeout(slice); }
     report();
   }
@@ -23,7 +24,7 @@ function startWorker() {
       tab.measure?.(run);
       if (shown.look) { tab.draw(run, shown); }
       Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown) ?? "",
-        runs: [["this", ...rowOf(run)], ...(run.last ? [["last", ...run.last]] : [])],
+        runs: [rowOf(run), run.last ?? rowOf(run).fill("")],
         reading: readingOf(run, shown.text)});
     }
     postMessage(told);
@@ -31,19 +32,19 @@ function startWorker() {
   }
   const soon = () => { if (run.records.length) { frame ??= setTimeout(report, 16); } };
   const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
+  const sought = () => run.ids.get(shown.word)
+    ?? run.names.findIndex((name) => shown.word && name.startsWith(shown.word));
   const commands = {
     load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
     begin: ({number, kind, knobs}) => {
-      clearTimeout(timer); clearTimeout(frame); frame = null; shown.at = -1;
+      clearTimeout(timer); clearTimeout(frame); frame = null;
       const last = run.records.length > 1 ? rowOf(run) : run.last, tab = TABS[kind];
       run = Object.assign(tab.begin(knobs, reviews), {tab, kind, number, last, ran: knobs,
         records: [], places: [[], [], [], []]});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
+      shown.at = sought(); advance();
     },
-    go: (steps) => {
-      clearTimeout(timer); left = steps;
-      if (left) { slice(); } else { report(); }
-    },
+    go: (steps) => { clearTimeout(timer); left = steps; slice(); },
     show: (changes) => { Object.assign(shown, changes); soon(); },
     // Words that are pointed at, searched for, or reached by keys.
     near: ({panel, x, y}) => {
@@ -51,8 +52,7 @@ function startWorker() {
       const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
       if (away[best] < 30) { point(best); }
     },
-    find: (word) => point(run.ids.get(word)
-      ?? run.names.findIndex((name) => word && name.startsWith(word))),
+    find: (word) => { shown.word = word; shown.at = sought(); soon(); },
     move: ({panel, by}) => {
       const places = run.places[panel], order = places.map((_, s) => s).sort((s, t) =>
         places[s][0] - places[t][0]);
@@ -63,9 +63,8 @@ function startWorker() {
   onmessage = ({data: [name, content]}) => commands[name](content);
 }
 
-// A training pauses once almost all is right, and where it can go no further.
-const isEnd = (now) => now?.train
-  && (now.train.accuracy >= 0.99 || diverged(now) || !now.moves);
+// A training pauses once almost all is right.
+const isEnd = ({train}) => train?.accuracy >= 0.99;
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 
 const rowOf = (run) => [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
