@@ -95,6 +95,8 @@ class Lab(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the place, which the script opens."""
         self.env.metadata[self.env.docname]["lab"] = True
+        for path in (PLACE, KNOBS):  # a page is read again when they change
+            self.env.note_dependency(str(path))
         content = place(self.arguments[0] if self.arguments else "")
         return [nodes.raw("", content, format="html")]
 

@@ -18,13 +18,16 @@ from tools import lab, lab_data
 
 def place(*arguments):
     """The HTML of a place with some knobs, and what is noted of its page."""
-    noted = {"book/train": {}}
-    env = SimpleNamespace(metadata=noted, docname="book/train")
+    noted, files = {"book/train": {}}, set()
+    env = SimpleNamespace(
+        metadata=noted, docname="book/train", note_dependency=files.add
+    )
     state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=env)))
     machine = SimpleNamespace(reporter=None)
     directive = lab.Lab("lab", [*arguments], {}, [], 1, 0, "", state, machine)
     (node,) = directive.run()
     assert node["format"] == "html"
+    assert files == {str(lab.PLACE), str(lab.KNOBS)}
     return node.astext(), noted["book/train"]
 
 
