@@ -34,6 +34,7 @@ TAGS = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "sou
 HEADS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 # Code, what scripts fill, and what cells show are not searched; captions are.
 SILENT = {"script", "style", "svg", "pre", "button", "iframe", "noscript", "form"}
+SILENT |= {"template"}  # which a script opens
 SILENT_CLASSES = {"headerlink", "output", "claims", "sig"}
 
 

@@ -25,6 +25,7 @@ PAGE = f"""<html><head><title>Not this</title></head><body><nav>Nor this</nav>
 <div class="math"><span>(1)</span>{formula("<mi>q</mi>")}</div>
 <pre>code()</pre><div class="output text_html"><p>shown</p></div>
 <details class="claims">claimed</details><button>pressed</button>
+<template><p>opened</p><input><p>later</p></template>
 <figure><figcaption>A
 caption.</figcaption></figure>
 <section id="a-way"><h2>2.1 A way</h2><p>Walk.</p>
