@@ -11,6 +11,12 @@ function bagsOf(texts, signs) {
     counts: Float64Array.from(counts), signs};
 }
 
+// The same row by row: what is short needs no speed.
+const rowsOf = ({starts, ids, counts, signs}) => Array.from(signs, (sign, i) => {
+  const [row, times] = [ids, counts].map((all) => [...all.slice(starts[i], starts[i + 1])]);
+  return {sign, ids: row, counts: times};
+});
+
 // Texts as `tools/lab_data.py` stores them: in a string each character is a token, "#"
 // the same one as before, and the others by how far their ids are from there.
 const readTexts = (stored) => stored.map((text) => {

@@ -3,10 +3,11 @@
 // p moves in the span of the embeddings, p = p0 + E'z with one number z a token, nothing
 // but their inner products K = E E' is needed: the scores are a = a0 + K z.
 
+const sum = (x) => x.reduce((total, each) => total + each, 0);
 function inner(x, y) {
-  let sum = 0;
-  for (let k = 0; k < x.length; k++) { sum += x[k] * y[k]; }
-  return sum;
+  let total = 0;
+  for (let k = 0; k < x.length; k++) { total += x[k] * y[k]; }
+  return total;
 }
 const times = (matrix, x) => Float64Array.from(matrix, (row) => inner(row, x));
 // The inner products of the embeddings, the scores and the square of the norm of p.
@@ -20,63 +21,46 @@ const lengthOf = (K, x) => Math.sqrt(Math.max(0, inner(x, times(K, x))));
 // The pull of each entry along its embedding, y g q (b - f), in units of exp(scale); the
 // direction of -dL/dp, its size, and its balance, 0 where the pulls cancel. The others of
 // a sequence pull against the token with most attention, which is exact everywhere.
-function pulls({K, start, bags: {starts, ids, counts, signs}, values}, z) {
-  const scores = times(K, z).map((x, s) => start[s] + x), n = signs.length;
-  const [logs, leads, attention, bend, pull] = [1, 2, 3, 4, 5].map(() =>
-    new Float64Array(ids.length));
-  const tops = new Int32Array(n);
-  let scale = -Infinity, loss = 0;
-  for (let i = 0; i < n; i++) {
-    const [from, end, y] = [starts[i], starts[i + 1], signs[i]];
-    let top = from, total = 0, shift = 0;
-    for (let k = from; k < end; k++) {
-      logs[k] = scores[ids[k]] + Math.log(counts[k]);
-      if (logs[k] > logs[top]) { top = k; }
-    }
-    const [most, limit] = [logs[top], values[ids[top]]];
-    for (let k = from; k < end; k++) {
-      const odds = Math.exp(logs[k] - most), gap = values[ids[k]] - limit;
-      attention[k] = odds; leads[k] = gap; total += odds; shift += odds * gap;
-    }
-    shift /= total;
-    const margin = y * (limit + shift), g = 1 / (1 + Math.exp(margin));
-    const less = most + Math.log(total) + softplus(margin);
-    loss += softplus(-margin) / n;
-    for (let k = from; k < end; k++) {
-      logs[k] -= less;
-      leads[k] = y * (leads[k] - shift);
-      attention[k] /= total; bend[k] = attention[k] * (1 + (1 - g) * leads[k]);
-      if (k !== top) { scale = Math.max(scale, logs[k]); }
-    }
-    tops[i] = top;
-  }
+function pulls({K, start, bags, values}, z) {
+  const scores = times(K, z).map((x, s) => start[s] + x);
+  const rows = rowsOf(bags).map(({sign, ids, counts}) => {
+    const logs = ids.map((s, k) => scores[s] + Math.log(counts[k]));
+    const most = Math.max(...logs), top = logs.indexOf(most), limit = values[ids[top]];
+    const odds = logs.map((x) => Math.exp(x - most)), total = sum(odds);
+    const attention = odds.map((x) => x / total), gaps = ids.map((s) => values[s] - limit);
+    const shift = inner(attention, gaps), margin = sign * (limit + shift);
+    const leads = gaps.map((gap) => sign * (gap - shift)), g = 1 / (1 + Math.exp(margin));
+    const bend = attention.map((q, k) => q * (1 + (1 - g) * leads[k]));
+    const shared = most + Math.log(total) + softplus(margin);
+    return {ids, top, margin, attention, leads, bend, logs: logs.map((x) => x - shared)};
+  });
+  const isOther = ({top}) => (_, k) => k !== top;
+  const scale = Math.max(...rows.flatMap((row) => row.logs.filter(isOther(row))));
   const byToken = new Float64Array(values.length);
   let sizes = 0;
-  tops.forEach((top, i) => {
-    for (let k = starts[i]; k < starts[i + 1]; k++) {
-      if (k === top) { continue; }
-      pull[k] = Math.exp(logs[k] - scale) * leads[k]; pull[top] -= pull[k];
-      byToken[ids[k]] += pull[k]; sizes += Math.abs(pull[k]);
-    }
-    byToken[ids[top]] += pull[top];
-  });
-  const size = lengthOf(K, byToken);
-  return {direction: byToken.map((x) => x / (size || 1)), size,
-    balance: size / (sizes || 1), tops, attention, bend, pull, scores, loss};
+  for (const row of rows) {
+    const {ids, top, logs, leads} = row;
+    const pull = logs.map((x, k) => k === top ? 0 : Math.exp(x - scale) * leads[k]);
+    sizes += sum(pull.map(Math.abs));
+    pull[top] = -sum(pull);
+    ids.forEach((s, k) => { byToken[s] += pull[k]; });
+    row.pull = pull;
+  }
+  const size = lengthOf(K, byToken), losses = rows.map(({margin}) => softplus(-margin));
+  return {rows, scores, size, direction: byToken.map((x) => x / (size || 1)),
+    balance: size / (sizes || 1), loss: sum(losses) / rows.length};
 }
 
 // The derivative of the direction in z, as `attnsel.log_domain.jacobian` has it: what the
 // pulls, whose derivative in the scores is symmetric, change, but for their length.
-function turning({K, bags: {starts, ids}}, {pull, bend, attention, direction, size}) {
+function turning(K, {rows, direction, size}) {
   const curvature = K.map((row) => new Float64Array(row.length));
-  for (let i = 0; i + 1 < starts.length; i++) {
-    for (let k = starts[i]; k < starts[i + 1]; k++) {
-      const row = curvature[ids[k]];
-      row[ids[k]] += pull[k];
-      for (let l = starts[i]; l < starts[i + 1]; l++) {
-        row[ids[l]] -= pull[k] * bend[l] + attention[k] * pull[l];
-      }
-    }
+  for (const {ids, pull, bend, attention} of rows) {
+    ids.forEach((s, k) => {
+      const row = curvature[s];
+      row[s] += pull[k];
+      ids.forEach((t, l) => { row[t] -= pull[k] * bend[l] + attention[k] * pull[l]; });
+    });
   }
   const along = times(K, times(curvature, times(K, direction)));
   return curvature.map((row, s) =>
@@ -121,7 +105,7 @@ function* path(problem, most, tolerance = 1e-4) {
     const norm = Math.sqrt(square + inner(z, start) + inner(z, now.scores));
     yield {z, now, norm, length};
     if (norm >= most || now.balance < 1e-8) { return; }
-    now.turning = turning(problem, now);
+    now.turning = turning(K, now);
     h = Math.min(h, 1.01 * most - norm);
     for (let accepted = false; !accepted;) {
       const {change, error} = rosenbrock(problem, z, now, h);
@@ -139,9 +123,10 @@ function* path(problem, most, tolerance = 1e-4) {
 // The unit vector that puts the relevant token of each sequence ahead of the others by
 // the widest margin, as weights of the embeddings: an active set in the dual, where each
 // pair of tokens has a weight that is not negative, after Lawson and Hanson.
-function maxMargin({K, bags: {starts, ids}}, relevant) {
+function maxMargin({K, bags}, relevant) {
   const named = new Map(), active = new Set();
-  relevant.forEach((s, i) => ids.slice(starts[i], starts[i + 1]).forEach((t) => {
+  rowsOf(bags).forEach(({ids}, i) => ids.forEach((t) => {
+    const s = relevant[i];
     if (t !== s) { named.set(`${s} ${t}`, {s, t, weight: 0}); }
   }));
   const pairs = [...named.values()], sums = new Float64Array(K.length);
@@ -180,17 +165,20 @@ function* twoStages(run, {bags, relevant}, {eta, most}) {
   takeStep(model, gradient, {E: optimizers.gd(eta)});
   const values = scoresOf(model).b, problem = {...tokenSpace(model), bags, values};
   const best = maxMargin(problem, relevant);
-  const places = relevant.map((s, i) => bags.ids.indexOf(s, bags.starts[i]));
   const means = (x) => [1, -1].map((sign) => {
     const chosen = x.filter((_, i) => bags.signs[i] === sign);
-    return chosen.reduce((sum, value) => sum + Number(value), 0) / chosen.length;
+    return sum(chosen) / chosen.length;
   });
   for (const {now, norm, length} of path(problem, most)) {
+    const found = now.rows.map(({ids, attention, top}, i) => {
+      const at = ids.indexOf(relevant[i]);
+      return {attention: attention[at], isTop: Number(at === top)};
+    });
     run.scores = {a: now.scores, b: values};
     yield {norm, length, loss: now.loss, balance: now.balance,
       cosine: inner(now.scores, best) / norm,
       scores: [...now.scores.slice(0, 4), Math.max(...now.scores.slice(4))],
-      attention: means(places.map((k) => now.attention[k])),
-      selected: means(places.map((k, i) => k === now.tops[i]))};
+      attention: means(found.map(({attention}) => attention)),
+      selected: means(found.map(({isTop}) => isTop))};
   }
 }

@@ -25,8 +25,7 @@ function scoresOf({d, E, p, v}) {
 function readings({starts, ids, counts}, {a, b}) {
   const n = starts.length - 1, logits = new Float64Array(n);
   const attention = new Float64Array(ids.length), weights = new Float64Array(a.length);
-  const [low, high] = a.reduce(([l, h], x) => [Math.min(l, x), Math.max(h, x)],
-    [Infinity, -Infinity]);
+  const [low, high] = range(a);
   a.forEach((x, s) => { weights[s] = Math.exp(x - high); });
   const near = high - low < 600;
   for (let i = 0; i < n; i++) {

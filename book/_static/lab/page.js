@@ -3,21 +3,6 @@
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
-// The reviews, fetched once, when a first place asks: a script, since a page opened from
-// the disk may load no other file.
-let fetched = null;
-function fetchReviews() {
-  const load = (name) => new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    window.attnselReviews = (stored) => resolve({...stored, source: name});
-    on(script, "error", () => reject(new Error(`${name}.js could not be loaded`)));
-    script.src = new URL(`lab/${name}.js`, HERE);
-    document.head.append(script);
-  });
-  fetched ??= load("imdb").catch(() => load("generated"));
-  return fetched;
-}
-
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const linked = () => new URLSearchParams(location.hash.slice(1));
@@ -135,14 +120,26 @@ const nextFrame = () => new Promise((done) => {
   requestAnimationFrame(() => setTimeout(done));
 });
 
-// The reviews, or nothing, and then the page says why, and one may try again.
+// Reviews come as a script, since a page opened from the disk may load no other file.
+const fetchReviews = (source) => new Promise((resolve, reject) => {
+  const script = document.createElement("script");
+  window.attnselReviews = (stored) => resolve({source, ...stored});
+  on(script, "error", () => reject(new Error(`${source}.js could not be loaded`)));
+  script.src = new URL(`lab/${source}.js`, HERE);
+  document.head.append(script);
+});
+
+// The reviews, fetched once, when a first place asks; or nothing, and then the page says
+// why, and one may try again.
+let fetched = null;
 async function reviewsFor({part}) {
   if (!fetched) { part(".status").textContent = "fetching the reviews …"; }
+  fetched ??= fetchReviews("imdb").catch(() => fetchReviews("generated"));
   try {
-    const {source, ...stored} = await fetchReviews();
-    part(".note").textContent = source === "imdb" ? ""
+    const reviews = await fetched;
+    part(".note").textContent = reviews.source === "imdb" ? ""
       : "The IMDB reviews could not be fetched; these are generated ones.";
-    return stored;
+    return reviews;
   } catch ({message}) {
     fetched = null; part(".note").textContent = message;
     part(".status").textContent = "";
