@@ -2,11 +2,12 @@ import re
 
 import pytest
 import torch
+from matplotlib import rc_context
 from node import call, stored
 
 import attnsel
 from attnsel_book import NEGATIVE, POSITIVE, figures, scatter_explorer
-from attnsel_book.style import CLASSES
+from attnsel_book.style import CLASSES, use_style
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
 COLUMNS = {
@@ -71,8 +72,10 @@ def test_thousands_of_tokens_stay_light():
     generator = torch.Generator().manual_seed(0)
     columns = {f"c{i}": torch.randn(size, generator=generator) for i in range(4)}
     tokens = [f"token{i}" for i in range(size)]
-    page = scatter_explorer(tokens, columns, title="t").data
-    assert len(page.encode()) < 410_000
+    with rc_context():
+        use_style()  # as in a chapter: without it the first state is lighter
+        page = scatter_explorer(tokens, columns, title="t").data
+    assert len(page.encode()) < 420_000
     assert "One token in 9 is drawn." in page
     few = {name: numbers[:1500] for name, numbers in columns.items()}
     assert "is drawn" not in scatter_explorer(tokens[:1500], few, title="t").data
