@@ -219,6 +219,14 @@ def test_each_token_stands_below_its_class_with_its_numbers(page):
     assert "plain" not in text
 
 
+def test_the_class_with_most_evidence_comes_first_whatever_its_number():
+    tokens = pd.DataFrame([TOKENS[i] for i in (1, 0, 2)], columns=EVIDENCE)
+    _, _, rest = by_hand(tokens=tokens).html().partition("<h2>Tokens beyond luck")
+    part, _, _ = rest.partition("<h2>")
+    assert re.findall("<h3>“(.*?)”", part) == ["a &lt; b", "bad"]
+    assert re.findall("<code>(.*?)</code>", part) == ["&lt;i&gt;", "it&#39;s", "dull"]
+
+
 def test_pairs_and_forms_have_tables_of_their_own(page):
     (head, row) = page.table("Pairs of neighbours beyond luck")
     assert (head[0], row) == (
