@@ -13,7 +13,8 @@
       if (value === null) return "–";
       if (kind === "lean") return (value >= 0.005 ? "+" : "") + (value.toFixed(2) * 1).toFixed(2);
       if (kind === "share") return Math.round(100 * value) + "%";
-      if (kind === "q") return value >= 0.001 ? value.toFixed(3) : value.toExponential(0);
+      if (kind === "q" && value > 0 && value < 0.001) return value.toExponential(0);
+      if (kind === "q") return value > 0 ? value.toFixed(3) : "0";
       return kind === "count" ? value.toLocaleString("en") : value;
     };
     const line = (row) => {

@@ -1,0 +1,116 @@
+"""The table of all tokens on a report's page: sorted, searched and shown by parts."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from test_page_by_hand import by_hand
+
+pytestmark = pytest.mark.site
+
+# token, goes with, texts, of class, lean, shrunken, held out, q
+ROWS = [
+    ["dull", "bad", 1234, 0.756, -0.644, -0.001, None, 0.0004],
+    ["Ärger", "bad", 7, 1.0, 0.004, 0.005, 0.25, 0.05],
+    ["fine", "good", 30, 0.504, 1.0, 0.5, -0.25, 0.0],
+]
+SHOWN = [
+    ["dull", "bad", "1,234", "76%", "-0.64", "0.00", "–", "4e-4"],
+    ["Ärger", "bad", "7", "100%", "0.00", "+0.01", "+0.25", "0.050"],
+    ["fine", "good", "30", "50%", "+1.00", "+0.50", "-0.25", "0"],
+]
+
+
+@pytest.fixture
+def table(browser, tmp_path):
+    """Open the table of all tokens, with rows that a test knows by hand."""
+    tabs = []
+
+    def show(rows):
+        page = by_hand().html()
+        data = re.search(r'(?<="application/json">)\{.*?\}(?=</script>)', page)[0]
+        known = json.dumps(json.loads(data) | {"rows": rows})
+        file = tmp_path / "report.html"
+        file.write_text(page.replace(data, known, 1), encoding="utf-8")
+        tab = browser.new_page()
+        tabs.append(tab)
+        tab.goto(file.as_uri())
+        box = tab.locator("details.all").first
+        box.locator("summary").click()
+        box.locator("tbody tr").first.wait_for()
+        return box
+
+    yield show
+    for tab in tabs:
+        tab.close()
+
+
+def cells(box):
+    rows = box.locator("tbody tr").all()
+    return [row.locator("th, td").all_inner_texts() for row in rows]
+
+
+def firsts(box):
+    return [row[0] for row in cells(box)]
+
+
+def sort(box, head):
+    box.locator("thead button").filter(has_text=re.compile(f"^{head}$")).click()
+    order = box.locator("thead th").filter(has_text=re.compile(f"^{head}$"))
+    return order.get_attribute("aria-sort")
+
+
+def test_a_number_is_written_as_its_column_says(table):
+    box = table(ROWS)
+    assert cells(box) == SHOWN
+    assert box.locator("output").inner_text() == "3 rows"
+
+
+@pytest.mark.parametrize(
+    ("head", "rising", "falling"),
+    [
+        ("token", "Ärger dull fine", "fine dull Ärger"),
+        ("texts", "Ärger fine dull", "dull fine Ärger"),
+        ("lean", "dull Ärger fine", "fine Ärger dull"),
+        ("held out", "fine Ärger dull", "Ärger fine dull"),  # what is missing is last
+        ("q", "fine dull Ärger", "Ärger dull fine"),
+    ],
+)
+def test_a_click_sorts_and_a_second_one_turns_round(table, head, rising, falling):
+    box = table(ROWS)
+    assert sort(box, head) == "ascending"
+    assert firsts(box) == rising.split()
+    assert sort(box, head) == "descending"
+    assert firsts(box) == falling.split()
+    assert sort(box, "of class") == "ascending"
+    assert firsts(box) == ["fine", "dull", "Ärger"]
+    others = box.locator("thead th:not([aria-sort=none])")
+    assert others.all_inner_texts() == ["of class"]
+
+
+def test_a_word_leaves_the_rows_that_hold_it(table):
+    box = table(ROWS)
+    sort(box, "texts")
+    field = box.get_by_label("holds")
+    for word, left in (("R", "Ärger"), (" fi ", "fine"), ("", "Ärger fine dull")):
+        field.fill(word)
+        assert firsts(box) == left.split()
+    field.fill("nothing")
+    assert cells(box) == []
+    assert box.locator("output").inner_text() == "0 rows"
+
+
+@pytest.mark.parametrize(("size", "parts"), [(200, [200]), (401, [200, 400, 401])])
+def test_more_is_shown_two_hundred_at_a_time(table, size, parts):
+    box = table([[f"t{i}", *ROWS[0][1:]] for i in range(size)])
+    more = box.get_by_role("button", name="show more")
+    for shown in parts[:-1]:
+        assert box.locator("tbody tr").count() == shown
+        more.click()
+    assert box.locator("tbody tr").count() == parts[-1]
+    assert not more.is_visible()
+    assert box.locator("output").inner_text() == f"{size} rows"
+    sort(box, "token")  # and begins anew
+    assert box.locator("tbody tr").count() == parts[0]
