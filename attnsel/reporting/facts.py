@@ -17,6 +17,8 @@ from attnsel.reporting.quality import LEAST_OF_CLASS
 from attnsel.reporting.splits import Parts, Repeats
 from attnsel.statistics import class_sizes
 
+LONGEST = 40  # characters of the name of a class
+IN_A_SHELL = "In a shell, say --tokenize jieba.lcut, or --tokenize characters."
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
 
@@ -47,7 +49,7 @@ def data_facts(
     ]
     if 0 < learned < len(train):
         facts.append(_part_learned(learned))
-    facts += [Fact("Said while loading", message, "", amiss=True) for message in said]
+    facts += [_said(message) for message in said]
     facts += [*_same_names(train), *_rare_classes(train)]
     return [*facts, *_repeated(parts.repeats), *_groups(parts)]
 
@@ -55,6 +57,20 @@ def data_facts(
 def too_many_classes(corpus: Corpus) -> bool:
     """Say whether nearly every text has a class of its own."""
     return len(corpus) < FEW_A_CLASS * corpus.n_classes
+
+
+def brief(name: object) -> str:
+    """Return the name of a class, of a very long one its beginning and its end."""
+    whole = str(name)
+    if len(whole) <= LONGEST:
+        return whole
+    beginning, end = whole[: LONGEST // 2], whole[-(LONGEST // 3) :]
+    return f"{beginning.strip()} … {end.strip()}"
+
+
+def _said(message: str) -> Fact:
+    meaning = IN_A_SHELL if "tokenize=" in message else ""
+    return Fact("Said while loading", message.removesuffix("."), meaning, amiss=True)
 
 
 def _texts(parts: Parts) -> Fact:
@@ -92,7 +108,10 @@ def _classes(train: Corpus) -> Fact:
     sizes = class_sizes(train)
     order = np.argsort(-sizes, kind="stable")
     shares = sizes / sizes.sum()
-    shown = [f"“{train.classes[k]}” {sizes[k]:,} ({shares[k]:.1%})" for k in order[:12]]
+    shown = [
+        f"“{brief(train.classes[k])}” {sizes[k]:,} ({shares[k]:.1%})"
+        for k in order[:12].tolist()
+    ]
     more = f" and {len(order) - 12} more" if len(order) > 12 else ""
     return Fact(
         "Classes",

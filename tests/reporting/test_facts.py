@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnsel import Corpus, Vocab
-from attnsel.reporting.facts import data_facts, too_many_classes
+from attnsel.reporting.facts import IN_A_SHELL, brief, data_facts, too_many_classes
 from attnsel.reporting.order import InOrder
 from attnsel.reporting.quality import LEAST_OF_CLASS
 from attnsel.reporting.splits import Parts, Repeats, Sample
@@ -74,11 +74,11 @@ def test_a_part_of_the_texts_that_is_learned_from_is_told():
 
 
 def test_all_that_was_said_while_loading_is_told():
-    facts = data_facts(parts(TRAIN, TEST), ["one.", "another."], 9, 9, 8)
+    facts = data_facts(parts(TRAIN, TEST), ["one.", "give tokenize=list."], 9, 9, 8)
     said = [fact for fact in facts if fact.name == "Said while loading"]
     assert [(fact.value, fact.meaning) for fact in said] == [
-        ("one.", ""),
-        ("another.", ""),
+        ("one", ""),
+        ("give tokenize=list", IN_A_SHELL),
     ]
     assert all(fact.amiss for fact in said)  # and so on top of the page
 
@@ -100,6 +100,15 @@ def test_twelve_classes_are_named_and_the_others_counted():
     whole = [label for label in labels if label not in ("c00", "c01")]
     of = parts(sampled(whole, [1] * len(whole), names[2:]), TEST)
     assert told(of)["Classes"].value.endswith("“c02” 5 (4.0%)")
+
+
+def test_of_a_very_long_name_of_a_class_its_beginning_and_end_are_shown():
+    assert brief("x" * 40) == "x" * 40
+    assert brief(f"{'very ' * 9}bad") == "very very very very … very very bad"
+    names = (f"{'v' * 50}0", f"{'v' * 50}1")
+    train = sampled([*names] * 2, [1] * 4, names)
+    value = told(parts(train, train))["Classes"].value
+    assert f"“{'v' * 20} … {'v' * 12}0” 2 (50.0%)" in value
 
 
 def test_labels_that_differ_only_in_case_or_spaces_are_named():

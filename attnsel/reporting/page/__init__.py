@@ -10,6 +10,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from attnsel.corpus import Corpus
+from attnsel.reporting.facts import brief
 from attnsel.reporting.findings import Findings
 from attnsel.reporting.leaks import Example
 from attnsel.reporting.quality import STEPS, Misread
@@ -31,10 +32,10 @@ COLUMNS = {
     "q": ("q", "q"),
 }
 TOLD = {
-    "values": "values E v with the lean of tokens",
-    "values_z": "values E v with z, the lean in deviations of luck",
-    "attention": "attention scores E p with the size of the lean",
-    "attention_z": "attention scores E p with the size of z",
+    "values": "correlation of values with the lean of tokens",
+    "values_z": "correlation of values with z, the lean in deviations of luck",
+    "attention": "correlation of attention scores with the size of the lean",
+    "attention_z": "correlation of attention scores with the size of z",
     "beyond_luck": "share of the attention on tokens beyond luck",
     "accuracy": "share of the texts classified correctly",
 }
@@ -79,6 +80,7 @@ def render(report: Findings) -> str:
         lstrip_blocks=True,
     )
     pages.filters["small"] = _small
+    pages.filters["brief"] = brief
     tokens = report.found(report.tokens)
     pairs = report.found(report.pairs)
     form = report.found(report.form)
@@ -142,9 +144,11 @@ def _interval(low: float, high: float) -> str:
     return "" if low != low else f"{low:+.2f} to {high:+.2f}"
 
 
-def _number(x: float) -> str:
-    """Write a number, or that there is none."""
-    return f"{x:.2f}" if x == x else "cannot be told of these texts"
+def _number(x: float, is_share: bool) -> str:
+    """Write a share or a correlation, or that there is none."""
+    if x != x:
+        return "cannot be told of these texts"
+    return f"{x:.1%}" if is_share else f"{x:+.2f}"
 
 
 def _small(x: float) -> str:
@@ -237,4 +241,7 @@ def _diagnosis(report: Findings) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
     measured = vars(report.diagnosis)
-    return [(sentence, _number(measured[name])) for name, sentence in TOLD.items()]
+    return [
+        (sentence, _number(measured[name], sentence.startswith("share")))
+        for name, sentence in TOLD.items()
+    ]
