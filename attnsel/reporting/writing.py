@@ -19,8 +19,12 @@ def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         raise IsADirectoryError(f"{file} is a folder; name a file in it")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {file.parent}; make it first")
-    with tempfile.TemporaryFile(dir=file.parent):
-        pass  # raises, where nothing can be written
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+    except OSError as error:
+        told = f"nothing can be written in {file.parent} ({error.strerror})"
+        raise type(error)(told) from error
     if force or not file.exists():
         return file
     numbered = (file.with_stem(f"{file.stem}-{number}") for number in count(2))
