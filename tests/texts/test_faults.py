@@ -497,7 +497,7 @@ NO_CORPUS = {
     "one row": (labelled(1), "every row holds 1; expected two"),
     "a fraction for a label": (
         labelled(0, 0.5),
-        "labels: 0.5 names no class; .* scores are cut into classes first",
+        "labels: '0.5' names no class; .* scores are cut into classes first",
     ),
 }
 BAD = NO_CORPUS | {
