@@ -287,7 +287,6 @@ def test_empty_sequences_are_left_out():
         (["", " "], [0, 1], r"2 without text \(rows 0, 1\)$"),
         (["?", b"bytes"], [0, 1], "1 without known token .*, 1 without text"),
         (["good", "good"], [None, np.nan], "2 without label"),
-        ([], [], ""),
         ([1, 2], [0, 1], "2 without text"),
     ],
 )
@@ -297,8 +296,19 @@ def test_no_row_is_left(texts, labels, why):
     if texts != ["?", b"bytes"]:
         with pytest.raises(ValueError, match="^no row is left of .*" + why):
             Corpus.from_texts(texts, labels, on_bad_rows="ignore")
-    with pytest.raises(ValueError, match="^no row is left of 0$"):
-        Corpus.from_tokens([], [], VOCAB)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda: Corpus.from_tokens([], [], VOCAB),
+        lambda: Corpus.from_texts([], []),
+        lambda: Corpus.from_texts([], [], on_bad_rows="ignore", vocab=Vocab(["good"])),
+    ],
+)
+def test_there_is_no_row(count):
+    with pytest.raises(ValueError, match="^there is no row; expected one or more$"):
+        count()
 
 
 def test_a_single_string_is_not_a_list_of_texts():

@@ -43,8 +43,8 @@ def report_left_out(
     """Warn of the rows left out of n, or raise a ValueError if that was asked for.
 
     `left_out` are their names by what they lack; `on_bad_rows` is "warn", "error" or
-    "ignore", `level` the caller that a warning points at. No row that is left is a
-    ValueError, too.
+    "ignore", `level` the caller that a warning points at. No row, or none that is
+    left, is a ValueError, too.
     """
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else ROWS_SHOWN
@@ -55,7 +55,7 @@ def report_left_out(
         parts.append(f"{len(rows):,} without {what} ({noun} {shown})")
     reason = ", ".join(parts)
     if n == 0:
-        raise ValueError("no row is left of 0")
+        raise ValueError("there is no row; expected one or more")
     if total == n:
         raise ValueError(f"no row is left of {n:,}: {reason}")
     message = f"{total:,} of {n:,} rows are left out: {reason}"

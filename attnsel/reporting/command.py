@@ -6,6 +6,7 @@ import argparse
 import builtins
 import importlib
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 import attnsel
 
 INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
+PIPE_CLOSED = 141  # and of one whose reader ended
 # Options by the arguments of `report` that messages speak of.
 OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
 
@@ -28,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("attnsel: stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Who reads has enough; the rest is not written as the program ends, either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(PIPE_CLOSED)
     except (ValueError, TypeError, KeyError, OSError) as error:
         message = str(error.args[0] if len(error.args) == 1 else error)
         sys.exit(f"attnsel: {in_shell(message)}")
@@ -85,7 +91,7 @@ def _report(
     given["tokenize"] = _function(given["tokenize"])
     found = report(**given)
     if page is None:
-        print(found.html())
+        print(found.html(), flush=True)
     else:
         write_text(page, found.html())
     if table is not None:

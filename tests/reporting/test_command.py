@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -115,6 +117,17 @@ def test_the_page_alone_is_on_the_screen(asked, tmp_path, capsys):
     main(["report", "mine.csv", "--output", "-"])
     assert capsys.readouterr().out == "<!doctype html>\n\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_has_enough_ends_it_without_a_word(asked, monkeypatch, capsys):
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        with pytest.raises(SystemExit) as caught:
+            main(["report", "mine.csv", "--output", "-"])
+    assert caught.value.code == 141
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tmp_path):

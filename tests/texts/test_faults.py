@@ -468,8 +468,11 @@ NO_CORPUS = {
         "text,label\na film,0,1\nb film,1,0\n",
         "mine.csv cannot be read as a table: it has rows of more fields than its first",
     ),
-    "names only": ("text,label\n", "no row is left of 0$"),
-    "names without a line end": ("text,label", "no row is left of 0$"),
+    "names only": ("text,label\n", "there is no row; expected one or more$"),
+    "names without a line end": (
+        "text,label",
+        "there is no row; expected one or more$",
+    ),
     "a page of HTML": (
         "<html><body>",
         "plain text: its first line is '<html><body>', which names no columns",
@@ -598,7 +601,7 @@ def test_flipped_bits_in_parquet_are_another_table_or_a_clear_error(table, monke
             {"label": [[0, 1], [1, 0]]},
             "column 'label' is several labels; expected one a text",
         ),
-        ({"text": [], "label": []}, "no row is left of 0"),
+        ({"text": [], "label": []}, "there is no row; expected one or more"),
     ],
 )
 def test_parquet_columns_of_another_kind(tmp_path, columns, message):
