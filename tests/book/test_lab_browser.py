@@ -166,6 +166,31 @@ def test_reduced_motion_shows_the_end_alone(visit: Any) -> None:
     assert tab.evaluate("[...sentences]") == [ends[1]]
 
 
+def test_a_knob_begins_anew_though_nothing_of_a_run_was_shown(visit: Any) -> None:
+    tab = visit("d=16&rate=0.001&reviews=500", reduced_motion="reduce")
+    tab.locator("summary").click()
+    tab.locator(".play").click()
+    tab.wait_for_function(
+        "/^step [1-9]/.test(document.querySelector('.status').textContent)"
+    )
+    tab.locator("[name=reviews]").select_option("200")
+    tab.locator("[name=rate]").select_option("0.01")
+    assert wait(tab).startswith(told(expected(reviews=200, d=16)))
+
+
+def test_keys_go_to_words_that_are_drawn(visit: Any) -> None:
+    tab = visit(f"{FEW}&planted=20")
+    tab.locator(".play").click()
+    wait(tab)
+    tab.locator(".seen select").select_option(index=1)
+    canvas = tab.locator("canvas").nth(0)
+    point, named = tab.locator(".point"), "nothing"
+    for _ in range(3):  # the planted word does not occur in the other reviews
+        canvas.press("ArrowRight")
+        says(point, rf"^(?!{re.escape(named)} ).*: value.*, lean -[\d.]+$")
+        named = point.inner_text().split(" ")[0]
+
+
 def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
     tab = visit("d=16&rate=0.003")
     play = tab.locator(".play")

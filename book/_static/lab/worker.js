@@ -21,11 +21,10 @@ function startWorker() {
     frame = null; run.going = left > 0;
     const told = {number, going: run.going, ended, status: tab.status(run)};
     if (!run.going || !shown.still) {
-      tab.measure?.(run);
+      const row = rowOf(run);
       if (shown.look) { tab.draw(run, shown); }
       Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown) ?? "",
-        runs: [rowOf(run), run.last ?? rowOf(run).fill("")],
-        reading: readingOf(run, shown.text)});
+        runs: [row, run.last ?? row.map(() => "")], reading: readingOf(run, shown.text)});
     }
     postMessage(told);
     took = performance.now() - began;
@@ -54,8 +53,9 @@ function startWorker() {
     },
     find: (word) => { shown.word = word; shown.at = sought(); soon(); },
     move: ({panel, by}) => {
-      const places = run.places[panel], order = places.map((_, s) => s).sort((s, t) =>
-        places[s][0] - places[t][0]);
+      const places = run.places[panel];
+      const order = [...places.keys()].filter((s) => places[s][0] > 0)
+        .sort((s, t) => places[s][0] - places[t][0]);
       const next = shown.at < 0 ? 0 : order.indexOf(shown.at) + by;
       point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
     },
@@ -67,7 +67,11 @@ function startWorker() {
 const isEnd = ({train}) => train?.accuracy >= 0.99;
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 
-const rowOf = (run) => [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
+// A run as a column of the table, where it stands: also one that was not shown on its way.
+function rowOf(run) {
+  run.tab.measure?.(run);
+  return [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
+}
 
 // One's own text, as the model reads it now: its pieces [text, attention, value].
 function readingOf({ids, scores: {a, b}, records}, text) {
