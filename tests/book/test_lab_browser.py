@@ -166,6 +166,12 @@ def test_reduced_motion_shows_the_end_alone(visit: Any) -> None:
     assert tab.evaluate("[...sentences]") == [ends[1]]
 
 
+def test_who_presses_twice_while_reviews_are_fetched_trains_once(visit: Any) -> None:
+    tab = visit(FEW)
+    tab.locator(".play").evaluate("(play) => { play.click(); play.click(); }")
+    assert wait(tab).startswith(told(expected(reviews=200, d=16)))
+
+
 def test_a_knob_begins_anew_though_nothing_of_a_run_was_shown(visit: Any) -> None:
     tab = visit("d=16&rate=0.001&reviews=500", reduced_motion="reduce")
     tab.locator("summary").click()

@@ -77,6 +77,7 @@ function watch(lab) {
   });
 }
 
+// A knob was turned.
 function turn(lab, control) {
   lab.knobs[control.name] = valueOf(lab.kind, control);
   if (control.name === "optimizer") {  // with a step size that suits it
@@ -92,28 +93,32 @@ function setKnobs({part, kind, knobs, isPage}) {
   part(".link").href = `${isPage ? "" : "train.html"}#${address.join("&")}`;
 }
 
-// Take steps, 0 to pause; `anew` from a new start. On a slow phone all that appears and
-// begins would be one long task: the rest waits for the next frame.
+// Take steps, 0 to pause; `anew` from a new start.
 async function go(lab, steps, anew = false) {
-  const {place, part, kind} = lab;
-  part(".told").ariaBusy = true;
-  const reviews = kind === "reviews" ? await reviewsFor(lab) : {};
-  for (const section of reviews ? place.querySelectorAll(".seen[hidden]") : []) {
+  lab.part(".told").ariaBusy = true;
+  lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
+  if (!await lab.ready) { lab.ready = null; return; }
+  if (anew || !lab.number) {
+    lab.number += 1;
+    send(lab, "begin", {number: lab.number, kind: lab.kind, knobs: lab.knobs});
+  }
+  send(lab, "go", steps);
+}
+
+// What a first run needs, and whether it is there. On a slow phone all that appears and
+// begins would be one long task: the rest waits for the next frame.
+async function prepare(lab) {
+  const reviews = lab.kind === "reviews" ? await reviewsFor(lab) : {};
+  for (const section of reviews ? lab.place.querySelectorAll(".seen") : []) {
     section.hidden = false;
     await nextFrame();
   }
-  if (!reviews || !place.isConnected) { return; }  // or another tab is open
-  if (!lab.worker) {
-    newWorker(lab);
-    await nextFrame();
-    look(lab);
-    if (reviews.texts) { send(lab, "load", reviews); }
-  }
-  if (anew || !lab.number) {
-    lab.number += 1;
-    send(lab, "begin", {number: lab.number, kind, knobs: lab.knobs});
-  }
-  send(lab, "go", steps);
+  if (!reviews || !lab.place.isConnected) { return false; }  // or another tab is open
+  newWorker(lab);
+  await nextFrame();
+  look(lab);
+  if (reviews.texts) { send(lab, "load", reviews); }
+  return true;
 }
 
 const nextFrame = () => new Promise((done) => {
