@@ -221,8 +221,9 @@ class View:
 
     def resize(self, width: int) -> None:
         """Go on at a desk or on a phone; sidebars and colours take a moment."""
+        # Also in a tab of this width: a test before may have left it in the dark.
+        self.tab.emulate_media(color_scheme=usual_theme(width))
         if self.width != width:
-            self.tab.emulate_media(color_scheme=usual_theme(width))
             self.tab.set_viewport_size({"width": width, "height": 844})
             self.settle()
 
