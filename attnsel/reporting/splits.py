@@ -17,9 +17,10 @@ from scipy.sparse import vstack
 
 from attnsel.corpus import Corpus
 from attnsel.evidence.groups import group_numbers, linked, same_texts
+from attnsel.inputs.rows import shortened
 from attnsel.reporting.copies import near_copies
 from attnsel.reporting.order import InOrder, read_texts
-from attnsel.texts.columns import Columns, find_columns, listed
+from attnsel.texts.columns import SHOWN, Columns, find_columns
 from attnsel.texts.loading import Table, load_corpus, load_table
 from attnsel.tokens import Tokenizer
 
@@ -252,7 +253,7 @@ def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
     except KeyError as error:
         raise KeyError(
             f"groups: expected a column {groups!r} beside those of texts and labels, "
-            f"got {listed(there) or 'no other'}; name yours by groups="
+            f"got {shortened(there, SHOWN) or 'no other'}; name yours by groups="
         ) from error
 
 

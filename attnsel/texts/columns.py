@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
+from attnsel.inputs.rows import shortened
+
 SHOWN = 20  # names of columns in a message
 
 
@@ -47,17 +49,11 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
     # pandas calls a second column of a name "text.1".
     if len(alike) != 1 or f"{alike[0]}.1" in there:
         raise KeyError(
-            f"expected one column {wanted!r}, got {listed(there)}; name yours by "
-            "text= and label=, or if its first line holds no names, say their places, "
-            "from 0"
+            f"expected one column {wanted!r}, got {shortened(there, SHOWN)}; name "
+            "yours by text= and label=, or if its first line holds no names, say their "
+            "places, from 0"
         )
     return alike[0]
-
-
-def listed(there: Sequence[Hashable]) -> str:
-    """Return the first SHOWN names of columns, for a message."""
-    more = ", ..." if len(there) > SHOWN else ""
-    return ", ".join(map(str, there[:SHOWN])) + more
 
 
 def plain_name(name: Hashable) -> str:
