@@ -75,7 +75,7 @@ def joined() -> str:
 def place(knobs: str) -> str:
     """Return a place with some knobs set: its tabs, which the script opens."""
     given = parse_qs(knobs, keep_blank_values=True)
-    kind = "stages" if "tab=stages" in knobs else "reviews"
+    kind = "stages" if given.get("tab") == ["stages"] else "reviews"
     writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return writer.from_string(PLACE.read_text(encoding="utf-8")).render(
         knobs=Markup(html.escape(knobs)),

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 
 from attnsel.checks import check_choice
+from attnsel.inputs.rows import shortened
 from attnsel.texts.cells import several
 from attnsel.texts.columns import Columns, find_columns, plain_name
 from attnsel.texts.lines import read_lines
@@ -169,8 +170,8 @@ def _refuse_several(content: bytes, name: str) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = _members(archive)
     if len(members) > 1:
-        listed = ", ".join(members[:5])
-        raise ValueError(f"{name} holds {len(members)} files, {listed}; {unpack(name)}")
+        shown = shortened(members, 5)
+        raise ValueError(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
 
 
 def _only_member(content: bytes) -> tuple[bytes, str]:

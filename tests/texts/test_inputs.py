@@ -719,3 +719,13 @@ def test_empty_cells_among_lists_and_bytes_are_left_out(texts, labels, left_out)
     assert corpus.texts == ("é x", "z")
     assert corpus.labels.tolist() == [0, 1]
     assert corpus.left_out == left_out
+
+
+@pytest.mark.parametrize(("size", "told"), [(5, "d, e;"), (6, r"d, e, \.\.\.;")])
+def test_a_zip_of_many_names_its_first_five(tmp_path, size, told):
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in "abcdef"[:size]:
+            archive.writestr(name, "text,label\n")
+    with pytest.raises(ValueError, match=rf"holds {size} files, a, b, c, {told}"):
+        load_corpus(str(path))
