@@ -24,3 +24,6 @@ def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None
     finally:
         bar.total = None  # else a notebook shows a loop that ended early in red
         bar.close()
+        # One that was stopped while it was drawn has turned red, and stays unless told.
+        if hasattr(bar, "container"):
+            bar.container.close()
