@@ -1,9 +1,9 @@
 """Bars show to someone who waits, and nowhere else."""
 
-import contextlib
+import importlib
 import io
 import sys
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tqdm.auto
@@ -20,10 +20,9 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def no_delay(monkeypatch):
-    plain = tqdm.auto.tqdm
-    monkeypatch.setattr(
-        module, "tqdm", lambda *a, **k: plain(*a, **{**k, "delay": 0, "mininterval": 0})
-    )
+    plain = module._Bar
+    at_once = {"delay": 0, "mininterval": 0}
+    monkeypatch.setattr(module, "_Bar", lambda *a, **k: plain(*a, **k | at_once))
 
 
 @pytest.mark.parametrize(
@@ -52,28 +51,52 @@ def test_a_short_loop_shows_nothing(monkeypatch):
     assert not sys.stderr.getvalue().strip()
 
 
-@pytest.mark.parametrize("moment", ["before", "while", "after"])
-def test_a_bar_of_a_notebook_goes_away_whenever_it_is_stopped(monkeypatch, moment):
-    """Stopped while it is drawn, tqdm's own turns red and stays on the page."""
+@pytest.fixture
+def bars(monkeypatch):
+    """The module as a notebook has it, and the bars that it makes."""
     monkeypatch.delenv("ATTNSEL_PROGRESS", raising=False)
-    bars = []
+    monkeypatch.setattr(tqdm.auto, "tqdm", tqdm.notebook.tqdm)
+    monkeypatch.setattr(tqdm.notebook, "display", lambda bar: None)
+    importlib.reload(module)
+    made, plain = [], module._Bar
 
     def bar(*given, **named):
-        bars.append(tqdm.notebook.tqdm(*given, **named | {"delay": 1e-9}))
-        return bars[-1]
+        made.append(plain(*given, **named | {"delay": 1e-9, "mininterval": 0}))
+        return made[-1]
 
-    def stop_once(shown):
-        monkeypatch.setattr(tqdm.notebook, "display", lambda shown: None)
-        raise KeyboardInterrupt
+    monkeypatch.setattr(module, "_Bar", bar)
+    yield made
+    monkeypatch.undo()
+    importlib.reload(module)
 
-    monkeypatch.setattr(module, "tqdm", bar)
-    monkeypatch.setattr(tqdm.notebook, "display", lambda shown: None)
-    if moment == "while":
-        monkeypatch.setattr(tqdm.notebook, "display", stop_once)
-    loop = progress(range(10**9), "counting")
-    with contextlib.closing(loop), pytest.raises(KeyboardInterrupt):
-        for i in loop:
-            time.sleep(0.11)  # tqdm draws ten times a second at most
-            if i == {"before": 0, "while": 9, "after": 3}[moment]:
-                raise KeyboardInterrupt
-    assert bars[0].container.comm is None
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_a_bar_of_a_notebook_goes_away_whenever_it_is_stopped(
+    monkeypatch, bars, is_drawn
+):
+    """Stopped while it is drawn, tqdm's own turns red, stays and keeps its lock."""
+    if is_drawn:
+        monkeypatch.setattr(tqdm.notebook, "display", stop)
+    with pytest.raises(KeyboardInterrupt):
+        for i in module.progress(range(10), "counting"):
+            if i == 5:
+                stop()
+    (bar,) = bars
+    assert bar.n == (1 if is_drawn else 5)
+    assert bar.container.comm is None
+    with ThreadPoolExecutor(1) as other:
+        for lock in bar.get_lock().locks:
+            assert other.submit(lock.acquire, False).result()
+            other.submit(lock.release).result()
+
+
+def test_a_loop_that_ends_early_is_no_failure(bars):
+    for i in module.progress(range(10), "counting"):
+        if i == 5:
+            break
+    ((_, drawn, _),) = [bar.container.children for bar in bars]
+    assert drawn.bar_style != "danger"

@@ -7,7 +7,6 @@ import threading
 
 import pytest
 import torch
-import tqdm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import naive_logits, naive_loss, ragged
@@ -389,14 +388,14 @@ def test_processes_train_one_layer_in_full_batches(monkeypatch):
 @pytest.fixture
 def bars(monkeypatch):
     """Every bar that is made, drawn from the first step on, and its stream."""
-    made = []
+    made, plain = [], progress_module._Bar
 
     def bar(*given, **settings):
         shown = {"delay": 0, "mininterval": 0, "file": io.StringIO()}
-        made.append(tqdm.tqdm(*given, **{**settings, **shown, "disable": False}))
+        made.append(plain(*given, **{**settings, **shown, "disable": False}))
         return made[-1]
 
-    monkeypatch.setattr(progress_module, "tqdm", bar)
+    monkeypatch.setattr(progress_module, "_Bar", bar)
     return made
 
 
