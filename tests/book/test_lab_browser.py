@@ -371,6 +371,41 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     assert tab.locator(".play").inner_text() == "Train"
 
 
+def test_a_tab_that_is_left_pauses_and_comes_back_as_it_was(visit: Any) -> None:
+    tab = visit("page=1", address="#tab=reviews&rate=0.001&d=16")
+    tab.locator(".play").click()
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    tab.locator(".told", has_text="training reviews").wait_for()
+    tab.locator("[type=search]").fill("the")
+    tab.locator("[data-tab=stages]").click()
+    assert tab.locator(".play").inner_text() == "Take the step, then follow p"
+    tab.locator(".play").click()
+    stages = wait(tab)
+    tab.locator("[data-tab=reviews]").click()
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Go on'")
+    status = tab.locator(".status").inner_text()
+    assert "step" in status
+    assert tab.locator("[name=rate]").input_value() == "0.001"
+    assert tab.locator("[type=search]").input_value() == "the"
+    says(tab.locator(".point"), "the")
+    tab.locator(".step").click()  # it goes on from there
+    took = int(re.findall(r"step (\d+)", status)[0])
+    says(tab.locator(".status"), f"step {took + 1}\\b")
+    tab.locator("[data-tab=stages]").click()
+    assert tab.locator(".told").inner_text() == stages
+
+
+def test_a_tab_that_is_left_while_it_fetches_has_not_begun(visit: Any) -> None:
+    tab = visit("page=1")
+    tab.evaluate("""document.querySelector('.play').click();
+      document.querySelector('[data-tab=stages]').click();""")
+    tab.locator(".play", has_text="Take the step").wait_for()
+    tab.locator("[data-tab=reviews]").click()
+    assert tab.locator(".play").inner_text() == "Train"
+    tab.locator(".play").click()
+    assert "training reviews" in wait(tab)
+
+
 def test_a_training_that_diverges_says_so(visit: Any) -> None:
     tab = visit("optimizer=gd&rate=100&reviews=200")
     tab.locator(".play").click()

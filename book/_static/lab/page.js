@@ -6,38 +6,47 @@ const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const linked = () => new URLSearchParams(location.hash.slice(1));
+  const tabs = {};
   let lab = null;
-  function show(address) {
-    const kind = address.get("tab") in TABS ? address.get("tab") : "reviews";
-    lab?.worker?.terminate(); lab?.place.remove();
-    lab = open(root, kind, isPage, address);
-    lab.place.querySelectorAll("[aria-pressed=false]").forEach((button) =>
-      on(button, "click", () => {
-        show(new URLSearchParams({tab: button.dataset.tab}));
-        lab.part("[aria-pressed=true]").focus();  // the button that has its place
-      }));
+  // A tab that is left pauses, and comes back as it was; a link begins it anew.
+  function show(kind, address) {
+    if (lab?.number) { go(lab, 0); }
+    lab?.place.remove();
+    if (address || !tabs[kind]) {
+      tabs[kind]?.worker?.terminate();
+      tabs[kind] = open(root, kind, isPage, address);
+      tabs[kind].place.querySelectorAll("[aria-pressed=false]").forEach((button) =>
+        on(button, "click", () => {
+          show(button.dataset.tab);
+          lab.part("[aria-pressed=true]").focus();  // the button that has its place
+        }));
+    }
+    lab = tabs[kind];
+    root.append(lab.place);
+    look(lab);
   }
+  const follow = (address) =>
+    show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
   root.classList.toggle("small", given.has("small"));
-  show(isPage ? linked() : given);
+  follow(isPage ? linked() : given);
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
   // Another link to knobs, in a tab that shows the page already.
   if (isPage) {
     on(window, "hashchange", () => {
       const isOther = location.hash !== lab.part(".link").hash;
-      if (isOther && linked().get("tab") in TABS) { show(linked()); }
+      if (isOther && linked().get("tab") in TABS) { follow(linked()); }
     });
   }
 }
 
 // Show a tab, as it is before a run.
-function open(root, kind, isPage, address) {
+function open(root, kind, isPage, address = new URLSearchParams()) {
   const {content} = root.querySelector(`template[data-kind=${kind}]`), tab = TABS[kind];
   const place = content.firstElementChild.cloneNode(true);
   const part = (selector) => place.querySelector(selector);
   const lab = {place, part, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
     worker: null, news: new Map(), play: part(".play").textContent};
-  root.append(place);
   on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
   on(part(".step"), "click", () => go(lab, 1, lab.ended));
   on(part(".again"), "click", () => go(lab, 0, true));
