@@ -22,8 +22,9 @@ from attnsel.statistics import binned, class_sizes
 
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "var(--blue, #0072B2)", "#8a8a8a", "#009E73"
-WIDTH, HEIGHT = 720, 400
-LEFT, RIGHT, TOP, BOTTOM = 60, 700, 60, 350  # where the axes lie
+# As wide as leaves its letters legible on a phone.
+WIDTH, HEIGHT = 480, 340
+LEFT, RIGHT, TOP, BOTTOM = 60, 470, 56, 290  # where the axes lie
 TICKS = 6  # or so, of an axis
 
 
@@ -159,13 +160,13 @@ def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> s
 def _legend(has_luck: bool) -> Iterator[str]:
     """Yield what the marks mean, in two rows above the axes."""
     first, second = 17, 37  # the heights of the rows, of letters 4 more
-    dot, beside_dot = LEFT + 20, LEFT + 38
+    dot, beside_dot = LEFT + 5, LEFT + 15
     yield _dots(np.array([[dot, first]]), LUCK, 6)
     yield _text(beside_dot, first + 4, "token that luck explains", "start")
     yield _dots(np.array([[dot, second]]), FOUND, 6)
     yield _text(beside_dot, second + 4, "token beyond luck", "start")
-    start = LEFT + 260
-    line, beside_line = [start, start + 30], start + 38
+    start = LEFT + 195
+    line, beside_line = [start, start + 30], start + 36
     yield _line(line, [first, first], "currentColor", "none")
     yield _text(beside_line, first + 4, "mean by lean", "start")
     if has_luck:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from test_page_by_hand import EVIDENCE, TOKENS, by_hand
+from test_report import drawn_figure
 
 pytestmark = pytest.mark.site
 
@@ -28,6 +29,12 @@ CUT = """() => {
     && /hidden|clip/.test(getComputedStyle(e).overflowX));
   return [...beyond, ...hidden].map(name);
 }"""
+
+LINES = """(all) => all.map((e) => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size;
+})"""
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -69,7 +76,7 @@ def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
     file.write_text(report.html(), encoding="utf-8")
     tab = browser.new_page(viewport={"width": 390, "height": 844})
     tab.goto(file.as_uri())
-    boxes = tab.locator(".wide:has(table)")
+    boxes = tab.locator(".wide:has(table, svg)")
     seen = [box for box in boxes.all() if box.is_visible()]
     assert len(seen) > 3
     for box in seen:
@@ -77,4 +84,30 @@ def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
         assert beyond <= 0, box.inner_text()
     word = tab.locator("th code", has_text="disappointing").first
     assert word.evaluate("(e) => e.getClientRects().length") == 1
+    intervals = tab.locator("table.evidence td:not(.left) small:visible")
+    assert set(intervals.evaluate_all(LINES)) == {1}
+    tab.close()
+
+
+@pytest.mark.parametrize("classes", [["a", "b" * 40], ["a", "b", "c"]])
+def test_the_letters_of_the_figure_are_legible_and_apart(browser, classes, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(by_hand(figure=drawn_figure(classes)).html(), encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 390, "height": 844})
+    tab.goto(file.as_uri())
+    boxes = tab.locator("svg text").evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect().toJSON())"
+    )
+    assert len(boxes) > 10
+    figure = tab.locator("svg").bounding_box()
+    for i, box in enumerate(boxes):
+        # 9 px, in the letters of a usual sans-serif; one name is written upwards.
+        assert min(box["width"], box["height"]) > 5
+        assert max(box["width"], box["height"]) > 9
+        assert figure["x"] <= box["left"]
+        assert box["right"] <= figure["x"] + figure["width"]
+        for other in boxes[:i]:
+            across = min(box["right"], other["right"]) - max(box["left"], other["left"])
+            down = min(box["bottom"], other["bottom"]) - max(box["top"], other["top"])
+            assert min(across, down) <= 0, (box, other)
     tab.close()
