@@ -79,12 +79,12 @@ test-bundled: $(READY)
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
-# Chapters alone, as in Colab: three, one of them with the Hub, or RUNNER=all; two
-# processes, and torch is there only once.
+# What a runner does. Chapters alone, as in Colab: three, one of them with the Hub, or
+# RUNNER=all; and chapters with other knobs. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
-		-n 2 --dist loadgroup tests/site/test_runner.py
+		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_knobs.py
 
 colab-environment: $(COLAB)/.ready
 

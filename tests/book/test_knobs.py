@@ -99,8 +99,8 @@ def runs() -> Iterator[Any]:
         has_turn = (number + turn) % 3 == 0
         for i, setting in enumerate(SETTINGS[chapter]):
             marks = [pytest.mark.xdist_group(f"knobs-{chapter}")]
-            if not has_turn or i != place:
-                marks.append(pytest.mark.weekly)
+            at_push = has_turn and i == place
+            marks.append(pytest.mark.runner if at_push else pytest.mark.weekly)
             named = "-".join(f"{name}={value}" for name, value in setting.items())
             name = f"{chapter}-{named}"
             yield pytest.param(chapter, setting, marks=marks, id=name)

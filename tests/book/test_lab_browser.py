@@ -81,6 +81,18 @@ def wait(tab: Any) -> str:
     return tab.locator(".told").first.inner_text()
 
 
+def as_it_runs(tab: Any, deed: str) -> None:
+    """Press play, and do something as soon as it runs, however slow this process is."""
+    tab.evaluate(f"""() => new Promise((done) => {{
+      const play = document.querySelector(".play");
+      new MutationObserver((_, observer) => {{
+        if (play.textContent !== "Pause") {{ return; }}
+        observer.disconnect(); {deed}; done();
+      }}).observe(play, {{childList: true}});
+      play.click();
+    }})""")
+
+
 def says(place: Any, pattern: str) -> None:
     """Wait until a place says what was asked for."""
     place.filter(has_text=re.compile(pattern)).wait_for(state="attached")
@@ -200,9 +212,7 @@ def test_keys_go_to_words_that_are_drawn(visit: Any) -> None:
 def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
     tab = visit("d=16&rate=0.003")
     play = tab.locator(".play")
-    play.click()
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
-    play.click()
+    as_it_runs(tab, "play.click()")
     middle = wait(tab)
     tab.locator(".step").click()
     wait(tab)
@@ -220,14 +230,17 @@ def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
 
 def test_a_knob_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
     tab = visit("d=16&rate=0.003&reviews=500")
-    tab.locator(".play").click()
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
-    tab.locator("summary").click()
-    tab.locator("[name=reviews]").select_option("2,000")
+    turn = """const knob = document.querySelector("[name=reviews]");
+      knob.value = "2000";
+      for (const name of ["input", "change"]) {
+        knob.dispatchEvent(new Event(name, {bubbles: true}));
+      }"""
+    as_it_runs(tab, turn)
     sentence = wait(tab)
     assert sentence.startswith(told(expected(d=16, rate=0.003)))
     usual = "step size: 0.003, dimension d: 16"
     assert compared(tab)[-1] == ["knobs", usual, f"{usual}, training reviews: 500"]
+    tab.locator("summary").click()
     tab.locator("[name=shuffle]").check()
     tab.wait_for_function(
         "document.querySelector('.told').textContent.includes('shuffled')"
@@ -373,11 +386,9 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
 
 def test_a_tab_that_is_left_pauses_and_comes_back_as_it_was(visit: Any) -> None:
     tab = visit("page=1", address="#tab=reviews&rate=0.001&d=16")
-    tab.locator(".play").click()
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
-    tab.locator(".told", has_text="training reviews").wait_for()
+    tab.locator(".step").click()
     tab.locator("[type=search]").fill("the")
-    tab.locator("[data-tab=stages]").click()
+    as_it_runs(tab, "document.querySelector('[data-tab=stages]').click()")
     assert tab.locator(".play").inner_text() == "Take the step, then follow p"
     tab.locator(".play").click()
     stages = wait(tab)
@@ -517,7 +528,7 @@ def test_a_finger_hits_all_of_a_small_place(visit: Any, width: int) -> None:
 
 
 def test_the_focus_stays_with_the_keys(visit: Any) -> None:
-    tab = visit("page=1&d=16&rate=0.003")
+    tab = visit("page=1", address="#tab=reviews&d=256&optimizer=gd&rate=0.001")
     play = tab.locator(".play")
     play.focus()
     tab.keyboard.press("Enter")

@@ -107,6 +107,7 @@ async function go(lab, steps, anew = false) {
   lab.part(".told").ariaBusy = true;
   lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
   if (!await lab.ready) { lab.ready = null; return; }
+  if (steps && !lab.place.isConnected) { return; }  // another tab was opened meanwhile
   if (anew || !lab.number) {
     lab.number += 1;
     send(lab, "begin", {number: lab.number, kind: lab.kind, knobs: lab.knobs});
@@ -114,19 +115,19 @@ async function go(lab, steps, anew = false) {
   send(lab, "go", steps);
 }
 
-// What a first run needs, and whether it is there. On a slow phone all that appears and
-// begins would be one long task: the rest waits for the next frame.
+// What a first run needs, and whether it is there: the worker before what it is told by.
+// On a slow phone all that appears and begins would be one long task: each waits a frame.
 async function prepare(lab) {
   const reviews = lab.kind === "reviews" ? await reviewsFor(lab) : {};
-  for (const section of reviews ? lab.place.querySelectorAll(".seen") : []) {
-    section.hidden = false;
-    await nextFrame();
-  }
-  if (!reviews || !lab.place.isConnected) { return false; }  // or another tab is open
+  if (!reviews) { return false; }
   newWorker(lab);
+  if (reviews.texts) { send(lab, "load", reviews); }
+  for (const section of lab.place.querySelectorAll(".seen")) {
+    await nextFrame();
+    section.hidden = false;
+  }
   await nextFrame();
   look(lab);
-  if (reviews.texts) { send(lab, "load", reviews); }
   return true;
 }
 
