@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import tqdm.auto
 import tqdm.notebook
+import tqdm.std
 
 from attnsel import progress as module
 from attnsel.progress import progress
@@ -44,11 +45,16 @@ def test_a_bar_shows_on_a_terminal_unless_switched_off(
     assert shown or not written
 
 
-def test_a_short_loop_shows_nothing(monkeypatch):
+@pytest.mark.parametrize(("seconds", "shown"), [(0, False), (1.9, False), (2, True)])
+def test_a_bar_shows_after_two_seconds(monkeypatch, seconds, shown):
+    clock = [1e6]
     monkeypatch.delenv("ATTNSEL_PROGRESS", raising=False)
+    monkeypatch.setattr(tqdm.std, "time", lambda: clock[0])
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert list(progress(range(3), "counting")) == [0, 1, 2]
-    assert not sys.stderr.getvalue().strip()
+    for _ in progress(range(1), "counting"):
+        clock[0] += seconds
+    assert ("counting" in sys.stderr.getvalue()) == shown
+    assert shown or not sys.stderr.getvalue().strip()
 
 
 @pytest.fixture

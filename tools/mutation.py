@@ -33,6 +33,10 @@ MODULES = {
     "attnsel/theory.py": "theory thresholds",
     "attnsel/model.py": "model thresholds",
     "attnsel/train.py": "train checkpoint thresholds",
+    "attnsel/learners.py": "train distributed threads thresholds",
+    "attnsel/tokens.py": "corpus encoding inputs",
+    "attnsel/checks.py": "checks thresholds",
+    "attnsel/progress.py": "progress",
     "attnsel/evidence/*.py": "beyond_luck groups",
     "attnsel/statistics.py": "statistics thresholds beyond_luck",
     "attnsel/corpus.py": "corpus",
@@ -49,6 +53,8 @@ MODULES = {
     "attnsel_book/*.py": "claims book_data problems plots shapes drawing widgets "
     "explorer live",
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
+    "attnsel_book/chapters/*/exercises.py": "exercises odd_answers nearly_right "
+    "mistakes",
     "tools/*.py": "colab pages panels reference package tables formulas notebooks "
     "small_book pdf lab mutation mutants searched bundle lab_places measures costs",
 }

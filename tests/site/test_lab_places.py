@@ -8,6 +8,7 @@ import re
 import warnings
 from types import SimpleNamespace
 
+import matplotlib
 import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
@@ -147,7 +148,8 @@ def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_knobs(
     drawn = []
     monkeypatch.setattr(lab_data, "FOLDER", tmp_path)
     monkeypatch.setattr(lab_data, "token_scatter", lambda *what: drawn.append(what))
-    lab_data.draw(corpus)
+    with matplotlib.rc_context():
+        lab_data.draw(corpus)
     ((axes, leans, scores),) = drawn
     assert leans.tolist() == [1, 0, 0, -1]
     model = AttentionClassifier(4, 64, seed=0)
