@@ -22,3 +22,9 @@ def test_faults_at_random_meet_the_tests_of_their_module(module):
     assert list((mutation.ROOT / folder).glob(module))
     for name in mutation.MODULES[module].split():
         assert len(list(mutation.ROOT.glob(f"tests/**/test_{name}.py"))) == 1, name
+
+
+def test_faults_are_drawn_in_each_module_of_the_package():
+    drawn = {path for name in mutation.MODULES for path in mutation.ROOT.glob(name)}
+    left = set(mutation.ROOT.glob("attnsel/**/*.py")) - drawn
+    assert {path.name for path in left} <= {"__init__.py", "__main__.py"}

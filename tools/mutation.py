@@ -55,6 +55,8 @@ MODULES = {
     "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
     "attnsel_book/chapters/*/exercises.py": "exercises odd_answers nearly_right "
     "mistakes",
+    "attnsel_book/chapters/*/figures.py": "drawing",
+    "attnsel_book/chapters/*/results.py": "book_data",
     "tools/*.py": "colab pages panels reference package tables formulas notebooks "
     "small_book pdf lab mutation mutants searched bundle lab_places measures costs",
 }

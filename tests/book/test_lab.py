@@ -401,6 +401,43 @@ def test_the_pull_is_exact_far_out():
         assert found == pytest.approx(exact, abs=1e-5 * max(map(abs, exact)))
 
 
+def test_a_flow_that_turns_too_often_ends_and_says_so():
+    sequences, _ = drawn(0)
+    model = rounded(60, 64, seed=0)
+    code = """((data) => {
+      const problem = {...tokenSpace(typed(data.model)), bags: data.bags,
+        values: scoresOf(typed(data.model)).b};
+      const short = [...path(problem, 1000, 1e-4, 7)];
+      const record = {norm: 50, selected: [1, 1], cosine: 0.9, balance: 1};
+      const say = (more, ended) => stagesTab.sentence(
+        {records: [{...record, ...more}], going: false, ended});
+      return {steps: short.length - 1, told: [say({}, true), say({norm: 1000.2}, true),
+        say({balance: 1e-9}, true), say({}, false)]};
+    })(data)"""
+    given = {"model": stored(model), "bags": sequences["bags"]}
+    found = call(code, given)
+    assert found["steps"] == 7
+    too_often, far, cancel, pauses = found["told"]
+    assert too_often.endswith("Here p turns too often to be followed further.")
+    assert far.endswith("is 0.9000.")
+    assert cancel.endswith("Here the pulls on p cancel, and it stands still.")
+    assert pauses.endswith("It goes on from here.")
+
+
+@pytest.mark.parametrize(
+    ("reach", "ends"),
+    [
+        ([-5000, 5000], ["-4,000", "4,000"]),
+        ([-10000, 10000], ["-1e4", "1e4"]),
+        ([0, 4e6], ["0", "4e6"]),
+    ],
+)
+def test_ticks_have_few_characters(reach, ends):
+    ticks = call("axisBetween(...data).ticks.map(([, told]) => told)", reach)
+    assert [ticks[0], ticks[-1]] == ends
+    assert max(map(len, ticks)) <= 6
+
+
 def test_a_flow_ends_where_the_pulls_cancel():
     # Two sequences of one token each: no attention can move.
     sequences = {

@@ -43,7 +43,8 @@ def visit(browser, tmp_path):
         head = f"{PAGE}<style>a{{color:inherit}} figure{{padding:8px}}</style>"
         head += f'<link rel="stylesheet" href="../{FILES[1]}">'
         script = f'<script defer src="../{FILES[0]}"></script>'
-        dark = "background:#14181e;color:#ced6dd" if width < 600 else "background:#fff"
+        paper, ink = ("#14181e", "#ced6dd") if width < 600 else ("#fff", "#000")
+        dark = f"--pst-color-background:{paper};background:{paper};color:{ink}"
         page = tmp_path / "book" / "train.html"
         page.parent.mkdir(exist_ok=True)
         body = f'<body style="{dark}"><main>{"".join(held)}</main>'
@@ -411,8 +412,12 @@ def test_a_tab_that_is_left_while_it_fetches_has_not_begun(visit: Any) -> None:
     tab.evaluate("""document.querySelector('.play').click();
       document.querySelector('[data-tab=stages]').click();""")
     tab.locator(".play", has_text="Take the step").wait_for()
+    tab.wait_for_function("document.head.querySelector('[src*=imdb]')")
     tab.locator("[data-tab=reviews]").click()
     assert tab.locator(".play").inner_text() == "Train"
+    says(tab.locator(".note"), "^$")
+    assert tab.locator(".told").get_attribute("aria-busy") == "false"
+    assert not tab.locator(".seen").first.is_visible()
     tab.locator(".play").click()
     assert "training reviews" in wait(tab)
 
@@ -424,6 +429,12 @@ def test_a_training_that_diverges_says_so(visit: Any) -> None:
     assert tab.locator(".status").inner_text().endswith("the training diverged")
     tab.locator("[type=search]").fill("the")
     says(tab.locator(".read output"), "its training diverged")
+    tab.locator(".seen [type=checkbox]").check()
+    start = tab.locator("canvas").nth(2)
+    start.hover()
+    start.focus()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowRight")
     assert not re.search("NaN|Infinity|undefined", tab.locator("main").inner_text())
 
 
@@ -449,13 +460,76 @@ def test_another_link_in_the_same_tab_turns_the_knobs_and_ones_own_ends_no_run(
     tab.locator(".status", has_text="step 1").wait_for()
     tab.evaluate("location.hash = document.querySelector('.link').hash")
     tab.evaluate("location.hash = 'a-heading-of-the-page'")
-    assert "step 1" in tab.locator(".status").inner_text()
+    tab.locator("[name=d]").select_option("16")
+    tab.locator(".step").first.click()
+    tab.go_back()
+    tab.wait_for_function("location.hash.startsWith('#tab=reviews')")
+    tab.locator(".status", has_text="step 1").wait_for()
+    assert tab.locator("[name=d]").input_value() == "16"
     tab.evaluate("location.hash = 'tab=stages&eta=300&seed=2'")
     tab.locator("[data-tab=stages][aria-pressed=true]").wait_for()
     assert tab.locator("[name=seed]").input_value() == "2"
     tab.evaluate("location.hash = 'tab=reviews&seed=1'")
     tab.locator("[data-tab=reviews][aria-pressed=true]").wait_for()
     assert tab.locator("[name=seed]").input_value() == "1"
+
+
+@pytest.mark.parametrize("name", ["toString", "__proto__", "none", ""])
+def test_a_link_to_no_tab_opens_the_first(visit: Any, name: str) -> None:
+    tab = visit("page=1", address=f"#tab={name}")
+    assert tab.locator("[data-tab=reviews][aria-pressed=true]").is_visible()
+    tab.evaluate("location.hash = 'tab=constructor'")
+    tab.evaluate("location.hash = 'tab=stages'")
+    tab.locator("[data-tab=stages][aria-pressed=true]").wait_for()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
+    tab = visit(f"page=1&{FEW}", address=f"#tab=reviews&{FEW}", width=width)
+    press(tab.locator(".play"), width=width)
+    wait(tab)
+    press(tab.locator(".again"), width=width)
+    says(tab.locator(".last"), r"^last run: \d+ steps, 99% right, others \d\d%$")
+    tab.locator(".attnsel-text").scroll_into_view_if_needed()
+    for place in (".play", ".status", ".last"):
+        box = tab.locator(place).bounding_box()
+        assert 0 <= box["y"] < 844 / 2, place
+
+
+def test_a_long_text_is_read_whole_and_its_beginning_shown(visit: Any) -> None:
+    tab = visit(FEW)
+    tab.locator(".play").click()
+    wait(tab)
+    text = tab.locator(".read input")
+    text.fill("awful " * 1000)
+    tab.locator(".attnsel-text", has_text="…").wait_for()
+    shown = tab.locator(".attnsel-text").inner_text()
+    assert 100 < shown.count("awful") <= 200
+    says(tab.locator(".read output"), "negative")
+    text.fill("  ")
+    says(tab.locator(".read output"), "^$")
+    search = tab.locator("[type=search]")
+    search.fill("DON’T")
+    says(tab.locator(".point"), "^don't: ")
+    search.fill("x" * 2000)
+    says(tab.locator(".point"), "^No word here begins with xxx")
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_keys_go_over_the_words_while_a_training_runs(visit: Any) -> None:
+    tab = visit("page=1", address="#tab=reviews&d=256&optimizer=gd&rate=0.001")
+    tab.locator(".step").click()
+    tab.locator(".attnsel-text [data-tip]").first.wait_for()
+    tab.locator(".play").click()
+    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    tab.locator(".attnsel-text").focus()
+    tab.wait_for_timeout(600)  # what is scrolled to comes under the pointer, and is left
+    tips = []
+    for _ in range(3):
+        tab.keyboard.press("ArrowRight")
+        tips.append(tab.locator(".tip").inner_text().split(":")[0])
+        tab.wait_for_timeout(600)  # longer than a reading waits for the next
+    assert tips == ["A", "dull", "film"]
 
 
 def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:

@@ -5,7 +5,9 @@ const colourOf = (sign) => sign > 0 ? BLUE : sign < 0 ? ORANGE : GREY;
 // An axis between two numbers: the part of it at which a number lies, and its ticks.
 function axisBetween(low, high) {
   const span = high - low || 1, part = (y) => 0.03 + 0.94 * (y - low) / span;
-  return {part, ticks: steps(low, low + span).map((y) => [part(y), round(y)])};
+  const told = (y) => Math.abs(y) < 1e4 ? round(y)
+    : Number(y.toPrecision(3)).toExponential().replace("e+", "e");
+  return {part, ticks: steps(low, low + span).map((y) => [part(y), told(y)])};
 }
 
 // Tokens over their leans, with the mean in 20 bins and the names of some; returns the
@@ -56,6 +58,8 @@ function curves(canvas, look, {lengths, lines, reach, title, ends}) {
   const across = along.ticks.map(([part, power]) => [part, round(10 ** power)]);
   const {pen, place} = chart(look, canvas, across, up.ticks, "length of the path of p",
     title);
+  const [left, top] = place(0, 1), [right, bottom] = place(1, 0);
+  pen.beginPath(); pen.rect(left, top, right - left, bottom - top); pen.clip();
   pen.globalAlpha = 1; pen.lineWidth = 2.5;
   lines.forEach(({values, colour, dash}) => {
     pen.strokeStyle = colour; pen.setLineDash(dash); pen.beginPath();

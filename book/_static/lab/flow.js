@@ -97,16 +97,17 @@ function rosenbrock(problem, z, now, h) {
     error: h / 2 * lengthOf(problem.K, first.map((x, s) => x + second[s]))};
 }
 
-// The path of p up to a norm, or to where the pulls cancel: z, and what pulls there.
-function* path(problem, most, tolerance = 1e-4) {
+// The path of p up to a norm, to where the pulls cancel, or for so many steps as somebody
+// may wait for: z, and what pulls there.
+function* path(problem, most, tolerance = 1e-4, steps = 1500) {
   const {K, start, square} = problem;
   let z = start.map(() => 0), now = pulls(problem, z), h = 0.01, length = 0;
-  while (true) {
+  for (let step = 0; ; step++) {
     const norm = Math.sqrt(square + inner(z, start) + inner(z, now.scores));
     yield {z, now, norm, length};
-    if (norm >= most || now.balance < 1e-8) { return; }
+    if (norm >= most || now.balance < 1e-8 || step === steps) { return; }
     now.turning = turning(K, now);
-    h = Math.min(h, 1.01 * most - norm);
+    h = Math.min(h, 1.001 * most - norm);
     for (let accepted = false; !accepted;) {
       const {change, error} = rosenbrock(problem, z, now, h);
       accepted = error <= tolerance * Math.max(1, norm);

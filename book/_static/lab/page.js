@@ -6,8 +6,9 @@ const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
   const linked = () => new URLSearchParams(location.hash.slice(1));
+  const isTab = (address) => Object.hasOwn(TABS, address.get("tab") ?? "");
   const tabs = {};
-  let lab = null;
+  let lab = null, followed = location.hash;
   // A tab that is left pauses, and comes back as it was; a link begins it anew.
   function show(kind, address) {
     if (lab?.number) { go(lab, 0); }
@@ -26,16 +27,18 @@ function laboratory(root) {
     look(lab);
   }
   const follow = (address) =>
-    show(address.get("tab") in TABS ? address.get("tab") : "reviews", address);
+    show(isTab(address) ? address.get("tab") : "reviews", address);
   root.classList.toggle("small", given.has("small"));
   follow(isPage ? linked() : given);
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
-  // Another link to knobs, in a tab that shows the page already.
+  // Another link to knobs, in a tab that shows the page already; not one's own, nor the
+  // same once more, on the way back from a heading.
   if (isPage) {
     on(window, "hashchange", () => {
-      const isOther = location.hash !== lab.part(".link").hash;
-      if (isOther && linked().get("tab") in TABS) { follow(linked()); }
+      if (!isTab(linked()) || location.hash === followed) { return; }
+      followed = location.hash;
+      if (followed !== lab.part(".link").hash) { follow(linked()); }
     });
   }
 }
@@ -46,7 +49,7 @@ function open(root, kind, isPage, address = new URLSearchParams()) {
   const place = content.firstElementChild.cloneNode(true);
   const part = (selector) => place.querySelector(selector);
   const lab = {place, part, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
-    worker: null, news: new Map(), play: part(".play").textContent};
+    worker: null, news: new Map(), shown: new Map(), play: part(".play").textContent};
   on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
   on(part(".step"), "click", () => go(lab, 1, lab.ended));
   on(part(".again"), "click", () => go(lab, 0, true));
@@ -75,7 +78,8 @@ function watch(lab) {
     send(lab, "show", {view: leans.selectedIndex, beside: beside.checked});
   };
   on(leans, "change", show); on(beside, "change", show); show();
-  on(search, "input", () => send(lab, "find", search.value.trim().toLowerCase()));
+  on(search, "input", () =>
+    send(lab, "find", search.value.trim().toLowerCase().replaceAll("’", "'")));
   canvases.forEach((canvas, panel) => {
     on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
       const {left, top} = canvas.getBoundingClientRect();
@@ -106,8 +110,8 @@ function setKnobs({part, kind, knobs, isPage}) {
 async function go(lab, steps, anew = false) {
   lab.part(".told").ariaBusy = true;
   lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
-  if (!await lab.ready) { lab.ready = null; return; }
-  if (steps && !lab.place.isConnected) { return; }  // another tab was opened meanwhile
+  if (!await lab.ready) { lab.ready = null; lab.part(".told").ariaBusy = false; return; }
+  if (!lab.place.isConnected) { steps = 0; }  // another tab was opened meanwhile
   if (anew || !lab.number) {
     lab.number += 1;
     send(lab, "begin", {number: lab.number, kind: lab.kind, knobs: lab.knobs});
@@ -119,7 +123,7 @@ async function go(lab, steps, anew = false) {
 // On a slow phone all that appears and begins would be one long task: each waits a frame.
 async function prepare(lab) {
   const reviews = lab.kind === "reviews" ? await reviewsFor(lab) : {};
-  if (!reviews) { return false; }
+  if (!reviews || !lab.place.isConnected) { return false; }  // or another tab is open
   newWorker(lab);
   if (reviews.texts) { send(lab, "load", reviews); }
   for (const section of lab.place.querySelectorAll(".seen")) {
@@ -148,16 +152,17 @@ const fetchReviews = (source) => new Promise((resolve, reject) => {
 // why, and one may try again.
 let fetched = null;
 async function reviewsFor({part}) {
-  if (!fetched) { part(".status").textContent = "fetching the reviews …"; }
+  const note = part(".note");
+  if (!fetched) { note.textContent = "fetching the reviews …"; }
   fetched ??= fetchReviews("imdb").catch(() => fetchReviews("generated"));
   try {
     const reviews = await fetched;
-    part(".note").textContent = reviews.source === "imdb" ? ""
+    note.textContent = reviews.source === "imdb" ? ""
       : "The IMDB reviews could not be fetched; these are generated ones.";
     return reviews;
   } catch ({message}) {
-    fetched = null; part(".note").textContent = message;
-    part(".status").textContent = "";
+    fetched = null;
+    note.textContent = `${message}: no reviews are there. Press Train to try again.`;
     return null;
   }
 }
@@ -190,19 +195,24 @@ function look(lab) {
 }
 
 // What the worker says of the run: its state, and more where it is to be seen.
-function tell(lab, {going, ended, status, told, point, runs, reading}) {
+function tell(lab, {going, ended, status, last, told, point, runs, reading}) {
   const {part, news} = lab;
   Object.assign(lab, {going, ended});
   part(".play").textContent = going ? "Pause" : ended ? lab.play : "Go on";
+  for (const place of [".point", ".read output"]) {  // they are read out at its end
+    part(place).ariaLive = going ? "off" : "polite";
+  }
   news.set(".status", status);
   if (told) {
     const rows = [...lab.place.querySelectorAll("tbody th")].map((head, k) => {
       const cells = runs.map((run) => `<td>${clean(run[k])}</td>`);
       return `<tr>${head.outerHTML}${cells.join("")}</tr>`;
     });
-    news.set(".told", clean(told)).set(".point", clean(point))
-      .set(".runs tbody", rows.join(""))
-      .set(".read output", reading.verdict)
+    news.set(".told", clean(told)).set(".point", clean(point)).set(".last", last)
+      .set(".runs tbody", rows.join(""));
+  }
+  if (reading) {
+    news.set(".read output", reading.verdict)
       .set(".attnsel-text", reading.pieces.map(pieceOf).join(""));
   }
   if (!lab.shows) { showNews(lab); }
@@ -210,12 +220,13 @@ function tell(lab, {going, ended, status, told, point, runs, reading}) {
 
 // One piece of news a frame: on a slow phone all of them would be one long task.
 async function showNews(lab) {
-  const {news, part} = lab;
+  const {news, part, shown} = lab;
   lab.shows = true;
   for (const [place, words] of news) {  // also what comes meanwhile
     news.delete(place);
-    if (part(place).innerHTML === words) { continue; }
-    part(place).innerHTML = words;
+    const text = document.activeElement.closest(".attnsel-text");  // keys go over it
+    if (shown.get(place) === words || (lab.going && part(place) === text)) { continue; }
+    shown.set(place, words); part(place).innerHTML = words;
     await nextFrame();
   }
   lab.shows = false;

@@ -33,6 +33,8 @@ const reviewsTab = {
         test.loss.toFixed(3)}`;
   },
 
+  inShort: ([step, right, others]) => `${step} steps, ${right} right, others ${others}`,
+
   row({records, fits}) {
     const {step, train, test} = records.at(-1);
     return [step, percent(train.accuracy), percent(test.accuracy), ...fits[0].map(fitText)];
@@ -75,12 +77,13 @@ const reviewsTab = {
   },
 
   draw(run, {canvases, look, view, beside, at}) {
-    const {names, scores, first, records, leans} = run;
-    if (diverged(records.at(-1))) { return; }
-    run.places = canvases.slice(0, beside ? 4 : 2).map((canvas, k) => {
+    const {names, scores, first, records, leans} = run, isLost = diverged(records.at(-1));
+    run.places = canvases.map((canvas, k) => {
+      if (k < 2 ? isLost : !beside) { return []; }
       const letter = k % 2 ? "a" : "b", heights = (k < 2 ? scores : first)[letter];
+      const all = isLost ? [heights] : [scores[letter], first[letter]];
       return cloud(canvas, look, {lean: leans[view], heights, names, named: run.named[view],
-        at, title: k % 2 ? "score" : "value", reach: range(scores[letter], first[letter])});
+        at, title: k % 2 ? "score" : "value", reach: range(...all)});
     });
   },
 };

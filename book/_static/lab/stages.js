@@ -15,6 +15,9 @@ const stagesTab = {
     return `‖p‖ ${round(norm)} · loss ${round(loss)} · cosine ${cosine.toFixed(4)}`;
   },
 
+  inShort: ([norm, positive, negative, cosine]) =>
+    `‖p‖ ${norm}, ${positive} and ${negative} selected, cosine ${cosine}`,
+
   row({records}) {
     const {norm, selected, cosine} = records.at(-1);
     return [round(norm), ...selected.map(percent), cosine.toFixed(4)];
@@ -24,9 +27,9 @@ const stagesTab = {
     const {norm, selected, cosine, balance} = records.at(-1);
     const [positive, negative] = selected.map(percent);
     const lost = ["positive", "negative"].filter((_, k) => ended && selected[k] === 0);
-    const stands = ended && balance < 1e-8, pauses = !ended && !going;
-    const rest = stands ? " Here the pulls on p cancel, and it stands still."
-      : pauses ? " It goes on from here." : "";
+    const rest = !ended ? going ? "" : " It goes on from here."
+      : balance < 1e-8 ? " Here the pulls on p cancel, and it stands still."
+      : norm < FARTHEST ? " Here p turns too often to be followed further." : "";
     return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
       + `${positive} of the positive and ${negative} of the negative sequences`
       + (lost.length > 1 ? ": both classes are lost. "
@@ -42,7 +45,7 @@ const stagesTab = {
     const scores = [BLUE, BLUE, ORANGE, ORANGE, GREY].map((colour, k) =>
       line(colour, ({scores: all, norm}) => all[k] / norm, k % 2 ? [6, 4] : []));
     const attention = [BLUE, ORANGE].map((colour, k) =>
-      line(colour, (record) => record.attention[k], k ? [6, 4] : []));
+      line(colour, (record) => record.attention[k]));
     const panels = [
       {lines: scores, title: "score / ‖p‖",
         reach: range([0, 1e-3], ...scores.map(({values}) => values))},

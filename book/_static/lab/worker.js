@@ -3,7 +3,7 @@
 function startWorker() {
   const shown = {view: 0, beside: false, at: -1, word: "", text: ""};  // as the page has it
   let run = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
-  let reviews = null, left = 0, timer = null, frame = null, took = 0;
+  let reviews = null, left = 0, timer = null, frame = null, took = 0, read = 0;
   function advance() {
     const {value, done} = run.steps.next();
     run.ended = done;
@@ -24,7 +24,12 @@ function startWorker() {
       const row = rowOf(run);
       if (shown.look) { tab.draw(run, shown); }
       Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown) ?? "",
-        runs: [row, run.last ?? row.map(() => "")], reading: readingOf(run, shown.text)});
+        runs: [row, run.last ?? row.map(() => "")],
+        last: run.last ? `last run: ${tab.inShort(run.last)}` : ""});
+      if (!run.going || began - read > 500) {  // words are slow to set
+        told.reading = readingOf(run, shown.text);
+        read = began;
+      }
     }
     postMessage(told);
     took = performance.now() - began;
@@ -73,14 +78,17 @@ function rowOf(run) {
   return [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
 }
 
-// One's own text, as the model reads it now: its pieces [text, attention, value].
+// One's own text, as the model reads it now: its first pieces [text, attention, value].
+const MOST_PIECES = 400;
 function readingOf({ids, scores: {a, b}, records}, text) {
   const now = records.at(-1), canRead = !now.train || !diverged(now);
   const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
+  const more = pieces.length > MOST_PIECES ? [[" …"]] : [];
   const side = logit > 0 ? "positive" : "negative";
-  const verdict = !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
+  const verdict = !text.trim() ? ""
+    : !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
     : canRead ? `logit ${round(logit)}: ${side}`
       : "The model cannot read: its training diverged.";
-  return {verdict, pieces: pieces.map(([piece, id], i) =>
-    id < 0 ? [piece] : [piece, weights[i], b[id]])};
+  return {verdict, pieces: pieces.slice(0, MOST_PIECES).map(([piece, id], i) =>
+    id < 0 ? [piece] : [piece, weights[i], b[id]]).concat(more)};
 }
