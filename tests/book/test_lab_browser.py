@@ -523,7 +523,7 @@ def test_keys_go_over_the_words_while_a_training_runs(visit: Any) -> None:
     tab.locator(".play").click()
     tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
     tab.locator(".attnsel-text").focus()
-    tab.wait_for_timeout(600)  # what is scrolled to comes under the pointer, and is left
+    tab.wait_for_timeout(600)  # a scroll moves what is pointed at
     tips = []
     for _ in range(3):
         tab.keyboard.press("ArrowRight")
