@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import attnsel
@@ -159,4 +160,10 @@ def in_shell(message: str) -> str:
 
     before_value = re.sub(rf"\b({OPTIONS})=(?=[\w'])", r"\1= ", message)
     with_options = re.sub(rf"\b({OPTIONS})=", option, before_value)
-    return re.sub(r"`(import [^`]*)`", r'`python -c "\1"`', with_options)
+    return re.sub(r"`(import [^`]*)`", _python_line, with_options)
+
+
+def _python_line(found: re.Match[str]) -> str:
+    """Return a line that runs Python's, in the quotes that it leaves."""
+    line = found[1]
+    return f'`python -c "{line}"`' if '"' not in line else f"`python -c {quote(line)}`"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnsel.corpus import Corpus
-from attnsel.reporting.copies import ALIKE
+from attnsel.reporting.copies import ALIKE, LEAST_TOKENS
 from attnsel.reporting.evidence import LEAST_TEXTS
 from attnsel.reporting.quality import LEAST_OF_CLASS
 from attnsel.reporting.splits import Parts, Repeats
@@ -184,7 +184,8 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
         f"{repeats.near:,} texts share {ALIKE:.0%} or more of their tokens with "
         "another one",
         "They count once as evidence, with the text that they are like, and are held "
-        "out with it or not at all.",
+        "out with it or not at all. Texts of fewer than "
+        f"{LEAST_TOKENS} different tokens are not compared.",
         amiss=repeats.near > 0,
     )
     if repeats.seen:

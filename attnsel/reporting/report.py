@@ -200,6 +200,7 @@ def _examined(
         return found
     log.info("training on %s texts", f"{len(train):,}")
     (doubtful,) = doubted
+    doubtful["row"] = parts.names[doubtful["row"]].array
     found = replace(found, suspects=doubtful)
     return replace(found, **_judged(found, parts.train, learned, size, seed))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,8 @@ class Parts:
     Attributes:
         train: those to learn from.
         test: those held out.
-        order: the tokens of all rows of the source in their order.
+        order: the tokens of all rows that were read, in their order.
+        names: what these rows are called in the source, by their numbers in `order`.
         left_out: rows that could not be used, by what they lack.
         repeats: what was repeated.
         grouped: what named the groups, or None.
@@ -98,6 +99,7 @@ class Parts:
     train: Sample
     test: Sample
     order: InOrder
+    names: pd.Series
     left_out: Mapping[str, Sequence[Hashable]]
     repeats: Repeats
     grouped: str | None
@@ -125,14 +127,13 @@ def read_parts(
     columns: Any = {"text": text, "label": label, "limit": limit, "seed": seed}
     tables = [load_table(source, "train", **columns)]
     if not _is_one_table(source):
-        with suppress(ValueError):  # there is no such split
+        with _without_a_split():
             tables.append(load_table(source, "test", **columns))
-    rows = _rows_of(tables, groups)
-    texts = rows["text"].tolist()
-    name = tables[0].name
-    whole, order = read_texts(texts, rows["label"], tokenize=tokenize, name=name)
+    rows_read = _rows_of(tables, groups)
+    texts, name = rows_read["text"].tolist(), tables[0].name
+    whole, order = read_texts(texts, rows_read["label"], tokenize=tokenize, name=name)
     lacking = [row for part in whole.left_out.values() for row in part]
-    kept = rows.drop(index=lacking)
+    kept = rows_read.drop(index=lacking)
     copies = same_texts(whole)
     places = np.flatnonzero(copies == np.arange(len(whole)))
     distinct = whole[places]
@@ -152,11 +153,22 @@ def read_parts(
         train=sample.at(~is_test),
         test=sample.at(is_test & ~seen),
         order=order,
+        names=rows_read["name"],
         left_out=whole.left_out,
         repeats=_repeats(whole, copies, near, copied + int(seen.sum())),
         grouped=None if groups is None else _name_of(groups),
         suggested=suggested_groups(tables[0].rest) if groups is None else [],
     )
+
+
+@contextmanager
+def _without_a_split() -> Iterator[None]:
+    """Go on if there is no such split; one that cannot be read is told of."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("split:"):
+            raise
 
 
 def too_few(n: int) -> ValueError:
@@ -187,7 +199,7 @@ def train_and_test(
     columns: Any = {"text": text, "label": label}
     whole = _sampled(source, limit, **columns)
     if not _is_one_table(source):
-        with suppress(ValueError):  # there is no such split
+        with _without_a_split():
             test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
             return whole, test
     sample = Sample(whole, group_numbers(whole), np.arange(len(whole)))
@@ -232,7 +244,10 @@ def _texts_of(corpus: Corpus) -> pd.DataFrame:
 
 
 def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
-    """Return text, label, group and whether it is held out of all rows of a source."""
+    """Return text, label, group and name of all rows, and whether they are held out.
+
+    A blank name of a group is none, as a missing one.
+    """
     parts = []
     for number, table in enumerate(tables):
         names = None
@@ -242,8 +257,14 @@ def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
             names = _chosen(groups, table)
         columns = {"text": table.texts.array, "label": table.labels.array}
         part = pd.DataFrame(columns | {"group": names, "held out": number == 1})
+        places = table.texts.index
+        part["name"] = (
+            [f"{row} of the test split" for row in places] if number else places
+        )
         parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    rows = pd.concat(parts, ignore_index=True)
+    is_blank = rows["group"].astype(str).str.strip() == ""
+    return rows.assign(group=rows["group"].mask(is_blank, None))
 
 
 def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
@@ -267,7 +288,10 @@ def _chosen(groups: Any, table: Table) -> Any:
 
 
 def _name_of(groups: Any) -> str:
-    return groups if isinstance(groups, str) else str(getattr(groups, "name", "given"))
+    if isinstance(groups, str):
+        return groups
+    name = getattr(groups, "name", None)
+    return "given" if name is None else str(name)
 
 
 def _repeats(whole: Corpus, copies: np.ndarray, near: np.ndarray, seen: int) -> Repeats:

@@ -37,7 +37,7 @@ def read_lines(text: str, wanted: Columns) -> pd.DataFrame | None:
 def _of_fasttext(lines: list[str], wanted: Columns) -> pd.DataFrame:
     rows = []
     for number, line in enumerate(lines, 1):
-        label, _, text = line.partition(" ")
+        label, text, *_ = [*line.split(maxsplit=1), ""]
         if text.lstrip().startswith(LABEL):
             raise ValueError(
                 f"line {number} has several labels, {line[:60]!r}; expected one a text"

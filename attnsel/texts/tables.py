@@ -480,6 +480,8 @@ def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) ->
     if split in keys and first not in keys:
         return table_of(source[split], wanted, "train")
     if {"data", "target"} <= set(keys):
+        if split != "train":
+            raise one_table("a Bunch", split)
         return _of_bunch(source, wanted)
     if any(plain_name(key) == plain_name(first) for key in keys):
         table = pd.DataFrame(dict(source))
@@ -501,7 +503,7 @@ def _of_bunch(source: Mapping[Any, Any], wanted: Columns) -> pd.DataFrame:
     if not all(isinstance(text, (str, bytes)) for text in texts):
         raise ValueError("source: a Bunch of numbers; expected texts as its data")
     names = source.get("target_names")
-    if names is not None:
+    if names is not None and pd.api.types.is_numeric_dtype(targets):
         targets = targets.map(dict(enumerate(names)))
     first, *_ = several(wanted.text)
     return pd.DataFrame({first: texts, wanted.label: targets})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attnsel import Corpus, Vocab
@@ -26,6 +27,7 @@ def sampled(labels, lengths, classes, groups=None):
 def parts(train, test, **changes):
     usual = {
         "order": InOrder(np.array([]), np.array([])),
+        "names": pd.Series(),
         "left_out": {},
         "repeats": NONE,
         "grouped": None,

@@ -215,6 +215,8 @@ def test_each_token_stands_below_its_class_with_its_numbers(page):
     assert "“a < b” 62.5% of the texts" in text
     assert "1 example … so dull & <b>grey</b> …" in text
     assert "empty in 95% of all cases" in text
+    exact = Reader(by_hand(rate=0.005).html())
+    assert "empty in 99.5% of all cases" in exact.words(heading)
     assert "The classes differ in size" in text  # five texts and one
     assert " plain " not in text
 

@@ -148,3 +148,60 @@ def test_both_parts_have_the_name_of_the_file(tmp_path):
     parts = read(file)
     for sample in (parts.train, parts.test, joined(parts)):
         assert sample.corpus.name == "films"
+
+
+def test_a_blank_name_of_a_group_is_none():
+    texts = [text(i) for i in range(20)]
+    users = ["ann", "", "  ", None, *["ann", "bob"] * 8]
+    for source in (table(texts, user=users), table(texts, user=["x", *users[1:]])):
+        parts = read(source, groups="user")
+        groups = np.concatenate([parts.train.groups, parts.test.groups])
+        names = [users[row] or "" for row in [*parts.train.rows, *parts.test.rows]]
+        blank = [
+            group for group, name in zip(groups, names, strict=True) if not name.strip()
+        ]
+        assert len(blank) == 3
+        for rows in (parts.train, parts.test):
+            alone = [(users[row] or "").strip() == "" for row in rows.rows]
+            sizes = np.bincount(rows.groups)
+            assert (sizes[rows.groups[alone]] == 1).all()
+
+
+def test_rows_are_called_as_in_the_source():
+    texts = [text(i) for i in range(20)]
+    some = read(table(texts), limit=10)
+    for sample in (some.train, some.test):
+        called = some.names[sample.rows].tolist()
+        assert [*sample.corpus.texts] == [texts[place] for place in called]
+    both = read({"train": table(texts[:14]), "test": table(texts[14:])})
+    assert both.names[both.test.rows].tolist() == [
+        f"{i} of the test split" for i in range(6)
+    ]
+    assert both.names[both.train.rows].tolist() == list(range(14))
+
+
+def test_groups_without_a_name_are_called_given():
+    texts = [text(i) for i in range(20)]
+    numbers = pd.Series([i // 2 for i in range(20)])
+    assert read(table(texts), groups=numbers).grouped == "given"
+    assert read(table(texts), groups=numbers.tolist()).grouped == "given"
+    assert read(table(texts), groups=numbers.rename("film")).grouped == "film"
+
+
+def test_a_test_split_that_cannot_be_read_is_told_of(tmp_path):
+    table([text(i) for i in range(20)]).to_csv(tmp_path / "train.csv", index=False)
+    assert len(read(str(tmp_path)).test.rows) == 4  # there is none
+    (tmp_path / "test.csv").write_text("text,label\na,b\nhello, you, there,no\n")
+    with pytest.raises(ValueError, match="test.csv cannot be read as a table"):
+        read(str(tmp_path))
+
+
+def test_a_bunch_has_no_test_split():
+    bunch = {"data": [text(i) for i in range(20)], "target": [0, 1] * 10}
+    named = bunch | {"target_names": ["no", "yes"]}
+    for source, classes in ((bunch, ("0", "1")), (named, ("no", "yes"))):
+        parts = read(source)
+        assert len(parts.train.rows) + len(parts.test.rows) == 20
+        assert tuple(map(str, parts.train.corpus.classes)) == classes
+    strings = named | {"target": ["a", "b"] * 10}
+    assert read(strings).train.corpus.classes == ("a", "b")

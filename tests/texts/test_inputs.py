@@ -337,6 +337,11 @@ BROUGHT = {
         "mine.txt",
         "".join(f"__label__{w} {t}\n" for t, w in zip(TEXTS, WORDS, strict=True)),
     ),
+    "fastText's lines with tabs": lambda p: write(
+        p,
+        "mine.txt",
+        "".join(f"__label__{w}\t{t}\n" for t, w in zip(TEXTS, WORDS, strict=True)),
+    ),
     "lists of tokens": lambda _: {
         "text": [text.split() for text in TEXTS],
         "label": WORDS,

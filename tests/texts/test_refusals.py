@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -167,6 +168,9 @@ def test_options_are_told_as_the_shell_has_them(tmp_path):
         main(["report", str(tmp_path / "m.csv")])
     told = in_shell("say groups='user' or min_count=3; `import x`")
     assert told == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
+    told = in_shell("""say `import x; x.read("it's.pkl").to_csv('mine.csv')`""")
+    _, _, line = shlex.split(told.removeprefix("say `").removesuffix("`"))
+    assert line == """import x; x.read("it's.pkl").to_csv('mine.csv')"""
 
 
 def test_columns_are_named_by_their_places(tmp_path, capsys):
