@@ -595,6 +595,7 @@ def test_vocab_is_a_tuple_of_its_tokens():
     assert vocab.classes == ("x", "y") and Vocab(["a"]).classes is None
     again = pickle.loads(pickle.dumps(vocab))
     assert again == vocab and again.classes == vocab.classes and again.index("b") == 1
+    assert repr(Vocab(list("abcde"))) == "Vocab(5 tokens: 'a', 'b', 'c', 'd', 'e')"
     assert (
         repr(Vocab(list("abcdef"))) == "Vocab(6 tokens: 'a', 'b', 'c', 'd', 'e', ...)"
     )

@@ -34,7 +34,7 @@ MODULES = {
     "attnsel/model.py": "model thresholds",
     "attnsel/train.py": "train checkpoint thresholds",
     "attnsel/learners.py": "train distributed threads thresholds",
-    "attnsel/tokens.py": "corpus encoding inputs",
+    "attnsel/tokens.py": "corpus encoding inputs leaks_by_hand model",
     "attnsel/checks.py": "checks thresholds",
     "attnsel/progress.py": "progress",
     "attnsel/evidence/*.py": "beyond_luck groups",

@@ -80,7 +80,7 @@ def _report(
 ) -> None:
     """Make a report and write it; places to write are looked at before the work."""
     from attnsel.reporting.report import report
-    from attnsel.reporting.writing import write_text
+    from attnsel.reporting.writing import free_place, write_text
 
     page, table = _places(given["source"], output, csv, force)
     if not quiet:
@@ -91,15 +91,18 @@ def _report(
     given["text"] = texts[0] if len(texts) == 1 else texts
     given["tokenize"] = _function(given["tokenize"])
     found = report(**given)
+    written = []
     if page is None:
         print(found.html(), flush=True)
     else:
-        write_text(page, found.html())
+        # Another run may have written there meanwhile.
+        written.append(free_place(page, force=force))
+        write_text(written[-1], found.html())
     if table is not None:
-        write_text(table, found.table().to_csv(index=False))
+        written.append(free_place(table, force=force))
+        write_text(written[-1], found.table().to_csv(index=False))
     if not quiet and page is not None:
-        print(page)
-        print(found)
+        print(*written, found, sep="\n")
 
 
 def _places(

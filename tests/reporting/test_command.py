@@ -101,6 +101,24 @@ def test_a_page_and_a_table_take_the_places_of_others_only_by_force(asked, tmp_p
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_a_page_that_was_written_meanwhile_is_kept_and_each_file_is_told(
+    asked, tmp_path, monkeypatch, capsys
+):
+    page, table = tmp_path / "page.html", tmp_path / "all.csv"
+
+    def slowly(**given):
+        page.write_text("of another run")
+        table.write_text("of another run")
+        return Told()
+
+    monkeypatch.setattr(report_module, "report", slowly)
+    main(["report", "mine.csv", "--output", str(page), "--csv", str(table)])
+    assert page.read_text() == table.read_text() == "of another run"
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == [str(tmp_path / "page-2.html"), str(tmp_path / "all-2.csv")]
+    assert (tmp_path / "page-2.html").read_text() == "<!doctype html>\n"
+
+
 def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
     asked, monkeypatch, capsys
 ):
