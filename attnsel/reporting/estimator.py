@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -29,7 +30,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         lr: its learning rate.
         min_count: as in `Corpus.from_texts`, None for one that suits the texts.
         tokenize: a function that splits a text; None for words.
-        random_state: seed of the initial parameters.
+        random_state: seed of the initial parameters, a generator of seeds, or None for
+            another one each time.
 
     Attributes:
         classes_: the labels, in order, (K,).
@@ -44,7 +46,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         lr: float = 0.02,
         min_count: int | None = None,
         tokenize: Tokenizer | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.dim = dim
         self.steps = steps
@@ -60,6 +62,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         and of fewer than two classes.
         """
         texts = _strings(X)
+        y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_consistent_length(texts, y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
@@ -79,10 +82,15 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
             len(corpus.vocab),
             self.dim,
             n_classes=len(self.classes_),
-            seed=self.random_state,
+            seed=self._seed(),
         )
         fit(self.model_, corpus, steps=self.steps, lr=self.lr)
         return self
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
 
     @torch.no_grad()
     def predict_proba(self, X: Iterable[str]) -> np.ndarray:

@@ -126,7 +126,7 @@ def report(
             group counts once and is learned from or held out as a whole.
         limit: greatest number of texts of a split to look at, a random sample that
             takes evenly from the classes while they last.
-        rate: the promised rate of false finds, in (0, 1).
+        rate: the promised rate of false finds, above 0 and at most .99.
         min_count: least number of occurrences of the tokens that a model is trained
             on, as in `Corpus.from_texts`; evidence are all tokens in two texts or more.
         tokenize: as in `Corpus.from_texts`: a function that splits a text.
@@ -136,7 +136,7 @@ def report(
     of groups that are not one a row, of fewer than ten distinct texts, or of a Corpus
     without texts.
     """
-    check_number("rate", rate, 0, 1)
+    check_number("rate", rate, above=0, most=0.99)
     check_number("min_count", min_count, 1, integer=True, optional=True)
     check_number("seed", seed, 0, integer=True)
     log.info("reading")

@@ -140,7 +140,7 @@ def read_parts(
     near = near_copies(distinct)
     is_test = kept["held out"].to_numpy()[places]
     seen = is_test & np.isin(near, near[~is_test])
-    _check_sides(is_test, seen, n_tables=len(tables))
+    _check_sides(is_test, seen, distinct, n_tables=len(tables))
     held = kept["held out"].to_numpy()
     copied = int((held & ~held[copies]).sum())
     names = kept["group"].to_numpy()[places]
@@ -177,7 +177,9 @@ def too_few(n: int) -> ValueError:
     return ValueError(f"source: {n} distinct {noun}; expected {FEWEST} or more")
 
 
-def _check_sides(is_test: np.ndarray, seen: np.ndarray, n_tables: int) -> None:
+def _check_sides(
+    is_test: np.ndarray, seen: np.ndarray, corpus: Corpus, n_tables: int
+) -> None:
     """Raise a ValueError if there is nothing to learn from, or to hold out."""
     if len(is_test) < 2:
         raise too_few(len(is_test))
@@ -185,6 +187,13 @@ def _check_sides(is_test: np.ndarray, seen: np.ndarray, n_tables: int) -> None:
         raise ValueError(
             "source: each text of the split test copies, or nearly, one to learn from; "
             "give the training split alone, of which a fifth is held out"
+        )
+    learned, held = (set(corpus.targets[mask].tolist()) for mask in (~is_test, is_test))
+    if held and learned.isdisjoint(held):
+        names = [str(corpus.classes[k]) for k in sorted(held)]
+        raise ValueError(
+            f"labels: in the split test there are {shortened(names, SHOWN)} alone, of "
+            "which there is none to learn from; give the training split alone"
         )
 
 

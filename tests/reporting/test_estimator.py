@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import check_estimator
@@ -92,3 +92,21 @@ def test_it_is_a_classifier_of_texts():
     assert (taken.string, taken.one_d_array, taken.two_d_array) == (True, True, False)
     usual = {"dim": 64, "steps": 30, "lr": 0.02, "min_count": None, "tokenize": None}
     assert AttentionTextClassifier().get_params() == usual | {"random_state": 0}
+
+
+def test_seeds_and_labels_come_as_scikit_learn_has_them():
+    texts, labels = ["a b", "a b b", "a c", "a"], ["yes", "no", "yes", "yes"]
+
+    def learned(seed, y=labels):
+        model = AttentionTextClassifier(3, 2, min_count=1, random_state=seed)
+        return model.fit(texts, y).model_.embeddings
+
+    assert learned(np.int64(3)).equal(learned(3))
+    generator = np.random.RandomState(3)
+    first, second = learned(generator), learned(generator)
+    assert not first.equal(second)
+    assert first.equal(learned(np.random.RandomState(3)))
+    assert not learned(None).equal(learned(None))
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        column = learned(3, np.array(labels)[:, None])
+    assert column.equal(learned(3))

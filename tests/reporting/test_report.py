@@ -209,8 +209,11 @@ def test_a_class_a_row_and_a_rate_out_of_range_are_told():
     assert fact(told, "Nearly a class a row").amiss
     assert told.model is None
     assert "Nearly a class a row" in told.html()
-    with pytest.raises(ValueError, match="rate"):
-        attnsel.report(table, rate=2)
+    for rate in (0, 0.991, 1):
+        with pytest.raises(ValueError, match="rate: expected .* above 0 to 0.99"):
+            attnsel.report(table, rate=rate)
+    for rate in (1e-9, 0.99):
+        attnsel.report(table, rate=rate)
 
 
 @pytest.mark.weekly

@@ -205,3 +205,14 @@ def test_a_bunch_has_no_test_split():
         assert tuple(map(str, parts.train.corpus.classes)) == classes
     strings = named | {"target": ["a", "b"] * 10}
     assert read(strings).train.corpus.classes == ("a", "b")
+
+
+def test_a_test_split_of_other_classes_is_told_of():
+    train = table([text(i) for i in range(14)])
+    held = [text(i) for i in range(14, 20)]
+    some = read({"train": train, "test": table(held, ["yes"] + ["-1"] * 5)})
+    assert len(some.test.rows) == 6
+    with pytest.raises(
+        ValueError, match="labels: in the split test there are -1 alone"
+    ):
+        read({"train": train, "test": table(held, ["-1"] * 6)})
