@@ -24,6 +24,7 @@ from attnsel.tokens import (
     Vocab,
     clean_text,
     fold,
+    pieces,
     split,
     split_all,
     split_with,
@@ -599,6 +600,16 @@ def test_vocab_is_a_tuple_of_its_tokens():
     assert (
         repr(Vocab(list("abcdef"))) == "Vocab(6 tokens: 'a', 'b', 'c', 'd', 'e', ...)"
     )
+
+
+def test_pieces_of_a_text_are_found_in_capitals_too():
+    texts = ["Good Film", "bad film", "Good Good"]
+    corpus = Corpus.from_texts(texts, [1, 0, 1], min_count=1, tokenize=str.split)
+    found = pieces("a  Good film. Good", corpus.vocab)
+    assert "".join(piece for piece, _ in found) == "a  Good film. Good"
+    good = corpus.vocab.index("Good")
+    assert found[2:] == [("Good", good), (" ", -1), ("film.", -1), (" ", -1), found[2]]
+    assert found[:2] == [("a", -1), ("  ", -1)]
 
 
 def test_vocab_misuse():
