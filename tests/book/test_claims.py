@@ -182,6 +182,12 @@ def test_knobs_say_what_was_changed(chapter, value, now, words):
     assert not said or said[0].startswith(f"Changed: {words}")
 
 
+def test_the_cell_of_the_knobs_tells_of_them_each_time_it_runs(chapter):
+    for _ in range(2):
+        (said,) = shown_by(lambda: knobs({"K": 2}, {"K": 1}))
+        assert said.startswith("Changed: K = 2")
+
+
 def test_a_setting_outside_the_range_is_a_sentence(chapter):
     words = "DIM is at least 8, or two rows may agree"
     assert shown_by(lambda: knobs({"DIM": 9}, {"DIM": 9}, {words: True})) == []

@@ -282,12 +282,42 @@ def test_a_right_function_is_there_in_the_next_chapter(capsys):
     with capture_output() as said:
         check("one-step-alpha", alpha_in_a_file)
     assert "It is kept in the folder my_functions." in str(said.outputs[0].data)
-    kept.write_text(kept.read_text().replace("alpha_in_a_file", "my_alpha"))
+    for wanted in ("alpha_in_a_file", "my_alpha"):
+        kept.write_text(kept.read_text().replace("alpha_in_a_file", wanted))
+        mine("one-step-alpha")
+        assert "your function is used" in capsys.readouterr().out
+    annotated = kept.read_text().replace("(corpus)", "(corpus: attnsel.Corpus)", 1)
+    kept.write_text(annotated)
     mine("one-step-alpha")
     assert "your function is used" in capsys.readouterr().out
     for broken in ("def my_alpha(corpus): return 0", "def my_alpha(", "my_alpha = 3"):
         kept.write_text(broken)
         assert mine("one-step-alpha") is solution
+
+
+def alpha_with_a_helper(corpus):
+    return alpha_in_a_file(corpus)
+
+
+def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
+    InteractiveShell.instance()
+    with capture_output() as said:
+        check("one-step-alpha", alpha_with_a_helper)
+    told = str(said.outputs[0].data)
+    assert "right on" in told and "It is kept" not in told
+    assert "as it needs what is in other cells" in told
+    mine("one-step-alpha")
+    assert "the package's function is used" in capsys.readouterr().out
+
+
+def test_each_folder_of_a_chapter_is_a_package():
+    folders = {path.parent for path in BOOK.glob("attnsel_book/chapters/*/*.py")}
+    bare = [path for path in folders if not (path / "__init__.py").exists()]
+    assert not bare, "without an __init__.py its exercises are not found"
+
+
+def test_each_exercise_has_its_terms():
+    assert set(NAMED) == set(exercises()), "add the terms of its hints to NAMED"
 
 
 ROW = [1, 2]

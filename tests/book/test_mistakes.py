@@ -1214,6 +1214,10 @@ SECOND["broken-winner"] = {
 }
 
 
+def test_each_exercise_has_its_mistakes_in_other_lines():
+    assert set(SECOND) == set(exercises()), "make its mistakes once more in SECOND"
+
+
 @by_name(sorted(SECOND))
 def test_a_mistake_made_in_other_lines_is_told_by_its_sentence(name):
     task = exercises()[name]

@@ -23,6 +23,7 @@ import yaml
 from test_knobs import KNOBS
 
 from attnsel import BundledCorpusWarning
+from attnsel.texts.hub import SOURCES
 from tools import execute
 from tools.colab import ADDRESS, CALLED
 from tools.measure_pages import words
@@ -659,6 +660,11 @@ def test_summary_changes_only_when_the_figures_do():
     assert "about 30 s" in execute.summary(21.0, 1.2e9, 83, first)
     assert "about 5 s" in execute.summary(4.0, 1.2e9, 83, first)
     assert "2.0 GB" in execute.summary(17.0, 2.0e9, 83, first)
+
+
+def test_each_source_of_the_hub_has_its_megabytes():
+    published = {name for name, source in SOURCES.items() if "hub" in source}
+    assert set(execute.DOWNLOADS) == published
 
 
 def test_download_counts_each_corpus_once():

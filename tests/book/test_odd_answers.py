@@ -311,3 +311,27 @@ def test_a_fault_is_told_with_the_mistake_that_explains_it(monkeypatch, mistake,
     (name, *_) = exercises()
     exercise = dataclasses.replace(exercises()[name], fault=lambda *_: None)
     assert checking._why(exercise, "it is -3", []) == told
+
+
+def test_an_answer_may_use_one_buffer_for_all_its_results():
+    exercise = exercises()["model-forward"]
+    buffers = {}
+
+    def answer(*given):
+        result = torch.as_tensor(exercise.solution(*given))
+        held = buffers.setdefault(result.shape, torch.empty_like(result))
+        return held.copy_(result)
+
+    assert judge(exercise, answer).state == "right"
+
+
+def test_an_answer_that_is_wrong_and_then_fails_is_told():
+    exercise, calls = exercises()["model-forward"], []
+
+    def answer(*given):
+        calls.append(given)
+        if len(calls) > 1:
+            raise KeyError("x")
+        return 2 + exercise.solution(*given)
+
+    assert judge(exercise, answer).state == "wrong"

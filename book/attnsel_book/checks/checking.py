@@ -9,6 +9,7 @@ import copy
 import functools
 import html
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import textwrap
@@ -119,7 +120,8 @@ def exercises() -> dict[str, Exercise]:
     """Return all exercises of the book by name."""
     package = importlib.import_module("attnsel_book.chapters")
     for chapter in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(f"{chapter.name}.exercises")
+        if importlib.util.find_spec(f"{chapter.name}.exercises"):
+            importlib.import_module(f"{chapter.name}.exercises")
     return _EXERCISES
 
 
@@ -306,7 +308,11 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     is_right = verdict.state == "right"
     used = USED[is_right]
     if is_right and keep(name, mine):
-        used += f" It is kept in the folder {FOLDER}."
+        again = kept(name, exercise.solution.__name__)
+        if again is not None and judge(exercise, again).state == "right":
+            used += f" It is kept in the folder {FOLDER}."
+        else:
+            used += " Later chapters cannot use it, as it needs what is in other cells."
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     if verdict.example:

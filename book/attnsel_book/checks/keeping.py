@@ -26,14 +26,16 @@ def keep(name: str, function: Callable[..., Any]) -> bool:
 
 
 def kept(name: str, function: str) -> Callable[..., Any] | None:
-    """Return the function that a file holds under its name, or None.
+    """Return the function that a file holds, by its name or as the only one, or None.
 
     It sees `np`, `torch` and `attnsel`; whatever else it needs it has to import.
     """
     try:
         source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
         names: dict[str, Any] = {"np": np, "torch": torch, "attnsel": attnsel}
+        imported = len(names) + 1  # and the built-in names
         exec(compile(source, f"{name}.py", "exec"), names)
     except Exception:  # there is no file, or its owner has changed it
         return None
-    return names.get(function)
+    defined = list(names.values())[imported:]
+    return names.get(function, defined[0] if len(defined) == 1 else None)
