@@ -272,6 +272,8 @@ def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
         )
         parts.append(part)
     rows = pd.concat(parts, ignore_index=True)
+    if groups is None:
+        return rows
     is_blank = rows["group"].astype(str).str.strip() == ""
     return rows.assign(group=rows["group"].mask(is_blank, None))
 

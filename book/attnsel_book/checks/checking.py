@@ -308,8 +308,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     is_right = verdict.state == "right"
     used = USED[is_right]
     if is_right and keep(name, mine):
-        again = kept(name, exercise.solution.__name__)
-        if again is not None and judge(exercise, again).state == "right":
+        if _right_and_kept(exercise) is not None:
             used += f" It is kept in the folder {FOLDER}."
         else:
             used += " Later chapters cannot use it, as it needs what is in other cells."
@@ -327,6 +326,14 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     return in_form(mine, exercise.returns) if is_right else exercise.solution
 
 
+def _right_and_kept(exercise: Exercise) -> Callable[..., Any] | None:
+    """Return the function that a later chapter finds, None where none is right."""
+    function = kept(exercise.name, exercise.solution.__name__)
+    if function is None or judge(exercise, function).state != "right":
+        return None
+    return function
+
+
 def mine(name: str) -> Callable[..., Any]:
     """Return what the reader wrote for an exercise of another chapter.
 
@@ -334,8 +341,8 @@ def mine(name: str) -> Callable[..., Any]:
     the line that is printed says so. A ValueError says that there is no such exercise.
     """
     exercise = _find(name)
-    function = kept(name, exercise.solution.__name__)
-    if function is None or judge(exercise, function).state != "right":
+    function = _right_and_kept(exercise)
+    if function is None:
         print(f"{name}: the package's function is used, as none of yours was kept")
         return exercise.solution
     print(f"{name}: your function is used, from the folder {FOLDER}")

@@ -33,9 +33,9 @@ def kept(name: str, function: str) -> Callable[..., Any] | None:
     try:
         source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
         names: dict[str, Any] = {"np": np, "torch": torch, "attnsel": attnsel}
-        imported = len(names) + 1  # and the built-in names
+        before = {*names, "__builtins__"}
         exec(compile(source, f"{name}.py", "exec"), names)
     except Exception:  # there is no file, or its owner has changed it
         return None
-    defined = list(names.values())[imported:]
+    defined = [value for key, value in names.items() if key not in before]
     return names.get(function, defined[0] if len(defined) == 1 else None)
