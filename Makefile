@@ -151,7 +151,6 @@ serve: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff format --check --line-length 100 book/*.ipynb
 	$(BIN)/mypy
 
 clean:
