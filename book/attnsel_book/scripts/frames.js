@@ -1,4 +1,5 @@
 // A slider and a button that go through frames.
+/* global clean, on, tips */
 function frames(root, {title}) {
   const all = [...root.children], last = all.length - 1;
   root.insertAdjacentHTML("afterbegin", `<div class="bar"><label>${clean(title)}

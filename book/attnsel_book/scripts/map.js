@@ -1,5 +1,6 @@
 // A scatter of tokens whose axes are chosen and whose points are named on demand. With
 // a slider, columns are lines: numbers before a step, and their change by its size.
+/* global clean, on, onKeys, round, unpack */
 function map(root, data) {
   const {title, tokens, columns, log, colours, groups, classes, slider} = data;
   const labels = columns.map(([label]) => label), [name, least, most] = slider || [""];

@@ -1,4 +1,5 @@
 // The flow on p in the plane: words and the start are dragged, the rest follows.
+/* global clean, on, onKeys */
 
 const dot = ([a, b], [c, d]) => a * c + b * d;
 const minus = ([a, b], [c, d]) => [a - c, b - d];

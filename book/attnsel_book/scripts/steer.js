@@ -1,4 +1,5 @@
 // A review of a few words and one p to drag, until the review is read rightly.
+/* global clean, on, onKeys */
 
 // Attention on each word and the logit, for a p in the plane.
 function reading({places, values}, p) {

@@ -1,4 +1,5 @@
 // A text read as one types: its tokens, their attention and values, and the logit.
+/* global clean, on, round, tips, unpack */
 
 // As `attnsel.tokens` has it: Python's \w is letters, numbers and _, and its \s this.
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
