@@ -84,7 +84,7 @@ test-bundled: $(READY)
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.runner_table \
-		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_knobs.py
+		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_settings.py
 
 colab-environment: $(COLAB)/.ready
 

@@ -4,9 +4,11 @@ from attnsel.checks import require
 
 require("book", "IPython", "ipywidgets", "matplotlib", "sklearn")
 
+from attnsel_book.chapter import in_vocabulary as in_vocabulary
+from attnsel_book.chapter import settings as settings
+from attnsel_book.chapter import stop_unless as stop_unless
 from attnsel_book.claims import claim as claim
 from attnsel_book.claims import glue as glue
-from attnsel_book.claims import knobs as knobs
 from attnsel_book.data import authors as authors
 from attnsel_book.data import step_sweep as step_sweep
 from attnsel_book.data import stored as stored

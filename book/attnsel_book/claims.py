@@ -1,123 +1,28 @@
-"""What a chapter says to the page: its knobs, checked claims, numbers for the prose."""
+"""What a chapter says to the page: checked claims, and numbers for the prose."""
 
 import html
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 from IPython.display import display
 
-from attnsel.corpus import Corpus
+from attnsel_book.chapter import (
+    PARTLY,
+    STORED,
+    is_the_books_run,
+    origin,
+    say_what_is_changed,
+)
+from attnsel_book.provenance import Origin
 
 # Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
 # parts of all lines stand below each other, on a phone the last three wrap.
 _LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
 _WORDS = "flex:1 1 18em;text-align:left"
-_WHOLE = "white-space:nowrap;font-variant-numeric:tabular-nums;flex:0 1 "
+_PART = "white-space:nowrap;font-variant-numeric:tabular-nums;flex:0 1 "
 _WIDTHS = {"measured": "6em;text-align:right", "bound": "15em", "by": "5em"}
-_NOTE = "border-left:.25em solid #d08700;padding:.25em .75em;line-height:1.5"
-_OTHER_RUN = (
-    "The text of this page describes the book's run. Below, claims are observations,"
-    " and the numbers that the text mentions are shown where they arise."
-)
-
-
-@dataclass
-class _Settings:
-    """The knobs of the chapter that runs in this process.
-
-    Attributes:
-        chapter: its names, as they are now.
-        book: the book's value of each knob.
-        shown: what was last said of knobs that were turned.
-    """
-
-    chapter: Mapping[str, Any]
-    book: Mapping[str, Any]
-    shown: str = ""
-
-
-_settings = _Settings({}, {})
-
-
-def knobs(
-    chapter: Mapping[str, Any],
-    book: Mapping[str, Any],
-    ranges: Mapping[str, bool] | None = None,
-) -> None:
-    """Take note of the book's settings, and say in a sentence which have been changed.
-
-    Where all knobs are as in the book, a `claim` is a test and nothing is displayed.
-    Once one is turned, claims are observations and `glue` shows what it stores.
-
-    Args:
-        chapter: the names of the chapter, `globals()`; the knobs are read from it.
-        book: the value of each knob in the book.
-        ranges: by the words that say what a knob has to be, and why, whether it is.
-    """
-    _settings.chapter = chapter
-    _settings.book = book
-    _settings.shown = ""
-    outside = [words for words, holds in (ranges or {}).items() if not holds]
-    lines = [f"Outside the range of this chapter: {words}." for words in outside]
-    if lines:
-        _note(lines)
-    _say_what_was_turned()
-
-
-def _say_what_was_turned() -> None:
-    """Display which knobs differ from the book's, if that has not been said yet."""
-    turned = ", ".join(_turned())
-    if turned != _settings.shown:
-        _settings.shown = turned
-        if turned:
-            _note([f"Changed: {turned}.", _OTHER_RUN])
-
-
-def _turned() -> Iterator[str]:
-    """Yield each knob that differs from the book's, with both values."""
-    for name, value in _settings.book.items():
-        now = _settings.chapter.get(name)
-        if not _equal(now, value):
-            yield f"{name} = {_short(now)} (in the book {_short(value)})"
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Return whether two values of a knob are equal, whatever they are."""
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other
-    return repr(one) == repr(other)
-
-
-def _short(value: Any) -> str:
-    """Return a value as written in code, or its type if that is long."""
-    text = repr(value)
-    is_short = len(text) <= 80 and "\n" not in text
-    return text if is_short else f"a {type(value).__name__}"
-
-
-def _note(lines: list[str]) -> None:
-    """Display sentences that a reader should not miss."""
-    page = "<br>".join(map(html.escape, lines))
-    page = f'<div class="attnsel-knobs" role="note" style="{_NOTE}">{page}</div>'
-    display({"text/plain": " ".join(lines), "text/html": page}, raw=True)
-
-
-def _stands_in(value: Any) -> bool:
-    """Return whether a value is, or holds, the corpus that stands in for a real one."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    held = value if isinstance(value, list | tuple) else [value]
-    return any(isinstance(x, Corpus) and x.name == "bundled" for x in held)
-
-
-def _is_the_books_run() -> bool:
-    """Return whether all knobs are as in the book, and all data are real."""
-    if any(_turned()):
-        return False
-    return not any(_stands_in(value) for value in list(_settings.chapter.values()))
 
 
 def claim(
@@ -129,29 +34,40 @@ def claim(
     below: float | None = None,
     equals: float | None = None,
     paper: bool = False,
-    applies: bool = True,
+    when: Mapping[str, bool] | None = None,
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
 
-    Just one bound is given: the closed interval that the value lies in, what it exceeds
-    or stays under, or, for counts, what it equals. It is the `paper` or else this book
-    that says so. The metadata of the output have it for programs: a "claim" of
-    "statement", "measured", "bound", "by", as shown, and "id", the anchor of the line.
+    Exactly one bound is given: the closed interval that contains the value, what it
+    exceeds or stays under, or, for counts, what it equals. The metadata of the output
+    have a "claim" of "statement", "measured", "bound", "by", as shown, and "id", the
+    anchor of the line.
 
-    That is at the book's settings. Where a knob is turned, or generated reviews stand
-    in for real ones, it is an observation: the line says what is seen here and what was
-    expected of the book's run, with a dash in place of the check mark if that is not
-    the case. Nothing is raised then, whatever the value is.
+    That is at the book's settings. Where a setting is changed, or generated reviews
+    replace real ones, the line is an observation, and nothing is raised. It says what
+    is seen here and what is expected of the book's run, with a dash in place of the
+    check mark if that is not the case; or that the value is one of the book's stored
+    run; or which condition does not hold here, so that nothing follows.
+
+    Args:
+        statement: what is claimed, in words.
+        value: what was measured; what is no number counts as nan.
+        between: the closed interval that contains the value.
+        above: what the value exceeds.
+        below: what the value stays under.
+        equals: what the value is.
+        paper: whether the paper claims it, not this book.
+        when: for each condition of the claim, in words, whether it holds.
 
     Raises:
-        AssertionError: if the value is elsewhere, or no finite number, in the book's
-            run.
+        AssertionError: in the book's run, if a condition does not hold, or the value
+            is elsewhere or not finite.
         ValueError: if not exactly one bound is given.
     """
     given = sum(bound is not None for bound in (between, above, below, equals))
     if given != 1:
-        wanted = "exactly one of between=, above=, below= and equals="
-        raise ValueError(f"claim {statement!r}: give {wanted}, not {given}")
+        expected = "exactly one of between=, above=, below= and equals="
+        raise ValueError(f"claim {statement!r}: give {expected}, not {given}")
     x = _number(value)
     if between is not None:
         holds, bound = between[0] <= x <= between[1], "between {:g} and {:g}"
@@ -163,26 +79,41 @@ def claim(
     else:
         holds, bound = x == equals, f"exactly {equals:g}"
     holds = holds and math.isfinite(x)
-    is_test = applies and _is_the_books_run()
-    if is_test and not holds:
-        raise AssertionError(f"{statement} fails: {x:.4g} is not {bound}")
+    missing = [words for words, is_so in (when or {}).items() if not is_so]
     measured = f"{x:.4g}" if equals is None else f"{x:g}"
     line = {
         "statement": statement,
-        "measured": measured if is_test else f"here {measured}",
-        "bound": bound if is_test else f"in the book {bound}",
+        "measured": measured,
+        "bound": bound,
         "by": "the paper" if paper else "this book",
         "id": f"claim-{sha256(statement.encode()).hexdigest()[:8]}",
     }
-    _say_what_was_turned()
-    _show_claim(line, "✓" if holds else "–")
+    mark = "✓" if holds else "–"
+    if is_the_books_run():
+        if missing or not holds:
+            why = (
+                f"{missing[0]} does not hold" if missing else f"{x:.4g} is not {bound}"
+            )
+            raise AssertionError(f"{statement} fails: {why}")
+    elif missing:
+        words = f"the condition does not hold here: {' and '.join(missing)}"
+        mark, line = "·", line | {"measured": "", "bound": words, "by": ""}
+    else:
+        line |= {"bound": f"in the book {bound}"}
+        if Origin.STORED in (found := origin("claim")):
+            mark = "·"
+            line |= {"note": PARTLY if Origin.LIVE in found else STORED}
+        else:
+            line |= {"measured": f"here {measured}"}
+    say_what_is_changed()
+    _show_claim(line, mark)
 
 
 def _show_claim(line: Mapping[str, str], mark: str) -> None:
-    """Display the line of a claim."""
+    """Display the line of a claim; one that rests on a stored run is folded."""
     parts = ""
     for name, width in _WIDTHS.items():
-        style = f'class="{name}" style="{_WHOLE}{width}"'
+        style = f'class="{name}" style="{_PART}{width}"'
         parts += f"<span {style}>{html.escape(line[name])}</span>"
     page = (
         f'<div class="attnsel-claim" id="{line["id"]}" style="{_LINE}">'
@@ -190,6 +121,11 @@ def _show_claim(line: Mapping[str, str], mark: str) -> None:
         f"{parts}</div>"
     )
     text = mark + " {statement}: {measured}, {bound} ({by})".format(**line)
+    text = text.replace(": , ", ": ").removesuffix(" ()")
+    if note := line.get("note"):
+        title = html.escape(f"{note[0].upper()}{note[1:]}: {line['statement']}")
+        page = f"<details><summary>{title}</summary>{page}</details>"
+        text = f"{text}; {note}"
     data = {"text/plain": text, "text/html": page}
     display(data, raw=True, metadata={"claim": line})
 
@@ -206,20 +142,19 @@ def glue(**values: str | float) -> None:
     """Store values under their names for the `{glue:text}` roles of the prose.
 
     The outputs have the form that MyST-NB reads, so that chapters run without it. In a
-    run that is not the book's they are visible, as the prose has the book's values.
+    run that is not the book's they are visible, since the prose has the book's values.
     """
-    _say_what_was_turned()
-    is_visible = not _is_the_books_run()
+    say_what_is_changed()
+    is_visible = not is_the_books_run()
     for name, value in values.items():
         text = value if isinstance(value, str) else f"{value:,}"
-        _record(name, text, is_visible)
-
-
-def _record(name: str, text: str, is_visible: bool) -> None:
-    """Store one text for the page, in the form that its engine reads."""
-    prefix = "application/papermill.record/"
-    data = {prefix + "text/plain": repr(text)}
-    if is_visible:
-        data["text/plain"] = f"{name.replace('_', ' ').replace('-', ' ')}: {text}"
-    metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
-    display(data, raw=True, metadata=metadata)
+        prefix = "application/papermill.record/"
+        data = {prefix + "text/plain": repr(text)}
+        if is_visible:
+            found = origin(name)
+            words = PARTLY if Origin.LIVE in found else STORED
+            note = f" ({words})" if Origin.STORED in found else ""
+            title = name.replace("_", " ").replace("-", " ")
+            data["text/plain"] = f"{title}: {text}{note}"
+        metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
+        display(data, raw=True, metadata=metadata)

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from attnsel_book.provenance import reads_stored
 
+
+@reads_stored
 def authors(table: str) -> dict[str, np.ndarray]:
     """Return a table of the authors' rebuttals as arrays by the name of the column.
 
@@ -17,10 +20,11 @@ def authors(table: str) -> dict[str, np.ndarray]:
     P(1|s) - P(0|s), "attention" and "value", the means of E_s p (or of p W E_s) and of
     E_s v; "class 2" and "class 4" have "x", the importance for the class, and "value".
     """
-    columns = _read("authors.json")[table]
+    columns = _json("authors.json")[table]
     return {name: np.array(x) for name, x in columns.items() if name != "what"}
 
 
+@reads_stored
 def step_sweep() -> pd.DataFrame:
     """Return what became of flows after steps of many sizes, one row a run.
 
@@ -32,13 +36,10 @@ def step_sweep() -> pd.DataFrame:
     altogether, and `all` right if none is in part. `run_steps.py` of
     the chapter on selection makes it.
     """
-    folder = resources.files("attnsel_book.chapters.selection")
-    with folder.joinpath("steps.csv").open(encoding="utf-8") as file:
-        runs = pd.read_csv(file)
-    return judged(runs)
+    return with_outcomes(stored("selection/steps"))
 
 
-def judged(runs: pd.DataFrame) -> pd.DataFrame:
+def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
     """Return runs and whether they lose one class altogether, or select everywhere."""
     shares = runs[["positive", "negative"]]
     fewer = shares.min(axis=1)
@@ -57,12 +58,21 @@ def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
     target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
 
 
+@reads_stored
 def stored(name: str) -> Any:
-    """Return what a JSON file of a chapter holds, such as "frozen/frozen"."""
-    return _read(f"chapters/{name}.json")
+    """Return what a file of a chapter contains, such as "frozen/frozen".
+
+    A JSON file gives lists and dictionaries, a CSV file a data frame.
+    """
+    folder = resources.files("attnsel_book.chapters")
+    table = folder.joinpath(f"{name}.csv")
+    if table.is_file():
+        with table.open(encoding="utf-8") as file:
+            return pd.read_csv(file)
+    return _json(f"chapters/{name}.json")
 
 
-def _read(path: str) -> Any:
-    """Return what a JSON file of the book's package holds."""
+def _json(path: str) -> Any:
+    """Return what a JSON file of the book's package contains."""
     file = resources.files("attnsel_book").joinpath(path)
     return json.loads(file.read_text(encoding="utf-8"))

@@ -14,7 +14,9 @@ from nbval.plugin import get_sanitize_patterns
 
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
-from attnsel_book import claim, glue, knobs, name_tokens
+from attnsel_book import claim, claims, glue, name_tokens, stop_unless, stored
+from attnsel_book.chapter import Stop, in_vocabulary, start
+from attnsel_book.provenance import Origin
 
 BOUNDS = [
     (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),
@@ -48,11 +50,13 @@ def test_a_true_claim_is_one_line(value, bound, measured, words, paper):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
-def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
+def test_chapters_compare_all_of_a_claim_but_what_was_measured(
+    kind, chapter, monkeypatch
+):
     """The patterns of nbval hide the measured value of an inexact claim only."""
     text = (Path(__file__).parents[1] / "nbval.cfg").read_text(encoding="utf-8")
     patterns = get_sanitize_patterns(text)
-    assert len(patterns) == 6
+    assert len(patterns) == 8
 
     def compared(value, statement="From: 1, above 0", **settings):
         text = shown(statement, value, **settings)[0][kind]
@@ -71,9 +75,15 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
         assert compared(1, **bound) != compared(1, "Of: 1, above 0", **bound)
         assert compared(1, **bound) != compared(1, paper=True, **bound)
     assert compared(3, equals=3) != compared(4, equals=4)
-    # On generated reviews, where a claim is an observation.
+    # On generated reviews, where a claim is an observation, or of a stored run.
+    generated = Corpus.from_tokens([[0], [0]], [0, 1], Vocab(["a"]), name="bundled")
     for bound in ({"between": (0, 9)}, {"above": 2}, {"equals": 3}):
-        assert compared(3, applies=False, **bound) == compared(3, **bound)
+        chapter["corpus"] = None
+        here = compared(3, **bound)
+        chapter["corpus"] = generated
+        for origin in (Origin.PLAIN, Origin.STORED, Origin.STORED | Origin.LIVE):
+            monkeypatch.setattr(claims, "origin", lambda _, found=origin: found)
+            assert compared(3, **bound) == here
 
 
 @pytest.mark.parametrize(
@@ -104,13 +114,18 @@ def test_only_an_interval_holds_its_ends():
                 claim("a", end, **{bound: end})
 
 
+def free(_):
+    """Return no condition on settings."""
+    return {}
+
+
 @pytest.fixture
 def chapter():
-    """The names of a chapter whose knob is as in the book, and no chapter after it."""
+    """The names of a chapter at the book's settings, and no chapter after it."""
     names = {"SEED": 0}
-    shown_by(lambda: knobs(names, {"SEED": 0}))
+    shown_by(lambda: start(names, {"SEED": 0}, free))
     yield names
-    shown_by(lambda: knobs({}, {}))
+    shown_by(lambda: start({}, {}, free))
 
 
 def shown_by(call):
@@ -134,7 +149,7 @@ def test_what_is_no_number_fails_in_the_book_and_is_shown_elsewhere(chapter, val
     assert re.match(r"– a: here (nan|inf), in the book below 9 \(this", seen)
 
 
-def test_a_claim_is_an_observation_once_a_knob_is_turned(chapter):
+def test_a_claim_is_an_observation_once_a_setting_is_changed(chapter):
     assert shown_by(lambda: claim("a", 1, equals=1)) == [
         "✓ a: 1, exactly 1 (this book)"
     ]
@@ -170,30 +185,151 @@ def test_generated_reviews_make_observations_of_claims(chapter, where):
         ([1, 2], [1, 2, 3], "K = [1, 2, 3] (in the book [1, 2])"),
         (None, 40, "K = 40 (in the book None)"),
         ("imdb", pd.DataFrame({"text": ["a"]}), "K = a DataFrame (in the book 'imdb')"),
-        ({"n": 1}, {"n": 2}, "K = {'n': 2} (in the book {'n': 1})"),
-        (1, 78 * "a", f"K = '{78 * 'a'}' (in the book 1)"),  # 80 letters as written
-        (1, 79 * "a", "K = a str (in the book 1)"),
+        ({"n": 400}, {"n": 402}, "K = {'n': 402} (in the book {'n': 400})"),
+        ("b", 78 * "a", f"K = '{78 * 'a'}' (in the book 'b')"),  # 80 letters as written
+        ("b", 79 * "a", "K = a str (in the book 'b')"),
         ((1, 2), np.arange(9), "K = array([0, 1, 2, 3, 4, 5, 6, 7, 8]) (in the book"),
     ],
 )
-def test_knobs_say_what_was_changed(chapter, value, now, words):
-    said = shown_by(lambda: knobs({"K": now}, {"K": value}))
+def test_settings_say_what_was_changed(chapter, value, now, words):
+    said = shown_by(lambda: start({"K": now}, {"K": value}, free))
     assert len(said) == (words is not None)
     assert not said or said[0].startswith(f"Changed: {words}")
 
 
-def test_the_cell_of_the_knobs_tells_of_them_each_time_it_runs(chapter):
+def test_the_cell_of_the_settings_displays_them_each_time_it_runs(chapter):
     for _ in range(2):
-        (said,) = shown_by(lambda: knobs({"K": 2}, {"K": 1}))
+        (said,) = shown_by(lambda: start({"K": 2}, {"K": 1}, free))
         assert said.startswith("Changed: K = 2")
 
 
 def test_a_setting_outside_the_range_is_a_sentence(chapter):
     words = "DIM is at least 8, or two rows may agree"
-    assert shown_by(lambda: knobs({"DIM": 9}, {"DIM": 9}, {words: True})) == []
-    outside, changed = shown_by(lambda: knobs({"DIM": 4}, {"DIM": 9}, {words: False}))
+    assert (
+        shown_by(lambda: start({"DIM": 9}, {"DIM": 9}, lambda s: {words: s.DIM >= 8}))
+        == []
+    )
+    outside, changed = shown_by(
+        lambda: start({"DIM": 4}, {"DIM": 9}, lambda s: {words: s.DIM >= 8})
+    )
     assert outside == f"Outside the range of this chapter: {words}."
     assert changed.startswith("Changed: DIM = 4 (in the book 9).")
+
+
+def cells(*sources, names):
+    """Run cells in a shell with these names; return the texts that each displays."""
+    shell = InteractiveShell.instance()
+    shell.user_ns.update(names)
+    found = []
+    for source in sources:
+        with capture_output() as captured:
+            shell.run_cell(source)
+        assert captured.stderr == ""
+        found.append([output.data["text/plain"] for output in captured.outputs])
+        found[-1] += captured.stdout.splitlines()
+    return found
+
+
+BEGIN = """# settings
+DIM = 4
+start(globals(), {"DIM": 9}, lambda s: {"DIM is at least 8, or rows agree": s.DIM >= 8})
+settings("this line marks the cell")"""
+TOOLS = {
+    "start": start,
+    "settings": lambda _: None,
+    "stop_unless": stop_unless,
+    "in_vocabulary": in_vocabulary,
+    "claim": claim,
+    "glue": glue,
+    "stored": stored,
+    "pd": pd,
+}
+
+
+@pytest.mark.parametrize(
+    ("last", "why"),
+    [
+        ("stop_unless(DIM > 5, 'no value gap is left; take more')", "no value gap"),
+        ("WORD = 'gret'; WORDS = ['great', 'a']", None),
+        ("1 / 0", "DIM is at least 8, or rows agree (ZeroDivisionError: division"),
+    ],
+)
+def test_a_chapter_stops_with_a_sentence_and_later_cells_do_nothing(chapter, last, why):
+    first, stopping, later, again, after = cells(
+        BEGIN, last, "1 / 0", BEGIN, "print(DIM)", names=TOOLS
+    )
+    assert first[0] == (
+        "Outside the range of this chapter: DIM is at least 8, or rows agree."
+    )
+    if why is None:
+        assert stopping == []
+        (said,) = later
+        assert said.startswith("The chapter stops here: DIM is at least 8")
+    else:
+        (said,) = stopping
+        assert said.startswith(f"The chapter stops here: {why}")
+        assert later == []
+    assert (again, after) == (first, ["4"])
+
+
+@pytest.mark.parametrize(
+    ("book", "now", "why"),
+    [
+        (9, "many", "DIM = 'many' is no number; in the book it is 9"),
+        (9, math.nan, "DIM = nan is no number; in the book it is 9"),
+        (9, 1.5, "DIM = 1.5 is no whole number; in the book it is 9"),
+        (9, 0, "DIM = 0 is below 1; in the book it is 9"),
+        (0.1, -1, "DIM = -1 is below 0; in the book it is 0.1"),
+        (None, 0, "DIM = 0 is below 1; in the book it is None"),
+        ([1, 2], [], "DIM = [] is not a list of values; give at least one"),
+        (range(2), ["a"], "DIM[0] = 'a' is no number; in the book it is 0"),
+        ({"n": 80}, {"m": 3}, "DIM = {'m': 3} is not a table of n; keep these names"),
+        ({"n": 80}, {"n": 0}, "DIM['n'] = 0 is below 1; in the book it is 80"),
+        ({"n": 80}, {"n": 3}, "no corpus has the sizes DIM, because n: "),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_stops_the_chapter(chapter, book, now, why):
+    with pytest.raises(Stop, match=re.escape(why)):
+        start({"DIM": now}, {"DIM": book}, free)
+
+
+def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
+    chapter["SEED"] = "gret"
+    with pytest.raises(Stop, match="SEED = 'gret' does not .* for example great"):
+        in_vocabulary(Vocab(["great", "bad"]), "SEED")
+    chapter["SEED"] = "bad"
+    in_vocabulary(Vocab(["great", "bad"]), "SEED")
+
+
+def test_a_line_on_a_stored_result_is_no_observation(chapter):
+    _, stored_only, both, number, table = cells(
+        "start(globals(), {'DIM': 9}, lambda s: {}); DIM = 4",
+        "runs = pd.DataFrame(stored('own_texts/leaks')).iloc[:, -1:]\n"
+        "for most in [len(runs)]:\n    claim('rows', most, above=1)",
+        "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",
+        "glue(rows_read=len(runs), dim=DIM)",
+        "runs",
+        names=TOOLS | {"DIM": 4},
+    )
+    claimed = "· rows: 51, in the book above 1 (this book)"
+    assert stored_only[-1] == f"{claimed}; the book's stored run, not run here"
+    assert both == [
+        "· more: 47, in the book above 1 (this book); rests on the book's stored run"
+    ]
+    assert number == [
+        "rows read: 51 (the book's stored run, not run here)",
+        "dim: 4",
+    ]
+    assert "The book's stored run, not run here." in table
+
+
+def test_where_a_condition_fails_no_conclusion_is_drawn(chapter):
+    when = {"a value gap is left": False, "n > 3": True}
+    with pytest.raises(AssertionError, match="a value gap is left does not hold"):
+        claim("Theorem", 1, equals=1, paper=True, when=when)
+    chapter["SEED"] = 1
+    _, line = shown_by(lambda: claim("Theorem", 1, equals=1, paper=True, when=when))
+    assert line == "· Theorem: the condition does not hold here: a value gap is left"
 
 
 @pytest.mark.parametrize("name", ["n_steps", "n-steps"])

@@ -21,10 +21,10 @@ from tried import NAMES, by_name, of_each, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.checks import calling, check, hint, mine, solution
-from attnsel_book.checks.cases import corpora, models
-from attnsel_book.checks.checking import exercise, exercises, judge
-from attnsel_book.checks.telling import code, difference
+from attnsel_book.exercises import check, hint, mine, running, solution
+from attnsel_book.exercises.cases import corpora, models
+from attnsel_book.exercises.checking import exercise, exercises, judge
+from attnsel_book.exercises.messages import code, difference
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
@@ -337,14 +337,14 @@ ROW = [1, 2]
     ],
 )
 def test_the_next_lines_get_the_kind_that_the_stub_says(kind, given, wanted):
-    found = calling.in_form(lambda x: x, kind)(given)
+    found = running.in_form(lambda x: x, kind)(given)
     assert type(found) is type(wanted)
     assert code(found) == code(wanted)
 
 
 def test_a_result_of_the_announced_kind_is_left_as_it_is():
     x = torch.ones(2, requires_grad=True)
-    assert calling.in_form(lambda: x, torch.Tensor)() is x
+    assert running.in_form(lambda: x, torch.Tensor)() is x
 
 
 def test_an_unknown_name_is_told():
@@ -535,7 +535,7 @@ def test_a_later_case_without_result_is_told():
 
 @pytest.mark.parametrize("caught", [False, True])
 def test_a_loop_without_end_is_told(caught, monkeypatch):
-    monkeypatch.setattr(calling, "LIMIT", 0.1)
+    monkeypatch.setattr(running, "LIMIT", 0.1)
     stop, threads = [], []
 
     def endless(corpus):

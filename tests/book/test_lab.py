@@ -451,7 +451,7 @@ def test_a_flow_ends_where_the_pulls_cancel():
     assert call(code, {"model": model, "sequences": sequences}) == 1
 
 
-def test_knobs_come_back_from_an_address():
+def test_settings_come_back_from_an_address():
     code = """(() => { const knobs = knobsFrom("reviews", new URLSearchParams(data));
       return [knobs, changed("reviews", knobs), inWordsOf("reviews", knobs)]; })()"""
     knobs, changed, told = call(code, "d=256&shuffle=true&rate=7&nothing=1&seed=3")

@@ -22,8 +22,8 @@ from tried import by_name, time_enough  # noqa: F401
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus, synthetic_corpus
-from attnsel_book.checks.checking import exercises, judge
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.checking import exercises, judge
+from attnsel_book.exercises.messages import as_numbers
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 

@@ -17,8 +17,8 @@ from tried import TASKS, by_name, runs, time_enough  # noqa: F401
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import synthetic_corpus
-from attnsel_book.checks.checking import judge, no_arguments
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.checking import judge, no_arguments
+from attnsel_book.exercises.messages import as_numbers
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 COMPARED = sorted(name for name, task in TASKS.items() if task.expected)

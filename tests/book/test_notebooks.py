@@ -20,7 +20,7 @@ import jupytext
 import nbformat
 import pytest
 import yaml
-from test_knobs import KNOBS
+from test_settings import START
 
 from attnsel import BundledCorpusWarning
 from attnsel.texts.hub import SOURCES
@@ -256,23 +256,21 @@ def shown(path: Path) -> list[Any]:
 def lesson_faults(path: Path) -> list[str]:
     """Return what a chapter lacks as a lesson: code to see, to guess and to write."""
     found = []
-    # The book's values are repeated in a folded cell of each chapter.
-    counted = [cell for cell in code(path) if not cell.source.startswith("knobs(")]
     # Of characters: how many lines a call takes depends on where it is broken.
-    whole, seen = (
+    total, seen = (
         sum(len("".join(cell.source.split())) for cell in cells)
-        for cells in (counted, shown(path))
+        for cells in (code(path), shown(path))
     )
     least = 0.5 if path.stem in CORE else 0.25
-    if seen < least * whole:
-        found.append(f"{seen / whole:.0%} of the code is shown; at least {least:.0%}")
+    if seen < least * total:
+        found.append(f"{seen / total:.0%} of the code is shown; at least {least:.0%}")
     for cell in shown(path):
         if size(cell) > 25:
             found.append(f"cell {cell.id}: {size(cell)} lines shown; at most 25")
         if max(map(len, cell.source.splitlines())) > 80:
             found.append(f"cell {cell.id}: a shown line is over 80 letters wide")
-    if not any(cell.source.startswith(KNOBS) for cell in shown(path)):
-        found.append(f"no cell of numbers to change, shown, begins with {KNOBS!r}")
+    if not any(cell.source.startswith(START) for cell in shown(path)):
+        found.append(f"no cell of numbers to change, shown, begins with {START!r}")
     if GUESS not in prose_of(read(path).cells):
         found.append("no question to guess")
     found += guess_faults(read(path).cells)
@@ -307,7 +305,7 @@ def test_chapter_has_the_form_of_the_book(path):
 def test_what_is_stored_is_the_books_run(path):
     stored = [o for o in outputs(path) if "claim" in o.get("metadata", {})]
     assert all(o.data["text/plain"].startswith("✓") for o in stored)
-    assert "attnsel-knobs" not in json.dumps(outputs(path))
+    assert "attnsel-settings" not in json.dumps(outputs(path))
 
 
 ASKS = "```{admonition} In short\n:class: in-short\nIs it so?\n```"

@@ -18,9 +18,9 @@ from scipy.sparse import csr_array
 from tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 
 from attnsel.corpus import Corpus
-from attnsel_book.checks import calling, checking
-from attnsel_book.checks.checking import Exercise, Verdict, exercises, judge
-from attnsel_book.checks.telling import as_numbers, code
+from attnsel_book.exercises import checking, running
+from attnsel_book.exercises.checking import Exercise, Verdict, exercises, judge
+from attnsel_book.exercises.messages import as_numbers, code
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 
@@ -206,7 +206,7 @@ def test_odd_functions_are_told(name, capsys):
 
 @of_each
 def test_a_loop_without_end_is_left(name, monkeypatch):
-    monkeypatch.setattr(calling, "LIMIT", 0.02)
+    monkeypatch.setattr(running, "LIMIT", 0.02)
     assert "has not come to an end" in told(exercises()[name], endless).text
 
 

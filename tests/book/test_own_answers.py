@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from answers import ANSWERS
 from chapters import code, played, run_cells
-from test_knobs import KNOBS, SETTINGS, turned
 from test_notebooks import CORE
+from test_settings import START, TRIED, turned
 
-from attnsel_book.checks.checking import exercises, judge
-from attnsel_book.checks.keeping import FOLDER
+from attnsel_book.exercises.checking import exercises, judge
+from attnsel_book.exercises.storage import FOLDER
 
 CHECKED = re.compile(r'^(\w+) = check\(\s*"([\w-]+)", (\w+)\)$', re.MULTILINE)
 SECONDS = 900  # within which a chapter ends
@@ -66,12 +66,12 @@ def sources(chapter: str, stubs: dict[str, str]) -> Iterator[str]:
 def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
     """Run a chapter with a reader's functions; return how often each was called.
 
-    The setting has other values for some of the chapter's knobs.
+    The setting has other values for some of the chapter's settings.
     """
     keep_all()
     stubs = {stub: name for _, name, stub in checked(chapter)}
     cells = [
-        turned(source, setting) if source.startswith(KNOBS) else source
+        turned(source, setting) if source.startswith(START) else source
         for source in sources(chapter, stubs)
     ]
     calls: dict[str, int] = {}
@@ -113,7 +113,7 @@ def test_a_chapter_runs_on_what_a_reader_wrote(chapter, tmp_path):
 TURNED = [
     pytest.param(chapter, setting, id=f"{chapter}-{i}")
     for chapter in ("model", "one_step")
-    for i, setting in enumerate(SETTINGS[chapter])
+    for i, setting in enumerate(TRIED[chapter])
     if "TEXT" not in setting
 ]
 

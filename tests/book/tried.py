@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attnsel_book.checks import calling
-from attnsel_book.checks.checking import exercises
+from attnsel_book.exercises import running
+from attnsel_book.exercises.checking import exercises
 
 TASKS = exercises()
 NAMES = sorted(TASKS)
@@ -31,12 +31,12 @@ of_each = by_name(NAMES)
 @pytest.fixture
 def time_enough(monkeypatch):
     """Let the machine do other things meanwhile."""
-    monkeypatch.setattr(calling, "LIMIT", 600.0)
+    monkeypatch.setattr(running, "LIMIT", 600.0)
 
 
 @functools.cache
 def runs(name: str) -> list[tuple[Any, tuple[Any, ...]]]:
     """Return what the shown solution returns in each case, and the case."""
     cases = list(TASKS[name].cases())
-    done = calling.outcomes(TASKS[name].solution, cases)
+    done = running.outcomes(TASKS[name].solution, cases)
     return [(one.result, case) for one, case in zip(done, cases, strict=True)]

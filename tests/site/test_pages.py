@@ -48,7 +48,7 @@ def test_claims_of_a_cell_are_one_line_that_opens():
 )
 def test_a_number_to_change_is_a_field_of_a_form(line, expected):
     title = "#@title Numbers to change"
-    assert form(f"# knobs\n{line}") == f"{title}\n{expected}"
+    assert form(f"# settings\n{line}") == f"{title}\n{expected}"
 
 
 @pytest.mark.parametrize(

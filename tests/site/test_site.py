@@ -787,7 +787,7 @@ ORDER = """() => {
   return {
     guess: top(article.querySelector(".guess")),
     figure: top(article.querySelector("figure:has(.attnsel, img)")),
-    knobs: top(code.find((e) => e.textContent.startsWith("# knobs"))),
+    knobs: top(code.find((e) => e.textContent.startsWith("# settings"))),
     cost: top(lines.find((e) => /chapter takes about/.test(e.textContent))),
   };
 }"""

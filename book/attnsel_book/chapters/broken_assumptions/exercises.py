@@ -9,8 +9,8 @@ from torch import Tensor
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.theory import highest_votes, mean_count, signed_frequency
-from attnsel_book.checks.cases import corpora
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.cases import corpora
+from attnsel_book.exercises.checking import exercise
 
 
 def _beta(corpus: Corpus) -> Tensor:

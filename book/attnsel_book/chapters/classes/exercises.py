@@ -10,7 +10,7 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.theory import signed_frequency
 from attnsel.tokens import Vocab
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def of_three() -> Iterator[tuple[Corpus]]:

@@ -15,8 +15,8 @@ from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
 from attnsel.tokens import Vocab
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 from attnsel_book.problems import one_step_problem
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnsel_book.chapters.convergence.exercises import votes
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def moderate_votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -7,8 +7,8 @@ import numpy as np
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.checks.cases import models
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.checking import exercise
 
 
 def valued() -> Iterator[tuple[Any, ...]]:

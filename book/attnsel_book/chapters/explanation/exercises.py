@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 
 Text = tuple[np.ndarray, np.ndarray]  # attention Q (T,) and values b (T,) of a text
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def leads() -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -10,8 +10,8 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, score_gradient
 from attnsel.train import one_step
-from attnsel_book.checks.cases import models
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.checking import exercise
 
 Case = tuple[AttentionClassifier, Corpus, float, Tensor]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def margins() -> list[tuple[float]]:

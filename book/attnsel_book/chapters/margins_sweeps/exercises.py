@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def queries() -> Iterator[tuple[float, Tensor]]:

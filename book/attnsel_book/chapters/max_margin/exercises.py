@@ -11,9 +11,9 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
-from attnsel_book.checks.cases import models
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 
 FARTHEST = 4.0  # norm of the start in the open exercise
 

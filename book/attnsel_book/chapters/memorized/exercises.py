@@ -2,7 +2,7 @@
 
 from scipy.stats import binom
 
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def beyond(n: int, more: int) -> float:

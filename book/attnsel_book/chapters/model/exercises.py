@@ -11,9 +11,9 @@ from torch import Tensor
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
-from attnsel_book.checks.cases import models
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers, code, difference
+from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers, code, difference
 
 NO_GRADIENT = "the logits carry no gradient: stay in torch, without detach or numpy"
 MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise

@@ -11,9 +11,9 @@ import attnsel
 from attnsel import posterior_difference, signed_frequency
 from attnsel.corpus import Corpus
 from attnsel.statistics import label_z
-from attnsel_book.checks.cases import corpora, models
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.cases import corpora, models
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 
 
 def small_corpora() -> Iterator[tuple[Corpus]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def two_tokens() -> Iterator[tuple[float, float, float]]:

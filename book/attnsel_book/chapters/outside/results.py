@@ -1,11 +1,14 @@
 """The stored runs of the chapter on models seen from outside."""
 
 from collections.abc import Mapping
-from importlib import resources
 
 import pandas as pd
 
+from attnsel_book.data import stored
+from attnsel_book.provenance import reads_stored
 
+
+@reads_stored
 def outside_runs() -> pd.DataFrame:
     """Return what was found of models asked from outside, one row a run.
 
@@ -16,16 +19,13 @@ def outside_runs() -> pd.DataFrame:
     what `attnsel.beyond.probe.outside` says, and `inner ...` of the model's own
     attention.
     """
-    folder = resources.files(__package__)
-    with folder.joinpath("runs.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+    return stored("outside/runs")
 
 
+@reads_stored
 def table_of(name: str) -> pd.DataFrame:
     """Return a table of `run_grid.py`, "grid" or "clients", one row a run."""
-    folder = resources.files(__package__)
-    with folder.joinpath(f"{name}.csv").open(encoding="utf-8") as file:
-        return pd.read_csv(file)
+    return stored(f"outside/{name}")
 
 
 def seed_ranges(

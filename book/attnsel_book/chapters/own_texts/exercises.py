@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom, hypergeom
 
 from attnsel.evidence.luck import hypergeometric_p
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def small_deals() -> Iterator[tuple[int, int, int, int]]:

@@ -11,9 +11,9 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.statistics import label_z
 from attnsel.synthetic import synthetic_corpus
-from attnsel_book.checks.cases import corpora
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers, code, same
+from attnsel_book.exercises.cases import corpora
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers, code, same
 
 
 def one_corpus() -> Iterator[tuple[Corpus]]:

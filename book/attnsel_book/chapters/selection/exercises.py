@@ -14,7 +14,7 @@ from attnsel.synthetic import separable_corpus
 from attnsel.theory import highest_votes, relevant_tokens
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 
 
 def rare_tokens() -> Corpus:

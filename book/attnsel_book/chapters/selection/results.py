@@ -2,26 +2,30 @@
 
 import pandas as pd
 
-from attnsel_book.data import judged, step_sweep, stored
+from attnsel_book.data import step_sweep, stored, with_outcomes
+from attnsel_book.provenance import reads_stored
 
 
+@reads_stored
 def selection_runs(part: str) -> pd.DataFrame:
     """Return one part of what `run_selection.py` ran, one row a run.
 
     "weakened", "limit" and "trap" have the columns `lost` and `all` of `step_sweep`.
     """
     runs = pd.DataFrame(stored("selection/selection")[part])
-    return judged(runs) if "positive" in runs else runs
+    return with_outcomes(runs) if "positive" in runs else runs
 
 
+@reads_stored
 def followed_runs(part: str) -> pd.DataFrame:
     """Return one part of what `run_followed.py` ran, "lost", "pairs" or "pairs, limit".
 
     The columns `lost` and `all` are those of `step_sweep`, at the end of the run.
     """
-    return judged(pd.DataFrame(stored("selection/followed")[part]))
+    return with_outcomes(pd.DataFrame(stored("selection/followed")[part]))
 
 
+@reads_stored
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
     """Return by step of `step_sweep` how many runs lose a class, and select all."""
     sweep = step_sweep()

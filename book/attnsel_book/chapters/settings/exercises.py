@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from attnsel.statistics import binned
-from attnsel_book.checks.checking import exercise
+from attnsel_book.exercises.checking import exercise
 from attnsel_book.shapes import shape
 
 

@@ -14,8 +14,8 @@ from attnsel.model import AttentionClassifier
 from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
-from attnsel_book.checks.checking import exercise
-from attnsel_book.checks.telling import as_numbers
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 from attnsel_book.shapes import shape
 
 RARE = 1e-8  # by chance a right sampler draws what is called wrong

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import runpy
+import importlib
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,47 +13,32 @@ import torch
 from chapters import BOOK, code, played, run_cells
 from turns import commit
 
-KNOBS = "# knobs"
+START = "# settings"
 SMALL_ONES = 3  # settings of a chapter; one of them may run at a push
 LEAST = 6  # settings of a chapter
 SECONDS = 300  # within which a chapter ends at any of these settings
 
-# By chapter, settings far from the book's; the small ones come first.
-SETTINGS: dict[str, list[dict[str, Any]]] = {
-    path.parent.name: runpy.run_path(str(path))["SETTINGS"]
-    for path in sorted(BOOK.glob("attnsel_book/chapters/*/knobs.py"))
+MODULES = {
+    path.parent.name: importlib.import_module(
+        f"attnsel_book.chapters.{path.parent.name}.settings"
+    )
+    for path in sorted(BOOK.glob("attnsel_book/chapters/*/settings.py"))
 }
-READY = sorted(SETTINGS)
+# By chapter, settings far from the book's; the small ones come first.
+TRIED: dict[str, list[dict[str, Any]]] = {
+    chapter: module.TRIED for chapter, module in MODULES.items()
+}
+READY = sorted(TRIED)
 ready = pytest.mark.parametrize("chapter", READY)
 
 
-def knob_cells(chapter: str) -> tuple[str, str]:
-    """Return the cell of the knobs and the one after it."""
-    cells = code(chapter)
-    (i,) = [i for i, source in enumerate(cells) if source.startswith(KNOBS)]
-    return cells[i], cells[i + 1]
-
-
-def as_in_the_book(chapter: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the knobs as the chapter sets them, and as `knobs` has them."""
-    source, following = knob_cells(chapter)
-    names: dict[str, Any] = {"torch": torch}
+def in_the_notebook(chapter: str) -> dict[str, Any]:
+    """Return the settings as the chapter's cell has them."""
+    (source,) = [source for source in code(chapter) if source.startswith(START)]
+    assert source.endswith(f'\nsettings("{chapter}", globals())')
+    names: dict[str, Any] = {"torch": torch, "settings": lambda *_: None}
     exec(source, names)
-    knobs = {name: value for name, value in names.items() if name.isupper()}
-    noted = {}
-
-    def knobs_of(_: Any, book: dict[str, Any], ranges: Any = None) -> None:
-        noted.update(book)
-        assert all((ranges or {}).values()), "the book is outside its own range"
-
-    calls = [
-        node
-        for node in ast.walk(ast.parse(following))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "knobs"
-    ]
-    (call,) = calls
-    exec(ast.unparse(call), names | {"knobs": knobs_of})
-    return knobs, noted
+    return {name: value for name, value in names.items() if name.isupper()}
 
 
 class Turn(ast.NodeTransformer):
@@ -78,7 +64,7 @@ class Turn(ast.NodeTransformer):
 
 
 def turned(source: str, setting: Mapping[str, Any]) -> str:
-    """Return a cell of knobs in which some have other values."""
+    """Return a cell of settings in which some have other values."""
     return ast.unparse(Turn(setting).visit(ast.parse(source)))
 
 
@@ -97,8 +83,8 @@ def runs() -> Iterator[Any]:
     turn, place = divmod(commit(), SMALL_ONES)
     for number, chapter in enumerate(READY):
         has_turn = (number + turn) % 3 == 0
-        for i, setting in enumerate(SETTINGS[chapter]):
-            marks = [pytest.mark.xdist_group(f"knobs-{chapter}")]
+        for i, setting in enumerate(TRIED[chapter]):
+            marks = [pytest.mark.xdist_group(f"settings-{chapter}")]
             at_push = has_turn and i == place
             marks.append(pytest.mark.runner if at_push else pytest.mark.weekly)
             named = "-".join(f"{name}={value}" for name, value in setting.items())
@@ -113,7 +99,7 @@ def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path)
     ]
     (tmp_path / "mine.csv").write_text("\n".join(["body,verdict,film", *rows]))
     sources = [
-        turned(source, setting) if source.startswith(KNOBS) else source
+        turned(source, setting) if source.startswith(START) else source
         for source in code(chapter)
     ]
     texts = played(displayed, sources, folder=tmp_path, seconds=SECONDS)
@@ -123,28 +109,29 @@ def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path)
         assert f"{name} = {value!r} (in the book" in changed[0]
 
 
-def test_every_chapter_with_knobs_has_its_table():
-    with_knobs = {
+def test_every_chapter_with_settings_has_its_module():
+    with_settings = {
         path.stem
         for path in BOOK.glob("*.ipynb")
-        if any(source.startswith(KNOBS) for source in code(path.stem))
+        if any(source.startswith(START) for source in code(path.stem))
     }
-    assert with_knobs == set(SETTINGS)
+    assert with_settings == set(TRIED)
 
 
 @ready
-def test_a_table_has_settings_far_from_the_books(chapter):
-    book, _ = as_in_the_book(chapter)
-    assert len(SETTINGS[chapter]) >= LEAST
-    for setting in SETTINGS[chapter]:
+def test_a_module_has_settings_far_from_the_books(chapter):
+    book = MODULES[chapter].BOOK
+    assert len(TRIED[chapter]) >= LEAST
+    for setting in TRIED[chapter]:
         assert setting
         assert all(book[name] != value for name, value in setting.items())
 
 
 @ready
-def test_the_books_values_are_those_of_the_notebook(chapter):
-    knobs, noted = as_in_the_book(chapter)
-    assert noted == knobs
+def test_the_books_values_are_those_of_the_notebook_and_in_range(chapter):
+    book = MODULES[chapter].BOOK
+    assert in_the_notebook(chapter) == book
+    assert all(MODULES[chapter].ranges(SimpleNamespace(**book)).values())
 
 
 @pytest.mark.parametrize(
@@ -157,5 +144,5 @@ def test_the_books_values_are_those_of_the_notebook(chapter):
         ("A = [1]", {}, "A = [1]"),
     ],
 )
-def test_a_knob_is_turned_where_it_stands(source, setting, expected):
+def test_a_setting_is_changed_in_its_cell(source, setting, expected):
     assert turned(source, setting) == expected

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from IPython.display import display
 
-from attnsel_book.checks.calling import Outcome, in_form, outcomes
-from attnsel_book.checks.keeping import FOLDER, keep, kept
-from attnsel_book.checks.telling import as_numbers, code, difference, same
+from attnsel_book.exercises.messages import as_numbers, code, difference, same
+from attnsel_book.exercises.running import Outcome, in_form, outcomes
+from attnsel_book.exercises.storage import FOLDER, keep, kept
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]

@@ -1,0 +1,36 @@
+"""Settings of the chapter *Breaking the assumptions*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "SMALL": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
+    "DIM": 256,
+    "STEP": 100.0,
+    "SEEDS": range(1),
+    "MAX_NORM": 3000.0,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least n_tokens + 2; less is one of the variants": (
+            s.SMALL["n_tokens"] + 2 <= s.DIM
+        ),
+        "STEP is at least 30; a small one is one of the variants": s.STEP >= 30,
+        "SEEDS are some of 0 to 9, as the stored runs are": set(s.SEEDS)
+        <= set(range(10)),
+        "MAX_NORM is at least 300, or what changes late is not seen": s.MAX_NORM >= 300,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"DIM": 64, "MAX_NORM": 300.0},
+    {"SEEDS": [3], "MAX_NORM": 400.0},
+    {"STEP": 50.0, "MAX_NORM": 300.0},
+    {"SMALL": {"n": 20, "n_tokens": 20, "length": 4, "n_relevant": 4}},
+    {"DIM": 20},
+    {"STEP": 1.0},
+    {"SEEDS": range(2)},
+]

@@ -1,0 +1,31 @@
+"""Settings of the chapter *More than two classes*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DIM": 2048,
+    "SEED": 0,
+    "TOKENS": 5_424,
+    "STEPS": 120,
+    "RIGHT": 0.99,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least 16, or the output vectors are far from orthogonal": s.DIM
+        >= 16,
+        "TOKENS is at least 100, or most bins of importance are empty": s.TOKENS >= 100,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"DIM": 16, "TOKENS": 300},
+    {"SEED": 3, "DIM": 64},
+    {"STEPS": 3, "DIM": 32},
+    {"RIGHT": 0.5, "DIM": 64},
+    {"TOKENS": 100, "DIM": 32, "STEPS": 20},
+    {"DIM": 4, "TOKENS": 1000},
+]

@@ -1,0 +1,37 @@
+"""Settings of the chapter *Convergence, proved and with a rate*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "SIZES": {"n": 400, "n_tokens": 500, "length": 8},
+    "DIM": 2048,
+    "STEP": 100.0,
+    "SEED": 0,
+    "MAX_NORM": 20_000.0,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least n_tokens + 2, or the embeddings are linearly dependent": (
+            s.SIZES["n_tokens"] + 2 <= s.DIM
+        ),
+        "STEP is at least 30, or no value gap is sure": s.STEP >= 30,
+        "MAX_NORM is at least 200, or the loss is not yet low": s.MAX_NORM >= 200,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+# A small corpus with Assumption 1.
+SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
+TRIED: list[dict[str, Any]] = [
+    {"SIZES": SMALL, "DIM": 256, "MAX_NORM": 300.0},
+    {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0},
+    {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0},
+    {"SEED": 1},
+    {"MAX_NORM": 2000.0},
+    {"MAX_NORM": 100.0},
+    {"DIM": 256},
+    {"STEP": 1000.0},
+]

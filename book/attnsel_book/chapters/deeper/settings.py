@@ -1,0 +1,32 @@
+"""Settings of the chapter *Deeper models*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DIM": 256,
+    "SEED": 0,
+    "PASSES": 4,
+    "RATE": 0.003,
+    "HEADS": 4,
+    "LIMIT": None,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "HEADS is at least 2, or there is nothing to compare": s.HEADS >= 2,
+        "LIMIT is None or at least 500, or few tokens lie in a bin": s.LIMIT is None
+        or s.LIMIT >= 500,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},
+    {"LIMIT": 600, "DIM": 16, "PASSES": 1, "RATE": 0.1, "SEED": 1, "HEADS": 2},
+    {"LIMIT": 500, "DIM": 64, "PASSES": 2, "HEADS": 3},
+    {"SEED": 3, "DIM": 64, "PASSES": 1},
+    {"RATE": 0.03, "PASSES": 1, "LIMIT": 4000},
+    {"HEADS": 1, "DIM": 32, "PASSES": 1},
+]

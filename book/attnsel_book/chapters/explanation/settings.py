@@ -1,0 +1,36 @@
+"""Settings of the chapter *Is attention an explanation*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DATA": "imdb",
+    "TEXT": "text",
+    "LABEL": "label",
+    "TRAIN": 4000,
+    "TEST": 2500,
+    "DIM": 256,
+    "STEPS": 150,
+    "LR": 3e-3,
+    "SEED": 0,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least 2, or E p and E v are the same numbers": s.DIM >= 2,
+        "TRAIN and TEST are at least 20": min(s.TRAIN, s.TEST) >= 20,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+# A file of one's own, in the folder in which the chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+TRIED: list[dict[str, Any]] = [
+    MINE,
+    {"TRAIN": 200, "DIM": 8, "TEST": 100},
+    {"DATA": "yelp", "TRAIN": 300, "TEST": 100, "DIM": 16},
+    {"TRAIN": 100, "TEST": 50, "DIM": 32, "SEED": 3},
+    {"TRAIN": 300, "TEST": 100, "STEPS": 2},
+    {"TRAIN": 20, "TEST": 20, "DIM": 2},
+]

@@ -1,0 +1,36 @@
+"""Settings of the chapter *One step, then frozen: is there less scatter*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DIM": 2048,
+    "SEED": 0,
+    "ETA_0": 1_000,
+    "RATE": 0.003,
+    "STEPS": 200,
+    "LEVELS": [0.6, 0.5, 0.4],
+    "LIMIT": None,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "ETA_0 is above 0, or nothing is written into the embeddings": s.ETA_0 > 0,
+        "LEVELS lie below log 2, the loss of a model that has learned nothing": max(
+            s.LEVELS
+        )
+        < 0.69,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"LIMIT": 400, "DIM": 64, "STEPS": 20},
+    {"LIMIT": 300, "DIM": 8, "STEPS": 5, "LEVELS": [0.3]},
+    {"LIMIT": 200, "DIM": 128, "ETA_0": 1e6, "STEPS": 10, "SEED": 1},
+    {"SEED": 3, "DIM": 256},
+    {"RATE": 0.3, "DIM": 512},
+    {"ETA_0": 1, "LEVELS": [0.69, 0.1], "DIM": 256},
+    {"LIMIT": 40},
+]

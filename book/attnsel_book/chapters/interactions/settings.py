@@ -1,0 +1,35 @@
+"""Settings of the chapter *Interactions and order: what one layer cannot say*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "Q": 0.5,
+    "SEED": 0,
+    "N": 5_000,
+    "T": 8,
+    "DIM": 64,
+    "PASSES": 8,
+    "WORDS": 10,
+    "REVIEWS": 2_000,
+    "MIN_COUNT": 20,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "Q is a share of 0 to 0.5; beyond, swap the labels": 0 <= s.Q <= 0.5,
+        "T is at least 3, or a word has no place before it and another one": s.T >= 3,
+        "REVIEWS is at least 100, a fifth of which choose the step": s.REVIEWS >= 100,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"Q": 0.0, "SEED": 3, "REVIEWS": 300},
+    {"Q": 0.3, "N": 500, "DIM": 8, "REVIEWS": 100},
+    {"T": 3, "WORDS": 1, "REVIEWS": 200, "MIN_COUNT": 1_000},
+    {"T": 20, "PASSES": 1, "REVIEWS": 500, "MIN_COUNT": 5},
+    {"N": 100, "DIM": 2, "REVIEWS": 300},
+    {"Q": 0.45, "PASSES": 16, "REVIEWS": 300},
+]

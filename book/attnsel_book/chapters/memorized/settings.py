@@ -1,0 +1,35 @@
+"""Settings of the chapter *What is selected, and what is memorized*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "LIMIT": None,
+    "DIM": 2048,
+    "RATE": 0.045,
+    "CONVERGED": 0.99,
+    "STEPS": 200,
+    "SUBSET": 2_000,
+    "SUBSET_TOKENS": 4_000,
+    "SUBSET_DIM": 256,
+    "SEED": 0,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "LIMIT is None or at least 1,000, or too few tokens are frequent enough for "
+        "a correlation": s.LIMIT is None or s.LIMIT >= 1000,
+        "STEPS is at least 1, or nothing is learned": s.STEPS >= 1,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"LIMIT": 1000, "DIM": 32, "STEPS": 12, "SUBSET": 100, "SUBSET_DIM": 16},
+    {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "SEED": 1, "SUBSET_TOKENS": 300},
+    {"LIMIT": 1500, "DIM": 16, "STEPS": 2, "SUBSET": 200, "SUBSET_DIM": 8},
+    {"LIMIT": 4000, "DIM": 128, "RATE": 0.5},
+    {"DIM": 64, "CONVERGED": 0.9},
+    {"DIM": 128, "SEED": 2, "SUBSET": 400, "SUBSET_TOKENS": 1000},
+]

@@ -1,0 +1,33 @@
+"""Settings of the chapter *One gradient step finds the important tokens*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DIM": 2048,
+    "SEED": 0,
+    "LARGE_STEP": 1e4,
+    "IMDB_REVIEWS": None,
+    "YELP_REVIEWS": 2000,
+    "YELP_MIN_COUNT": 5,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least 2, as p and v span a plane": s.DIM >= 2,
+        "IMDB_REVIEWS and YELP_REVIEWS are at least 100, or few tokens are frequent": (
+            min(s.IMDB_REVIEWS or s.YELP_REVIEWS, s.YELP_REVIEWS) >= 100
+        ),
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"DIM": 16, "IMDB_REVIEWS": 200, "YELP_REVIEWS": 100, "YELP_MIN_COUNT": 1},
+    {"DIM": 64, "IMDB_REVIEWS": 100, "YELP_REVIEWS": 200, "LARGE_STEP": 1.0},
+    {"DIM": 2, "IMDB_REVIEWS": 300, "YELP_REVIEWS": 100, "SEED": 1},
+    {"DIM": 64},
+    {"LARGE_STEP": 1e7, "SEED": 3},
+    {"DIM": 4096, "YELP_REVIEWS": 500},
+]

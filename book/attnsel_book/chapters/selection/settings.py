@@ -1,0 +1,42 @@
+"""Settings of the chapter *Which step selects*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "SIZES": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},
+    "DIM": 2048,
+    "STEP": 300.0,
+    "SEED": 0,
+    "MAX_NORM": 300.0,
+    "SWEEP": 12,
+    "RACE": 100_000,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least n_tokens + 2, or the embeddings are linearly dependent": (
+            s.SIZES["n_tokens"] + 2 <= s.DIM
+        ),
+        "STEP is at least 50, or the values are mostly the noise of the start": s.STEP
+        >= 50,
+        "MAX_NORM is at least 30, or no token has won the attention yet": s.MAX_NORM
+        >= 30,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+# A small corpus with Assumption 1; short sequences make values large and flows stiff.
+SMALL = {"n": 40, "n_tokens": 40, "length": 31, "n_relevant": 4}
+TRIED: list[dict[str, Any]] = [
+    {"SIZES": SMALL, "DIM": 64, "STEP": 1000.0, "SWEEP": 2, "MAX_NORM": 30.0}
+    | {"RACE": 10_000},
+    {"SIZES": SMALL, "DIM": 128, "MAX_NORM": 50.0, "SWEEP": 3, "RACE": 1000},
+    {"SIZES": SMALL, "SEED": 3, "DIM": 512, "MAX_NORM": 35.0, "SWEEP": 1}
+    | {"RACE": 3000},
+    {"STEP": 100.0},
+    {"STEP": 6000.0, "DIM": 16_384},
+    {"MAX_NORM": 3000.0},
+    {"STEP": 1.0, "SWEEP": 20, "RACE": 300_000},
+]

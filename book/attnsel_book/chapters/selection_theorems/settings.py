@@ -1,0 +1,34 @@
+"""Settings of the chapter *Theorems on the size of the step*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "LONG": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},
+    "SMALL": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
+    "DIM": 2048,
+    "EARLY": 65_536,
+    "LIMIT_NORM": 60.0,
+    "DRAWS": 4,
+    "MOVES": 20_000,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "DIM is at least 62, or the embeddings are linearly dependent": s.DIM >= 62,
+        "LIMIT_NORM is at least 30, or no token has won yet": s.LIMIT_NORM >= 30,
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+# A small corpus with Assumption 1.
+SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
+TRIED: list[dict[str, Any]] = [
+    {"EARLY": 256, "LIMIT_NORM": 10.0, "DRAWS": 1, "MOVES": 500},
+    {"DIM": 64, "EARLY": 512, "DRAWS": 2, "MOVES": 1000},
+    {"DIM": 256, "EARLY": 1024, "SMALL": SMALL, "DRAWS": 1, "MOVES": 50},
+    {"LONG": {"n": 80, "n_tokens": 60, "length": 12, "n_relevant": 4}},
+    {"EARLY": 16_384, "LIMIT_NORM": 300.0, "DRAWS": 8, "MOVES": 30_000},
+    {"DIM": 16_384},
+]

@@ -1,0 +1,42 @@
+"""Settings of the chapter *Synthetic data*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "N": 4000,
+    "V": 400,
+    "T": 20,
+    "DIM": 2048,
+    "DELTA": 0.1,
+    "RATE": 0.09,
+    "LOSS": 0.01,
+    "STEPS": 2000,
+    "CORPORA": 40,
+    "SEEDS": range(2),
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    most = (s.V - 1) / s.V
+    return {
+        f"DELTA is from 0 to (V - 1) / V = {most:.4g}, where one token decides": (
+            0 <= s.DELTA <= most
+        ),
+        "V is at least 200 and T at least 2, or there are no curves": s.V >= 200
+        and s.T >= 2,
+        "N is even and V a multiple of 4, as labels and signs are balanced": (
+            s.N % 2 == 0 and s.V % 4 == 0
+        ),
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+TRIED: list[dict[str, Any]] = [
+    {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
+    {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
+    {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.9, "STEPS": 5, "RATE": 1.0},
+    {"DELTA": 0.5},
+    {"DIM": 64, "LOSS": 0.1},
+    {"T": 80, "N": 1000},
+]
