@@ -52,7 +52,7 @@ MODULES = {
     "attnsel/reporting/page/*.py": "report page_by_hand",
     "attnsel_book/*.py": "claims book_data problems plots shapes drawing widgets "
     "explorer live",
-    "attnsel_book/checks/*.py": "exercises odd_answers nearly_right",
+    "attnsel_book/exercises/*.py": "exercises odd_answers nearly_right",
     "attnsel_book/chapters/*/exercises.py": "exercises odd_answers nearly_right "
     "mistakes",
     "attnsel_book/chapters/*/figures.py": "drawing",

@@ -185,11 +185,9 @@ class Tracer:
         """Follow a statement without a body, and note what it shows."""
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                pair = (target, node.value)
-                if all(isinstance(x, ast.Tuple) for x in pair) and len(
-                    target.elts
-                ) == len(node.value.elts):
-                    for part, value in zip(target.elts, node.value.elts, strict=True):
+                parts, values = _elements(target), _elements(node.value)
+                if len(parts) == len(values):
+                    for part, value in zip(parts, values, strict=True):
                         self._set(part, self._of(value))
                 else:
                     self._set(target, self._of(node.value))
@@ -205,17 +203,21 @@ class Tracer:
         shown = {"all": self._of(node)}
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-                named = {k.arg or "all": k.value for k in call.keywords}
                 if call.func.id == "claim" and len(call.args) > 1:
                     shown["claim"] = self._of(call.args[1])
                 elif call.func.id == "glue":
-                    shown |= {name: self._of(value) for name, value in named.items()}
+                    shown |= {k.arg or "": self._of(k.value) for k in call.keywords}
         span = node.lineno, node.end_lineno or node.lineno
         earlier = self._shown.get(span, {})
         self._shown[span] = {
             name: origin | earlier.get(name, Origin.PLAIN)
             for name, origin in shown.items()
         }
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    """Return the parts of a tuple, or the expression as the only one."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def _of_object(value: Any) -> Origin:
