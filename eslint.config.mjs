@@ -18,5 +18,5 @@ export default [
     },
   },
   {files: ["tools/*.js"], languageOptions: {globals: globals.node}},
-  {files: ["eslint.config.js"], languageOptions: {sourceType: "module"}},
+  {files: ["eslint.config.mjs"], languageOptions: {sourceType: "module"}},
 ];
