@@ -65,10 +65,9 @@ test-weekly: $(READY)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/test_properties.py
 
-# Faults planted on purpose: does a test notice? Needs `pip install mutmut`.
+# Faults planted on purpose: does a test notice?
 faults: $(READY)
 	$(BIN)/python -m tools.mutants
-	$(BIN)/python -m tools.mutation
 
 test-notebooks: $(READY)
 	$(NBVAL)

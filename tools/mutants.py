@@ -1,7 +1,7 @@
 """Plant the faults of `mutants.tsv` in `attnsel`, one at a time: do its tests notice?
 
-They are those that `tools/mutation.py` cannot make: a wrong split, a cache key, a
-gradient cut off, code that is run, a script of a page. `python -m tools.mutants` runs
+They are faults that a maintainer makes: a wrong split, a cache key, a gradient cut
+off, code that is run, a script of a page. `python -m tools.mutants` runs
 for each fault the test files named beside it, in a copy of the tree and in a fork that
 has imported the heavy libraries; with words after it, only the faults whose description
 holds one of them. It prints what noticed, and fails if nothing did. Before, the same

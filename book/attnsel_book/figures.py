@@ -156,8 +156,9 @@ def scatter_explorer(
             Without, it is blue where the first column is positive, else orange.
         log: labels of the columns on a logarithmic scale, all positive, the greatest
             at most 10^9 times the least.
-        slider: label, least and greatest size of a step. Axes stay fixed, and the
-            correlation of what is on them is told.
+        slider: label, least and greatest size of a step. Each axis is linear up to
+            the median size of what is on it and logarithmic beyond, and their
+            correlation is told.
     """
     for label in (*classes, *log):
         check_choice("classes, log", label, columns)

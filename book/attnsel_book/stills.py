@@ -43,8 +43,8 @@ def scatter_still(
 ) -> str:
     """Draw points in their colours, with two labelled columns (V,) across and up.
 
-    A scale is "linear", "log" or "symlog", which is logarithmic but near 0. Of many
-    points one in so many is drawn, and said to be.
+    A scale is "linear", "log" or "symlog", which is linear up to the median size and
+    logarithmic beyond. Of many points one in so many is drawn, and said to be.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
     every = math.ceil(len(colours) / MOST_POINTS)
@@ -52,13 +52,13 @@ def scatter_still(
     axes.scatter(across, up, s=3, c=colours[::every], lw=0)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     for name, numbers, scale in zip("xy", columns, scales, strict=True):
-        most = float(numbers.abs().max())
+        most, near = float(numbers.abs().max()), float(numbers.abs().median())
         if scale == "symlog" and most:
-            getattr(axes, f"set_{name}scale")(scale, linthresh=most / 1000)
+            near = near or most
+            getattr(axes, f"set_{name}scale")(scale, linthresh=near)
             decade = 10.0 ** math.floor(math.log10(most))
-            axes.set(
-                **{f"{name}ticks": [-decade, -decade / 100, 0, decade / 100, decade]}
-            )
+            tens = [decade] if decade < 200 * near else [decade, decade / 100]
+            axes.set(**{f"{name}ticks": sorted([0, *tens, *(-ten for ten in tens)])})
         elif scale == "log":
             axes.set(**{f"{name}scale": scale})
     axes.minorticks_off()

@@ -107,6 +107,12 @@ def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
     axes.errorbar(x, mean, [below, above], **look)
 
 
+def legend_above(axes: Axes, columns: int) -> None:
+    """Put the legend of axes without a title above them, where no curve is."""
+    place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
+    axes.legend(ncols=columns, columnspacing=1.2, handlelength=1.6, **place)
+
+
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
     """Ring the points (x[s], y[s]) of tokens s; name them on alternate sides."""
     for i, s in enumerate(ids):

@@ -1,3 +1,4 @@
+import math
 import re
 
 import pytest
@@ -188,17 +189,27 @@ def test_the_slider_shows_the_step_that_the_package_takes(step, lr):
     assert data["groups"] == (predicted > 0).int().tolist()
 
 
-def test_a_fixed_axis_is_odd_and_holds_what_the_slider_reaches():
-    code = "fixedAxis([-50, -0.01, 0, 0.01, 50], [40, -50])"
-    axis = call(["tips.js", "map.js"], code)
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_the_axis_of_a_slider_is_odd_and_spans_what_is_on_it(unit):
+    numbers = [-50 * unit, -0.02 * unit, 0, 0.01 * unit, 40 * unit]  # median size 0.02
+    axis = call(["tips.js", "map.js"], f"evenAxis({numbers})")
     low, left, middle, right, high = axis["parts"]
-    assert (low, middle, high) == pytest.approx((0.02, 0.5, 0.98))
-    assert left + right == pytest.approx(1)
-    assert 0.5 < right < 0.53
-    places = {text: at for at, text in axis["ticks"]}
-    assert sorted(map(float, places)) == [-10, -1, -0.1, 0, 0.1, 1, 10]
-    assert places["0"] == 0.5
-    assert places["-10"] < places["-1"] < places["-0.1"] < 0.5 < places["0.1"]
+    assert (low, middle) == pytest.approx((0.02, 0.5))
+    assert 0.96 < high < 0.98
+    assert 0.5 - left == pytest.approx(2 * (right - 0.5), rel=0.1)  # linear near 0
+    places = {float(text.replace(",", "")): at for at, text in axis["ticks"]}
+    assert sorted(places) == [-10 * unit, -0.1 * unit, 0, 0.1 * unit, 10 * unit]
+    assert places[0] == 0.5
+    assert places[10 * unit] - 0.5 == pytest.approx(0.5 - places[-10 * unit])
+    # A hundredfold takes the same way everywhere, far from 0.
+    most = 0.48 * math.log(100) / math.asinh(2500)
+    assert places[10 * unit] - places[0.1 * unit] == pytest.approx(most, abs=0.01)
+
+
+def test_the_axis_of_a_slider_has_no_tick_within_its_linear_part():
+    axis = call(["tips.js", "map.js"], "evenAxis([-4, 1, 0.9, 0])")
+    assert sorted(float(text) for _, text in axis["ticks"]) == [-1, 0, 1]
+    assert call(["tips.js", "map.js"], "evenAxis([0, 0]).parts") == [0.5, 0.5]
 
 
 def test_a_slider_needs_pairs():

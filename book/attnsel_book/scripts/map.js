@@ -32,7 +32,7 @@ function map(root, data) {
       size.setAttribute("aria-valuetext", told.textContent);
     }
     const [across, up] = [xs, ys].map(({value: k}) => slider
-      ? fixedAxis(values[k], along(lines[k], most)) : axisOf(values[k], log[k]));
+      ? evenAxis(values[k]) : axisOf(values[k], log[k]));
     const look = lookOf(root), {width} = look;
     canvas.style.height = heightOf(width) + "px";
     const {pen, place, text} = chart(look, canvas, across.ticks, up.ticks,
@@ -102,11 +102,13 @@ function steps(low, high, whole = false) {
   return [...Array(size).keys()].map((i) => (first + i) * step);
 }
 
-// An axis for all that a slider reaches: linear near 0, logarithmic far from it.
-function fixedAxis(values, reached) {
-  const most = reached.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1;
-  const part = (v) => 0.5 + 0.48 * Math.asinh(v * 1000 / most) / Math.asinh(1000);
-  const tens = [0, 1, 2].map((k) => 10 ** (Math.floor(Math.log10(most)) - k));
+// The axis of what a slider moves: linear up to the median size, logarithmic beyond.
+function evenAxis(values) {
+  const sizes = values.map(Math.abs).sort((a, b) => a - b);
+  const most = sizes.at(-1) || 1, near = sizes[sizes.length >> 1] || most;
+  const part = (v) => 0.5 + 0.48 * Math.asinh(v / near) / Math.asinh(most / near);
+  const power = 10 ** Math.floor(Math.log10(most));
+  const tens = power < 200 * near ? [power] : [power, power / 100];
   const ticks = [0, ...tens, ...tens.map((v) => -v)].map((v) => [part(v), round(v)]);
   return {ticks, parts: values.map(part)};
 }

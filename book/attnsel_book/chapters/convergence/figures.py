@@ -5,7 +5,7 @@ from matplotlib import pyplot
 from torch import Tensor
 
 from attnsel.flow import Flow
-from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL
+from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
 
 
 def draw_bound(
@@ -18,7 +18,7 @@ def draw_bound(
     direction that selects, too.
     """
     R = flow.norms
-    _, axes = pyplot.subplots(figsize=(4.8, 3.6))
+    _, axes = pyplot.subplots(figsize=(5, 3.8))
     axes.loglog(R, gap, color="black", label="flow, $1 - \\cos(p, u_\\star)$")
     axes.loglog(R, bound, color=CONTRAST, label="Theorem A, $C / \\|p\\|$")
     axes.axhline(null, color=NEUTRAL, lw=1)
@@ -28,7 +28,7 @@ def draw_bound(
     axes.loglog(late, law, "--", color=ACCENT, label="slope $-2$ (Theorem B)")
     axes.axvline(certain, color=NEUTRAL, ls=":", label="$\\mathcal{E}_{sel}$ passed")
     axes.set(xlabel="$\\|p\\|$", ylabel="$1 - \\cos$", ylim=(1e-7, 3))
-    axes.legend(loc="lower left", fontsize=10)
+    legend_above(axes, 2)
     pyplot.show()
 
 

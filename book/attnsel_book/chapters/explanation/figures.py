@@ -17,6 +17,7 @@ from attnsel_book.style import (
     NEGATIVE,
     NEUTRAL,
     POSITIVE,
+    legend_above,
     seed_range,
 )
 
@@ -54,7 +55,7 @@ def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> Non
     axes.set(yscale="log", ylabel="contrast $|b_s - f_{-s}|$")
     axes.set_ylim(np.quantile(gap, 0.1), 3 * gap.max())
     _plain_numbers(axes)
-    axes.legend(loc="upper left")
+    legend_above(axes, 2)
 
 
 def _plain_numbers(axes: Axes) -> None:
@@ -112,4 +113,4 @@ def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
         axes.set(xlabel="mean change of the probability", ylabel="mean divergence")
         _plain_numbers(axes)
         axes.tick_params(labelleft=True)
-    panels[-1].legend(loc="lower right", fontsize=9)
+    panels[-1].legend(loc="lower right", fontsize=9, handlelength=1, labelspacing=0.2)

@@ -1,6 +1,7 @@
 """Figures of the chapter on one gradient step."""
 
 import math
+from typing import Any
 
 from matplotlib.axes import Axes
 from torch import Tensor
@@ -43,8 +44,8 @@ def draw_bound(
     axes: Axes, share: Tensor, error: Tensor, bound: Tensor, title: str
 ) -> None:
     """Draw the error of each token, (V,), and its bound, by the share of the token."""
-    order = share.argsort()
-    axes.scatter(share, error, s=4, color=NEUTRAL, lw=0, alpha=0.5, rasterized=True)
-    axes.plot(share[order], bound[order], ".", ms=1.5, color=ACCENT)
+    points: Any = {"lw": 0, "rasterized": True}  # 13,478 elements each, otherwise
+    axes.scatter(share, error, s=4, color=NEUTRAL, alpha=0.5, **points)
+    axes.scatter(share, bound, s=2, color=ACCENT, **points)
     axes.set(xscale="log", yscale="log", xlabel="share $\\varphi_s$", ylabel="error")
     axes.set_title(title)

@@ -8,7 +8,14 @@ import pandas as pd
 from matplotlib import pyplot
 from torch import Tensor
 
-from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, figure_html
+from attnsel_book.style import (
+    ACCENT,
+    NEGATIVE,
+    NEUTRAL,
+    POSITIVE,
+    figure_html,
+    legend_above,
+)
 
 
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
@@ -18,7 +25,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
     the mean of both classes. Grey, the nulls: the mean of runs with `no_step` on the
     embeddings, dashed, and the share that is right by `chance`.
     """
-    figure, axes = pyplot.subplots(figsize=(6, 3.4))
+    figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
     x = runs["step"] * 1.02**aside  # the seeds side by side
     look: Any = {"alpha": 0.6, "ms": 5}
@@ -34,7 +41,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
     axes.axhline(chance, color=NEUTRAL, lw=1)
     axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.08, 1.08))
     axes.set_ylabel("share of sequences selected")
-    axes.legend(loc="center left")
+    legend_above(axes, 2)
     losing = runs["step"][runs["lost"]].unique()
     steps = ", ".join(f"{step:,}" for step in losing)
     summary = f"some runs lose a class at steps {steps}, none at the other sizes"
@@ -56,7 +63,7 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
     axes.axhline(chance, color=NEUTRAL, lw=1, label="by chance")
     axes.set(xlabel="size of the step $\\eta_0$", ylim=(-0.05, 1.08))
     axes.set_ylabel("share selected")
-    axes.legend(loc="center right")
+    legend_above(axes, 3)
     pyplot.show()
 
 
@@ -77,5 +84,5 @@ def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
         axes.plot(norms, negative, "--", color=NEGATIVE, label="negative class")
         axes.set(title=title, xscale="log", xlabel="$\\|p\\|$", yscale="symlog")
         axes.set_ylabel("score over irrelevant tokens")
-        axes.legend(loc="lower left")
+    axes.legend(loc="lower left")  # of the last panel, where no curve is
     pyplot.show()
