@@ -35,3 +35,5 @@ from attnsel_book.style import name_tokens as name_tokens
 from attnsel_book.style import seed_range as seed_range
 from attnsel_book.style import token_scatter as token_scatter
 from attnsel_book.style import use_style as use_style
+from attnsel_book.texts import majority_share as majority_share
+from attnsel_book.texts import train_and_test as train_and_test

@@ -67,6 +67,9 @@ def settings(chapter: str, names: Mapping[str, Any]) -> None:
         names: the chapter's `globals()`.
     """
     module = importlib.import_module(f"attnsel_book.chapters.{chapter}.settings")
+    from attnsel_book.exercises.strip import show_strip  # it reads all chapters
+
+    show_strip()
     start(names, module.BOOK, module.ranges)
 
 
@@ -86,9 +89,7 @@ def start(names: Mapping[str, Any], book: Mapping[str, Any], ranges: Any) -> Non
     _run.outside = [words for words, holds in ranges(now).items() if not holds]
     if _run.outside:
         _listen((Exception,))
-        _note(
-            [f"Outside the range of this chapter: {words}." for words in _run.outside]
-        )
+        note([f"Outside the range of this chapter: {words}." for words in _run.outside])
     say_what_is_changed()
 
 
@@ -152,7 +153,7 @@ def say_what_is_changed() -> None:
     if changed != _run.shown:
         _run.shown = changed
         if changed:
-            _note([f"Changed: {changed}.", _OTHER_RUN])
+            note([f"Changed: {changed}.", _OTHER_RUN])
 
 
 def _changed() -> Iterator[str]:
@@ -222,7 +223,7 @@ def _is_generated(value: Any) -> bool:
     return any(isinstance(x, Corpus) and x.name == "bundled" for x in parts)
 
 
-def _note(lines: list[str]) -> None:
+def note(lines: list[str]) -> None:
     """Display sentences that a reader should not miss."""
     page = "<br>".join(map(html.escape, lines))
     page = f'<div class="attnsel-settings" role="note" style="{_NOTE}">{page}</div>'
@@ -253,7 +254,7 @@ def _after(result: Any) -> None:
     found = _run.tracer.of_display()
     if Origin.STORED in found and result.success and not is_the_books_run():
         words = PARTLY if Origin.LIVE in found else STORED
-        _note([f"{words[0].upper()}{words[1:]}."])
+        note([f"{words[0].upper()}{words[1:]}."])
 
 
 def _skip(lines: list[str]) -> list[str]:
@@ -270,4 +271,4 @@ def _in_words(
     if not isinstance(error, Stop):
         why = f"{'; '.join(_run.outside)} ({kind.__name__}: {error})"
     _run.stopped = why
-    _note([f"The chapter stops here: {why}."])
+    note([f"The chapter stops here: {why}."])

@@ -201,12 +201,12 @@ class Tracer:
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 self._add(call.func, self._union(given))
         shown = {"all": self._of(node)}
-        for call in ast.walk(node):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
-                if call.func.id == "claim" and len(call.args) > 1:
-                    shown["claim"] = self._of(call.args[1])
-                elif call.func.id == "glue":
-                    shown |= {k.arg or "": self._of(k.value) for k in call.keywords}
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
+                if inner.func.id == "claim" and len(inner.args) > 1:
+                    shown["claim"] = self._of(inner.args[1])
+                elif inner.func.id == "glue":
+                    shown |= {k.arg or "": self._of(k.value) for k in inner.keywords}
         span = node.lineno, node.end_lineno or node.lineno
         earlier = self._shown.get(span, {})
         self._shown[span] = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import base64
 import functools
 import inspect
 import re
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,15 @@ from attnsel_book.exercises import check, hint, mine, running, solution
 from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise, exercises, judge
 from attnsel_book.exercises.messages import code, difference
+from attnsel_book.exercises.storage import (
+    functions,
+    keep,
+    kept,
+    parts,
+    restore,
+    source_of,
+)
+from attnsel_book.exercises.strip import show_strip
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
@@ -265,7 +276,7 @@ def test_a_check_returns_the_function_to_go_on_with():
     assert lines[0].startswith(right)
     assert [line[0] for line in lines] == list("✓✗○○")
     for line in lines[1:]:
-        assert line.partition("\n")[0].endswith("Until then the package's is used.")
+        assert "Until then the package's is used" in line.partition("\n")[0]
     assert "this is the package's function; write your own" in lines[3]
 
 
@@ -276,23 +287,84 @@ def alpha_in_a_file(corpus):
 def test_a_right_function_is_there_in_the_next_chapter(capsys):
     solution = exercises()["one-step-alpha"].solution
     assert mine("one-step-alpha") is solution
-    assert "the package's function is used" in capsys.readouterr().out
-    kept = Path("my_functions", "one-step-alpha.py")
+    printed = capsys.readouterr().out
+    assert "package's function is used, because there is no my_attnsel.py" in printed
     InteractiveShell.instance()
     with capture_output() as said:
         check("one-step-alpha", alpha_in_a_file)
-    assert "It is kept in the folder my_functions." in str(said.outputs[0].data)
-    for wanted in ("alpha_in_a_file", "my_alpha"):
-        kept.write_text(kept.read_text().replace("alpha_in_a_file", wanted))
+    assert "It is kept in my_attnsel.py" in str(said.outputs[0].data)
+    kept = Path("my_attnsel.py")
+    text = kept.read_text()
+    assert parts(text) == {"one-step-alpha": source_of(alpha_in_a_file)}
+    changed = text.replace("alpha_in_a_file(corpus)", "alpha(corpus: attnsel.Corpus)")
+    for right in (text, changed):
+        kept.write_text(right)
         mine("one-step-alpha")
         assert "your function is used" in capsys.readouterr().out
-    annotated = kept.read_text().replace("(corpus)", "(corpus: attnsel.Corpus)", 1)
-    kept.write_text(annotated)
-    mine("one-step-alpha")
-    assert "your function is used" in capsys.readouterr().out
-    for broken in ("def my_alpha(corpus): return 0", "def my_alpha(", "my_alpha = 3"):
-        kept.write_text(broken)
+    for broken, why in (
+        ("def my_alpha(corpus): return 0", "the shape"),
+        ("def my_alpha(", "SyntaxError"),
+        ("my_alpha = 3", "it defines nothing"),
+    ):
+        kept.write_text(f"# exercise: one-step-alpha\n{broken}\n")
         assert mine("one-step-alpha") is solution
+        assert f"because in my_attnsel.py: {why}" in capsys.readouterr().out
+    kept.write_text("# exercise: model-logit\n")
+    assert mine("one-step-alpha") is solution
+    assert "it does not contain this one" in capsys.readouterr().out
+
+
+def test_a_chapter_that_is_opened_again_takes_the_function_of_the_reader():
+    Path("my_attnsel.py").write_text(
+        f"# exercise: one-step-alpha\n{source_of(alpha_in_a_file)}\n"
+    )
+    InteractiveShell.instance()
+    with capture_output() as said:
+        used = check("one-step-alpha", lambda corpus: ...)
+    assert inspect.unwrap(used).__name__ == "alpha_in_a_file"
+    assert "Until then yours from my_attnsel.py is used." in str(said.outputs[0].data)
+
+
+def test_functions_of_the_file_use_those_above_them():
+    keep({"a": "def f(x):\n    return x + 1", "b": "def g(x):\n    return f(x) * 2"})
+    assert functions()["b"](3) == 8
+    keep({"a": "def f(x):\n    return x"})
+    assert functions()["b"](3) == 6
+
+
+def test_functions_are_taken_back_from_a_file_or_a_text(tmp_path, capsys):
+    keep({"a": "f = len", "b": "g = len"})
+    elsewhere = tmp_path / "drive.py"
+    elsewhere.write_text(Path("my_attnsel.py").read_text())
+    for source in (elsewhere, str(elsewhere), elsewhere.read_text()):
+        Path("my_attnsel.py").unlink()
+        keep({"b": "g = max", "c": "h = max"})
+        restore(source)
+        assert kept() == {"a": "f = len", "b": "g = len", "c": "h = max"}
+        assert "2 of your functions are back" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="no line '# exercise: NAME'"):
+        restore("f = 1\ng = 2")
+
+
+def test_the_strip_counts_the_functions_of_the_reader_and_holds_the_file(monkeypatch):
+    def strip():
+        with capture_output() as said:
+            show_strip()
+        return [output.data["text/html"] for output in said.outputs]
+
+    InteractiveShell.instance()
+    assert strip() == []
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    assert (
+        f"Yours: 0 of {len(exercises())}." in strip()[0] and "restore()" in strip()[0]
+    )
+    monkeypatch.delitem(sys.modules, "google.colab")
+    keep({"one-step-alpha": "f = len", "of another book": "g = len"})
+    (page,) = strip()
+    assert f"Yours: 1 of {len(exercises())}." in page
+    assert re.search(r'✓ <a href="[^"]+/one_step.html#ex-one-step-alpha">', page)
+    content = base64.b64decode(re.search(r'base64,([^"]+)', page)[1])
+    assert content == Path("my_attnsel.py").read_bytes()
 
 
 def alpha_with_a_helper(corpus):
@@ -305,7 +377,7 @@ def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
         check("one-step-alpha", alpha_with_a_helper)
     told = str(said.outputs[0].data)
     assert "right on" in told and "It is kept" not in told
-    assert "as it needs what is in other cells" in told
+    assert "cannot use it, because" in told and "alpha_in_a_file" in told
     mine("one-step-alpha")
     assert "the package's function is used" in capsys.readouterr().out
 

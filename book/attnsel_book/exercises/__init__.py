@@ -8,3 +8,4 @@ from attnsel_book.exercises.checking import exercises as exercises
 from attnsel_book.exercises.checking import hint as hint
 from attnsel_book.exercises.checking import mine as mine
 from attnsel_book.exercises.checking import solution as solution
+from attnsel_book.exercises.storage import restore as restore

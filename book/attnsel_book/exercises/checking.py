@@ -23,7 +23,7 @@ from IPython.display import display
 
 from attnsel_book.exercises.messages import as_numbers, code, difference, same
 from attnsel_book.exercises.running import Outcome, in_form, outcomes
-from attnsel_book.exercises.storage import FOLDER, keep, kept
+from attnsel_book.exercises.storage import FILE, functions, keep, kept, source_of
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]
@@ -285,7 +285,11 @@ def _example(exercise: Exercise, i: int, outcome: Outcome) -> str:
 
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
-USED = {True: "From here on it is used.", False: "Until then the package's is used."}
+USED = {
+    "right": "From here on it is used.",
+    "open": "Until then the package's is used.",
+    "wrong": "Until then the package's is used.",
+}
 
 
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
@@ -305,13 +309,17 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         )
     else:
         verdict = judge(exercise, mine)
-    is_right = verdict.state == "right"
-    used = USED[is_right]
-    if is_right and keep(name, mine):
-        if _right_and_kept(exercise) is not None:
-            used += f" It is kept in the folder {FOLDER}."
+    used, function = USED[verdict.state], exercise.solution
+    if verdict.state == "right":
+        used = f"{used} {_kept_now(exercise, mine)}"
+        function = in_form(mine, exercise.returns)
+    elif verdict.state == "open" and name in kept():
+        earlier, why = _kept_earlier(exercise)
+        used = f"Until then yours from {FILE} is used."
+        if earlier is None:
+            used = f"Until then the package's is used, because {why}."
         else:
-            used += " Later chapters cannot use it, as it needs what is in other cells."
+            function = in_form(earlier, exercise.returns)
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     if verdict.example:
@@ -323,29 +331,48 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     data = {"text/plain": text, "text/html": "".join(parts)}
     metadata = {"check": {"name": name, "state": verdict.state}}
     display(data, raw=True, metadata=metadata)
-    return in_form(mine, exercise.returns) if is_right else exercise.solution
-
-
-def _right_and_kept(exercise: Exercise) -> Callable[..., Any] | None:
-    """Return the function that a later chapter finds, None where none is right."""
-    function = kept(exercise.name, exercise.solution.__name__)
-    if function is None or judge(exercise, function).state != "right":
-        return None
     return function
 
 
-def mine(name: str) -> Callable[..., Any]:
-    """Return what the reader wrote for an exercise of another chapter.
+def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
+    """Keep a right answer, and say in a sentence whether later chapters can use it."""
+    source = source_of(answer)
+    if source is None or not keep({exercise.name: source}):
+        return "It could not be kept for later chapters."
+    function, why = _kept_earlier(exercise)
+    if function is None:
+        return f"It is in {FILE}, but later chapters cannot use it, because {why}."
+    return f"It is kept in {FILE}, from which later chapters take it."
 
-    It is checked again. Where nothing right was kept, it is the package's function, and
-    the line that is printed says so. A ValueError says that there is no such exercise.
+
+def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
+    """Return the right function that the file contains, or None and why not."""
+    if not FILE.exists():
+        return None, f"there is no {FILE} here (`restore()` takes yours back)"
+    found = functions().get(exercise.name, "it does not contain this one")
+    if isinstance(found, str):
+        return None, f"in {FILE}: {found}"
+    verdict = judge(exercise, found)
+    if verdict.state != "right":
+        return None, f"in {FILE}: {verdict.text}"
+    return found, ""
+
+
+def mine(name: str) -> Callable[..., Any]:
+    """Return what the reader wrote for an exercise, checked again.
+
+    Where the reader's file contains no right function, the package's is returned. A
+    printed line says which one it is, and why.
+
+    Raises:
+        ValueError: if there is no such exercise.
     """
     exercise = _find(name)
-    function = _right_and_kept(exercise)
+    function, why = _kept_earlier(exercise)
     if function is None:
-        print(f"{name}: the package's function is used, as none of yours was kept")
+        print(f"{name}: the package's function is used, because {why}")
         return exercise.solution
-    print(f"{name}: your function is used, from the folder {FOLDER}")
+    print(f"{name}: your function is used, from {FILE}")
     return in_form(function, exercise.returns)
 
 

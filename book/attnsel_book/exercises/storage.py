@@ -1,41 +1,97 @@
-"""A reader's functions, kept from one chapter to the next."""
+"""A reader's own functions in one plain file, from one chapter to the next."""
 
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
+FILE = Path("my_attnsel.py")  # beside the chapters, in the folder they run in
+HEAD = '''\
+"""My functions for the book "Attention selects important tokens"; chapters use them."""
 
 import attnsel
+import numpy as np
+import torch
+'''
+_MARK = re.compile(r"^# exercise: ([\w-]+)\n", re.MULTILINE)
 
-FOLDER = Path("my_functions")  # beside the chapters, in the folder they run in
+
+def parts(text: str) -> dict[str, str]:
+    """Return the source of each function in such a file, by exercise."""
+    pieces = _MARK.split(text)
+    return dict(zip(pieces[1::2], map(str.strip, pieces[2::2]), strict=True))
 
 
-def keep(name: str, function: Callable[..., Any]) -> bool:
-    """Write the source of a function to a file; return whether that could be done."""
+def kept() -> dict[str, str]:
+    """Return the sources that the file contains; none if it cannot be read."""
     try:
-        source = textwrap.dedent(inspect.getsource(function))
-        FOLDER.mkdir(exist_ok=True)
-        (FOLDER / f"{name}.py").write_text(source, encoding="utf-8")
-    except (OSError, TypeError):  # a lambda of a shell, or a folder one cannot write to
+        return parts(FILE.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError):
+        return {}
+
+
+def keep(sources: dict[str, str]) -> bool:
+    """Add sources to the file, by exercise; return whether it could be written."""
+    blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (kept() | sources).items()]
+    try:
+        FILE.write_text(HEAD + "".join(blocks), encoding="utf-8")
+    except OSError:  # a folder that one cannot write to
         return False
     return True
 
 
-def kept(name: str, function: str) -> Callable[..., Any] | None:
-    """Return the function that a file holds, by its name or as the only one, or None.
-
-    It sees `np`, `torch` and `attnsel`; whatever else it needs it has to import.
-    """
+def source_of(function: Callable[..., Any]) -> str | None:
+    """Return the source of a function, or None, as for a lambda of a shell."""
     try:
-        source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-        names: dict[str, Any] = {"np": np, "torch": torch, "attnsel": attnsel}
-        before = {*names, "__builtins__"}
-        exec(compile(source, f"{name}.py", "exec"), names)
-    except Exception:  # there is no file, or its owner has changed it
+        return textwrap.dedent(inspect.getsource(function)).strip()
+    except (OSError, TypeError):
         return None
-    defined = [value for key, value in names.items() if key not in before]
-    return names.get(function, defined[0] if len(defined) == 1 else None)
+
+
+def functions() -> dict[str, Any]:
+    """Return by exercise what the file defines, or why it defines nothing.
+
+    Each function sees those above it, `np`, `torch` and `attnsel`.
+    """
+    names: dict[str, Any] = {}
+    exec(HEAD, names)
+    found: dict[str, Any] = {}
+    for exercise, source in kept().items():
+        before = dict(names)
+        try:
+            exec(compile(source, str(FILE), "exec"), names)
+        except Exception as error:  # its owner has changed it
+            found[exercise] = f"{type(error).__name__}: {error}"
+            continue
+        new = [x for key, x in names.items() if before.get(key) is not x]
+        found[exercise] = next(filter(callable, reversed(new)), "it defines nothing")
+    return found
+
+
+def restore(source: Any = None) -> None:
+    """Take functions back from a file that was kept elsewhere.
+
+    Args:
+        source: path of the file, such as one on a mounted Drive, or its text; if None,
+            Colab asks for the file to upload.
+
+    Raises:
+        ValueError: if the source contains no function of an exercise.
+    """
+    if source is None:
+        from google.colab import files  # type: ignore[import-not-found]
+
+        text = "\n".join(part.decode() for part in files.upload().values())
+    else:
+        is_path = isinstance(source, Path) or "\n" not in str(source)
+        text = Path(source).read_text(encoding="utf-8") if is_path else str(source)
+    found = parts(text)
+    if not found:
+        raise ValueError(
+            "source: no line '# exercise: NAME' is in it; give the file my_attnsel.py "
+            "that a chapter has written"
+        )
+    keep(found)
+    print(f"{len(found)} of your functions are back, in {FILE}: {', '.join(found)}")

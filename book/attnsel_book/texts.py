@@ -1,0 +1,127 @@
+"""A reader's own texts, for all chapters that take a file: read, split, described."""
+
+import os
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnsel.corpus import Corpus
+from attnsel.reporting import splits
+from attnsel.tokens import split
+from attnsel_book.chapter import note, stop_unless
+
+MORE_CLASSES = "the chapter *More than two classes* takes all of them"
+
+
+def train_and_test(
+    source: Any,
+    *,
+    text: str,
+    label: str,
+    limit: int | None,
+    classes: Sequence[Hashable] | None = None,
+) -> tuple[Corpus, Corpus]:
+    """Return texts of two classes to learn from and others held out.
+
+    The split "test" of the source is held out, or a fifth of its texts. Of three or
+    more classes two remain. A few sentences describe texts that are not the book's.
+
+    Args:
+        source: name of a corpus, path of a file or a folder, or table.
+        text: name of the column of texts.
+        label: name of the column of labels.
+        limit: number of texts of each split, or None for all.
+        classes: the two classes to distinguish, or None for the two largest.
+
+    Raises:
+        Stop: if the source cannot be read, or fewer than two texts of two classes are
+            left in one of the parts.
+    """
+    name = os.path.basename(source) if isinstance(source, str) else "the table"
+    try:
+        train, test = splits.train_and_test(source, text=text, label=label, limit=limit)
+        if len(train.classes) > 2:
+            train, test = _of_two_classes(train, test, classes, name)
+    except (ImportError, KeyError, OSError, TypeError, ValueError) as error:
+        why = error.args[0] if isinstance(error, KeyError) else error
+        stop_unless(False, f"{name} cannot be used. {why}")
+    few = [len(np.unique(part.targets)) < 2 for part in (train, test)]
+    stop_unless(
+        not any(few),
+        f"{name} has {len(train)} texts to learn from and {len(test)} held out, but "
+        "not both classes in each; give more texts of both",
+    )
+    if not isinstance(source, str) or os.path.exists(source):
+        note(_description(train, test, name))
+    return train, test
+
+
+def majority_share(corpus: Corpus) -> float:
+    """Return the accuracy of always predicting the most frequent class."""
+    return float(np.bincount(corpus.targets).max() / len(corpus))
+
+
+def _of_two_classes(
+    train: Corpus, test: Corpus, classes: Sequence[Hashable] | None, name: str
+) -> tuple[Corpus, Corpus]:
+    """Return the texts of two classes, in a vocabulary of their own."""
+    there = [str(c) for c in train.classes]
+    if classes is None:
+        sizes = np.bincount(train.targets, minlength=len(there))
+        chosen = [there[k] for k in sorted(np.argsort(-sizes, kind="stable")[:2])]
+        note(
+            [
+                f"{name} has {len(there)} classes, and this chapter distinguishes two. "
+                f"It goes on with the two largest, {chosen[0]} and {chosen[1]}. Choose "
+                f"others with classes=(..., ...); {MORE_CLASSES}."
+            ]
+        )
+    else:
+        chosen = [str(c) for c in classes]
+        if len(set(chosen)) != 2 or not set(chosen) <= set(there):
+            raise ValueError(
+                f"classes: {tuple(chosen)} are not two of {', '.join(there)}; "
+                f"name two, or {MORE_CLASSES}"
+            )
+    texts, labels = _rows(train, chosen)
+    held_texts, held_labels = _rows(test, chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of all rows the first reading has warned
+        tokenize = train.vocab.tokenize
+        kept = Corpus.from_texts(texts, labels, tokenize=tokenize, name=train.name)
+        held = Corpus.from_texts(
+            held_texts, held_labels, vocab=kept.vocab, name=test.name
+        )
+    return kept, held
+
+
+def _rows(corpus: Corpus, classes: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the texts and labels of some classes."""
+    names = [str(corpus.classes[k]) for k in corpus.targets.tolist()]
+    pairs = zip(corpus.texts or (), names, strict=True)
+    chosen = [(text, name) for text, name in pairs if name in classes]
+    return [text for text, _ in chosen], [name for _, name in chosen]
+
+
+def _description(train: Corpus, test: Corpus, name: str) -> list[str]:
+    """Return sentences on texts that a reader has to know next to each number."""
+    largest = train.classes[int(np.bincount(test.targets).argmax())]
+    lines = [
+        f"{name}: {len(train):,} texts to learn from, {len(test):,} held out, "
+        f"{len(train.vocab):,} tokens.",
+        f"Always predicting {largest} is correct for {majority_share(test):.0%} of the "
+        "held-out texts; compare each accuracy with this share.",
+    ]
+    tokenize = test.vocab.tokenize or split
+    n_words = sum(len(list(tokenize(text))) for text in test.texts or ())
+    unknown = 1 - test.counts.sum() / n_words if n_words else 0.0
+    if unknown >= 0.01:
+        lines.append(f"{unknown:.0%} of the held-out words are not in the vocabulary.")
+    single = int((np.diff(train.counts.indptr) == 1).sum())
+    if single:
+        lines.append(
+            f"{single:,} texts contain one known token only, which gets all attention."
+        )
+    return lines

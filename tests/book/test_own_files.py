@@ -1,0 +1,85 @@
+"""A reader's own file, as ordinary as files are, in the function that reads it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from attnsel.corpus import Corpus
+from attnsel_book import majority_share, train_and_test
+from attnsel_book.chapter import Stop
+
+WORDS = ["good", "bad", "film", "plot", "actor", "the", "scene", "end"]
+
+
+def write(folder, labels, length):
+    """Write a file with a text of so many words for each label; return its path."""
+    draw = random.Random(0)
+    rows = [f"{' '.join(draw.choices(WORDS, k=length))},{label}" for label in labels]
+    path = folder / "mine.csv"
+    path.write_text("\n".join(["text,label", *rows]))
+    return str(path)
+
+
+def read(source, **settings):
+    """Return both corpora and what was displayed."""
+    InteractiveShell.instance()
+    columns = {"text": "text", "label": "label", "limit": None}
+    with capture_output() as said:
+        parts = train_and_test(source, **columns | settings)
+    return *parts, " ".join(output.data["text/plain"] for output in said.outputs)
+
+
+@pytest.mark.parametrize(
+    ("labels", "length", "words"),
+    [
+        (30 * ["yes", "no"], 12, "50% of the held-out"),
+        (10 * (19 * ["no"] + ["yes"]), 12, "predicting no is correct for 95%"),
+        (100 * ["yes", "no"], 1, "one known token only, which gets all attention"),
+        (100 * ["yes", "no"], 3, "8 tokens."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_file_of_two_classes_is_read_and_described(tmp_path, labels, length, words):
+    train, test, said = read(write(tmp_path, labels, length))
+    assert len(train.classes) == len(set(test.targets.tolist())) == 2
+    assert words in said
+
+
+def test_of_three_classes_the_two_largest_remain_or_those_that_are_chosen(tmp_path):
+    path = write(tmp_path, 40 * ["a", "b", "c", "b", "c"], 12)
+    train, test, said = read(path)
+    assert train.classes == test.classes == ("b", "c")
+    assert len(train) + len(test) == 160
+    assert "has 3 classes" in said and "classes=(..., ...)" in said
+    train, _, said = read(path, classes=("a", "c"))
+    assert train.classes == ("a", "c") and "has 3 classes" not in said
+    with pytest.raises(Stop, match="are not two of a, b, c"):
+        read(path, classes=("a", "x"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns", "why"),
+    [
+        (["a", "b", "a"], {}, "not both classes in each"),
+        (20 * ["a"], {}, "every row holds 'a'"),
+        (20 * ["a", "b"], {"text": "body"}, "expected one column 'body'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_file_that_cannot_be_used_is_a_sentence(tmp_path, labels, columns, why):
+    with pytest.raises(Stop, match=why):
+        read(write(tmp_path, labels, 12), **columns)
+
+
+def test_a_file_that_is_missing_is_a_sentence():
+    with pytest.raises(Stop, match="there is no file 'none.csv'"):
+        read("none.csv")
+
+
+def test_the_majority_share_is_the_accuracy_of_the_largest_class():
+    corpus = Corpus.from_tokens([[0], [0], [1], [1]], [0, 1, 1, 1], ["x", "y"])
+    assert majority_share(corpus) == 0.75
