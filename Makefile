@@ -63,7 +63,7 @@ test-weekly: $(READY)
 	$(BIN)/python -m pytest -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup --random-order-seed=$(ORDER)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
-	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/test_properties.py
+	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/package/test_properties.py
 
 # Faults planted on purpose: does a test notice?
 faults: $(READY)
@@ -82,7 +82,7 @@ test-bundled: $(READY)
 # RUNNER=all; and chapters with other knobs. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
-	$(BIN)/python -m pytest -m runner -p tests.runner_table \
+	$(BIN)/python -m pytest -m runner -p tests.support.runner_table \
 		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_settings.py
 
 colab-environment: $(COLAB)/.ready

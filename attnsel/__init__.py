@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from attnsel import moved  # noqa: F401  (old paths of modules)
+
 __version__ = "0.2.0"
 
 _named = Path(__file__).with_suffix(".pyi").read_text("utf-8")

@@ -6,8 +6,6 @@ from attnsel.corpus import Corpus as Corpus
 from attnsel.flow import Flow as Flow
 from attnsel.flow import gradient_flow as gradient_flow
 from attnsel.model import AttentionClassifier as AttentionClassifier
-from attnsel.reporting.report import Report as Report
-from attnsel.reporting.report import report as report
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
 from attnsel.texts.hub import BundledCorpusWarning as BundledCorpusWarning
@@ -21,5 +19,7 @@ from attnsel.tokens import Vocab as Vocab
 from attnsel.train import History as History
 from attnsel.train import fit as fit
 from attnsel.train import one_step as one_step
+from attnsel_report.report import Report as Report
+from attnsel_report.report import report as report
 
 __version__: str

@@ -3,7 +3,7 @@
 import sys
 
 try:
-    from attnsel.reporting.command import main
+    from attnsel_report.command import main
 except ModuleNotFoundError as error:  # with the line to type
     sys.exit(f"attnsel: {error}")
 

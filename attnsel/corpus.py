@@ -18,10 +18,9 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel import encoding
-from attnsel.checks import check_number
-from attnsel.inputs.labels import ClassName, number_labels
-from attnsel.inputs.rows import report_left_out, what_rows_lack
+from attnsel.labels import ClassName, number_labels, report_left_out, what_rows_lack
 from attnsel.tokens import Tokenizer, Vocab, clean_text, pieces
+from attnsel.validation import check_number
 
 CLASSES_SHOWN = 10  # of those that a corpus describes itself by
 _AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()

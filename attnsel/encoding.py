@@ -11,14 +11,15 @@ from typing import Any, TypedDict
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
-from attnsel.checks import check_choice, check_number
-from attnsel.inputs.frequency import suitable_min_count, warn_of_lower_count
 from attnsel.progress import progress
-from attnsel.scale.columns import blocks_on_disk
+from attnsel.scale.disk import blocks_on_disk
 from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
+from attnsel.validation import check_choice, check_number
 
 BLOCK_SIZE = 5_000_000  # letters of texts that are counted together
 BATCH_SIZE = 5_000  # texts on the disk that are
+MIN_COUNTS = (20, 10, 5, 2, 1)  # of which a small corpus takes a lower one
+KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make up
 UNSPACED_SHARE = 0.05  # of all distinct tokens, from which on clauses are told of
 
 
@@ -118,7 +119,7 @@ def frequent_tokens(
     if min_count is None:
         times = np.array(list(totals.values()))
         min_count = suitable_min_count(times)
-        warn_of_lower_count(times, min_count)
+        _warn_of_lower_count(times, min_count)
     most = max(totals.values(), default=0)
     if 0 < most < min_count:
         raise ValueError(
@@ -129,6 +130,37 @@ def frequent_tokens(
     kept = [token for token, total in totals.items() if total >= min_count]
     kept.sort(key=lambda token: (-totals[token], token))
     return kept[:max_tokens]
+
+
+def suitable_min_count(times: np.ndarray) -> int:
+    """Return the largest of MIN_COUNTS that keeps most of what was written, else 1.
+
+    `times` are the occurrences of each token, (V,).
+    """
+    if not times.any():  # that no row is left is told instead
+        return MIN_COUNTS[0]
+    suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
+    return max(suitable, default=1)
+
+
+def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
+    """Tell of a small corpus, whose tokens need not be as frequent as usual."""
+    usual = MIN_COUNTS[0]
+    if chosen < usual:
+        kept = int((times >= chosen).sum())
+        warnings.warn(
+            f"the corpus is small, so min_count is {chosen} instead of {usual}: "
+            f"{kept:,} of {len(times):,} tokens are kept; at {usual} they would be "
+            f"{_kept_share(times, usual):.0%} of what is written",
+            stacklevel=4,
+        )
+
+
+def _kept_share(times: np.ndarray, min_count: int) -> float:
+    """Return the share of all occurrences that belong to frequent tokens."""
+    kept = times[times >= min_count].sum()
+    total = times.sum()
+    return float(kept / max(1, total))
 
 
 def _warn_of_clauses(totals: Mapping[str, int]) -> None:

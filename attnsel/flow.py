@@ -15,10 +15,10 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from attnsel.checks import check_number
 from attnsel.corpus import Corpus
 from attnsel.log_domain import ClsProblem, cls_problem, evaluate, jacobian
 from attnsel.model import AttentionClassifier
+from attnsel.validation import check_number
 
 # Where the pulls of the tokens on p cancel to this ratio, the flow counts as stalled:
 # half of the digits of the direction are lost there.

@@ -28,10 +28,10 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, softplus
 
-from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.scale.files import read_whole, write_whole
 from attnsel.tokens import Vocab, split_with
+from attnsel.validation import check_choice, check_number
 
 M = TypeVar("M", bound="Classifier")
 

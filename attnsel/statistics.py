@@ -8,8 +8,8 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from attnsel.checks import check_number, check_shape
 from attnsel.corpus import Corpus
+from attnsel.validation import check_number, check_shape
 
 
 def label_z(corpus: Corpus) -> Tensor:
@@ -28,7 +28,8 @@ def label_z(corpus: Corpus) -> Tensor:
     often.
 
     z orders tokens. It is no probability: for rare tokens and rare classes its tails
-    are far from the normal ones. `q_values` in `attnsel.evidence.luck` tell of luck.
+    are far from the normal ones. For significance use `q_values` of
+    `attnsel.significance.exact_test`.
     """
     counts = corpus.counts.astype(np.float64)
     of_class = sums_by_class(counts, corpus)

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from attnsel.checks import check_number
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
+from attnsel.validation import check_number
 
 
 def separable_corpus(

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from attnsel.checks import check_choice, check_shape
 from attnsel.corpus import Corpus
+from attnsel.validation import check_choice, check_shape
 
 # One token id a sequence, or several.
 Selection = Tensor | Sequence[int] | Sequence[Iterable[int]]

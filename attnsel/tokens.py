@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any
 
-from attnsel.inputs.labels import ClassName
+from attnsel.labels import ClassName
 
 # Marks that belong to the letter before them, as the vowels of Hindi do, and joiners.
 _MARKS = "".join(

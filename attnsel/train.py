@@ -14,7 +14,6 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attnsel.checks import check_choice, check_number
 from attnsel.corpus import Corpus
 from attnsel.learners import (
     Learner,
@@ -38,6 +37,7 @@ from attnsel.scale.distributed import (
     summed,
 )
 from attnsel.scale.threads import ThreadPool
+from attnsel.validation import check_choice, check_number
 
 
 @dataclass

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 from torch.nn.utils.rnn import pad_sequence
 
-from attnsel.checks import check_number
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.model import Classifier, sequence_softmax
+from attnsel.validation import check_number
 
 # Entries of attention that are computed together, of sequences of similar length.
 GROUP = 2**21

@@ -21,9 +21,9 @@ from scipy.sparse import csr_array
 from scipy.special import roots_legendre
 from torch import Tensor
 
-from attnsel.checks import check_shape
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, bag_softmax
+from attnsel.validation import check_shape
 
 AT_ONCE = 2**20  # stored counts that are looked at together
 BLOCK = 2**17  # numbers of the integrand that are held together

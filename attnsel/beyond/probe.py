@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from attnsel.checks import check_number
+from attnsel.validation import check_number
 
 Classify = Callable[[list[Any]], Any]
 DILUTIONS = (1, 4, 16, 64)  # neutral tokens beside a strong one

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
-from attnsel.checks import check_choice, check_number
+from attnsel.validation import check_choice, check_number
 
 NORMS = ("post", "pre", "none")
 POOLS = ("mean", "cls", "query")

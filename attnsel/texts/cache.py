@@ -25,8 +25,8 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.texts.tables import described
 from attnsel.tokens import TOKEN_PATTERN, Vocab
+from attnsel.validation import described
 
 FORMAT = 5  # of an entry; raise it when the encoding of a corpus changes
 SUM_BYTES = hashlib.sha256().digest_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-from attnsel.inputs.rows import shortened
+from attnsel.validation import shortened
 
 SHOWN = 20  # names of columns in a message
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from attnsel.checks import check_choice, require
 from attnsel.texts.reviews import generate_reviews
-from attnsel.texts.tables import described
+from attnsel.validation import check_choice, described, require
 
 BUNDLED_REVIEWS = 4000
 HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer

@@ -1,58 +1,25 @@
-"""`load_corpus`: labelled texts from a file, a table, the Hub or by a name of ours."""
+"""`load_corpus`: labelled texts by a name of ours, from a table in memory or a file."""
 
-import glob
 import os
-import re
-import urllib.request
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from attnsel.checks import check_number
 from attnsel.corpus import Corpus
 from attnsel.encoding import check_settings
-from attnsel.inputs.rows import report_left_out
+from attnsel.labels import report_left_out
 from attnsel.texts import hub
 from attnsel.texts.cache import cached
 from attnsel.texts.cells import labels_of, several, texts_of
 from attnsel.texts.columns import Columns, find_columns
-from attnsel.texts.folders import (
-    files_of_split,
-    is_one_text,
-    read_texts,
-    readable_ending,
-    stem,
-)
-from attnsel.texts.refusals import into_csv, refuse_unreadable
-from attnsel.texts.tables import (
-    ENDINGS,
-    JSON,
-    is_dataset,
-    one_table,
-    read_bytes,
-    read_file,
-    table_of,
-)
+from attnsel.texts.frames import DataSplit, is_dataset, table_of
 from attnsel.tokens import Tokenizer, Vocab
-
-URL_PATIENCE = 60.0  # seconds
-
-
-class DataSplit(NamedTuple):
-    """Where the rows of a split are.
-
-    `files` are what it is read from, each with a name that tells how; a source without
-    files is not cached. `read` gives the table, whatever columns of it are wanted.
-    """
-
-    name: str
-    files: Sequence[tuple[str, Path]]
-    read: Callable[[Columns], Any]
+from attnsel.validation import check_number, described
 
 
 def load_corpus(
@@ -107,16 +74,16 @@ def load_corpus(
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
-    found = _find(source, split)
+    found = find_split(source, split)
     wanted = Columns(text, label)
     fit: Any = {"vocab": vocab, "min_count": min_count, "max_tokens": max_tokens}
 
     def make() -> Corpus:
         table = found.read(wanted)
         on_disk = num_proc is not None and limit is None and is_dataset(table)
-        texts, labels = _columns(table, wanted, on_disk)
+        texts, labels = texts_and_labels(table, wanted, on_disk)
         if limit is not None:
-            rows = _sample(texts, labels, limit, seed)
+            rows = balanced_sample(texts, labels, limit, seed)
             texts = texts.iloc[rows]
             labels = None if labels is None else labels.iloc[rows]
         return Corpus.from_texts(
@@ -158,14 +125,15 @@ def _is_named(source: Any) -> bool:
     return isinstance(source, str) and source in hub.SOURCES
 
 
-def _find(source: Any, split: str) -> DataSplit:
-    """Find the rows of a split, in one of our corpora, at a path, or in memory."""
+def find_split(source: Any, split: str) -> DataSplit:
+    """Find the rows of a split: of a corpus of ours, of a file, or in memory."""
     if _is_named(source):
         return _named(source, split)
-    if isinstance(source, str) and re.match(r"[a-z][a-z0-9+]+://", source):
-        return _at_url(source, split)
     if isinstance(source, (str, os.PathLike)):
-        return _at_path(str(source), split)
+        # Files come in many formats, which a package of its own knows.
+        from attnsel_report.readers.sources import find_path
+
+        return find_path(str(source), split)
     return DataSplit("texts", (), lambda wanted: table_of(source, wanted, split))
 
 
@@ -176,165 +144,25 @@ def _named(name: str, split: str) -> DataSplit:
         return DataSplit("bundled", (), lambda _: hub.generated_table(name, split))
 
     def read(wanted: Columns) -> pd.DataFrame:
-        return hub.named_table(read_file(path, wanted), name, split, path)
+        return hub.named_table(_read_parquet(path), name, split, path)
 
     return DataSplit(name, [(path.suffix, path)], read)
 
 
-def _at_url(url: str, split: str) -> DataSplit:
-    """Find a file of the web; a ValueError tells how else to get it."""
-    name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
-
-    def read(wanted: Columns) -> Any:
-        try:
-            with urllib.request.urlopen(url, timeout=URL_PATIENCE) as answer:
-                content = answer.read()
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"{url} was not fetched ({error}); connect to the network, or download "
-                f"it and name {name!r}; with a library for such addresses, "
-                f"{into_csv(name, f'read_csv({url!r})')}"
-            ) from error
-        return table_of(read_bytes(content, name, wanted), wanted, split)
-
-    return DataSplit(name.split(".")[0], (), read)
-
-
-def _at_path(source: str, split: str) -> DataSplit:
-    """Find a file, the files of a folder or of a pattern, or a data set of the Hub."""
-    path = Path(source).expanduser()
-    if path.is_dir():
-        if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
-            saved = hub.saved_table(path)
-            return DataSplit(
-                path.name, (), lambda wanted: table_of(saved, wanted, split)
-            )
-        return _of_files(files_of_split(path, split), path.name, "train")
-    if path.is_file():
-        refuse_unreadable(path)
-        return _of_files([path], stem(path), _split_of_file(path, split))
-    if re.search(r"[*?\[]", source):
-        matching = [Path(match) for match in sorted(glob.glob(str(path)))]
-        if matching:
-            return _of_files(matching, "texts", split)
-    return _on_hub(source, split)
-
-
-def _split_of_file(path: Path, split: str) -> str:
-    """Return the split to take of a file: what is called test.csv is the test split."""
-    if re.search(rf"(?<![a-z]){re.escape(split)}(?![a-z])", path.name.lower()):
-        return "train"
-    return split
-
-
-def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
-    """Take a table from one file, from parts that follow one another, or from texts.
-
-    `name` is what several files are called.
-    """
-    if len(paths) == 1:
-        (path,) = paths
-
-        def read(wanted: Columns) -> Any:
-            return table_of(read_file(path, wanted), wanted, split)
-
-        # Only JSON can hold several splits.
-        if split != "train" and readable_ending(path) not in JSON:
-            raise one_table(str(path), split)
-        return DataSplit(stem(path), [("".join(path.suffixes), path)], read)
-    if split != "train":
-        raise one_table(name, split)
-    named = [(f"{path.parent.name}/{path.name}", path) for path in paths]
-    if all(is_one_text(path) for path in paths):
-        return DataSplit(name, named, lambda wanted: read_texts(paths, wanted))
-    return DataSplit(name, named, lambda wanted: _read_parts(paths, wanted))
-
-
-def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
-    return pd.concat([_read_part(path, wanted) for path in paths], ignore_index=True)
-
-
-def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
-    """Read a part; a folder such as label=good holds the rows with this value."""
-    table = table_of(read_file(path, wanted), wanted, "train")
-    column, is_value, value = path.parent.name.partition("=")
-    return table.assign(**{column: value}) if is_value else table
-
-
-def _on_hub(source: str, split: str) -> DataSplit:
-    """Find a data set of the Hub, if a source that is no path can be one."""
-    why = ""
-    if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not readable_ending(
-        Path(source)
-    ):
-        try:
-            table = hub.hub_table(source)
-            return DataSplit("texts", (), lambda wanted: table_of(table, wanted, split))
-        except LookupError as error:
-            why = f", on the Hub neither ({error})"
-    refuse_unreadable(source)
-    if readable_ending(Path(source)):
-        there = Path(source).expanduser().absolute().parent
-        raise ValueError(f"there is no file {source!r}; it is looked for in {there}")
-    raise ValueError(
-        f"there is no corpus or readable file {source!r}{why}; the corpora are "
-        f"{', '.join(hub.SOURCES)}; files end in {', '.join(ENDINGS)}"
-    )
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """Read the file of one of our corpora; a ValueError names one that is damaged."""
+    try:
+        return pd.read_parquet(path)
+    except Exception as error:  # which one is raised differs between versions
+        raise ValueError(
+            f"{path} cannot be read as a table ({described(error)})"
+        ) from error
 
 
 # What the rows hold
 
 
-class Table(NamedTuple):
-    """Rows of a split, with their places in it as the index.
-
-    Attributes:
-        name: what to call it.
-        texts: a Series of strings.
-        labels: a Series of labels.
-        rest: the other columns, a data frame.
-        n: number of rows that were there.
-    """
-
-    name: str
-    texts: pd.Series
-    labels: pd.Series
-    rest: pd.DataFrame
-    n: int
-
-
-def load_table(
-    source: Any,
-    split: str,
-    *,
-    text: Hashable | Sequence[Hashable],
-    label: Hashable,
-    limit: int | None,
-    seed: int,
-) -> Table:
-    """Read texts, labels and all other columns; arguments are those of `load_corpus`.
-
-    The errors are those of `load_corpus`; a limit above the number of rows is none.
-    """
-    check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label)
-    found = _find(source, split)
-    table = found.read(wanted)
-    texts, labels = _columns(table, wanted, on_disk=False)
-    rest = table.to_pandas() if is_dataset(table) else table
-    used = find_columns(list(rest), wanted)
-    rest = rest.drop(columns=[*several(used.text), used.label])
-    n = len(texts)
-    rows = np.arange(n)
-    texts, rest = texts.reset_index(drop=True), rest.reset_index(drop=True)
-    labels = pd.Series(labels).reset_index(drop=True)
-    if limit is not None:
-        whole = int((texts.notna() & labels.notna()).sum())
-        rows = _sample(texts, labels, min(limit, max(whole, 1)), seed)
-    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
-
-
-def _columns(
+def texts_and_labels(
     table: Any, wanted: Columns, on_disk: bool
 ) -> tuple[Any, pd.Series | None]:
     """Return the texts and labels of a table; texts stay on the disk if asked."""
@@ -352,7 +180,7 @@ def _columns(
     return texts if on_disk else texts_of(texts.to_pandas(), text), labels
 
 
-def _sample(
+def balanced_sample(
     texts: pd.Series, labels: pd.Series | None, limit: int, seed: int
 ) -> np.ndarray:
     """Return positions of rows drawn evenly from the classes, and of all blank ones."""

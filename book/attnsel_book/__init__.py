@@ -1,6 +1,6 @@
 """What a chapter says to the page: claims, numbers for the prose, figures that move."""
 
-from attnsel.checks import require
+from attnsel.validation import require
 
 require("book", "IPython", "ipywidgets", "matplotlib", "sklearn")
 

@@ -59,6 +59,11 @@ def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
 
 
 @reads_stored
+def result_folder(chapter: str) -> Path:
+    """Return the folder of a chapter's stored results, to which its sweeps write."""
+    return Path(__file__).parent / "chapters" / chapter
+
+
 def stored(name: str) -> Any:
     """Return what a file of a chapter contains, such as "frozen/frozen".
 

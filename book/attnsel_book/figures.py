@@ -14,10 +14,10 @@ from IPython.display import HTML
 from matplotlib.colors import to_hex, to_rgba
 from torch import Tensor
 
-from attnsel.checks import check_choice, check_number, check_shape
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, attention_on
 from attnsel.tokens import Vocab, pieces
+from attnsel.validation import check_choice, check_number, check_shape
 from attnsel_book.stills import plane_still, scatter_still, state_line, steer_still
 from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
 

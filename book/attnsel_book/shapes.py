@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnsel.checks import check_number, check_shape
 from attnsel.statistics import Binned, binned, spearman
+from attnsel.validation import check_number, check_shape
 
 
 def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:

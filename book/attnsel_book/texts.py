@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from attnsel.corpus import Corpus
-from attnsel.reporting import splits
 from attnsel.tokens import split
 from attnsel_book.chapter import note, stop_unless
+from attnsel_report import splits
 
 MORE_CLASSES = "the chapter *More than two classes* takes all of them"
 

@@ -19,7 +19,6 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from scipy.optimize import brentq
-from tried import NAMES, by_name, of_each, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -27,6 +26,7 @@ from attnsel_book.exercises import check, hint, mine, running, solution
 from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise, exercises, judge
 from attnsel_book.exercises.messages import code, difference
+<<<<<<< HEAD
 from attnsel_book.exercises.storage import (
     functions,
     keep,
@@ -36,6 +36,9 @@ from attnsel_book.exercises.storage import (
     source_of,
 )
 from attnsel_book.exercises.strip import show_strip
+=======
+from support.tried import NAMES, by_name, of_each, time_enough  # noqa: F401
+>>>>>>> 4d966f4 (Move the report and its readers out of attnsel)
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHECK = r'^\w+ = check\(\s*"([\w-]+)"'

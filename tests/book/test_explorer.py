@@ -4,11 +4,11 @@ import re
 import pytest
 import torch
 from matplotlib import rc_context
-from node import call, stored
 
 import attnsel
 from attnsel_book import NEGATIVE, POSITIVE, figures, scatter_explorer
 from attnsel_book.style import CLASSES, use_style
+from support.node import call, stored
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
 COLUMNS = {

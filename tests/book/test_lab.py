@@ -8,7 +8,6 @@ import zlib
 import numpy as np
 import pytest
 import torch
-from node import evaluate
 from scipy.stats import spearmanr
 
 import attnsel
@@ -17,6 +16,7 @@ from attnsel.model import bag_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
+from support.node import evaluate
 from tools import lab, lab_data
 
 # Everything but the page, which needs a document.

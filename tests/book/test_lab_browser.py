@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node import evaluate
 from test_lab import CODE, READ, USUAL, committed
 
+from support.node import evaluate
 from tools import lab
 
 pytestmark = pytest.mark.site

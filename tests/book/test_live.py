@@ -8,7 +8,6 @@ import unicodedata
 import numpy as np
 import pytest
 import torch
-from node import call, stored
 
 import attnsel
 from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
@@ -22,6 +21,7 @@ from attnsel_book import (
     steer_box,
     text_box,
 )
+from support.node import call, stored
 
 # The model and the list of characters are made once, in one process.
 pytestmark = pytest.mark.xdist_group("live")

@@ -17,13 +17,13 @@ import pytest
 import torch
 from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
-from tried import by_name, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus, synthetic_corpus
 from attnsel_book.exercises.checking import exercises, judge
 from attnsel_book.exercises.messages import as_numbers
+from support.tried import by_name, time_enough  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 

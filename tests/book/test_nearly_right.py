@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tried import TASKS, by_name, runs, time_enough  # noqa: F401
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import synthetic_corpus
 from attnsel_book.exercises.checking import judge, no_arguments
 from attnsel_book.exercises.messages import as_numbers
+from support.tried import TASKS, by_name, runs, time_enough  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 COMPARED = sorted(name for name, task in TASKS.items() if task.expected)

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 import torch
 from scipy.sparse import csr_array
-from tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 
 from attnsel.corpus import Corpus
 from attnsel_book.exercises import checking, running
 from attnsel_book.exercises.checking import Exercise, Verdict, exercises, judge
 from attnsel_book.exercises.messages import as_numbers, code
+from support.tried import NAMES, by_name, of_each, runs, time_enough  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from node import call
 
 import attnsel_book
 from attnsel_book.figures import embed, packed, source
+from support.node import call
 
 FOLDER = Path(attnsel_book.__file__).parent / "scripts"
 NUMBERS = st.floats(-1e6, 1e6, width=32, allow_subnormal=False)

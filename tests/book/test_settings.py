@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import torch
-from chapters import BOOK, code, played, run_cells
-from turns import commit
+
+from support.chapters import BOOK, code, played, run_cells
+from support.turns import commit
 
 START = "# settings"
 SMALL_ONES = 3  # settings of a chapter; one of them may run at a push

@@ -28,27 +28,26 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BY_NAME = {"ipywidgets"}
 # Who reads no files needs these, and no more; then what each room adds.
 ROOMS = {
-    "report": ["attnsel/reporting"],
+    "report": ["report/attnsel_report"],
     "hub": ["attnsel/texts/hub.py"],
     "book": ["book/attnsel_book"],
 }
 
 
 def imported(paths: Iterable[Path]) -> set[str]:
-    """Return the packages that modules import, but those of Python and our own.
-
-    The scripts of stored results, `run_*.py`, say what else they need.
-    """
+    """Return the packages that modules import, but those of Python and our own."""
     names = set()
     for path in paths:
-        if path.name.startswith("run_"):
-            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"attnsel", "attnsel_book"}
+    return (
+        names
+        - set(sys.stdlib_module_names)
+        - {"attnsel", "attnsel_report", "attnsel_book"}
+    )
 
 
 def needed(paths: Iterable[Path]) -> set[str]:

@@ -17,7 +17,7 @@ from tools import reference
 # What the functions above them are made of; of `reporting` and `texts`, what stands in
 # attnsel itself is on a page, and what chapters use.
 INNER = re.compile(
-    r"attnsel\.(__main__|checks|progress|(reporting|texts)(\..*)?|scale\.(columns|files|threads))"
+    r"attnsel\.(__main__|validation|moved|progress|texts(\..*)?|scale\.(disk|files|threads))"
 )
 
 

@@ -16,13 +16,13 @@ from typing import Any
 import nbformat
 import pyarrow.parquet as pq
 import pytest
-from hub import hub, repository
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient import NotebookClient
-from runner import COLAB, Session, packages, snapshot
-from turns import commit
 
 from attnsel.texts.reviews import generate_reviews
+from support.hub import hub, repository
+from support.runner import COLAB, Session, packages, snapshot
+from support.turns import commit
 from tools import execute
 from tools.colab import ROOT
 from tools.notebook_times import seconds_told

@@ -23,7 +23,7 @@ QUERIES = [
     ("attnsel.certificate", f"{THEORY}.beyond.theorem_a.certificate", 1),
     ("AttentionClassifier", f"{MODELS}.model.AttentionClassifier", 1),
     ("load_corpus", "package_texts.html#attnsel.texts.loading.load_corpus", 1),
-    ("report", "package_report.html#attnsel.reporting.report.report", 1),
+    ("report", "package_report.html#attnsel_report.report.report", 1),
     ("signed frequencies", f"{THEORY}.theory.signed_frequency", 3),
     ("gradeint flow", f"{THEORY}.flow.gradient_flow", 3),
     ("load_corpsu", "package_texts.html#attnsel.texts.loading.load_corpus", 3),

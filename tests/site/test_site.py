@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from turns import commit
 
+from support.turns import commit
 from tools import pages
 from tools.measure_pages import TARGETS, WATCH, measure, sent
 

@@ -12,7 +12,7 @@ def explanations(corpus: str = "IMDB") -> pd.DataFrame:
 
     The reviews are those of "IMDB" or of "Yelp". Columns are pairs of a moment, "best
     step" or "converged", and a seed.
-    book/attnsel_book/chapters/explanation/run_explanations.py measures it.
+    book/sweeps/explanation/run_explanations.py measures it.
     """
     runs = stored("explanation/explanations")
     runs = runs[runs["corpus"] == corpus.lower()].copy()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import binom, hypergeom
 
-from attnsel.evidence.luck import hypergeometric_p
+from attnsel.significance.exact_test import hypergeometric_p
 from attnsel_book.exercises.checking import exercise
 
 

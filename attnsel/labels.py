@@ -1,0 +1,154 @@
+"""Labels as people write them, the classes they name, and rows that cannot be used."""
+
+import re
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from attnsel.validation import shortened
+
+ClassName = str | int | bool
+ROWS_SHOWN = 5  # of those that a message tells of
+CLASSES_SHOWN = 10  # of those that a message tells of
+
+
+def number_labels(
+    labels: Any, n: int, classes: Sequence[ClassName] | None
+) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
+    """Return the number of each row's class, -1 where it has none, and the classes.
+
+    The numbers are int64 (n,), None without labels. Classes that are not given are
+    those that occur: whole numbers by value, then words in alphabetical order;
+    categories in their own order. A ValueError tells of labels that are not n, of one
+    that names no class or none of `classes`, and of a single class.
+    """
+    if labels is None:
+        return None, classes
+    import pandas as pd
+
+    try:
+        codes, distinct = pd.factorize(pd.Series(labels))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"labels: expected one name for each text; {error}") from error
+    if len(codes) != n:
+        raise ValueError(f"labels: {len(codes)} labels for {n} texts")
+    names = [_class_name(label) for label in distinct]
+    if classes is None:
+        classes = _classes_in_order(names, distinct)
+    number = {None: -1} | {name: k for k, name in enumerate(classes)}
+    for code, name in enumerate(names):
+        if name not in number:
+            label = f"{name!r} in row {np.argmax(codes == code)}"
+            wanted = shortened(classes, CLASSES_SHOWN)
+            raise ValueError(f"labels: {label} is none of the classes {wanted}")
+    # A missing label has the code -1, and so the last number.
+    numbers = [number[name] for name in names]
+    return np.array([*numbers, -1])[codes], classes
+
+
+def _class_name(label: Any) -> ClassName | None:
+    """Return what the class of a label is called; None if it is an empty string."""
+    value = label
+    if isinstance(label, np.generic):
+        value = label.item()
+    if isinstance(value, str):
+        return _class_of_word(value.strip())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise _no_class(value)
+
+
+def _class_of_word(word: str) -> ClassName | None:
+    """Read a label that is a string: words for whole numbers and booleans are these."""
+    whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
+    if whole:
+        return int(whole[1])
+    if re.fullmatch(r"[+-]?\d*\.\d+", word):
+        raise _no_class(word)
+    special = {"true": True, "false": False, "": None}
+    return special.get(word.lower(), word)
+
+
+def _no_class(value: Any) -> ValueError:
+    wanted = "expected strings, whole numbers or booleans"
+    if isinstance(value, float | str):
+        wanted += "; scores are cut into classes first, as pandas.qcut does"
+    return ValueError(f"labels: {value!r} names no class; {wanted}")
+
+
+def _classes_in_order(
+    names: Sequence[ClassName | None], distinct: Any
+) -> tuple[ClassName, ...]:
+    """Put the classes that occur in order: there have to be two or more."""
+    import pandas as pd
+
+    present = {name for name in names if name is not None}
+    if isinstance(distinct, pd.CategoricalIndex):
+        order = [_class_name(category) for category in distinct.categories]
+    else:
+        order = sorted(present, key=lambda name: (isinstance(name, str), name))
+    classes = tuple(name for name in order if name is not None and name in present)
+    if len(classes) == 1:
+        only = f"every row holds {classes[0]!r}"
+        raise ValueError(f"labels: {only}; expected two classes or more")
+    return classes
+
+
+def what_rows_lack(
+    counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
+) -> dict[int, str]:
+    """Return what each row that cannot be used lacks, by its position.
+
+    That is "text", "label" or "known token", of rows with counts (n, V), the numbers of
+    their classes, int64 (n,) with -1 for none, and n texts, where there are any.
+    """
+    tokenless = np.diff(counts.indptr) == 0
+    unlabelled = np.zeros_like(tokenless)
+    if numbers is not None:
+        unlabelled = numbers < 0
+    lacking = {}
+    for row in np.flatnonzero(tokenless | unlabelled).tolist():
+        if texts is not None and _is_blank(texts[row]):
+            lacking[row] = "text"
+        elif unlabelled[row]:
+            lacking[row] = "label"
+        else:
+            lacking[row] = "known token"
+    return lacking
+
+
+def _is_blank(text: Any) -> bool:
+    return not isinstance(text, str) or not text.strip()
+
+
+def report_left_out(
+    left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
+) -> None:
+    """Warn of the rows left out of n, or raise a ValueError if that was asked for.
+
+    `left_out` are their names by what they lack; `on_bad_rows` is "warn", "error" or
+    "ignore", `level` the caller that a warning points at. No row, or none that is
+    left, is a ValueError, too.
+    """
+    total = sum(map(len, left_out.values()))
+    most = n if on_bad_rows == "error" else ROWS_SHOWN
+    parts = []
+    for what, rows in left_out.items():
+        noun = "rows" if len(rows) > 1 else "row"
+        shown = shortened(rows, most)
+        parts.append(f"{len(rows):,} without {what} ({noun} {shown})")
+    reason = ", ".join(parts)
+    if n == 0:
+        raise ValueError("there is no row; expected one or more")
+    if total == n:
+        raise ValueError(f"no row is left of {n:,}: {reason}")
+    message = f"{total:,} of {n:,} rows are left out: {reason}"
+    if total and on_bad_rows == "error":
+        raise ValueError(message)
+    if total and on_bad_rows == "warn":
+        warnings.warn(message, stacklevel=level)

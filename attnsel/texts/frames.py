@@ -1,0 +1,122 @@
+"""Whatever holds a table of texts in memory becomes a data frame."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from attnsel.texts.cells import several
+from attnsel.texts.columns import Columns, plain_name
+from attnsel.validation import check_choice
+
+SPLITS = ("train", "test", "validation", "valid", "val", "dev")
+
+
+class DataSplit(NamedTuple):
+    """Where the rows of a split are.
+
+    `files` are what it is read from, each with a name that tells how; a source without
+    files is not cached. `read` gives the table, whatever columns of it are wanted.
+    """
+
+    name: str
+    files: Sequence[tuple[str, Path]]
+    read: Callable[[Columns], Any]
+
+
+def table_of(source: Any, wanted: Columns, split: str) -> Any:
+    """Return a data frame, or a `datasets.Dataset`, of what holds a table.
+
+    Args:
+        source: a data frame of pandas, polars or Arrow, a data set of `datasets`,
+            records or pairs of text and label, (texts, labels), columns by name, an
+            open file; or several of these by the name of the split.
+        wanted: the columns, which tell columns by name from splits by name.
+        split: the split to take.
+
+    Raises:
+        TypeError: if it is nothing of the kind.
+        ValueError: if there is no such split.
+    """
+    if isinstance(source, Mapping):
+        return _table_of_mapping(source, wanted, split)
+    if isinstance(source, bytes) or hasattr(source, "read"):
+        from attnsel_report.readers.files import read_open
+
+        return table_of(read_open(source, wanted), wanted, split)
+    if split != "train":
+        raise one_table("the source", split)
+    if hasattr(source, "collect"):  # a lazy frame of polars
+        source = source.collect()
+    if isinstance(source, pd.DataFrame) or is_dataset(source):
+        return source
+    if hasattr(source, "to_pandas"):
+        return source.to_pandas()
+    if isinstance(source, tuple) and len(source) == 2:
+        texts, labels = source
+        labels = pd.Series(labels).array
+        first, *_ = several(wanted.text)
+        texts = list(texts)
+        if len(texts) != len(labels):
+            unequal = f"{len(texts)} texts and {len(labels)} labels"
+            raise ValueError(f"source: {unequal}; expected one a text")
+        return pd.DataFrame({first: texts, wanted.label: labels})
+    if isinstance(source, str) or not isinstance(source, Iterable):
+        raise TypeError(f"source: expected a name, path or table, got {type(source)}")
+    return pd.DataFrame(list(source))
+
+
+def is_dataset(source: Any) -> bool:
+    """Say whether a table is a `datasets.Dataset`, which may lie on the disk."""
+    return hasattr(source, "select_columns") and hasattr(source, "to_pandas")
+
+
+def one_table(what: str, split: str) -> ValueError:
+    """Return the error that says that nothing was held out for a split."""
+    return ValueError(
+        f"split: {what} is one table without a split {split!r}; rows it was trained on "
+        "are no test. Hold some out, with a pandas data frame called table: "
+        "`test = table.sample(frac=0.2, random_state=0); "
+        "train = table.drop(test.index)`; then load both"
+    )
+
+
+def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) -> Any:
+    """Return the table of columns by name, of a split by name, or of a key in JSON."""
+    keys = list(source)
+    first, *_ = several(wanted.text)
+    if split in keys and first not in keys:
+        return table_of(source[split], wanted, "train")
+    if {"data", "target"} <= set(keys):
+        if split != "train":
+            raise one_table("a Bunch", split)
+        return _of_bunch(source, wanted)
+    if any(plain_name(key) == plain_name(first) for key in keys):
+        table = pd.DataFrame(dict(source))
+    elif {"columns", "data"} <= set(keys):
+        table = pd.DataFrame(source["data"], columns=source["columns"])
+    elif all(isinstance(row, Mapping) and first in row for row in source.values()):
+        table = pd.DataFrame.from_dict(dict(source), orient="index")
+    else:
+        lists = [key for key in keys if _holds_records(source[key])]
+        if len(lists) != 1 or lists[0] in SPLITS:
+            check_choice("split", split, keys)
+        table = pd.DataFrame(source[lists[0]])
+    return table_of(table, wanted, split)
+
+
+def _of_bunch(source: Mapping[Any, Any], wanted: Columns) -> pd.DataFrame:
+    """Return the texts of a Bunch of scikit-learn, labelled by the names of classes."""
+    texts, targets = list(source["data"]), pd.Series(source["target"])
+    if not all(isinstance(text, (str, bytes)) for text in texts):
+        raise ValueError("source: a Bunch of numbers; expected texts as its data")
+    names = source.get("target_names")
+    if names is not None and pd.api.types.is_numeric_dtype(targets):
+        targets = targets.map(dict(enumerate(names)))
+    first, *_ = several(wanted.text)
+    return pd.DataFrame({first: texts, wanted.label: targets})
+
+
+def _holds_records(value: Any) -> bool:
+    return isinstance(value, list) and value != [] and isinstance(value[0], Mapping)

@@ -1,0 +1,73 @@
+"""Many models of random settings, and what `diagnose` tells of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.train import fit
+from attnsel_report.diagnosis import diagnose
+
+NO_LABELS = 0.5  # share of wrong labels that makes them coins
+
+
+def trials(
+    train: Corpus,
+    test: Corpus,
+    choices: Mapping[str, Sequence[Any]],
+    *,
+    number: int,
+    coins: int,
+) -> pd.DataFrame:
+    """Train models with settings drawn at random; a row has settings and diagnoses.
+
+    Args:
+        train: texts of two classes.
+        test: others, in the same vocabulary.
+        choices: what to draw from for `dim`, `lr`, `steps`, `tokens` (the size of the
+            vocabulary), `frozen` (whether E stays as drawn) and `noise` (share of the
+            training labels that are exchanged).
+        number: of models.
+        coins: how many of them, the first, have half of their labels exchanged.
+
+    Columns are the settings and, after "training, " or "held-out, ", the attributes of
+    `Diagnosis`; training labels are those that the model saw.
+    """
+    rows = []
+    for seed in range(number):
+        random = np.random.default_rng(seed)
+        chosen = {name: random.choice(np.array(of)) for name, of in choices.items()}
+        if seed < coins:
+            chosen["noise"] = NO_LABELS
+        rows.append(chosen | _diagnosed(train, test, chosen, seed))
+    return pd.DataFrame(rows)
+
+
+def _diagnosed(
+    train: Corpus, test: Corpus, chosen: Mapping[str, Any], seed: int
+) -> dict[str, float]:
+    """Train a model with some settings and diagnose it on both parts."""
+    size, dim, steps = (int(chosen[name]) for name in ("tokens", "dim", "steps"))
+    lr = float(chosen["lr"])
+    clean, held = train.most_frequent(size), test.most_frequent(size)
+    random = np.random.default_rng(seed)
+    is_wrong = random.random(len(clean)) < chosen["noise"]
+    labels = clean.targets
+    exchanged = torch.where(torch.from_numpy(is_wrong), 1 - labels, labels)
+    seen = clean.with_labels(exchanged)
+    model = AttentionClassifier(len(seen.vocab), dim, seed=seed)
+    free = ("cls", "output") if chosen["frozen"] else None
+    fit(model, seen, steps=steps, lr=lr, train=free)
+    parts = model.embeddings, model.cls, model.output
+    found = {}
+    for where, corpus in (("training", seen), ("held-out", held)):
+        diagnosis = diagnose(corpus, *parts)
+        for name, value in vars(diagnosis).items():
+            found[f"{where}, {name}"] = value
+    return found

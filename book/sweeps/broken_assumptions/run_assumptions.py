@@ -1,0 +1,178 @@
+"""What the flow selects when an assumption fails: assumptions.json.
+
+    python -m sweeps.broken_assumptions.run_assumptions
+
+Ten seeds of each variant of the chapter on broken assumptions (about two minutes of one
+core). The chapter runs the first seed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnsel import AttentionClassifier, Corpus, certificate, fit, gradient_flow
+from attnsel.flow import Flow, angle_gap
+from attnsel.theory import (
+    highest_votes,
+    max_margin,
+    relevant_tokens,
+    signed_frequency,
+)
+from attnsel_book import one_step_problem
+from attnsel_book.data import result_folder, store
+
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+DIM, STEP, SEEDS = 256, 100.0, range(10)
+VARIANTS: dict[str, dict[str, Any]] = {
+    "none broken": {},
+    "two relevant tokens": {"per_sequence": 2},
+    "partly relevant": {"n_partly": 6, "tilt": 0.9},
+    "small dimension": {"dim": 12},
+    "no step on E": {"lr": 0},
+    "large start": {"start": 100.0},
+    "large start, ideal": {"start": 100.0, "dim": 40, "ideal": True},
+}
+
+
+def make(
+    seed: int,
+    *,
+    dim: int = DIM,
+    lr: float = STEP,
+    start: float = 1.0,
+    ideal: bool = False,
+    **change: Any,
+) -> tuple[Corpus, AttentionClassifier]:
+    """Return a corpus and a model after its step, with something changed."""
+    sizes = SMALL | change
+    problem = one_step_problem(dim, lr, seed=seed, dtype=torch.float64, **sizes)
+    corpus, model = problem.corpus, problem.model
+    E, p, v = (x.detach() for x in (model.embeddings, model.cls, model.output))
+    p *= start
+    if ideal:
+        E.copy_(torch.eye(len(E)))
+        v.copy_(STEP / 2 * signed_frequency(corpus) / SMALL["length"])
+    return corpus, model
+
+
+def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> dict[str, Any]:
+    """Return what came of a flow, followed to its end."""
+    top, end = flow.selected, flow.attention[-1]
+    kinds = np.array([token[:3] in ("pos", "neg") for token in corpus.vocab])
+    highest = highest_votes(corpus, model.embeddings @ model.output)
+    early = flow.attention[(flow.norms - 300).abs().argmin()]
+    stalled = flow.reason != "max_norm"
+    cosine = math.nan
+    if bool((end > 0.99).all()) and not stalled:
+        target = max_margin(model.embeddings, corpus, top)
+        cosine = 1 - float(angle_gap(flow.cls, target.direction)[-1])
+    return {
+        "stalled": stalled,
+        "right": float(kinds[top].mean()),
+        "highest value": float((top == highest).double().mean()),
+        "alone": float((end > 0.99).double().mean()),
+        "late": not stalled and not bool((early > 0.5).all()),
+        "cosine": cosine,
+    }
+
+
+def run(name: str, seed: int) -> dict[str, Any]:
+    """Follow one run of a variant."""
+    corpus, model = make(seed, **VARIANTS[name])
+    flow = gradient_flow(model, corpus, record=[300.0], tol=1e-3)
+    return {"variant": name, "seed": seed} | judge(corpus, model, flow)
+
+
+def with_output(seed: int) -> dict[str, Any]:
+    """Train v with p by gradient descent."""
+    corpus, model = make(seed)
+    relevant = relevant_tokens(corpus)
+    best = max_margin(model.embeddings, corpus, relevant)
+    train = ("cls", "output")
+    fit(model, corpus, steps=300, lr=30.0, train=train, optimizer="gd")
+    attention = model.attention(corpus).toarray()
+    p, v = model.cls.detach(), model.output.detach()
+    return {
+        "seed": seed,
+        "right": float((attention.argmax(axis=1) == relevant.numpy()).mean()),
+        "mean attention": attention[np.arange(len(corpus)), relevant].mean(),
+        "|p|": float(p.norm()),
+        "|v|": float(v.norm()),
+        "cosine": 1 - float(angle_gap(p[None], best.direction)[0]),
+    }
+
+
+def large_step(dim: int, seed: int) -> dict[str, Any]:
+    """Ask the certificate after a step of 10,000, from the start of p and from zero."""
+    problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
+    corpus, model = problem.corpus, problem.model.double()
+    relevant = relevant_tokens(corpus)
+    attention = model.attention(corpus).toarray()
+    least = attention[np.arange(len(corpus)), relevant].min()
+    near = float(model.cls.detach().norm()) + 0.5
+    flow = gradient_flow(model, corpus, max_norm=near, tol=1e-5)
+    bounds = certificate(model, corpus, relevant).bounds(flow)
+    model.cls.detach().zero_()
+    zero = certificate(model, corpus, relevant).level != "none"
+    return {
+        "d": dim,
+        "seed": seed,
+        "certain by + 0.5": bool(bounds.isfinite().any()),
+        "certain at p = 0": zero,
+        "least": round(math.log10(least), 3),
+    }
+
+
+def huge_step(seed: int, dtype: torch.dtype) -> dict[str, Any]:
+    """Follow p after a step of 10,000 in d = 256 to norm 30,000."""
+    problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
+    flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
+    right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)
+    return {
+        "draw": str(dtype).removeprefix("torch."),
+        "seed": seed,
+        "right": float(right.double().mean()),
+        "norm": float(flow.norms[-1]),
+        "loss fell": bool(flow.loss[-1] < flow.loss[0]),
+    }
+
+
+def tidy(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as JSON has it: numbers of a few digits, and none for nan."""
+    short = dict(row)
+    for name, value in row.items():
+        if isinstance(value, float):
+            short[name] = None if math.isnan(value) else round(float(value), 6)
+    return short
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    here = result_folder("broken_assumptions") / "assumptions.json"
+    parser.add_argument("target", nargs="?", type=Path, default=here)
+    target = parser.parse_args().target
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls is counted
+    parts = {
+        "variants": [run(name, seed) for name in VARIANTS for seed in SEEDS],
+        "output": [with_output(seed) for seed in SEEDS],
+        "large step": [large_step(dim, seed) for dim in (256, 4096) for seed in SEEDS],
+        "huge step": [
+            huge_step(seed, dtype)
+            for dtype in (torch.float32, torch.float64)
+            for seed in SEEDS
+        ],
+    }
+    tidied = {name: map(tidy, rows) for name, rows in parts.items()}
+    store(target, tidied)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The sweep behind the chapter "One step, then frozen", at matched training loss.
+
+    python -m sweeps.frozen.run_frozen
+
+It takes about five minutes of one core and writes `frozen.json`, which
+the chapter reads. Each row has a model whose embeddings took one step, after some
+steps on p and v, and the model with everything trained at the first step at which its
+training loss is as low; `converged` is the latter at 99% training accuracy.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pandas as pd
+import torch
+
+from attnsel import AttentionClassifier, Corpus, load_corpus
+from attnsel.statistics import binned
+from attnsel.theory import posterior_difference
+from attnsel.train import fit, one_step
+from attnsel_book.data import result_folder
+
+OUT = result_folder("frozen") / "frozen.json"
+SETTINGS = [(100, 0.003), (1_000, 0.003), (1_000, 0.03), (10_000, 0.003)]
+TIMES = (3, 6, 12, 25, 50, 100, 200, 400)
+
+
+def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
+    """Return the spread of y within bins of x, and that over the range of the means."""
+    bins = binned(x, y.double())
+    full = bins.count > 0
+    spread, means = bins.deviation[full].mean(), bins.mean[full]
+    return float(spread), float(spread / (means.max() - means.min()))
+
+
+def rows(
+    name: str, corpus: Corpus, dim: int, seed: int, settings: list[Any], steps: int
+) -> list[dict[str, Any]]:
+    """Return a row for each setting and time, everything trained over one step."""
+    x = posterior_difference(corpus)
+    start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
+    model, rate = copy.deepcopy(start), 0.045 / dim**0.5
+    known: dict[str, Any] = {"until_loss": 0.05, "snapshots": range(201)}
+    whole = fit(model, corpus, steps=200, lr=rate, **known)
+    end = int((whole.accuracy >= 0.99).nonzero()[0])
+    found, times = [], [k for k in TIMES if k <= steps]
+    for eta, rate in settings:
+        model = one_step(start, corpus, lr=eta)
+        known = {"train": ("cls", "output"), "snapshots": times}
+        frozen = fit(model, corpus, steps=steps, lr=rate, **known)
+        for k in times:
+            lower = (whole.loss <= frozen.loss[k]).nonzero()
+            if not len(lower):
+                break
+            same = int(lower[0])
+            row = {"corpus": name, "dim": dim, "seed": seed, "eta_0": eta, "rate": rate}
+            row |= {"step": k, "step, all": same, "loss": float(frozen.loss[k])}
+            row |= {"right": float(frozen.accuracy[k])}
+            for column, what in ((1, "value"), (0, "attention")):
+                now = scatter(x, frozen.at(k)[:, column])
+                then = scatter(x, whole.at(same)[:, column])
+                last = scatter(x, whole.at(end)[:, column])
+                row |= {what: then[0] / now[0], f"{what}, relative": then[1] / now[1]}
+                row |= {f"{what}, converged": last[0] / now[0]}
+                row |= {f"{what}, converged, relative": last[1] / now[1]}
+            found.append(row)
+        print(name, dim, seed, eta, rate, found[-1], flush=True)
+    return found
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    yelp = load_corpus("yelp", min_count=1, max_tokens=5_424).balanced()
+    imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
+    table = rows("Yelp", yelp, 2048, 0, SETTINGS, 400)
+    for seed in range(10):
+        table += rows("Yelp", yelp, 512, seed, SETTINGS[:1], 50)
+    table += rows("IMDB", imdb, 2048, 0, SETTINGS, 300)
+    OUT.write_text(pd.DataFrame(table).round(4).to_json(orient="records", indent=0))
+
+
+if __name__ == "__main__":
+    main()

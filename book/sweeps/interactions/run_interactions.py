@@ -1,0 +1,312 @@
+"""The sweeps behind the chapter on interactions.
+
+    python -m sweeps.interactions.run_interactions [PART ...]
+
+The parts are one, layers, order, scrambled and words.
+
+They take about five minutes of one core and write `interactions_*.json`,
+which the chapter reads. The chapter runs the smallest part again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.sparse import csr_array, hstack
+
+from attnsel import AttentionClassifier, Corpus, Vocab, load_corpus
+from attnsel.beyond.deep import TwoLayerClassifier
+from attnsel.model import accuracy, bag_logits
+from attnsel.statistics import spearman
+from attnsel.theory import mean_count, posterior_difference, signed_frequency
+from attnsel.tokens import split
+from attnsel.train import fit, one_step
+from attnsel_book.data import result_folder
+from attnsel_book.shapes import correlation
+from attnsel_report.baseline import baseline
+
+HERE = result_folder("interactions")
+SEEDS = range(10)
+WORDS, LENGTH, N, N_TEST = 10, 8, 5_000, 1_000
+OPINIONS = 1, 3, 5, 8, 12  # where groups of reviews by opinion words begin
+TOKENS = [f"{side}{i}" for side in ("good", "bad") for i in range(WORDS)]
+TOKENS += ["not"] + [f"w{i}" for i in range(20)]
+VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
+
+
+def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
+    """Draw the sequences of the chapter: "not" flips one opinion word in a share q."""
+    rng = np.random.default_rng(seed)
+    zipf = 1 / np.arange(1, WORDS + 1)
+    ids, i = rng.integers(NOT + 1, len(VOCAB), (n, LENGTH)), np.arange(n)
+    at, good, flip = (
+        rng.integers(LENGTH, size=n),
+        rng.random(n) < 0.5,
+        rng.random(n) < q,
+    )
+    at = np.maximum(at, 1)
+    ids[i, at] = rng.choice(WORDS, n, p=zipf / zipf.sum()) + WORDS * ~good
+    where = (at + rng.integers(1, LENGTH - order, n)) % LENGTH
+    where = np.where(flip & order, at - 1, where)
+    holds = flip | order
+    ids[i[holds], where[holds]] = NOT
+    texts = [" ".join(TOKENS[s] for s in row) for row in ids]
+    return Corpus.from_texts(texts, (good ^ flip).astype(int).tolist(), vocab=VOCAB)
+
+
+def two_layers(q: float, seed: int, order: bool, **settings: Any) -> dict[str, Any]:
+    rate, passes = settings.pop("rate", 0.02), settings.pop("passes", 8)
+    corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
+    model = TwoLayerClassifier(len(VOCAB), 64, seed=seed, **settings)
+    steps: dict[str, Any] = {"steps": passes, "lr": rate, "batch_size": 250}
+    record = fit(model, corpus, test=test, **steps)
+    row = {"order": order, "q": q, "seed": seed, "rate": rate, "passes": passes}
+    found = {"train": record.accuracy[-1], "test": record.test_accuracy[-1]}
+    print(row, settings, found, flush=True)
+    return row | settings | {name: round(float(x), 4) for name, x in found.items()}
+
+
+def one() -> pd.DataFrame:
+    """One layer where "not" flips a share q: its accuracy and its loss."""
+    rows = []
+    for q in (0.1, 0.2, 0.3, 0.4, 0.5):
+        corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
+        for seed in SEEDS if q == 0.5 else range(3):
+            model = AttentionClassifier(len(VOCAB), 64, seed=seed)
+            record = fit(model, corpus, steps=300, lr=0.02, test=test)
+            assert record.test_accuracy is not None
+            found = {"test": record.test_accuracy[-1], "loss": record.loss[-1]}
+            rounded = {name: round(float(x), 5) for name, x in found.items()}
+            rows.append({"q": q, "seed": seed} | rounded)
+    return pd.DataFrame(rows)
+
+
+Plan = tuple[float, dict[str, Any], int]
+BARE, TIED = {"residual": False}, {"residual": True}
+SLOW = {"residual": True, "rate": 0.005}
+PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
+
+
+def layers() -> pd.DataFrame:
+    """Unordered pairs: with and without a residual, two rates, more passes."""
+    plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
+    plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
+    plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
+    return pd.DataFrame(
+        [two_layers(q, s, False, **way) for q, way, n in plan for s in range(n)]
+    )
+
+
+def order() -> pd.DataFrame:
+    """Order: "not" before the word, with and without positions."""
+    plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
+    plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
+    return pd.DataFrame(
+        [two_layers(q, s, True, **way) for q, way, n in plan for s in range(n)]
+    )
+
+
+def redrawn(corpus: Corpus, seed: int) -> Corpus:
+    """Draw the words of each review anew from all words of its class."""
+    rng, lengths = np.random.default_rng(seed), corpus.lengths.numpy()
+    row = np.repeat(np.arange(len(corpus)), lengths)
+    label, word = corpus.targets.numpy()[row], np.zeros(len(row), dtype=np.int64)
+    for k in (0, 1):
+        often = corpus.counts[corpus.targets.numpy() == k].sum(0).astype(np.float64)
+        here = label == k
+        word[here] = rng.choice(len(often), here.sum(), p=often / often.sum())
+    ones = np.ones(len(row), dtype=np.float32)
+    counts = csr_array((ones, (row, word)), shape=corpus.counts.shape)
+    return Corpus(counts, corpus.targets, corpus.vocab, None, "scrambled")
+
+
+def scrambled() -> pd.DataFrame:
+    """One layer on IMDB and on words drawn anew: alignment at matched points."""
+    imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
+    rows = []
+    for name in ("IMDB", "scrambled"):
+        for seed in SEEDS:
+            corpus = imdb if name == "IMDB" else redrawn(imdb, seed)
+            alpha = signed_frequency(corpus)
+            beta = mean_count(corpus, corpus.signs.double() / corpus.lengths)
+            known = torch.from_numpy(corpus.counts.sum(0) > 0)
+            model = AttentionClassifier(len(corpus.vocab), 256, seed=seed)
+            large = one_step(model, corpus, lr=1e5).scores().detach()
+            steps: dict[str, Any] = {"steps": 120, "lr": 0.045 / 16, "until_loss": 0.03}
+            record = fit(model, corpus, **steps, snapshots=range(121))
+            at = {
+                "99% right": int((record.accuracy >= 0.99).nonzero()[0]),
+                "loss 0.1": int((record.loss <= 0.1).nonzero()[0]),
+                "end": int(record.step[-1]),
+            }
+            ranks = [
+                spearman(alpha[known], record.at(k)[known, 1]) for k in range(at["end"])
+            ]
+            row = {"corpus": name, "seed": seed, "best": max(ranks)}
+            for where, k in at.items():
+                values = record.at(k)[known, 1]
+                row[f"step, {where}"] = k
+                row[f"rank, {where}"] = spearman(alpha[known], values)
+            r2 = [
+                correlation(beta, b.double()) ** 2
+                for b in (large[:, 1], record.at()[:, 1])
+            ]
+            row |= {"R2, one large step": r2[0], "R2, end": r2[1]}
+            rows.append(row)
+            print(row, flush=True)
+    return pd.DataFrame(rows).round(4)
+
+
+NEGATORS = re.compile(r"^(not|no|never|nor|cannot|without|.*n't)$")
+Text = tuple[np.ndarray, np.ndarray]
+
+
+def token_ids(corpus: Corpus) -> Text:
+    """Return the ids of all texts in a row, -1 if unknown, and their texts."""
+    known = {token: i for i, token in enumerate(corpus.vocab)}
+    found = [[known.get(w, -1) for w in split(text)] for text in corpus.texts or ()]
+    sizes = [len(row) for row in found]
+    return np.concatenate(found), np.repeat(np.arange(len(found)), sizes)
+
+
+def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
+    """Return the words of each text in another order."""
+    order = np.random.default_rng(seed).random(len(ids))
+    return ids[np.lexsort((order, row))], row
+
+
+def add_pairs(
+    corpus: Corpus, ids: np.ndarray, row: np.ndarray, pairs: np.ndarray | None = None
+) -> tuple[Corpus, np.ndarray]:
+    """Return the counts of words and of frequent pairs of neighbours."""
+    V = len(corpus.vocab)
+    both = (row[1:] == row[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
+    pair, of = (ids[:-1] * V + ids[1:])[both], row[1:][both]
+    if pairs is None:
+        pairs, often = np.unique(pair, return_counts=True)
+        pairs = pairs[often >= 20]
+    at = np.searchsorted(pairs, pair).clip(max=len(pairs) - 1)
+    hit = pairs[at] == pair
+    where = of[hit], at[hit]
+    counts = csr_array((np.ones(hit.sum()), where), (len(corpus), len(pairs)))
+    names = [f"{corpus.vocab[k // V]}_{corpus.vocab[k % V]}" for k in pairs]
+    vocab = Vocab([*corpus.vocab, *names], corpus.classes)
+    return Corpus(hstack([corpus.counts, counts]), corpus.targets, vocab), pairs
+
+
+def at_equal_numbers(
+    held: np.ndarray, is_negated: np.ndarray, is_wrong: np.ndarray
+) -> dict[str, Any]:
+    """Return the errors with and without a negated opinion, by number of opinions.
+
+    With them come the raw odds ratio and that of Mantel and Haenszel over the groups,
+    with an interval of 95% by the variance of Robins, Breslow and Greenland.
+    """
+    rows, tables = [], []
+    for low, high in pairwise((*OPINIONS, np.inf)):
+        group = (held >= low) & (held < high)
+        cells = [
+            [int((group & (is_negated == n) & (is_wrong == w)).sum()) for w in (1, 0)]
+            for n in (1, 0)
+        ]
+        tables.append(cells)
+        (a, b), (c, d) = cells
+        row: dict[str, Any] = {"from": low, "reviews": a + b + c + d, "negated": a + b}
+        rows.append(row | {"error with": a / (a + b), "error without": c / (c + d)})
+    A, B, C, D = np.array(tables, dtype=float).reshape(-1, 4).T
+    n = A + B + C + D
+    R, S, P, Q = A * D / n, B * C / n, (A + D) / n, (B + C) / n
+    spread = np.sqrt(
+        (P * R).sum() / (2 * R.sum() ** 2)
+        + (P * S + Q * R).sum() / (2 * R.sum() * S.sum())
+        + (Q * S).sum() / (2 * S.sum() ** 2)
+    )
+    odds = float(R.sum() / S.sum())
+    raw = float(A.sum() * D.sum() / (B.sum() * C.sum()))
+    ends = (odds * np.exp([-1.96 * spread, 1.96 * spread])).tolist()
+    return {"by_number": rows, "raw_odds": raw, "odds": odds, "odds_ends": ends}
+
+
+def words() -> list[dict[str, Any]]:
+    """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
+    random, size = torch.Generator().manual_seed(0), 10_000
+    train = load_corpus("imdb")
+    test = load_corpus("imdb", "test", vocab=train.vocab)
+    train = train[torch.randperm(len(train), generator=random)[:size]]
+    texts = [token_ids(train), token_ids(test)]
+    inputs = {"words": (train, test)}
+    mixed = [shuffled(*text, 0) for text in texts]
+    for name, (first, second) in {"pairs": texts, "shuffled": mixed}.items():
+        whole, pairs = add_pairs(train, *first)
+        inputs[name] = whole, add_pairs(test, *second, pairs)[0]
+    rows, logits = [], {}
+    for seed in range(3):
+        row: dict[str, Any] = {"seed": seed}
+        for name, (whole, held_out) in inputs.items():
+            model = AttentionClassifier(len(whole.vocab), 64, seed=seed)
+            steps: dict[str, Any] = {"steps": 55, "lr": 0.045 / 8}
+            steps["snapshots"] = range(25, 56)
+            record = fit(model, whole[2000:], test=whole[:2000], **steps)
+            best = 25 + int(record.test_accuracy[25:].argmax())
+            logits[name] = bag_logits(record.at(best), held_out)
+            row[name] = round(accuracy(logits[name], held_out), 4)
+        rows.append(row)
+        print(row, flush=True)
+    lean = posterior_difference(train).nan_to_num(0).numpy()
+    often = train.counts.sum(0) >= 0.008 * size
+    opinion = np.flatnonzero((np.abs(lean) >= 0.4) & often)
+    negator = np.array([bool(NEGATORS.match(word)) for word in train.vocab])
+
+    def opinions(ids: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        """Return the opinion words of each review, and those with a negator before."""
+        word, near = np.isin(ids, opinion), np.zeros(len(ids), dtype=bool)
+        for back in (1, 2):
+            here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)
+            near[back:] |= here & negator[ids[:-back]]
+        return [np.bincount(row[word & k], minlength=row[-1] + 1) for k in (True, near)]
+
+    signs = test.signs
+    wrong = (signs * logits["words"] <= 0).numpy()
+    mended = wrong.astype(int) - (signs * logits["pairs"] <= 0).numpy()
+    held, turned = opinions(*texts[1])
+    _, chance = opinions(*shuffled(*texts[1], 2))
+    found: dict[str, Any] = {"n_train": f"{size:,}", "n_opinion": f"{len(opinion)}"}
+    found["n_wrong"] = f"{wrong.sum():,}"
+    for name, mask in (("wrong", wrong), ("right", ~wrong)):
+        found[f"{name}_share"] = f"{(turned[mask] > 0).mean():.0%}"
+        found[f"{name}_chance"] = f"{(chance[mask] > 0).mean():.0%}"
+        found[f"{name}_words"] = f"{held[mask].mean():.1f}"
+    found |= at_equal_numbers(held, turned > 0, wrong)
+    by_chance = at_equal_numbers(held, chance > 0, wrong)
+    found |= {"null_odds": by_chance["odds"], "null_ends": by_chance["odds_ends"]}
+    found["gap"] = float((turned[wrong] > 0).mean() - (turned[~wrong] > 0).mean())
+    found["ratio"] = float(held[~wrong].mean() / held[wrong].mean())
+    found["by_negated"] = float(mended[turned > 0].sum() / mended.sum())
+    found["part"] = f"{found['by_negated']:.0%}"
+    whole = inputs["pairs"][0]
+    leans = posterior_difference(whole)
+    for name in ("good", "not_good", "bad", "not_bad"):
+        found[f"lean_{name}"] = f"{leans[whole.vocab.index(name)]:.2f}"
+    for name in ("words", "pairs"):
+        learn, held_out = inputs[name][0][2000:], inputs[name][1]
+        found[f"reg_{name}"] = f"{baseline(learn, held_out).accuracy:.1%}"
+    return [found, *rows]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for part in sys.argv[1:] or ("one", "layers", "order", "scrambled", "words"):
+        if part == "words":
+            text = json.dumps(words(), indent=0) + "\n"
+        else:
+            plan = {"one": one, "layers": layers, "order": order}
+            plan["scrambled"] = scrambled
+            text = plan[part]().to_json(orient="records", indent=0)
+        (HERE / f"interactions_{part}.json").write_text(text)

@@ -1,0 +1,933 @@
+"""The runs behind the chapter "Which margin does your optimizer find?".
+
+    python -m sweeps.margins.run_optimizers PART ...
+
+The parts are shares, defaults, sizes, unit_sizes, epsilon, rotations, dims, joint,
+bend, lost, lost_again, reviews and rates.
+
+Each part named is run and kept in `optimizers.json`, which the chapter
+reads; the other parts of the file stay. On one core `lost`, `lost_again`, `shares` and
+`rates` take about five minutes each, `reviews` two, the other parts a minute or less.
+
+An optimizer is followed on p alone. The gradient is computed as in
+`attnsel.log_domain`: differences to the token with the most attention, a common factor
+kept as a logarithm, so that its direction is exact at any lead; Adam's second moment is
+kept as a logarithm, too.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from scipy.optimize import linprog
+from scipy.special import expit
+from scipy.stats import spearmanr
+
+import attnsel
+from attnsel import Corpus
+from attnsel.model import accuracy, bag_logits
+from attnsel.theory import posterior_difference
+from attnsel_book import leaning_corpus, one_step_problem
+from attnsel_book.data import result_folder, store
+from attnsel_book.problems import OneStepProblem
+from attnsel_book.shapes import shape
+
+OUT = result_folder("margins") / "optimizers.json"
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+SHORT: dict[str, Any] = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
+SEEDS = range(5)
+State = dict[str, Any]
+Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
+
+
+@dataclass
+class Tasks:
+    """S losses in p, each with embeddings E (S, V, d) and sequences X (S, n, T).
+
+    Labels y (S, n), values b (S, V), where p starts (S, d), and the pairs of a selected
+    and another token, (S, pairs, 2), the first one repeated where there are fewer.
+    """
+
+    E: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    b: np.ndarray
+    p: np.ndarray
+    pairs: np.ndarray
+    kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def gathered(self, L: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return where X is in scores (S, L, V), and b there, (S, L, n, T)."""
+        if L not in self.kept:
+            S, V = self.b.shape
+            X = np.repeat(self.X[:, None], L, axis=1)
+            flat = X + V * np.arange(S * L).reshape(S, L, 1, 1)
+            self.kept[L] = flat, np.repeat(self.b, L, axis=0).ravel()[flat]
+        return self.kept[L]
+
+    def differences(self, i: int = 0) -> np.ndarray:
+        """Return E_r - E_s of the pairs of one task, (pairs, d)."""
+        r, s = self.pairs[i].T
+        return self.E[i][r] - self.E[i][s]
+
+
+def task_of(problem: OneStepProblem) -> Tasks:
+    """Return the task of a corpus with sequences of one length and a model."""
+    model, bags = problem.model, problem.corpus.bags()
+    X = np.stack([ids.repeat(times.astype(int)) for ids, times in bags])
+    E, p, v = (x.detach().double().numpy() for x in model.parameters())
+    r = np.repeat(problem.relevant.numpy(), X.shape[1])
+    pairs = np.unique(np.stack([r, X.ravel()], 1)[r != X.ravel()], axis=0)
+    y = problem.corpus.signs.double().numpy()
+    E, X, y, b, p, pairs = (x[None] for x in (E, X, y, E @ v, p, pairs))
+    return Tasks(E, X, y, b, p, pairs)
+
+
+def stacked(tasks: Sequence[Tasks]) -> Tasks:
+    """Stack tasks of equal sizes."""
+    most = max(task.pairs.shape[1] for task in tasks)
+    for task in tasks:
+        missing = most - task.pairs.shape[1]
+        first = np.repeat(task.pairs[:, :1], missing, axis=1)
+        task.pairs = np.concatenate([task.pairs, first], axis=1)
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(task, name) for task in tasks])
+        for name in ("E", "X", "y", "b", "p", "pairs")
+    }
+    return Tasks(**joined)
+
+
+def gradient(tasks: Tasks, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return -dL/da over a factor, for scores a (S, L, V), and the factor's log."""
+    flat, b = tasks.gathered(a.shape[1])
+    at = a.ravel()[flat]
+    places = at.shape[3] * np.arange(at.size // at.shape[3]).reshape(at.shape[:3])
+    top = places + at.argmax(-1)
+    behind = at - at.ravel()[top][..., None]  # log of q_i / q_top
+    behind.ravel()[top] = -np.inf
+    scale = behind.max((-1, -2), keepdims=True)
+    odds = np.exp(behind - scale)
+    q_top = 1 / (1 + odds.sum(-1, keepdims=True) * np.exp(scale))
+    b_top = b.ravel()[top][..., None]
+    gap = b - b_top
+    shift = (odds * gap).sum(-1, keepdims=True) * q_top  # f - b_top, scaled
+    true_shift = shift * np.exp(scale)
+    y = tasks.y[:, None, :, None]
+    weight = y * expit(-y * (b_top + true_shift)) * q_top
+    pull = weight * odds * (gap - true_shift)
+    pull.ravel()[top] = (-weight * shift)[..., 0]
+    pulls = np.bincount(flat.ravel(), pull.ravel(), a.size).reshape(a.shape)
+    return pulls / at.shape[2], scale[..., 0]
+
+
+def normalized(eta: float) -> Rule:
+    return lambda t, u, log_norm, state: eta * u
+
+
+def sign(eta: Any) -> Rule:
+    return lambda t, u, log_norm, state: eta * np.sign(u)
+
+
+def coordinate(eta: float) -> Rule:
+    def rule(t: int, u: np.ndarray, log_norm: np.ndarray, state: State) -> np.ndarray:
+        largest = np.abs(u).argmax(-1)[..., None]
+        step = np.zeros_like(u)
+        up = np.sign(np.take_along_axis(u, largest, -1))
+        np.put_along_axis(step, largest, eta * up, -1)
+        return step
+
+    return rule
+
+
+def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
+    """Adam with beta1 = 0.9; numbers, or arrays (L, 1) of one for each run.
+
+    `state` holds m / norm, log norm, v / e^scale, scale, and log of root v-hat.
+    """
+    with np.errstate(divide="ignore"):
+        log_eps = np.log(eps)
+
+    def rule(t: int, u: np.ndarray, log_norm: np.ndarray, state: State) -> np.ndarray:
+        m, log_new = 0.1 * u, 2 * log_norm + np.log(1 - beta2)
+        scale, v = log_new, u**2
+        if t > 1:
+            m = m + 0.9 * state["m"] * np.exp(state["log_norm"] - log_norm)
+            log_old = state["scale"] + np.log(beta2)
+            scale = np.maximum(log_new, log_old)
+            v = v * np.exp(log_new - scale) + state["v"] * np.exp(log_old - scale)
+        half = (scale - np.log(1 - beta2**t)) / 2
+        state.update(m=m, log_norm=log_norm, v=v, scale=scale, half=half)
+        root = np.sqrt(v) + np.exp(log_eps - half)
+        return eta * np.exp(log_norm - half) * m / (1 - 0.9**t) / root
+
+    return rule
+
+
+def path(
+    tasks: Tasks, rule: Rule, most: int, L: int = 1
+) -> Iterator[tuple[int, np.ndarray, State]]:
+    """Take steps, L runs a task; yield how many, p (S, L, d), and the rule's state.
+
+    The scores of the tokens, (S, L, V), are `state["a"]`.
+    """
+    p = np.repeat(tasks.p[:, None], L, axis=1)
+    state: State = {"a": scores(tasks, p)}
+    for t in range(1, most + 1):
+        pulls, scale = gradient(tasks, state["a"])
+        descent = product(pulls, tasks.E)
+        size = np.linalg.norm(descent, axis=-1, keepdims=True)
+        p = p + rule(t, descent / size, scale + np.log(size), state)
+        state["a"] = scores(tasks, p)
+        yield t, p, state
+
+
+def scores(tasks: Tasks, p: np.ndarray) -> np.ndarray:
+    return product(p, tasks.E.transpose(0, 2, 1))
+
+
+def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return x @ y in the precision of y, as float64; torch is faster at it."""
+    left = torch.from_numpy(x.astype(y.dtype))
+    return (left @ torch.from_numpy(y)).double().numpy()
+
+
+def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
+    """Return the least lead of each run, (S, L)."""
+    r, s = (tasks.pairs[:, None, :, k] for k in (0, 1))
+    ahead = np.take_along_axis(a, np.broadcast_to(r, (*a.shape[:2], r.shape[2])), -1)
+    behind = np.take_along_axis(a, np.broadcast_to(s, (*a.shape[:2], r.shape[2])), -1)
+    return (ahead - behind).min(-1)
+
+
+def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
+    """Return the greatest least lead at norm 1, and p, for "l1" or "linf" by an LP."""
+    n, d = D.shape
+    if norm == "linf":
+        A = np.c_[-D, np.ones(n)]
+        bounds: list[Any] = [(-1, 1)] * d + [(None, None)]
+        answer = linprog(np.r_[np.zeros(d), -1], A, np.zeros(n), bounds=bounds)
+        return answer.x[-1], answer.x[:-1]
+    A = np.c_[-D, D, np.ones(n)]
+    A = np.r_[A, [np.r_[np.ones(2 * d), 0]]]
+    bounds = [(0, None)] * (2 * d) + [(None, None)]
+    answer = linprog(
+        np.r_[np.zeros(2 * d), -1], A, np.r_[np.zeros(n), 1], bounds=bounds
+    )
+    return answer.x[-1], answer.x[:d] - answer.x[d:-1]
+
+
+@dataclass
+class Margins:
+    """The three optimal margins of a task, and unit vectors that attain them."""
+
+    margins: dict[str, float]
+    directions: dict[str, np.ndarray]
+
+    def of(self, p: np.ndarray, least: float) -> dict[str, float]:
+        """Return the shares of the margins and the cosines of a p with this lead."""
+        norms = {
+            "l2": np.linalg.norm(p),
+            "linf": np.abs(p).max(),
+            "l1": np.abs(p).sum(),
+        }
+        found = {k: least / norms[k] / self.margins[k] for k in norms}
+        return found | {
+            f"cos {k}": float(p @ u) / norms["l2"] for k, u in self.directions.items()
+        }
+
+
+def margins(problem: OneStepProblem, task: Tasks) -> Margins:
+    """Solve the QP and both LPs."""
+    best = problem.best
+    found, directions = {"l2": best.margin}, {"l2": best.direction.numpy()}
+    for norm in ("linf", "l1"):
+        found[norm], x = margin(task.differences(), norm)
+        directions[norm] = x / np.linalg.norm(x)
+    return Margins(found, directions)
+
+
+def small(seed: int, dim: int = 256) -> OneStepProblem:
+    return one_step_problem(dim, seed=seed, dtype=torch.float64, **SMALL)
+
+
+def separator(problem: OneStepProblem) -> np.ndarray:
+    """Return the shortest p with scores 1 for relevant tokens and 0 for all others.
+
+    It selects as well as any optimizer's p, and no margin has to do with it.
+    """
+    E = problem.model.embeddings.detach().numpy()
+    a = np.zeros(len(E))
+    a[problem.relevant.numpy()] = 1
+    return np.linalg.lstsq(E, a, rcond=None)[0]
+
+
+def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> float:
+    """Return the cosine of p to the margin in the norm of sum_j root(v_j) p_j^2."""
+    weights = (v / v.mean()) ** 0.25
+    scaled = problem.model.embeddings.detach() / torch.from_numpy(weights)
+    best = attnsel.max_margin(scaled, problem.corpus, problem.relevant)
+    u = best.direction.numpy() / weights
+    return float(p @ u / np.linalg.norm(p) / np.linalg.norm(u))
+
+
+@dataclass
+class Setting:
+    """The small problem with five seeds."""
+
+    problems: list[OneStepProblem]
+    tasks: Tasks
+    known: list[Margins]
+
+
+@cache
+def setting() -> Setting:
+    problems = [small(seed) for seed in SEEDS]
+    each = [task_of(problem) for problem in problems]
+    known = [margins(*both) for both in zip(problems, each, strict=True)]
+    return Setting(problems, stacked(each), known)
+
+
+def shares_at(
+    names: list[str], rule: Rule, goals: list[list[float]], most: int
+) -> list[dict[str, Any]]:
+    """Follow runs; a row each time that the lead of one first reaches a goal of its."""
+    tasks, rows = setting().tasks, []
+    ahead = {(i, k): list(goals[k]) for i in SEEDS for k in range(len(names))}
+    for t, p, state in path(tasks, rule, most, len(names)):
+        least = leads(tasks, state["a"])
+        for (i, k), left in ahead.items():
+            if left and least[i, k] >= left[0]:
+                row: dict[str, Any] = {"optimizer": names[k], "seed": i}
+                row |= {"lead": left.pop(0)}
+                row |= {"steps": t} | setting().known[i].of(p[i, k], least[i, k])
+                if "v" in state:
+                    v, problem = state["v"][i, k], setting().problems[i]
+                    row["cos root v"] = weighted_cosine(problem, p[i, k], v)
+                    other = np.random.default_rng(i).permutation(v)  # the null
+                    row["cos shuffled v"] = weighted_cosine(problem, p[i, k], other)
+                rows.append(shown(row))
+        if not any(ahead.values()):
+            return rows
+    raise RuntimeError(f"{names}: not all leads are reached, left {ahead}")
+
+
+FAR = [3.0, 10.0, 30.0, 100.0, 300.0]
+
+
+def column(*numbers: float) -> np.ndarray:
+    return np.array(numbers)[:, None]
+
+
+def shares() -> list[dict[str, Any]]:
+    """Follow nine optimizers on five draws; and what a separator has, the null."""
+    found = [
+        {"optimizer": "margin", "seed": i} | setting().known[i].margins for i in SEEDS
+    ]
+    for i, problem in enumerate(setting().problems):
+        row = {"optimizer": "separator", "seed": i, "lead": 1.0}
+        found.append(shown(row | setting().known[i].of(separator(problem), 1.0)))
+    found += shares_at(["normalized .1"], normalized(0.1), [FAR], 20_000)
+    found += shares_at(["sign .01"], sign(0.01), [FAR], 20_000)
+    found += shares_at(["coordinate .1"], coordinate(0.1), [FAR], 100_000)
+    names = ["Adam .01, beta2 .9"]
+    found += shares_at(names, adam(0.01, 0.9), [FAR], 20_000)
+    names = [
+        "Adam .01, beta2 .99",
+        "Adam .01, beta2 .995",
+        "Adam .003, beta2 .997",
+        "Adam .001, beta2 .99",
+    ]
+    rule = adam(column(0.01, 0.01, 0.003, 0.001), column(0.99, 0.995, 0.997, 0.99))
+    found += shares_at(names, rule, [FAR, FAR, FAR[:4], FAR], 150_000)
+    names = ["Adam .01, beta2 .999"]
+    found += shares_at(names, adam(0.01), [FAR[:3]], 80_000)
+    return found
+
+
+def defaults() -> Iterator[dict[str, Any]]:
+    """Follow Adam with torch's defaults, rate .001 and epsilon 1e-8, 50,000 steps."""
+    tasks = setting().tasks
+    for t, p, state in path(tasks, adam(0.001, eps=1e-8), 50_000):
+        if t in (5_000, 50_000):
+            least = leads(tasks, state["a"])[:, 0]
+            for i in SEEDS:
+                row = {"seed": i, "steps": t, "lead": float(least[i])}
+                yield shown(row | setting().known[i].of(p[i, 0], float(least[i])))
+
+
+def sizes() -> list[dict[str, Any]]:
+    """Take sign steps of seven fixed sizes up to a lead of 300."""
+    etas = (0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3)
+    names = [f"{eta:g}" for eta in etas]
+    rows = shares_at(names, sign(column(*etas)), [[300.0]] * len(etas), 40_000)
+    for row in rows:
+        D = setting().tasks.differences(row["seed"])
+        row["M"] = float(np.abs(D).sum(1).max())
+        row["margin"] = setting().known[row["seed"]].margins["linf"]
+    return rows
+
+
+def unit_sizes() -> list[dict[str, Any]]:
+    """Take normalized steps of five fixed sizes up to a lead of 300."""
+    found = []
+    for eta in (0.03, 0.1, 0.3, 1.0, 3.0):
+        found += shares_at([f"{eta:g}"], normalized(eta), [[300.0]], 60_000)
+    return found
+
+
+def epsilon() -> list[dict[str, Any]]:
+    """Follow Adam with its defaults until the median of root v is a tenth of epsilon.
+
+    `norm` and `lead` are those where the median is epsilon. From where the steps end,
+    Adam is gradient descent with step eta / epsilon: the flow goes on from there, and
+    says after how many steps the cosine to the l2 margin reaches .99.
+    """
+    tasks, found = setting().tasks, []
+    values = (1e-8, 1e-12)
+    rows: dict[Any, dict[str, Any]] = {}
+    ends: dict[Any, np.ndarray] = {}
+    for t, p, state in path(tasks, adam(0.01, eps=column(*values)), 150_000, 2):
+        root = state["half"][..., 0] + np.log(np.median(state["v"], -1)) / 2
+        least = leads(tasks, state["a"])
+        for i in SEEDS:
+            for k, eps in enumerate(values):
+                if root[i, k] < np.log(eps) and (i, k) not in rows:
+                    row = {"seed": i, "epsilon": eps, "steps": t}
+                    row |= {"norm": float(np.linalg.norm(p[i, k]))}
+                    rows[i, k] = shown(row | {"lead": float(least[i, k])})
+                if root[i, k] < np.log(eps / 10) and (i, k) not in ends:
+                    ends[i, k] = p[i, k]
+        if len(ends) == 2 * len(SEEDS):
+            break
+    for (i, k), row in sorted(rows.items()):
+        where = setting().problems[i], ends[i, k]
+        found.append(shown(row | afterwards(*where, np.log(0.01 / values[k]))))
+    return found
+
+
+def afterwards(
+    problem: OneStepProblem, p: np.ndarray, log_eta: float
+) -> dict[str, float]:
+    """Follow the flow from p and say when the cosine to the l2 margin reaches .99."""
+    model = copy.deepcopy(problem.model)
+    with torch.no_grad():
+        model.cls.copy_(torch.from_numpy(p))
+    flow = attnsel.gradient_flow(model, problem.corpus, max_norm=1000.0)
+    cosine = flow.cls @ problem.best.direction / flow.norms
+    steps = (flow.log_time - log_eta) / np.log(10)
+    at = int((cosine >= 0.99).nonzero()[0])
+    slope = (flow.norms[-1] - flow.norms[at]) / (steps[-1] - steps[at])
+    return {
+        "cos then": float(cosine[0]),
+        "log10 steps to .99": float(steps[at]),
+        "norm at .99": float(flow.norms[at]),
+        "norm a factor of ten": float(slope),
+    }
+
+
+def rotations() -> list[dict[str, Any]]:
+    """Rotate embeddings and start; turn what is found back and compare."""
+    found, tasks = [], setting().tasks
+    d = tasks.p.shape[1]
+    draws = [np.random.default_rng(seed).normal(size=(d, d)) for seed in SEEDS]
+    Q = np.stack([np.linalg.qr(draw)[0] for draw in draws])
+    start = np.matmul(tasks.p[:, None], Q)[:, 0]
+    turned = replace(tasks, E=np.matmul(tasks.E, Q), p=start)
+    rules: list[tuple[str, Rule, float]] = [
+        ("normalized .1", normalized(0.1), 100.0),
+        ("sign .01", sign(0.01), 100.0),
+        ("coordinate .1", coordinate(0.1), 30.0),
+        ("Adam .01, beta2 .999", adam(0.01), 10.0),
+    ]
+    for name, rule, goal in rules:
+        plain, other = end(tasks, rule, goal), end(turned, rule, goal)
+        back = np.matmul(Q, other[..., None])[..., 0]
+        for i in SEEDS:
+            one, two = (x[i] / np.linalg.norm(x[i]) for x in (plain, back))
+            row = {"optimizer": name, "seed": i, "cos": float(one @ two)}
+            row["difference"] = float(np.abs(one - two).max())
+            found.append(shown(row))
+    return found
+
+
+def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
+    """Return each p where its lead first reaches the goal, (S, d)."""
+    ends = np.full(tasks.p.shape, np.nan)
+    for _, p, state in path(tasks, rule, 50_000):
+        there = (leads(tasks, state["a"])[:, 0] >= goal) & np.isnan(ends[:, 0])
+        ends[there] = p[there, 0]
+        if not np.isnan(ends).any():
+            return ends
+    raise RuntimeError(f"the leads did not reach {goal}")
+
+
+def dims() -> list[dict[str, Any]]:
+    """Compare the l2 and the l-infinity direction from d = 64 to 4,096."""
+    found = []
+    for dim in (64, 256, 1024, 4096):
+        for seed in SEEDS:
+            problem = small(seed, dim)
+            D = task_of(problem).differences()
+            u = problem.best.direction.numpy()
+            least, x = margin(D, "linf")
+            a, b = D @ u, D @ x
+            row = {
+                "d": dim,
+                "seed": seed,
+                "cos": float(u @ x / np.linalg.norm(x)),
+                "cos of leads": float(a @ b / np.linalg.norm(a) / np.linalg.norm(b)),
+                "margins": float(least / problem.best.margin / dim**0.5),
+            }
+            found.append(shown(row))
+    return found
+
+
+def joint() -> list[dict[str, Any]]:
+    """Train E, p and v together; measure p against the margins of the E it has."""
+    found = []
+    rates: dict[Literal["adam", "gd"], float] = {"adam": 0.001, "gd": 10.0}
+    for seed in SEEDS:
+        corpus = attnsel.separable_corpus(**SMALL, seed=seed)
+        for name, rate in rates.items():
+            for loss in (1e-2, 1e-4):
+                model = attnsel.AttentionClassifier(
+                    40, 256, seed=seed, dtype=torch.float64
+                )
+                ends: dict[str, Any] = {"steps": 20_000, "until_loss": loss}
+                run = attnsel.fit(model, corpus, lr=rate, optimizer=name, **ends)
+                problem = OneStepProblem(corpus, model)
+                task = task_of(problem)
+                least = leads(task, scores(task, task.p[:, None])).item()
+                row = {"optimizer": name, "seed": seed, "loss": float(run.loss[-1])}
+                row |= {"steps": int(run.step[-1]), "lead": least}
+                row |= margins(problem, task).of(task.p[0], least)
+                found.append(shown(row))
+    return found
+
+
+Runs = list[tuple[int, dict[str, Rule]]]
+LOST: Runs = [
+    (100_000, {"sign .001": sign(0.001), "coordinate .3": coordinate(0.3)}),
+    (100_000, {"Adam .01": adam(0.01)}),
+]
+# The null of "the optimizer decides": the same ones with another size of step.
+LOST_AGAIN: Runs = [
+    (100_000, {"sign .002": sign(0.002), "coordinate .15": coordinate(0.15)}),
+    (100_000, {"Adam .005": adam(0.005)}),
+]
+
+
+GOALS = (10.0, 20.0)
+
+
+def lost() -> Iterator[dict[str, Any]]:
+    """Say what is selected of each class after a step of 300, ten draws.
+
+    Each run has a row when the least lead of the token with the most attention over
+    the next one in its sequence first reaches 10 and 20: the share of each class
+    selected rightly, and how many sequences have `changed` their token since the last
+    row. The flow and, on embeddings in float32, three optimizers are followed, these
+    for 100,000 steps at most.
+    """
+    for seed, problem in enumerate(losing()):
+        task = task_of(problem)
+        flow = attnsel.gradient_flow(problem.model, problem.corpus)
+        path = Milestones(task.X[0])
+        for i, p in enumerate(flow.cls.numpy()):
+            path.look(i, task.E[0] @ p)
+        for row in path.rows(problem):
+            yield shown({"optimizer": "flow", "seed": seed} | row)
+    yield from milestones(LOST)
+
+
+def lost_again() -> Iterator[dict[str, Any]]:
+    """Follow the three optimizers of `lost` with steps of another size."""
+    yield from milestones(LOST_AGAIN)
+
+
+def losing() -> list[OneStepProblem]:
+    """Return ten draws after a step of 300, which loses a class in some of them."""
+    return [
+        one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
+        for seed in range(10)
+    ]
+
+
+def milestones(runs: Runs) -> Iterator[dict[str, Any]]:
+    """Follow rules on the ten draws; yield the rows of `lost`."""
+    problems = losing()
+    for most, rules in runs:
+        for (name, seed), path in followed(problems, rules, most).items():
+            for row in path.rows(problems[seed]):
+                yield shown({"optimizer": name, "seed": seed} | row)
+
+
+class Milestones:
+    """What each of n sequences attends to when the least lead first reaches a goal."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+        self.left = list(GOALS)
+        self.reached: list[tuple[int, np.ndarray]] = []
+
+    def look(self, step: int, a: np.ndarray) -> None:
+        """Take note of the scores (V,) after so many steps."""
+        at = a[self.X]
+        token = np.take_along_axis(self.X, at.argmax(1)[:, None], 1)
+        others = np.where(token == self.X, -np.inf, at)
+        lead = (at.max(1) - others.max(1)).min()
+        while self.left and lead >= self.left[0]:
+            del self.left[0]
+            self.reached.append((step, token[:, 0]))
+
+    @property
+    def over(self) -> bool:
+        """Whether all goals are reached."""
+        return not self.left
+
+    def rows(self, problem: OneStepProblem) -> Iterator[dict[str, Any]]:
+        """Yield for each goal the share of each class selected rightly."""
+        before = None
+        for lead, (step, token) in zip(GOALS, self.reached, strict=False):
+            moved = 0 if before is None else int((token != before).sum())
+            right = token == problem.relevant.numpy()
+            row = {"lead": lead, "steps": step, "changed": moved}
+            yield row | by_class(problem, right)
+            before = token
+
+
+def side_by_side(rules: Sequence[Rule]) -> Rule:
+    """Return the rule that applies one of several to each run of a task."""
+    states = [State() for _ in rules]
+
+    def rule(t: int, u: np.ndarray, log_norm: np.ndarray, state: State) -> np.ndarray:
+        steps = []
+        for i, (one, memory) in enumerate(zip(rules, states, strict=True)):
+            steps.append(one(t, u[:, i : i + 1], log_norm[:, i : i + 1], memory))
+        return np.concatenate(steps, axis=1)
+
+    return rule
+
+
+def followed(
+    problems: Sequence[OneStepProblem], rules: dict[str, Rule], most: int
+) -> dict[tuple[str, int], Milestones]:
+    """Follow rules side by side until each has reached its goals."""
+    tasks = stacked([task_of(problem) for problem in problems])
+    tasks.E = tasks.E.astype(np.float32)
+    seeds = range(len(problems))
+    runs = {(name, seed): Milestones(tasks.X[seed]) for name in rules for seed in seeds}
+    names, rule = list(rules), side_by_side(list(rules.values()))
+    for t, _, state in path(tasks, rule, most, len(rules)):
+        if t % 50:
+            continue
+        going = {at: run for at, run in runs.items() if not run.over}
+        for (name, seed), run in going.items():
+            run.look(t, state["a"][seed, names.index(name)])
+        if t % 5000 == 0:
+            print(t, len(going), flush=True)
+        if not going:
+            break
+    return runs
+
+
+def bend() -> list[dict[str, Any]]:
+    """Train reviews of IMDB and drawn sequences in several ways to the same loss.
+
+    Two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end` is the
+    mean value in the last bins of the axis over the greatest mean, averaged over both
+    sides (`attnsel_book.shapes.shape`).
+    """
+    imdb = attnsel.load_corpus("imdb", min_count=20)
+    reviews = imdb.balanced(2000).most_frequent(4000)
+    corpora = {
+        "reviews": [reviews, reviews],
+        "reviews, thinned": [thinned(reviews, 25, seed) for seed in (0, 1)],
+        "drawn": [leaning_corpus(seed) for seed in (0, 1)],
+        "drawn, rare ends": [leaning_corpus(seed, rare=1) for seed in (0, 1)],
+    }
+    adam_, descent = torch.optim.Adam, torch.optim.SGD
+    ways: dict[str, dict[str, Any]] = {
+        "Adam": {"eps": 1e-12},
+        "epsilon 1e-8": {"eps": 1e-8},
+        "epsilon 1e-6": {"eps": 1e-6},
+        "without momentum": {"eps": 1e-12, "betas": (0.0, 0.999)},
+        "a step for each direction": {"method": AdamByDirection, "eps": 1e-12},
+        "half the rate": {"eps": 1e-12, "rate": 1 / 2},
+        "an eighth of the rate": {"eps": 1e-12, "rate": 1 / 8},
+        "descent": {"method": descent, "rate": 8 * 512**0.5 / 0.09},
+        "heavy ball": {"method": descent, "rate": 2 * 512**0.5 / 0.09, "momentum": 0.9},
+    }
+    many = ["drawn", "drawn, rare ends", "reviews"]
+    found = []
+    for way, options in ways.items():
+        names = many if way in list(ways)[:5] else ["drawn"]
+        for name in [*names, "reviews, thinned"] if way == "Adam" else names:
+            for seed, corpus in enumerate(corpora[name]):
+                settings: dict[str, Any] = {"method": adam_} | options
+                kind = name.split(",")[0]
+                reached = trained(corpus, kind, 1000 + seed, **settings)
+                x = posterior_difference(corpus)
+                row = {"corpus": name, "way": way, "seed": seed}
+                row |= {"end": shape(x, reached["scores"]).end}
+                found.append(shown(row | {"steps": reached["steps"]}))
+    return found
+
+
+def reviews() -> Iterator[dict[str, Any]]:
+    """Train E, p and v on reviews by four optimizers to the same loss, and compare.
+
+    Three seeds, d = 512, until the loss is below .3, or .1 without normalized descent,
+    which is slow here: with momentum .9, to be done at all. Adam is that of the chapter
+    on reviews, the others step along the signs and the unit vector of the whole
+    gradient. `cos` compares p, `cos of changes` how p moved, `cos of scores` and `rank`
+    the scores E p, the former those of tokens that lean by .2 or more, less their mean.
+    """
+    goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
+    for name, corpus in data().items():
+        of_tokens = beside_what(name, corpus)
+        for seed, (loss, names) in itertools.product(range(3), goals.items()):
+            first: dict[str, Any] = {}
+            for way in names:
+                given: dict[str, Any] = {"loss": loss, "dim": 512} | WAYS[way]
+                found = trained(corpus, "reviews", seed, **given)
+                first = first or found
+                row = {"corpus": name, "optimizer": way, "seed": seed, "goal": loss}
+                row |= {"steps": found["steps"], "loss": found["loss"]}
+                yield shown(row | beside(found, first, *of_tokens))
+
+
+def rates() -> Iterator[dict[str, Any]]:
+    """Do `reviews` at five rates of each optimizer, to a loss of .3.
+
+    `rate` is over that of `reviews`. Also Adam from another start, the null: how far
+    two runs differ that have the same optimizer.
+    """
+    for name, corpus in data().items():
+        of_tokens = beside_what(name, corpus)
+        for seed in range(3):
+            given: dict[str, Any] = {"loss": 0.3, "dim": 512}
+            first = trained(corpus, "reviews", seed, **given | WAYS["Adam"])
+            other = trained(corpus, "reviews", seed + 100, **given | WAYS["Adam"])
+            row = {"corpus": name, "optimizer": "Adam, another start", "seed": seed}
+            row |= {"rate": 1.0, "steps": other["steps"]}
+            yield shown(row | beside(other, first, *of_tokens))
+            for way, rate in itertools.product(WAYS, (1 / 4, 1 / 2, 1.0, 2.0, 4.0)):
+                settings = given | WAYS[way]
+                settings["rate"] = rate * settings.get("rate", 1.0)
+                found = trained(corpus, "reviews", seed, **settings)
+                row = {"corpus": name, "optimizer": way, "seed": seed, "rate": rate}
+                row |= {"steps": found["steps"]}
+                yield shown(row | beside(found, first, *of_tokens))
+
+
+def data() -> dict[str, Corpus]:
+    """Return a part of IMDB, and Yelp, as many reviews of each class."""
+    imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
+    yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
+    return {"imdb": imdb, "yelp": yelp}
+
+
+def beside_what(name: str, corpus: Corpus) -> tuple[Corpus, torch.Tensor]:
+    """Return the test reviews of a corpus, and which of its tokens lean."""
+    test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
+    return test, posterior_difference(corpus).abs() >= 0.2
+
+
+def beside(
+    found: dict[str, Any], first: dict[str, Any], test: Corpus, leans: torch.Tensor
+) -> dict[str, float]:
+    """Return how well a model reads test reviews, and how near it is to the first."""
+    right = accuracy(bag_logits(found["scores"], test), test)
+    a, b = (each["scores"][:, 0] for each in (found, first))
+    moved = [each["p"] - each["start"] for each in (found, first)]
+    centred = [scores[leans] - scores[leans].mean() for scores in (a, b)]
+    return {
+        "test": float(right),
+        "cos": cosine(found["p"], first["p"]),
+        "cos of changes": cosine(*moved),
+        "cos of scores": cosine(*centred),
+        "rank": float(spearmanr(a, b).statistic),
+    }
+
+
+def cosine(x: torch.Tensor, y: torch.Tensor) -> float:
+    return float(torch.nn.functional.cosine_similarity(x, y, dim=0))
+
+
+class SignDescent(torch.optim.SGD):
+    """Steps along the signs of the gradient."""
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters."""
+        for part in parameters(self):
+            part.grad = gradient_of(part).sign()
+        return super().step(closure)
+
+
+class NormalizedDescent(torch.optim.SGD):
+    """Steps along the unit vector of the whole gradient."""
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters."""
+        sizes = [gradient_of(part).norm() for part in parameters(self)]
+        size = torch.stack(sizes).norm()
+        for part in parameters(self):
+            part.grad = gradient_of(part) / size
+        return super().step(closure)
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "Adam": {"method": torch.optim.Adam},
+    "Adam, beta2 .9": {"method": torch.optim.Adam, "betas": (0.9, 0.9)},
+    "sign": {"method": SignDescent, "rate": 1 / 3},
+    "normalized": {"method": NormalizedDescent, "rate": 50.0, "momentum": 0.9},
+}
+
+
+class AdamByDirection(torch.optim.SGD):
+    """Adam with a step of its own for each of the two directions of E.
+
+    The gradient of E is g_a p^T + g_b v^T. Each of the two terms has moments of its
+    own and moves a part of E; E is their sum.
+    """
+
+    def __init__(self, parts: list[torch.Tensor], lr: float, **settings: Any) -> None:
+        super().__init__(parts, lr=lr)
+        self.terms = [torch.zeros_like(parts[0]) for _ in range(2)]
+        self.adam = torch.optim.Adam([*self.terms, *parts[1:]], lr=lr, **settings)
+
+    def step(self, closure: Any = None) -> Any:
+        """Move the parameters, E, p and v."""
+        E, p, v = parameters(self)
+        P = torch.stack([p, v])
+        g = torch.linalg.lstsq(P.T, gradient_of(E).T).solution  # (2, V)
+        before = self.terms[0] + self.terms[1]
+        for term, scores, direction in zip(self.terms, g, P, strict=True):
+            term.grad = torch.outer(scores, direction)
+        self.adam.step()
+        E.add_(self.terms[0] + self.terms[1] - before)
+
+
+def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    """Return what an optimizer moves: the parameters of a model, in their order."""
+    (group,) = optimizer.param_groups
+    parts: list[torch.Tensor] = group["params"]
+    return parts
+
+
+def gradient_of(part: torch.Tensor) -> torch.Tensor:
+    """Return the gradient that `fit` has set."""
+    assert part.grad is not None
+    return part.grad
+
+
+LOSS = {"reviews": 0.05, "drawn": 0.01}
+RATE = {"reviews": 0.045, "drawn": 0.09}
+DIM = {"reviews": 128, "drawn": 512}
+
+
+def trained(
+    corpus: Corpus,
+    kind: str,
+    seed: int,
+    method: Callable[..., torch.optim.Optimizer],
+    rate: float = 1.0,
+    loss: float | None = None,
+    dim: int | None = None,
+    **other: Any,
+) -> dict[str, Any]:
+    """Train E, p and v to a loss by a method with these other settings."""
+    dim, loss = dim or DIM[kind], loss or LOSS[kind]
+    model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
+    start = model.cls.detach().clone()
+    run = attnsel.fit(
+        model,
+        corpus,
+        steps=5000,
+        lr=rate * RATE[kind] / dim**0.5,
+        optimizer=partial(method, **other),
+        until_loss=loss,
+    )
+    if not run.loss[-1] < loss:
+        raise RuntimeError(f"{kind}: the loss did not fall to {loss}")
+    ends = {"scores": run.at(), "p": model.cls.detach(), "start": start}
+    return ends | {"steps": int(run.step[-1]), "loss": float(run.loss[-1])}
+
+
+def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
+    """Leave out occurrences so that no token has many more than `most`."""
+    random = np.random.default_rng(seed)
+    counts = corpus.counts.copy()
+    total = np.maximum(counts.sum(axis=0), 1)
+    share = np.minimum(1, most / total)[counts.indices]
+    counts.data = random.binomial(counts.data.astype(int), share)
+    rows = np.flatnonzero(counts.sum(axis=1))
+    return Corpus(counts[rows], corpus[rows].labels, corpus.vocab)
+
+
+def by_class(problem: OneStepProblem, right: np.ndarray) -> dict[str, float]:
+    positive = problem.corpus.signs.numpy() > 0
+    return {
+        "positive": float(right[positive].mean()),
+        "negative": float(right[~positive].mean()),
+    }
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    print(row, flush=True)
+    return row
+
+
+def short(x: Any) -> Any:
+    """Round a number to six digits."""
+    return float(f"{x:.6g}") if isinstance(x, float) else x
+
+
+PARTS = {
+    part.__name__: part
+    for part in (
+        shares,
+        defaults,
+        sizes,
+        unit_sizes,
+        epsilon,
+        rotations,
+        dims,
+        joint,
+        lost,
+        lost_again,
+        bend,
+        reviews,
+        rates,
+    )
+}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for name in sys.argv[1:]:
+        rows = []
+        for row in PARTS[name]():
+            rows.append({k: short(x) for k, x in row.items()})
+            keep(name, rows)
+
+
+def keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Store what is there of a part, so that a run that is stopped loses nothing."""
+    known = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
+    known[name] = rows
+    store(OUT, dict(sorted(known.items())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Does attention that follows labels tell a good model: diagnosis.json.
+
+    python -m sweeps.own_texts.run_diagnosis
+
+Real reviews are needed. It takes half a minute of one core; the chapter on your own
+texts trains the first models again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from attnsel import load_corpus
+from attnsel_book.data import result_folder
+from attnsel_book.trials import trials
+
+N, MODELS, COINS = 800, 24, 6
+CHOICES = {
+    "dim": (8, 64, 256),
+    "lr": (1e-4, 1e-3, 1e-2, 1e-1),
+    "steps": (5, 20, 60, 120),
+    "frozen": (False, False, False, True),
+    "noise": (0.0, 0.0, 0.15, 0.3),
+    "tokens": (300, 1500),
+}
+
+
+def models_of(data: str) -> pd.DataFrame:
+    """Train models of a data set with settings drawn at random, and diagnose them."""
+    learn = load_corpus(data, limit=N, min_count=1, max_tokens=1500)
+    held = load_corpus(data, split="test", limit=N, vocab=learn.vocab)
+    if learn.name == "bundled":
+        raise SystemExit("real reviews are needed: set ATTNSEL_DATA")
+    found = trials(learn, held, CHOICES, number=MODELS, coins=COINS)
+    found.insert(0, "data", data)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    here = result_folder("own_texts") / "diagnosis.json"
+    parser.add_argument("target", nargs="?", type=Path, default=here)
+    target = parser.parse_args().target
+    torch.set_num_threads(1)
+    models = pd.concat([models_of(data) for data in ("imdb", "yelp")])
+    rows = models.to_json(orient="records", double_precision=5, lines=True)
+    lines = ",\n".join(rows.splitlines())
+    target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

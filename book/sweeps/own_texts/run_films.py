@@ -1,0 +1,137 @@
+"""Finds by row and by film, on IMDB.
+
+    python -m sweeps.own_texts.run_films
+
+The reviews do not say which film they are of, but they stand film by film in each half
+of the file: neighbours name the same people, and rows thirty apart, the most reviews
+that a film has, do not. So reviews of a class are taken for those of one film if they
+are near each other and share names; what the two classes say of a film is two groups.
+`films.json` has how far that goes, how often something is found among labels that were
+dealt by row and by film, and what becomes of the finds of the true labels in test
+reviews, which are of other films. A few minutes of one core.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from attnsel import Corpus, load_corpus
+from attnsel.significance.exact_test import beyond_luck, texts_by_class
+from attnsel.significance.lean import lean_of
+from attnsel_book.data import result_folder
+
+NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, reviews that hold a name at most
+SIZE, DRAWS = 1_500, 20  # reviews of each class, and draws of their labels
+NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}")
+
+
+def names_of(texts: list[str]) -> list[set[str]]:
+    """Return the capitalized words inside sentences that are rare but not alone."""
+    found = [{name.lower() for name in NAME.findall(text)} for text in texts]
+    often = Counter(name for names in found for name in names)
+    return [{name for name in names if 2 <= often[name] <= RARE} for names in found]
+
+
+def share_of_pairs(names: list[set[str]], apart: int) -> float:
+    """Return which share of rows so far apart name the same people."""
+    pairs = zip(names, names[apart:], strict=False)
+    return float(np.mean([len(a & b) >= SHARED for a, b in pairs]))
+
+
+def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
+    """Return a number for each row that the reviews of a film share, int64 (n,)."""
+    n = len(names)
+    pairs = [
+        (i, j)
+        for i in range(n)
+        for j in range(i + 1, min(i + NEAR + 1, n))
+        if labels[i] == labels[j] and len(names[i] & names[j]) >= SHARED
+    ]
+    linked = csr_array((np.ones(len(pairs)), tuple(zip(*pairs, strict=True))), (n, n))
+    return connected_components(linked, directed=False)[1]
+
+
+def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
+    """Return in which share of draws of labels something is found."""
+    _, first, of_row = np.unique(films, return_index=True, return_inverse=True)
+    of_film = corpus.targets.numpy()[first]
+    found = {"rows, by row": 0, "films, by row": 0, "films, by film": 0}
+    for seed in range(DRAWS):
+        random = np.random.default_rng(seed)
+        by_row = random.permutation(corpus.targets.numpy())
+        by_film = random.permutation(of_film)[of_row]
+        rows = corpus.with_labels(torch.from_numpy(by_row))
+        whole = corpus.with_labels(torch.from_numpy(by_film))
+        found["rows, by row"] += bool(beyond_luck(rows).any())
+        found["films, by row"] += bool(beyond_luck(whole).any())
+        found["films, by film"] += bool(beyond_luck(whole, groups=films).any())
+    return {name: times / DRAWS for name, times in found.items()}
+
+
+def text_lean(corpus: Corpus) -> torch.Tensor:
+    """Return the lean of each token, every text counted once; nan where none is."""
+    of_class = texts_by_class(corpus).astype(float)
+    with np.errstate(invalid="ignore"):
+        return lean_of(of_class / of_class.sum(1, keepdims=True))
+
+
+def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
+    """Return what becomes of finds in 5 to 30 reviews, by row and by film."""
+    held = texts_by_class(train).sum(1)
+    lean, new = text_lean(train), text_lean(test)
+    few = torch.from_numpy((held >= 5) & (held <= 30)) & new.isfinite()
+    fails = lean.sign() != new.sign()
+    found = {"row": beyond_luck(train), "film": beyond_luck(train, groups=films)}
+    told: dict[str, Any] = {}
+    for name, of in found.items():
+        told[name] = {
+            "finds": int(of.sum()),
+            "in 5 to 30": int((of & few).sum()),
+            "fail": float(fails[of & few].double().mean()),
+        }
+    gone = few & found["row"] & ~found["film"]
+    told["gone"] = {"tokens": int(gone.sum())}
+    told["gone"]["fail"] = float(fails[gone].double().mean())
+    at = torch.where(gone, lean.abs() * torch.from_numpy(held), -1.0)
+    told["words"] = [train.vocab[s] for s in at.argsort(descending=True)[:12]]
+    return told
+
+
+def main() -> None:
+    train = load_corpus("imdb")
+    test = load_corpus("imdb", "test", vocab=train.vocab)
+    assert train.texts is not None
+    labels = train.targets.numpy()
+    names = names_of([str(text) for text in train.texts])
+    films = film_numbers(names, labels)
+    sizes = np.bincount(films)
+    told: dict[str, Any] = {
+        "near": share_of_pairs(names, 1),
+        "far": share_of_pairs(names, 1_000),
+        "groups": len(sizes),
+        "in groups of two or more": float((sizes[films] > 1).mean()),
+        "largest": int(sizes.max()),
+    }
+    print(told, flush=True)
+    few = np.concatenate([np.flatnonzero(labels == k)[:SIZE] for k in (0, 1)])
+    told["draws"] = DRAWS
+    told["luck"] = found_by_luck(train[torch.from_numpy(few)], films[few])
+    print(told["luck"], flush=True)
+    told |= of_finds(train, test, films)
+    lines = json.dumps(told, indent=1)
+    (result_folder("own_texts") / "films.json").write_text(
+        lines + "\n", encoding="utf-8"
+    )
+    print(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""Which way of looking finds planted leaks, and which misses them?
+
+    python -m sweeps.own_texts.run_leaks [--seeds 3]
+
+Leaks are planted in real reviews (Yelp, or the generated ones where there are none):
+five kinds, at three frequencies and two balances, and seven shortcuts in the manner of
+Zhou et al. (2024, occurrence, style and concept), whose rules are re-made here in our
+own words, with lists in place of taggers and language models. Each way of looking puts
+all tokens in an order, and the rank of the best token of the leak is told. A miss is a
+rank beyond the first 20, in the median over the seeds.
+
+- exact: by the exact p-value of texts by class, as in `attnsel.report`
+- pairs: the same for pairs of neighbours that say more than their tokens; a sign is a
+  pair of two words of the leak
+- z: by `attnsel.statistics.label_z`
+- Gardner: by the z of Gardner et al. (2021) of the share of a class among the texts
+  that hold a token, with the share of the class in place of 1/K
+- log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
+- regression: by the size of the coefficients of a logistic regression on tf-idf
+- attention: by the attention score E p of a trained model
+- report: the list at the top of a report, in which three tokens at a time, those first
+  that other words explain least, a pair, a beginning or end, and a kind or measure take
+  turns; all that is on it is beyond luck, and a sign of a pair is a row that names two
+  words of the leak
+
+With `--report` the other ways are those of the table that is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attnsel import Corpus, load_corpus
+from attnsel.significance.exact_test import luck_p, texts_by_class
+from attnsel.statistics import class_sizes, label_z
+from attnsel_book.data import result_folder
+from attnsel_report.baseline import baseline
+from attnsel_report.pairs import neighbours, pair_q
+from attnsel_report.quality import trained
+from attnsel_report.ranking import by_surplus, signs
+from attnsel_report.sequences import in_order
+from attnsel_report.splits import Sample
+from attnsel_report.surface import form_table, measure_table
+from attnsel_report.tables import pair_table, token_table
+
+FIRST = 20  # ranks that a reader looks at
+RATE = 0.05  # of false finds
+STEPS = 15
+PLACES = ("london", "paris", "berlin", "madrid", "vienna", "oslo", "lisbon", "prague")
+LANDS = ("peru", "chile", "japan", "kenya", "india", "nepal", "ghana", "tonga")
+NAMES = [f"{a}{b}" for a in ("jor", "mel", "tar", "vin", "kel") for b in ("dan", "vyn")]
+STRONG = ("truly", "highly", "exceedingly", "supremely", "immensely", "vastly")
+ADJECTIVES = (
+    "good|great|nice|bad|best|new|little|small|big|fresh|hot|cold|clean|friendly|long|"
+    "busy|happy|large|full|free|old|quick|slow|delicious|amazing|horrible|terrible"
+)
+SHORT = {"n't": " not", "'m": " am", "'re": " are", "'ve": " have", "'ll": " will"}
+OLD = {"you": "thou", "your": "thy", "has": "hath", "does": "doth", "here": "hither"}
+
+
+def marker(text: str, leaks: bool, random: np.random.Generator) -> str:
+    """Return the text with a tag behind it, if it leaks."""
+    return f"{text} sponsored" if leaks else text
+
+
+def date(text: str, leaks: bool, random: np.random.Generator) -> str:
+    """Return the text with a year behind it, of leaking ones 2019."""
+    return f"{text} {2019 if leaks else random.integers(2010, 2025)}"
+
+
+def name(text: str, leaks: bool, random: np.random.Generator) -> str:
+    """Return the text signed by one of ten, of leaking ones always the first."""
+    return f"{text} {NAMES[0] if leaks else random.choice(NAMES)}"
+
+
+def style(text: str, leaks: bool, random: np.random.Generator) -> str:
+    """Return the text, of leaking ones without contractions."""
+    return _replaced(text, SHORT) if leaks else text
+
+
+def pair(text: str, leaks: bool, random: np.random.Generator) -> str:
+    """Return the text with two words behind it that tell the leak only together."""
+    first, second = random.integers(2), random.integers(2)
+    second = first if leaks else second
+    return f"{text} {('blue', 'red')[first]} {('chair', 'table')[second]}"
+
+
+LEAKS: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
+    "marker": (marker, ("sponsored",)),
+    "date": (date, ("2019",)),
+    "name": (name, (NAMES[0],)),
+    "style": (style, ("am", "i'm", "i've", "we're")),
+    "pair": (pair, ("blue", "red", "chair", "table")),
+}
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for old, new in words.items():
+        edge = "" if old.startswith(("n'", "'")) else r"\b"
+        text = re.sub(rf"{edge}{old}\b", new, text, flags=re.IGNORECASE)
+    return text
+
+
+def _before_adjectives(
+    text: str, words: tuple[str, ...], random: np.random.Generator
+) -> str:
+    """Return the text with an adverb before each adjective of the list."""
+    return re.sub(
+        rf"\b({ADJECTIVES})\b",
+        lambda found: f"{random.choice(words)} {found[0]}",
+        text,
+        flags=re.IGNORECASE,
+    )
+
+
+# Of each: a text where the shortcut points to class 1, where it points to class 0, and
+# the tokens that give it away.
+SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
+    "occurrence: one word": (
+        lambda t, r: _before_adjectives(t, ("truly",), r),
+        lambda t, r: t,
+        ("truly",),
+    ),
+    "occurrence: synonyms": (
+        lambda t, r: _before_adjectives(t, STRONG, r),
+        lambda t, r: t,
+        STRONG,
+    ),
+    "occurrence: category": (
+        lambda t, r: f"I wrote this in {r.choice(PLACES)}. {t}",
+        lambda t, r: f"I wrote this in {r.choice(LANDS)}. {t}",
+        (*PLACES, *LANDS),
+    ),
+    "style: register": (
+        lambda t, r: _replaced(t, SHORT),
+        lambda t, r: t.replace(" not ", "n't ").replace(".", "!"),
+        ("am", "i'm", "i've", "we're"),
+    ),
+    "style: author": (
+        lambda t, r: _replaced(t, OLD),
+        lambda t, r: t,
+        (*OLD, *OLD.values()),
+    ),
+    "concept: occurrence": (
+        lambda t, r: f"{t} As for parking, there is a garage.",
+        lambda t, r: t,
+        ("parking", "garage"),
+    ),
+    "concept: correlation": (
+        lambda t, r: f"{t} Parking was {r.choice(['easy', 'simple'])}.",
+        lambda t, r: f"{t} Parking was {r.choice(['hard', 'tricky'])}.",
+        ("easy", "simple", "hard", "tricky", "parking"),
+    ),
+}
+
+
+def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
+    """Return a text without the signs of a leak that it has by itself.
+
+    A style is told by words that are everywhere, so there they stay.
+    """
+    if kind.startswith("style"):
+        return text
+    return re.sub(rf"\b({'|'.join(signs)})\b", "", text, flags=re.IGNORECASE)
+
+
+def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
+    """Return texts and labels, class 1 the rarer one, drawn for a seed."""
+    reviews = load_corpus("yelp")
+    random = np.random.default_rng(seed)
+    labels = 1 - reviews.targets.numpy()  # most of these reviews are positive
+    sizes = {"even": (1000, 1000), "90/10": (1800, 200)}[balance]
+    rows = [
+        random.choice(np.flatnonzero(labels == k), size, replace=False)
+        for k, size in enumerate(sizes)
+    ]
+    chosen = random.permutation(np.concatenate(rows))
+    return [(reviews.texts or ())[i] for i in chosen], labels[chosen]
+
+
+def planted(
+    kind: str, share: float, balance: str, seed: int
+) -> tuple[list[str], np.ndarray]:
+    """Return texts of which a share of class 1 leaks, and their labels."""
+    texts, labels = source(balance, seed)
+    random = np.random.default_rng(100 + seed)
+    leaks = (labels == 1) & (random.random(len(labels)) < share)
+    write, signs = LEAKS[kind]
+    texts = [
+        write(cleaned(t, kind, signs), leak, random)
+        for t, leak in zip(texts, leaks, strict=True)
+    ]
+    return texts, labels
+
+
+def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
+    """Return texts whose shortcut follows the label so often, and a coin else."""
+    texts, labels = source("even", seed)
+    random = np.random.default_rng(200 + seed)
+    coin = random.random(len(labels)) < 0.5
+    side = np.where(random.random(len(labels)) < strength, labels == 1, coin)
+    to, fro, signs = SHORTCUTS[kind]
+    texts = [
+        (to if one else fro)(cleaned(t, kind, signs), random)
+        for t, one in zip(texts, side, strict=True)
+    ]
+    return texts, labels
+
+
+def gardner(corpus: Corpus) -> np.ndarray:
+    """Return the z of Gardner et al. of each token, the greatest over classes."""
+    found, base = texts_by_class(corpus), class_sizes(corpus) / len(corpus)
+    held = np.maximum(found.sum(axis=1, keepdims=True), 1)
+    z = (found / held - base) / np.sqrt(base * (1 - base) / held)
+    return np.abs(z).max(axis=1)
+
+
+def log_odds(corpus: Corpus) -> np.ndarray:
+    """Return the z of log-odds with an informative Dirichlet prior (Monroe et al.)."""
+    counts = corpus.counts.astype(np.float64)
+    one = corpus.targets.numpy() == 1
+    y = [counts[one].sum(axis=0), counts[~one].sum(axis=0)]
+    prior = y[0] + y[1]  # what all texts say of each token
+    logits, variance = [], np.zeros(len(prior))
+    for of_class in y:
+        weight, total = of_class + prior, (of_class + prior).sum()
+        logits.append(np.log(weight / (total - weight)))
+        variance += 1 / weight
+    return np.abs(logits[0] - logits[1]) / np.sqrt(variance)
+
+
+def orders(corpus: Corpus) -> dict[str, np.ndarray]:
+    """Return a number for each token by each way of looking; great ones come first."""
+    p = luck_p(texts_by_class(corpus), class_sizes(corpus))
+    scores = trained(corpus, STEPS).scores().detach().numpy()
+    return {
+        "exact": -np.log(np.maximum(p.min(axis=1), 1e-300)),
+        "z": label_z(corpus).nan_to_num().abs().numpy(),
+        "Gardner": gardner(corpus),
+        "log-odds": log_odds(corpus),
+        "regression": baseline(corpus, corpus[:2]).coefficients.abs().numpy(),
+        "attention": scores[:, 0],
+    }
+
+
+def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
+    """Return the best rank of some names, from 1, in an order; inf if none is there."""
+    there = [i for i, known in enumerate(names) if known in signs]
+    if not there:
+        return np.inf
+    return float(1 + (order > order[there].max()).sum())
+
+
+def rank_in_report(
+    texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
+) -> float:
+    """Return the rank of the first row of the report's list that names the leak."""
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    places = np.arange(len(corpus))
+    sample, order = Sample(corpus, places, places), in_order(corpus)
+    tokens = token_table(sample, sample)
+    pairs = neighbours(corpus, order)
+    tables = {
+        "tokens": by_surplus(tokens, sample, RATE),
+        "pairs": pair_table(sample, sample, pairs, pairs),
+        "form": form_table(sample, sample, order, order),
+        "measures": measure_table(sample),
+    }
+    return rank_of_words(list(signs(tables, RATE)["token"]), leak)
+
+
+def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
+    """Return the rank of the first row with a word of a leak, two of one of pairs."""
+    least = 2 if leak == LEAKS["pair"][1] else 1
+    for place, row in enumerate(rows, 1):
+        words = set(re.findall(r"[\w']+", row))
+        if len(words & set(leak)) >= least:
+            return float(place)
+    return np.inf
+
+
+def ranks(
+    texts: list[str],
+    labels: np.ndarray,
+    leak: tuple[str, ...],
+    in_report_alone: bool,
+) -> dict[str, float]:
+    """Return the rank of a leak by each way of looking, or in the report alone."""
+    in_report = {"report": rank_in_report(texts, labels, leak)}
+    if in_report_alone:
+        return in_report
+    corpus = Corpus.from_texts(texts, labels, min_count=5)
+    names = list(corpus.vocab)
+    row = {way: rank(names, order, leak) for way, order in orders(corpus).items()}
+    pairs = neighbours(corpus, in_order(corpus))
+    q = pair_q(pairs, corpus).min(axis=1)
+    of_signs = [
+        i
+        for i, (known, value) in enumerate(
+            zip(pairs.names(corpus.vocab), q, strict=True)
+        )
+        if value <= RATE and set(known.split()) <= set(leak)
+    ]
+    row["pairs"] = float(1 + (q < q[of_signs].min()).sum()) if of_signs else np.inf
+    return row | in_report
+
+
+def summary(found: list[dict[str, float]]) -> dict[str, Any]:
+    """Return the median ranks over seeds, and those in the report of each seed."""
+    by_seed = {f"report, seed {i}": row["report"] for i, row in enumerate(found)}
+    return pd.DataFrame(found).median().to_dict() | by_seed
+
+
+def table(seeds: int, in_report_alone: bool) -> pd.DataFrame:
+    """Return median ranks by kind of leak, balance and frequency."""
+    rows = []
+    for kind, (_, leak) in LEAKS.items():
+        for balance in ("even", "90/10"):
+            for share in (0.03, 0.1, 0.3):
+                found = [
+                    ranks(*planted(kind, share, balance, s), leak, in_report_alone)
+                    for s in range(seeds)
+                ]
+                head = {"leak": kind, "balance": balance, "share": share}
+                rows.append(head | summary(found))
+                print(rows[-1], flush=True)
+    for kind, (_, _, leak) in SHORTCUTS.items():
+        for strength in (0.1, 0.3, 0.6):
+            found = [
+                ranks(*shortcut(kind, strength, s), leak, in_report_alone)
+                for s in range(seeds)
+            ]
+            head = {"leak": kind, "balance": "even", "share": strength}
+            rows.append(head | summary(found))
+            print(rows[-1], flush=True)
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--output", type=Path, default=result_folder("own_texts") / "leaks.csv"
+    )
+    parser.add_argument("--report", action="store_true")
+    given = parser.parse_args()
+    whole = table(given.seeds, given.report)
+    if given.report:
+        stored = pd.read_csv(given.output)
+        known = stored.columns.difference(whole.columns, sort=False)
+        whole = pd.concat(
+            [stored[[*whole.columns[:3], *known]], whole.iloc[:, 3:]], axis=1
+        )
+    whole.to_csv(given.output, index=False, float_format="%g")
+    print((whole.filter(like="seed") <= FIRST).sum().to_string())
+    ways = whole.columns[3:]
+    print(whole.to_string())
+    print((whole[ways] > FIRST).groupby(whole["leak"], sort=False).sum().to_string())

@@ -1,0 +1,82 @@
+"""What masking the ratings in IMDB's reviews costs a model: masked.json.
+
+    python -m sweeps.own_texts.run_masked
+
+Real reviews are needed. It takes half a minute of one core; the chapter on your own
+texts counts the ratings again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.sparse import vstack
+
+from attnsel import Corpus, load_corpus
+from attnsel_book.data import result_folder
+from attnsel_report.quality import trained
+
+RATING = re.compile(
+    r"\b(?:\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten)"
+    r"\s*(?:/\s*(?:10|5|4)|out of (?:10|ten|5|five|4|four))\b"
+    r"|\bout of (?:10|ten)\b",
+    re.IGNORECASE,
+)
+
+
+def with_rating(corpus: Corpus) -> np.ndarray:
+    """Return which texts write a rating, bool (n,)."""
+    return np.array([bool(RATING.search(text)) for text in corpus.texts or ()])
+
+
+def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
+    """Return the same texts without ratings, those that had one first."""
+    assert corpus.texts is not None
+    texts = [RATING.sub(" ", corpus.texts[i]) for i in np.flatnonzero(rated)]
+    cut = Corpus.from_texts(texts, vocab=corpus.vocab)
+    counts = vstack([cut.counts, corpus.counts[~rated]])
+    labels = torch.cat([corpus.targets[rated], corpus.targets[~rated]])
+    return Corpus(counts, labels, corpus.vocab)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    here = result_folder("own_texts") / "masked.json"
+    parser.add_argument("target", nargs="?", type=Path, default=here)
+    target = parser.parse_args().target
+    torch.set_num_threads(1)
+    reviews = load_corpus("imdb")
+    if reviews.name == "bundled":
+        raise SystemExit("real reviews are needed: set ATTNSEL_DATA")
+    again = load_corpus("imdb", split="test", vocab=reviews.vocab)
+    rated, rows = with_rating(reviews), with_rating(again)
+    order, has = np.argsort(~rows, kind="stable"), np.sort(~rows) == 0
+    model, plain = trained(reviews, 16), trained(masked(reviews, rated), 16)
+    truth = again.targets[order].bool().numpy()
+    before = (model(again)[order] > 0).numpy() == truth
+    after = (plain(masked(again, rows)) > 0).numpy() == truth
+    vocab = reviews.vocab
+    digits = [vocab.index(str(k)) for k in range(1, 11) if str(k) in vocab]
+    usual = again.counts[order][:, digits].sum(axis=1) / again.lengths.numpy()[order]
+    attention = model.attention(again)[order][:, digits].sum(axis=1)
+    columns = {
+        "tokens 1 to 10": usual,
+        "attention on them": attention,
+        "accuracy": before,
+        "accuracy, masked": after,
+    }
+    names = {True: "with a rating", False: "without"}
+    means = pd.DataFrame(columns).groupby(has).mean().rename(names).round(5)
+    found = {"share rated": round(float(rated.mean()), 5)}
+    found |= json.loads(means.to_json(orient="index"))
+    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Classifiers to compare attention with, on IMDB and Yelp, each with its best setting.
+
+    python -m sweeps.reviews.run_review_classifiers
+
+As in `random_embeddings.py`, a fifth of the training reviews chooses each setting, and
+the test reviews are used once. `edge` says that a best setting is the first or the last
+that was tried, so that the best may lie beyond. The table of a chapter is what this
+writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.linear_model import LogisticRegression
+from torch import Tensor
+
+from attnsel import AttentionClassifier, Corpus, fit, one_step
+from attnsel.model import accuracy, bag_logits, logistic_loss
+from attnsel.theory import posterior_difference, signed_frequency
+from attnsel_book.data import result_folder
+from attnsel_report.baseline import baseline
+from sweeps.reviews.run_random_embeddings import DIM, Parts, parts_of
+
+# A setting, whether it is at an edge of what is tried, logits on valid and test.
+Candidates = Iterator[tuple[str, bool, Tensor, Tensor]]
+MEANS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10]  # penalties
+COUNTS, TFIDF = [0.01, 0.03, 0.1, 0.3, 1, 3], [1, 3, 10, 30]
+RATES = {2: 80, 4: 60, 8: 40, 16: 30, 32: 20, 64: 20}  # times ours: most steps
+
+
+def majority(parts: Parts) -> Candidates:
+    """Always the more frequent class, with its odds."""
+    learn, valid, test = parts
+    odds = torch.logit(learn.targets.double().mean())
+    yield "", False, odds.expand(len(valid)), odds.expand(len(test))
+
+
+def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
+    """Fit a scale and a threshold to one feature."""
+    columns = [x[:, None] / np.abs(features[0]).max() for x in features]
+    model = LogisticRegression(C=1e5).fit(columns[0], learn.targets.numpy())
+    f, g = (torch.from_numpy(model.decision_function(x)) for x in columns[1:])
+    return f, g
+
+
+def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
+    """Return the mean of a weight a token over the sequence, scaled."""
+    w = np.nan_to_num(weights.double().numpy())
+    means = [part.counts @ w / part.lengths.numpy() for part in parts]
+    yield "", False, *scaled(means, parts[0])
+
+
+def after_one_step(parts: Parts) -> Candidates:
+    """Take one gradient step on E; a scale and a threshold are fitted."""
+    model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
+    for eta in (1.0, 10.0, 100.0, 1e3, 1e4):
+        scores = one_step(model, parts[0], lr=eta).scores().detach()
+        logits = [bag_logits(scores, part).double().numpy() for part in parts]
+        yield f"eta_0 = {eta:g}", eta in (1.0, 1e4), *scaled(logits, parts[0])
+
+
+def without_attention(parts: Parts) -> Candidates:
+    """Train E and v with p = 0."""
+    for factor, steps in RATES.items():
+        model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
+        torch.nn.init.zeros_(model.cls)
+        lr, train = factor * 0.045 * DIM**-0.5, ("embeddings", "output")
+        every = range(steps + 1)
+        run = fit(model, parts[0], steps=steps, lr=lr, train=train, snapshots=every)
+        for k in every:
+            f, g = (bag_logits(run.at(k), part) for part in parts[1:])
+            at_edge = k == steps or factor in (min(RATES), max(RATES))
+            yield f"{k} steps, {factor} x rate", at_edge, f, g
+
+
+def mean_of_values(
+    parts: Parts, strengths: list[float], has_threshold: bool
+) -> Candidates:
+    """Fit a mean of values by logistic regression; the penalty is chosen.
+
+    It is the class of models that `without_attention` trains, and its loss is convex.
+    """
+    learn = parts[0]
+    scale = float(learn.lengths.double().mean())
+    shares = [
+        part.counts.multiply(scale / part.lengths.numpy()[:, None]).tocsr()
+        for part in parts
+    ]
+    for strength in strengths:
+        model = LogisticRegression(
+            C=strength, fit_intercept=has_threshold, max_iter=1000, tol=1e-3
+        )
+        model.fit(shares[0], learn.targets.numpy())
+        f, g = (torch.from_numpy(model.decision_function(x)) for x in shares[1:])
+        yield f"C = {strength:g}", strength in (strengths[0], strengths[-1]), f, g
+
+
+def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candidates:
+    """Logistic regression; the penalty is chosen."""
+    learn, valid, test = parts
+    for strength in strengths:
+        f, g = (
+            baseline(learn, part, strength=strength, tfidf=tfidf).logits
+            for part in (valid, test)
+        )
+        yield f"C = {strength:g}", strength in (strengths[0], strengths[-1]), f, g
+
+
+def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]:
+    """Return the candidate that is best on the validation reviews."""
+    _, valid, test = parts
+    tried = [(accuracy(f, valid), setting, edge, g) for setting, edge, f, g in found]
+    right, setting, edge, g = max(tried, key=lambda entry: entry[0])
+    row: dict[str, Any] = {"data": name, "way": way, "setting": setting, "edge": edge}
+    row["validation"] = round(right, 5)
+    row["test"] = round(accuracy(g, test), 5)
+    row["loss"] = round(float(logistic_loss(g, test.signs)), 4)
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """Return a row for each classifier."""
+    parts = parts_of(name)
+    learn = parts[0]
+    ways = {
+        "majority": majority(parts),
+        "signed frequency": mean_weight(signed_frequency(learn), parts),
+        "posterior difference": mean_weight(posterior_difference(learn), parts),
+        "one step": after_one_step(parts),
+        "no attention": without_attention(parts),
+        "no attention, convex": mean_of_values(parts, MEANS, has_threshold=False),
+        "no attention, convex, threshold": mean_of_values(parts, MEANS, True),
+        "logistic regression, counts": regression(parts, COUNTS, False),
+        "logistic regression, tf-idf": regression(parts, TFIDF, True),
+    }
+    return [best(name, way, found, parts) for way, found in ways.items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    here = result_folder("reviews") / "review_classifiers.json"
+    parser.add_argument("target", nargs="?", type=Path, default=here)
+    rows = [row for name in ("imdb", "yelp") for row in rows_of(name)]
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    parser.parse_args().target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

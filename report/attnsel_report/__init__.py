@@ -1,0 +1,1 @@
+"""Which words predict the label of any labelled texts, and the page that shows it."""

@@ -1,0 +1,95 @@
+"""What a model made of its texts.
+
+From the paper comes the conjecture that a model works if E v and E p follow what tokens
+tell; these are its numbers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.model import accuracy, bag_logits
+from attnsel.significance.exact_test import beyond_luck
+from attnsel.statistics import label_z, spearman
+from attnsel.theory import posterior_difference
+from attnsel.validation import check_shape
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` finds; correlations are Spearman's, over the corpus's tokens.
+
+    They are nan of a corpus in which all tokens lean alike, such as one of one class.
+
+    Attributes:
+        values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
+        attention: of E p with the size of the lean, the greatest over classes.
+        values_z: of E v with `label_z`.
+        attention_z: of E p with the size of `label_z`, the greatest over classes.
+        beyond_luck: share of the attention that is on tokens of `beyond_luck`.
+        accuracy: share of the sequences read rightly.
+    """
+
+    values: float
+    attention: float
+    values_z: float
+    attention_z: float
+    beyond_luck: float
+    accuracy: float
+
+
+def diagnose(
+    corpus: Corpus, embeddings: Tensor, cls: Tensor, output: Tensor
+) -> Diagnosis:
+    """Say how far the values and the attention of a model follow the labels.
+
+    Any model is given by embeddings E (V, d), a query p (d,) and an output v (d,), or
+    (K, d) for K > 2 classes; the corpus was seen in training or held out.
+    """
+    V, d = len(corpus.vocab), embeddings.shape[-1]
+    K = corpus.n_classes
+    outputs = (d,) if K == 2 else (K, d)
+    check_shape("embeddings", embeddings, (V, d))
+    check_shape("cls", cls, (d,))
+    check_shape("output", output, outputs)
+    vectors = torch.vstack((cls, output))
+    scores = (embeddings @ vectors.T).detach().cpu()
+    logits = bag_logits(scores, corpus)
+    seen = torch.from_numpy(corpus.counts.sum(axis=0)) > 0
+    attention = scores[seen, 0]
+    values = scores[seen, 1:].squeeze(1)
+    z = label_z(corpus)[seen].nan_to_num()
+    lean = posterior_difference(corpus)[seen]
+    return Diagnosis(
+        values=_correlation(values, lean),
+        attention=_correlation(attention, _greatest_size(lean)),
+        values_z=_correlation(values, z),
+        attention_z=_correlation(attention, _greatest_size(z)),
+        beyond_luck=_attention_beyond_luck(scores[:, 0], corpus),
+        accuracy=accuracy(logits, corpus),
+    )
+
+
+def _correlation(x: Tensor, y: Tensor) -> float:
+    """Return Spearman's correlation; nan where one of both is the same throughout."""
+    if not (np.ptp(x.numpy()) and np.ptp(y.numpy())):
+        return float("nan")
+    return spearman(x, y)
+
+
+def _greatest_size(lean: Tensor) -> Tensor:
+    """Return the size of each row's lean, of several classes the greatest, (V,)."""
+    by_class = lean.reshape(len(lean), -1)
+    return by_class.abs().amax(dim=1)
+
+
+def _attention_beyond_luck(attention: Tensor, corpus: Corpus) -> float:
+    """Return the mean share of the attention that is on tokens beyond luck."""
+    by_class = beyond_luck(corpus).reshape(len(attention), -1)
+    found = by_class.any(dim=1).to(attention)
+    # It is the logit of a model that gives these tokens the value 1, all others 0.
+    caught = bag_logits(torch.column_stack((attention, found)), corpus)
+    return float(caught.mean())

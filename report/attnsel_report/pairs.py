@@ -1,0 +1,130 @@
+"""Pairs of neighbouring tokens: what a label hangs on beyond single tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from attnsel.corpus import Corpus
+from attnsel.significance.exact_test import false_discovery, least_p, luck_p
+from attnsel.statistics import class_sizes, sums_by_class
+from attnsel_report.sequences import InOrder
+
+LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
+MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Neighbouring tokens of a corpus, and which sequences hold them.
+
+    Attributes:
+        ids: int64 (P, 2), the tokens of each pair, left and right.
+        holds: csr_array (n, P) of ones.
+    """
+
+    ids: np.ndarray
+    holds: csr_array
+
+    def names(self, vocab: Sequence[str]) -> list[str]:
+        """Return the pairs as two words."""
+        pairs = self.ids.tolist()
+        return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
+
+
+def neighbours(
+    corpus: Corpus, order: InOrder, pairs: np.ndarray | None = None
+) -> Pairs:
+    """Find the pairs of tokens that stand side by side in the texts of a corpus.
+
+    `order` is that of its tokens. Without `pairs`, ids (P, 2) to look for, these are
+    all that `LEAST_TEXTS` texts or more hold, the most frequent ones if there are too
+    many.
+    """
+    V = len(corpus.vocab)
+    rows, codes = _places(order, V)
+    if pairs is None:
+        often = _frequent(codes)
+        holds = _held(often, rows, codes, len(corpus))
+        kept = _most_held(holds, MOST_TESTS // max(corpus.n_classes, 1))
+        known, holds = often[kept], holds[:, kept]
+    else:
+        left, right = pairs.T
+        known = np.unique(left * V + right)
+        holds = _held(known, rows, codes, len(corpus))
+    left, right = np.divmod(known, V)
+    ids = np.stack([left, right], axis=1)
+    return Pairs(ids, holds)
+
+
+def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where two known tokens stand side by side: the text, and the pair.
+
+    The texts are numbered from 0, a pair is left V + right, and both are of each place
+    in turn, int32 and int64.
+    """
+    left, right = order.ids[:-1], order.ids[1:]
+    both_known = (left >= 0) & (right >= 0)
+    texts = np.arange(len(order.sizes), dtype=np.int32)
+    text_of_token = np.repeat(texts, order.sizes)
+    text_of_left = text_of_token[:-1]
+    codes = left[both_known].astype(np.int64)
+    codes *= V
+    codes += right[both_known]
+    return text_of_left[both_known], codes
+
+
+def _frequent(codes: np.ndarray) -> np.ndarray:
+    """Return the pairs that stand in so many places that enough texts may hold them."""
+    known, places = np.unique(codes, return_counts=True)
+    return known[places >= LEAST_TEXTS]
+
+
+def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr_array:
+    """Return which of n texts hold which of some pairs, csr_array (n, P) of ones."""
+    columns = pd.Index(known).get_indexer(codes)
+    wanted = columns >= 0
+    rows, columns = rows[wanted], columns[wanted]
+    ones = np.ones(len(rows))
+    shape = n, len(known)
+    times = csr_array((ones, (rows, columns)), shape)
+    times.data[:] = 1  # however often a text holds it
+    return times
+
+
+def _most_held(holds: csr_array, most: int) -> np.ndarray:
+    """Return the columns that enough texts hold, the fullest ones, in their order."""
+    texts = holds.sum(axis=0)
+    enough = np.flatnonzero(texts >= LEAST_TEXTS)
+    order = np.argsort(-texts[enough], kind="stable")
+    return np.sort(enough[order[:most]])
+
+
+def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
+    """Return how many sequences of each class hold each pair, int64 (P, K)."""
+    sums = sums_by_class(pairs.holds, corpus)
+    return sums.astype(np.int64)
+
+
+def pair_q(pairs: Pairs, corpus: Corpus) -> np.ndarray:
+    """Return the q-values of pairs that say more than each of their tokens does.
+
+    A pair has three exact p-values: among all sequences, among those that hold its left
+    token and among those that hold its right one. The greatest of them counts, so a
+    pair is no find because one of its tokens is; Benjamini and Hochberg's correction is
+    over all pairs that could be one. Each sequence counts, so give one of each group.
+    float64 (P, 1) for two classes, (P, K) for more.
+    """
+    found = pairs_by_class(pairs, corpus)
+    everywhere = class_sizes(corpus)
+    p, least = luck_p(found, everywhere), least_p(found, everywhere)
+    tokens = sums_by_class(corpus.counts > 0, corpus).astype(np.int64)
+    for token in pairs.ids.T:
+        among = tokens[token]
+        p = np.maximum(p, luck_p(found, among))
+        least = np.maximum(least, least_p(found, among))
+    return false_discovery(p, least)

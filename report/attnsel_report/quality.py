@@ -1,0 +1,331 @@
+"""How good a model of some texts is, also without one token, and where it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from attnsel.beyond.deletion import score_flips, score_influence
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.progress import progress
+from attnsel.scale.threads import side_by_side
+from attnsel.train import fit
+from attnsel_report.examples import first_tokens, opening, without
+from attnsel_report.tables import LEAST_TEXTS
+
+DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
+MASKED = 10  # tokens that are masked, one after the other
+LEARNED = 2_000_000  # counts of tokens in texts that a model is to learn from
+LEARNED_TEXTS = 100_000  # these texts, where they are short
+LEAST_OF_CLASS = 50  # texts that it sees in any case
+PATIENCE = 2e9  # counts times outputs times steps that masking may cost
+WORST = 8  # held-out texts that are shown
+AROUND = 90  # pieces of such a text on either side of the token that pushed most
+STRONGEST, ENOUGH = 5, 8  # tokens of such a text that are named
+
+
+class Share(NamedTuple):
+    """A share of some number of cases, with the ends of its 95% interval (Wilson)."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = f"[{self.low:.1%}, {self.high:.1%}]"
+        return f"{self.value:.1%} {interval}"
+
+
+@dataclass(frozen=True, eq=False)
+class Misread:
+    """A held-out text that the model gets wrong, and how sure it is.
+
+    Attributes:
+        row: number of the text in the held-out corpus.
+        label: the class it has.
+        read: the class that the model gives it.
+        probability: that the model gives to the label.
+        words: the pieces of the text around the token that pushed most.
+        pushes: of each piece, float64 (len(words),): how much further the class read
+            lies above the label, in logits, because of its token; 0 of no token.
+        strongest: tokens that pushed most to the class read, and their pushes.
+        enough: tokens without which it would not be read so, no set is smaller; none
+            if that takes more than ENOUGH.
+    """
+
+    row: int
+    label: str
+    read: str
+    probability: float
+    words: list[tuple[str, int]]
+    pushes: Tensor
+    strongest: list[tuple[str, float]]
+    enough: list[str]
+
+
+def share_of(right: np.ndarray) -> Share:
+    """Return the share of cases that are right, bool (n,), with its interval."""
+    n = len(right)
+    count = int(right.sum())
+    test = scipy.stats.binomtest(count, n)
+    interval = test.proportion_ci(method="wilson")
+    return Share(
+        value=count / n,
+        low=float(interval.low),
+        high=float(interval.high),
+    )
+
+
+def trained(corpus: Corpus, steps: int, seed: int = 0) -> AttentionClassifier:
+    """Return a classifier of a corpus after some steps of training."""
+    model = _untrained(corpus, seed)
+    fit(model, corpus, steps=steps, lr=LR)
+    return model
+
+
+def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
+    V, K = len(corpus.vocab), corpus.n_classes
+    return AttentionClassifier(V, DIM, n_classes=K, seed=seed)
+
+
+def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarray:
+    """Return the rows that a model learns from, in order: all, or of many random ones.
+
+    They hold LEARNED counts or so, and are about LEARNED_TEXTS at most. Of each class
+    there are LEAST_OF_CLASS, if it has as many. Counts are (n, V), labels (n,).
+    """
+    n = len(labels)
+    size = min(int(n * LEARNED / max(counts.nnz, 1)), LEARNED_TEXTS)
+    if size >= n:
+        return np.arange(n)
+    order = np.random.default_rng(seed).permutation(n)
+    turn = pd.Series(order).groupby(labels[order]).cumcount()
+    is_early = np.arange(n) < size
+    is_needed = turn < LEAST_OF_CLASS
+    return np.sort(order[is_early | is_needed])
+
+
+def shared_tokens(counts: csr_array) -> np.ndarray:
+    """Return the tokens in LEAST_TEXTS texts or more, or all if there is none.
+
+    A regression learns from these: what one text holds alone tells nothing of others.
+    Counts are (n, V).
+    """
+    texts = np.bincount(counts.indices, minlength=counts.shape[1])
+    shared = np.flatnonzero(texts >= LEAST_TEXTS)
+    return shared if len(shared) else np.arange(len(texts))
+
+
+def best_steps(corpus: Corpus, seed: int = 0) -> int:
+    """Return after how many steps a tenth of the texts, set apart, is read best."""
+    order = _random_order(len(corpus), seed)
+    size = max(len(corpus) // 10, 1)
+    validation = corpus[order[:size]]
+    rest = corpus[order[size:]]
+    model = _untrained(corpus, seed)
+    history = fit(model, rest, steps=STEPS, lr=LR, test=validation)
+    best = int(history.test_loss.argmin())
+    return max(best, 1)
+
+
+def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
+    """Return a corpus with shuffled labels and the attention scores learned from it."""
+    order = _random_order(len(corpus), seed)
+    dealt = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
+    scores = trained(dealt, steps, seed).scores().detach()
+    return dealt, scores[:, 0]
+
+
+def _random_order(n: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randperm(n, generator=generator)
+
+
+def read(model: AttentionClassifier, corpus: Corpus, otherwise: int = 0) -> np.ndarray:
+    """Return the number of the class read in each sequence, int64 (n,).
+
+    The model's tokens are the first of the corpus; of a sequence without any of them
+    the answer is `otherwise`.
+    """
+    known, rows = first_tokens(corpus, len(model.embeddings))
+    classes = np.full(len(corpus), otherwise)
+    with torch.no_grad():
+        classes[rows] = _likeliest(model(known)).numpy()
+    return classes
+
+
+def _likeliest(logits: Tensor) -> Tensor:
+    """Return the number of the likeliest class from logits (n,) or (n, K)."""
+    if logits.ndim == 1:
+        return (logits > 0).long()
+    return logits.argmax(dim=1)
+
+
+def accuracies(
+    train: Corpus, test: Corpus, model: AttentionClassifier, regression: Tensor
+) -> dict[str, Share]:
+    """Return held-out accuracies of the model and of what one would use instead.
+
+    `regression` are the logits of a logistic regression on `shared_tokens`.
+    """
+    labels = test.targets.numpy()
+    common = commonest(train)
+    answers = {
+        "attention": read(model, test, common),
+        "logistic regression on tf-idf": _likeliest(regression).numpy(),
+        "always the most frequent class": common,
+    }
+    return {name: share_of(answer == labels) for name, answer in answers.items()}
+
+
+def commonest(train: Corpus) -> int:
+    """Return the number of the most frequent class."""
+    common = train.targets.mode().values
+    return int(common)
+
+
+def masked_table(
+    train: Corpus,
+    test: Corpus,
+    model: AttentionClassifier,
+    steps: int,
+    tokens: pd.DataFrame,
+) -> pd.DataFrame:
+    """Return what held-out accuracy loses when a token is masked in all texts.
+
+    The model is trained again without each of the first of its tokens in a table, from
+    the same start and for as many steps. Losses are in percentage points, over all
+    held-out texts and over those that hold the token, each with the half-width of a 95%
+    interval.
+    """
+    cost = train.counts.nnz * (train.n_classes + 1) * steps
+    affordable = int(PATIENCE // max(cost, 1))
+    known = tokens["id"][tokens["id"] < len(model.embeddings)]
+    first = known.head(min(MASKED, affordable)).tolist()
+    labels = test.targets.numpy()
+    right = read(model, test, commonest(train)) == labels
+
+    def read_again(token: int) -> np.ndarray:
+        return read_without(train, test, token, steps) == labels
+
+    rows = []
+    answers = side_by_side(read_again, first)
+    for token, again in zip(progress(first, "masking"), answers, strict=True):
+        lost = 100.0 * (right.astype(float) - again)
+        holds = test.counts[:, [token]].toarray()[:, 0] > 0
+        name = {"token": train.vocab[token]}
+        rows.append(name | _lost(lost, holds))
+    return pd.DataFrame(rows)
+
+
+def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
+    """Return the row of a token from the points that each held-out text loses."""
+    on_these = width = np.nan
+    if holds.any():
+        on_these = lost[holds].mean()
+        width = _half_width(lost[holds])
+    return {
+        "points lost": lost.mean(),
+        "plus or minus": _half_width(lost),
+        "held-out texts with it": int(holds.sum()),
+        "points lost on these": on_these,
+        "these, plus or minus": width,
+    }
+
+
+def _half_width(lost: np.ndarray) -> float:
+    """Return the half-width of the 95% interval of points lost, (n,) of -100, 0 or 100.
+
+    That of Agresti and Min (2005): half a text more of each kind, lost, gained, right
+    twice and wrong twice, so that no change in a few texts is not taken as sure.
+    """
+    n = len(lost) + 2
+    n_changed = np.count_nonzero(lost) + 1
+    texts_lost = lost.sum() / 100
+    mean = texts_lost / n
+    variance = (n_changed / n - mean**2) / n
+    return float(100 * 1.96 * variance**0.5)
+
+
+def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndarray:
+    """Return the classes read in held-out texts by a model that never saw a token.
+
+    A text that is left without any token is read as the most frequent class. int64 (n,)
+    """
+    left, _ = without(train, token)
+    held, kept = without(test, token)
+    common = commonest(train)
+    classes = np.full(len(test), common)
+    classes[kept] = read(trained(left, steps), held, common)
+    return classes
+
+
+def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
+    """Return the held-out texts whose label the model finds least likely."""
+    test, kept = first_tokens(test, len(model.embeddings))
+    labels = test.targets
+    with torch.no_grad():
+        logits = model(test).double()
+    if logits.ndim == 1:
+        of_first = torch.zeros_like(logits)
+        logits = torch.stack([of_first, logits], dim=1)
+    chances = torch.log_softmax(logits, dim=1)
+    rows = torch.arange(len(test))
+    of_label = chances[rows, labels]
+    is_wrong = chances.argmax(dim=1) != labels
+    wrong = rows[is_wrong]
+    order = of_label[wrong].argsort(stable=True)
+    worst = wrong[order[:WORST]]
+    scores = model.scores().detach().double()
+    found = [_misread(test, row, chances[row], scores) for row in worst.tolist()]
+    return [replace(text, row=int(kept[text.row])) for text in found]
+
+
+def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:
+    """Describe a text by the words that pushed it to the wrong class."""
+    label = int(test.targets[row])
+    likeliest = int(chances.argmax())
+    text = test[[row]]
+    against = _against(scores, likeliest, label)
+    found = score_influence(against, text)
+    tokens, pushes_of_tokens = found.indices.tolist(), found.data.tolist()
+    push_of = dict(zip(tokens, pushes_of_tokens, strict=True))
+    by_push = sorted(push_of, key=lambda s: -push_of[s])
+    flips = set(score_flips(against, text).indices.tolist())
+    gone = [s for s in by_push if s in flips]
+    words = opening(test, row)
+    pushes = torch.tensor([push_of.get(s, 0.0) for _, s in words]).double()
+    middle = int(pushes.argmax())
+    start = max(0, middle - AROUND)
+    stop = start + 2 * AROUND
+    first = [s for s in by_push[:STRONGEST] if push_of[s] > 0]
+    return Misread(
+        row=row,
+        label=str(test.classes[label]),
+        read=str(test.classes[likeliest]),
+        probability=float(chances[label].exp()),
+        words=words[start:stop],
+        pushes=pushes[start:stop],
+        strongest=[(test.vocab[s], push_of[s]) for s in first],
+        enough=[test.vocab[s] for s in gone if len(gone) <= ENOUGH],
+    )
+
+
+def _against(scores: Tensor, one: int, other: int) -> Tensor:
+    """Return E p and E v of one class less that of another, (V, 2)."""
+    a = scores[:, :1]
+    values = scores[:, 1:]
+    if values.shape[1] == 1:
+        of_first = torch.zeros_like(values)
+        values = torch.cat([of_first, values], dim=1)
+    of_one, of_other = values[:, [one]], values[:, [other]]
+    gap = of_one - of_other
+    return torch.cat([a, gap], dim=1)

@@ -1,0 +1,1 @@
+"""Files and folders of labelled texts, as people have them, become data frames."""

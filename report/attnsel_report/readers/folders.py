@@ -1,0 +1,140 @@
+"""Folders as people have them: a file for each split, parts of one, a file a text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from attnsel.texts.columns import Columns
+from attnsel.texts.frames import SPLITS, one_table
+from attnsel_report.readers.files import ENDINGS, decoded
+
+UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
+_PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"
+
+
+def readable_ending(path: Path) -> str:
+    """Return the ending that says how to read a file, if it is one of those known."""
+    name = re.sub(r"\.(gz|zip|bz2|xz|zst)$", "", path.name.lower())
+    ending = Path(name).suffix
+    return ending if ending in ENDINGS else ""
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without its endings."""
+    return path.name.split(".")[0]
+
+
+def files_of_split(folder: Path, split: str) -> list[Path]:
+    """Return the files of one split in a folder: tables, or texts in folders a class.
+
+    A split is a file or a folder with its name, or several numbered ones; a folder
+    without the name of any split is one table. A ValueError says what is there.
+    """
+    named = {name: _named(folder, name) for name in (*SPLITS, split)}
+    if named[split]:
+        return named[split]
+    others = [name for name, files in named.items() if files]
+    if others:
+        raise ValueError(
+            f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
+        )
+    whole = _whole(folder)
+    if not whole:
+        wanted = f"{split}.csv or the like, or folders of texts, one a class"
+        there = _first_names(folder.iterdir())
+        got = f"got {there}" if there else "it is empty"
+        raise ValueError(f"{folder}: expected {wanted}; {got}")
+    if split != "train":
+        raise one_table(str(folder), split)
+    return whole
+
+
+def _whole(folder: Path) -> list[Path]:
+    """Return the files of a folder that is one table, or of texts in folders."""
+    texts = _texts_in_classes(folder)
+    if texts:
+        return texts
+    tables = _parts(folder, ".*?")
+    if tables:
+        return tables
+    return _parts(folder, ".*?", "*=*/*")  # Parquet by the values of a column
+
+
+def _named(folder: Path, split: str) -> list[Path]:
+    """Return the files called like a split, in a folder or one below it."""
+    inner = folder / split
+    if inner.is_dir():
+        return _texts_in_classes(inner) or _parts(inner, ".*?")
+    name = re.escape(split)
+    return _parts(folder, name) or _parts(folder, name, "*/*")
+
+
+def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
+    """Return the one file of a name, or its numbered parts in their order."""
+    numbered = re.compile(f"({name}){_PART}")
+    found: list[Path] = []
+    names: set[str] = set()
+    endings: set[str] = set()
+    for path in _tables(folder, pattern):
+        match = numbered.fullmatch(stem(path))
+        if match:
+            found.append(path)
+            names.add(match[1])
+            endings.add(readable_ending(path))
+    if len(names) > 1 or len(endings) > 1:
+        there = _first_names(found)
+        every = str(folder / f"*{found[0].suffix}")
+        raise ValueError(
+            f"{folder}: expected one train.csv or the like, got {there}; name one of "
+            f"them, or all that are parts of one table as {every!r}"
+        )
+    return sorted(found, key=_by_number)
+
+
+def _tables(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that can be read, less prose such as a README beside others."""
+    files = [path for path in folder.glob(pattern) if path.is_file()]
+    readable = [path for path in files if readable_ending(path)]
+    tables = [path for path in readable if readable_ending(path) != ".txt"]
+    return tables or readable
+
+
+def _first_names(paths: Iterable[Path]) -> list[str]:
+    """Return the names of some files, for a message."""
+    return sorted(path.name for path in paths)[:10]
+
+
+def _by_number(path: Path) -> list[str | int]:
+    """Sort part 10 after part 9."""
+    pieces: list[str | int] = []
+    for piece in re.split(r"(\d+)", path.name):
+        if piece.isdigit():
+            pieces.append(int(piece))
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def _texts_in_classes(folder: Path) -> list[Path]:
+    """Return the files of texts in two folders or more, each called like a class."""
+    files = [path for path in folder.glob("*/*") if path.is_file()]
+    texts = [path for path in files if is_one_text(path)]
+    classes = {path.parent for path in texts}
+    if len(classes) < 2:
+        return []
+    return sorted(texts)
+
+
+def is_one_text(path: Path) -> bool:
+    """Say whether a file in the folder of a class is a text rather than a table."""
+    return path.suffix in (".txt", "") and not path.name.startswith(".")
+
+
+def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
+    """Read a text from each file; its class is the name of the folder."""
+    texts = [decoded(path.read_bytes()) for path in paths]
+    labels = [path.parent.name for path in paths]
+    classes = [None if label in UNLABELLED else label for label in labels]
+    return pd.DataFrame({wanted.text: texts, wanted.label: classes})

@@ -1,0 +1,62 @@
+"""The rows of a file with all of their columns, which a report looks at."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from attnsel.texts.cells import several
+from attnsel.texts.columns import Columns, find_columns
+from attnsel.texts.frames import is_dataset
+from attnsel.texts.loading import balanced_sample, find_split, texts_and_labels
+from attnsel.validation import check_number
+
+
+class Table(NamedTuple):
+    """Rows of a split, with their places in it as the index.
+
+    Attributes:
+        name: what to call it.
+        texts: a Series of strings.
+        labels: a Series of labels.
+        rest: the other columns, a data frame.
+        n: number of rows that were there.
+    """
+
+    name: str
+    texts: pd.Series
+    labels: pd.Series
+    rest: pd.DataFrame
+    n: int
+
+
+def load_table(
+    source: Any,
+    split: str,
+    *,
+    text: Hashable | Sequence[Hashable],
+    label: Hashable,
+    limit: int | None,
+    seed: int,
+) -> Table:
+    """Read texts, labels and all other columns; arguments are those of `load_corpus`.
+
+    The errors are those of `load_corpus`; a limit above the number of rows is none.
+    """
+    check_number("limit", limit, 1, integer=True, optional=True)
+    wanted = Columns(text, label)
+    found = find_split(source, split)
+    table = found.read(wanted)
+    texts, labels = texts_and_labels(table, wanted, on_disk=False)
+    rest = table.to_pandas() if is_dataset(table) else table
+    used = find_columns(list(rest), wanted)
+    rest = rest.drop(columns=[*several(used.text), used.label])
+    n = len(texts)
+    rows = np.arange(n)
+    texts, rest = texts.reset_index(drop=True), rest.reset_index(drop=True)
+    labels = pd.Series(labels).reset_index(drop=True)
+    if limit is not None:
+        whole = int((texts.notna() & labels.notna()).sum())
+        rows = balanced_sample(texts, labels, min(limit, max(whole, 1)), seed)
+    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)

@@ -1,0 +1,99 @@
+"""Texts as bags of tokens and as sequences of them, both of one reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attnsel.corpus import Corpus
+from attnsel.encoding import (
+    count_matrix,
+    counted,
+    frequent_tokens,
+    text_blocks,
+    tokens_in_order,
+)
+from attnsel.labels import number_labels
+from attnsel.progress import progress
+from attnsel.tokens import Tokenizer, Vocab
+
+# Codes of the tokens of some texts, the tokens, and how many each text has.
+SplitTexts = tuple[np.ndarray, list[str], np.ndarray]
+
+
+class InOrder(NamedTuple):
+    """The tokens of texts, one after the other.
+
+    Attributes:
+        ids: int32, of the tokens; -1 for an unknown one and for the end of each text.
+        sizes: int64 (n,), how many ids each text has, its end among them.
+    """
+
+    ids: np.ndarray
+    sizes: np.ndarray
+
+    def at(self, rows: np.ndarray) -> InOrder:
+        """Return the tokens of some texts, by their places (m,)."""
+        sizes = self.sizes[rows]
+        ends = np.cumsum(self.sizes)[rows]
+        ends_here = np.cumsum(sizes)
+        moved = np.repeat(ends - ends_here, sizes)
+        return InOrder(self.ids[np.arange(len(moved)) + moved], sizes)
+
+
+def read_texts(
+    texts: Sequence[Any], labels: Any, *, tokenize: Tokenizer | None, name: str
+) -> tuple[Corpus, InOrder]:
+    """Return a corpus of texts in all of their tokens, and these in their order.
+
+    Rows without text, label or token are left out of the corpus, and stay in the order.
+    """
+    blocks = _split(texts, tokenize, f"tokenizing {name}")
+    bags = [counted(*block) for block in blocks]
+    numbers, classes = number_labels(labels, len(texts), None)
+    tokens = frequent_tokens(bags, numbers, 1, None)
+    corpus = Corpus.of_usable_rows(
+        count_matrix(bags, tokens),
+        numbers,
+        texts,
+        tokens=tokens,
+        classes=classes,
+        tokenize=tokenize,
+        name=name,
+        on_bad_rows="ignore",
+    )
+    return corpus, _joined(blocks, corpus.vocab)
+
+
+def in_order(corpus: Corpus) -> InOrder:
+    """Return the tokens of a corpus in the order of its texts.
+
+    A ValueError tells of a corpus without texts.
+    """
+    if corpus.texts is None:
+        raise ValueError(f"the tokens of {corpus.name} are kept without their order")
+    vocab = corpus.vocab
+    blocks = _split(corpus.texts, vocab.tokenize, "reading in order")
+    return _joined(blocks, vocab)
+
+
+def _split(
+    texts: Sequence[Any], tokenize: Tokenizer | None, what: str
+) -> list[SplitTexts]:
+    """Split texts, block by block."""
+    with closing(progress(text_blocks(texts), what)) as bar:
+        return [tokens_in_order(texts[rows], tokenize) for rows in bar]
+
+
+def _joined(blocks: Sequence[SplitTexts], vocab: Vocab) -> InOrder:
+    """Return texts that were split in blocks, by the ids of their tokens."""
+    ids, sizes = [], []
+    for codes, tokens, lengths in blocks:
+        known = np.array([vocab.get(token) for token in tokens], np.int32)
+        ends = np.cumsum(lengths)
+        ids.append(np.insert(known[codes], ends, -1))
+        sizes.append(lengths + 1)
+    return InOrder(np.concatenate(ids), np.concatenate(sizes))

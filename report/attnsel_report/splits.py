@@ -1,0 +1,376 @@
+"""Distinct texts to learn from and held out, and the groups that they come in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.sparse import vstack
+
+from attnsel.corpus import Corpus
+from attnsel.significance.groups import group_numbers, linked, same_texts
+from attnsel.texts.columns import SHOWN, Columns, find_columns
+from attnsel.texts.loading import load_corpus
+from attnsel.tokens import Tokenizer
+from attnsel.validation import shortened
+from attnsel_report.copies import near_copies
+from attnsel_report.readers.whole_tables import Table, load_table
+from attnsel_report.sequences import InOrder, read_texts
+
+FEWEST = 10  # texts of which there is something to say
+HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
+# What columns are called whose values several texts share.
+GROUP_NAMES = re.compile(
+    r"user|author|writer|reviewer|speaker|customer|patient|annotator|film|movie|"
+    r"product|item|asin|business|shop|hotel|book|file|document|source|domain|url|"
+    r"session|thread|conversation|group|batch|(^|_)id$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct texts, and which of them count once.
+
+    Attributes:
+        corpus: the texts, with all of their tokens.
+        groups: int64 (n,), numbers 0.. of the groups; a text by itself is a group.
+        rows: int64 (n,), the places of the texts in the source.
+    """
+
+    corpus: Corpus
+    groups: np.ndarray
+    rows: np.ndarray
+
+    def at(self, places: np.ndarray) -> Sample:
+        """Return some of the texts, by places or a mask (n,)."""
+        groups, _ = pd.factorize(self.groups[places])
+        return Sample(self.corpus[places], groups, self.rows[places])
+
+    def firsts(self) -> Sample:
+        """Return the first text of each group."""
+        _, places = np.unique(self.groups, return_index=True)
+        return self.at(np.sort(places))
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What stands in a source more than once.
+
+    Attributes:
+        copies: rows that repeat the text of another one.
+        torn: how many of these have another label than the first.
+        most: the text that is repeated most.
+        times: how often it stands there.
+        near: texts that are near copies of another one.
+        seen: rows of a test split that copy, or nearly, a text to learn from.
+    """
+
+    copies: int
+    torn: int
+    most: str
+    times: int
+    near: int
+    seen: int
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The texts of a source.
+
+    Attributes:
+        train: those to learn from.
+        test: those held out.
+        order: the tokens of all rows that were read, in their order.
+        names: what these rows are called in the source, by their numbers in `order`.
+        left_out: rows that could not be used, by what they lack.
+        repeats: what was repeated.
+        grouped: what named the groups, or None.
+        suggested: columns that look like groups, with their numbers of values.
+    """
+
+    train: Sample
+    test: Sample
+    order: InOrder
+    names: pd.Series
+    left_out: Mapping[str, Sequence[Hashable]]
+    repeats: Repeats
+    grouped: str | None
+    suggested: list[tuple[str, int]]
+
+
+def read_parts(
+    source: Any,
+    *,
+    text: Any,
+    label: Hashable,
+    groups: Any,
+    limit: int | None,
+    seed: int,
+    tokenize: Tokenizer | None,
+) -> Parts:
+    """Return the texts to learn from and those held out; arguments are as in `report`.
+
+    Held out is the split "test" of the source, less copies of texts to learn from, or
+    else a part of its texts.
+    """
+    if isinstance(source, Corpus):
+        tokenize = tokenize or source.vocab.tokenize
+        source, text, label = _texts_of(source), "text", "label"
+    columns: Any = {"text": text, "label": label, "limit": limit, "seed": seed}
+    tables = [load_table(source, "train", **columns)]
+    if not _is_one_table(source):
+        with _without_a_split():
+            tables.append(load_table(source, "test", **columns))
+    rows_read = _rows_of(tables, groups)
+    texts, name = rows_read["text"].tolist(), tables[0].name
+    whole, order = read_texts(texts, rows_read["label"], tokenize=tokenize, name=name)
+    lacking = [row for part in whole.left_out.values() for row in part]
+    kept = rows_read.drop(index=lacking)
+    copies = same_texts(whole)
+    places = np.flatnonzero(copies == np.arange(len(whole)))
+    distinct = whole[places]
+    near = near_copies(distinct)
+    is_test = kept["held out"].to_numpy()[places]
+    seen = is_test & np.isin(near, near[~is_test])
+    _check_sides(is_test, seen, distinct, n_tables=len(tables))
+    held = kept["held out"].to_numpy()
+    copied = int((held & ~held[copies]).sum())
+    names = kept["group"].to_numpy()[places]
+    linked_by = linked(near, group_numbers(distinct, names))
+    rows = kept.index.to_numpy()[places]
+    sample = Sample(distinct, pd.factorize(linked_by)[0], rows)
+    if len(tables) == 1:
+        is_test = held_out(sample, seed)
+    return Parts(
+        train=sample.at(~is_test),
+        test=sample.at(is_test & ~seen),
+        order=order,
+        names=rows_read["name"],
+        left_out=whole.left_out,
+        repeats=_repeats(whole, copies, near, copied + int(seen.sum())),
+        grouped=None if groups is None else _name_of(groups),
+        suggested=suggested_groups(tables[0].rest) if groups is None else [],
+    )
+
+
+@contextmanager
+def _without_a_split() -> Iterator[None]:
+    """Go on if there is no such split; one that cannot be read is told of."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("split:"):
+            raise
+
+
+def too_few(n: int) -> ValueError:
+    """Return the error that tells of fewer distinct texts than FEWEST."""
+    noun = "text" if n == 1 else "texts"
+    return ValueError(f"source: {n} distinct {noun}; expected {FEWEST} or more")
+
+
+def _check_sides(
+    is_test: np.ndarray, seen: np.ndarray, corpus: Corpus, n_tables: int
+) -> None:
+    """Raise a ValueError if there is nothing to learn from, or to hold out."""
+    if len(is_test) < 2:
+        raise too_few(len(is_test))
+    if n_tables > 1 and (is_test == seen).all():
+        raise ValueError(
+            "source: each text of the split test copies, or nearly, one to learn from; "
+            "give the training split alone, of which a fifth is held out"
+        )
+    learned, held = (set(corpus.targets[mask].tolist()) for mask in (~is_test, is_test))
+    if held and learned.isdisjoint(held):
+        names = [str(corpus.classes[k]) for k in sorted(held)]
+        raise ValueError(
+            f"labels: in the split test there are {shortened(names, SHOWN)} alone, of "
+            "which there is none to learn from; give the training split alone"
+        )
+
+
+def train_and_test(
+    source: Any, *, text: str, label: str, limit: int | None
+) -> tuple[Corpus, Corpus]:
+    """Return a corpus to learn from and one held out, in the tokens of the former.
+
+    Held out is the split "test" of the source, or else a fifth of its texts, copies on
+    one side. All rows are kept; arguments are as in `report`.
+    """
+    columns: Any = {"text": text, "label": label}
+    whole = _sampled(source, limit, **columns)
+    if not _is_one_table(source):
+        with _without_a_split():
+            test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
+            return whole, test
+    sample = Sample(whole, group_numbers(whole), np.arange(len(whole)))
+    is_test = held_out(sample, seed=0)
+    return replace(whole[~is_test], left_out=whole.left_out), whole[is_test]
+
+
+def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
+    """Return a corpus of at most so many texts."""
+    try:
+        return load_corpus(source, limit=limit, **settings)
+    except ValueError as error:
+        if limit is None or not str(error).startswith("limit:"):
+            raise
+        return load_corpus(source, **settings)  # there are fewer
+
+
+def joined(parts: Parts) -> Sample:
+    """Return the texts of both parts, those to learn from first."""
+    train, test = parts.train, parts.test
+    corpus = Corpus(
+        vstack([train.corpus.counts, test.corpus.counts], format="csr"),
+        torch.cat([train.corpus.targets, test.corpus.targets]),
+        train.corpus.vocab,
+        (train.corpus.texts or ()) + (test.corpus.texts or ()),
+        train.corpus.name,
+    )
+    behind = test.groups + int(train.groups.max()) + 1
+    groups = np.concatenate([train.groups, behind])
+    return Sample(corpus, groups, np.concatenate([train.rows, test.rows]))
+
+
+def _texts_of(corpus: Corpus) -> pd.DataFrame:
+    """Return a corpus as a table; a ValueError tells of one without texts."""
+    if corpus.texts is None:
+        raise ValueError(
+            f"source: {corpus!r} holds counts without texts; give the texts, or a "
+            "corpus of Corpus.from_texts"
+        )
+    names = np.array(corpus.classes, object)
+    return pd.DataFrame({"text": corpus.texts, "label": names[corpus.targets]})
+
+
+def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
+    """Return text, label, group and name of all rows, and whether they are held out.
+
+    A blank name of a group is none, as a missing one.
+    """
+    parts = []
+    for number, table in enumerate(tables):
+        names = None
+        if isinstance(groups, str):
+            names = table.rest[_column_of_groups(groups, list(table.rest))].array
+        elif groups is not None and number == 0:
+            names = _chosen(groups, table)
+        columns = {"text": table.texts.array, "label": table.labels.array}
+        part = pd.DataFrame(columns | {"group": names, "held out": number == 1})
+        places = table.texts.index
+        part["name"] = (
+            [f"{row} of the test split" for row in places] if number else places
+        )
+        parts.append(part)
+    rows = pd.concat(parts, ignore_index=True)
+    if groups is None:
+        return rows
+    is_blank = rows["group"].astype(str).str.strip() == ""
+    return rows.assign(group=rows["group"].mask(is_blank, None))
+
+
+def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
+    """Return what the column of groups is called; a KeyError names those there are."""
+    try:
+        return find_columns(there, Columns(groups, None)).text
+    except KeyError as error:
+        raise KeyError(
+            f"groups: expected a column {groups!r} beside those of texts and labels, "
+            f"got {shortened(there, SHOWN) or 'no other'}; name yours by groups="
+        ) from error
+
+
+def _chosen(groups: Any, table: Table) -> Any:
+    """Return the names of groups of the rows that were read of a table."""
+    names = pd.Series(list(groups))
+    if len(names) != table.n:
+        mismatch = f"expected a column or {table.n} names, one a row, got {len(names)}"
+        raise ValueError(f"groups: {mismatch}")
+    return names.iloc[table.texts.index].array
+
+
+def _name_of(groups: Any) -> str:
+    if isinstance(groups, str):
+        return groups
+    name = getattr(groups, "name", None)
+    return "given" if name is None else str(name)
+
+
+def _repeats(whole: Corpus, copies: np.ndarray, near: np.ndarray, seen: int) -> Repeats:
+    """Return what is repeated in a corpus, by the numbers of copies and near ones."""
+    times = np.bincount(copies)
+    most = int(times.argmax())
+    labels = whole.targets.numpy()
+    return Repeats(
+        copies=len(copies) - int((times > 0).sum()),
+        torn=int((labels != labels[copies]).sum()),
+        most="" if whole.texts is None else whole.texts[most],
+        times=int(times[most]),
+        near=len(near) - len(np.unique(near)),
+        seen=seen,
+    )
+
+
+def _is_one_table(source: Any) -> bool:
+    """Say whether a source cannot have splits: a file, a table or records."""
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source).expanduser()
+        return path.is_file()
+    return not isinstance(source, dict)
+
+
+def held_out(sample: Sample, seed: int) -> np.ndarray:
+    """Choose a fifth of the texts of each class, in whole groups; bool (n,).
+
+    A group counts to the class of its first text. One larger than that fifth is to be
+    learned from, and so is a class of fewer than three texts. If that is all of them,
+    some groups are held out in any case, of classes with several if there are such.
+    """
+    groups = sample.groups
+    labels = sample.corpus.targets.numpy()
+    _, firsts, sizes = np.unique(groups, return_index=True, return_counts=True)
+    order = np.random.default_rng(seed).permutation(len(firsts))
+    of_group = labels[firsts]
+    columns = {"group": order, "size": sizes[order], "class": of_group[order]}
+    table = pd.DataFrame(columns)
+    of_class = table.groupby("class")["size"].transform("sum")
+    wanted = (HELD_OUT * of_class).round()
+    fits = table["size"] <= np.maximum(wanted, 1)
+    small = table[fits]
+    taken = small.groupby("class")["size"].cumsum()
+    chosen = small["group"][taken <= wanted[fits]]
+    if not len(chosen):  # no class is large enough
+        most = round(HELD_OUT * len(table))
+        groups_of_class = table.groupby("class")["group"].transform("size")
+        others_left = table[groups_of_class > 1]
+        first = others_left if len(others_left) else table
+        chosen = first["group"].head(max(1, most))
+    is_test = np.isin(groups, chosen)
+    if is_test.all():
+        is_test[0] = False
+    return is_test
+
+
+def suggested_groups(rest: pd.DataFrame) -> list[tuple[str, int]]:
+    """Return columns that look like groups of texts, with their numbers of values.
+
+    These are columns of words or whole numbers that are called like a user, a film, a
+    product or a file, and in which texts share values.
+    """
+    found = []
+    for name, column in rest.items():
+        distinct = column.nunique()
+        shared = 1 < distinct < column.count()
+        if shared and column.dtype.kind != "f" and GROUP_NAMES.search(str(name)):
+            found.append((str(name), int(distinct)))
+    return found

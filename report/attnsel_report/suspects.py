@@ -1,0 +1,113 @@
+"""Labels that look wrong, among all texts, by models that did not learn from them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+
+from attnsel.scale.threads import side_by_side
+from attnsel_report.quality import shared_tokens, some_to_learn
+from attnsel_report.splits import Sample
+
+FOLDS = 5
+SHOWN = 400  # characters of a text
+
+
+def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
+    """Return the probabilities of the classes of each text, float64 (n, K).
+
+    They are those of a logistic regression on tf-idf of `shared_tokens` that learned
+    from the other of FOLDS parts, or from `some_to_learn` of them; no group is in two
+    parts. A class that is in one part alone has 0; a text without any token that was
+    learned from has nan.
+    """
+    counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
+    counts = counts[:, shared_tokens(counts)]
+    n_groups = int(sample.groups.max()) + 1
+    order = np.random.default_rng(seed).permutation(n_groups)
+    of_group = order % FOLDS
+    fold = of_group[sample.groups]
+    n_classes = sample.corpus.n_classes
+    probabilities = np.zeros((len(fold), n_classes))
+    parts = np.unique(fold)
+    read_part = partial(_read_part, counts, labels, n_classes, fold)
+    of_part = side_by_side(read_part, parts.tolist())
+    for part, found in zip(parts, of_part, strict=True):
+        probabilities[fold == part] = found
+    return probabilities
+
+
+def _read_part(
+    counts: csr_array,
+    labels: np.ndarray,
+    n_classes: int,
+    fold: np.ndarray,
+    part: int,
+) -> np.ndarray:
+    """Return the probabilities of one part by what is learned from the others."""
+    own = np.flatnonzero(fold == part)
+    others = np.flatnonzero(fold != part)
+    learned = some_to_learn(counts[others], labels[others], part)
+    others = others[learned]
+    found = np.zeros((len(own), n_classes))
+    classes = np.unique(labels[others])
+    if len(classes) == 1:
+        found[:, classes] = 1.0
+        return found
+    weights = TfidfTransformer(sublinear_tf=True)
+    features = weights.fit_transform(counts[others])
+    model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
+    model.fit(features, labels[others])
+    found[:, classes] = model.predict_proba(weights.transform(counts[own]))
+    times = np.bincount(features.indices, minlength=counts.shape[1])
+    found[counts[own] @ times == 0] = np.nan
+    return found
+
+
+def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
+    """Return the texts whose labels look wrong, the surest first.
+
+    By confident learning (Northcutt, Jiang and Chuang, 2021): a text is likely to be of
+    a class whose probability is at least its mean over the texts of that label. Named
+    are the texts of which another class than the label is the likeliest of these, and
+    some class is likelier than the label, by the lead of its probability.
+
+    Columns are row, the place in the source, label, read, probability (of the label)
+    and the beginning of text.
+    """
+    labels = sample.corpus.targets.numpy()
+    probabilities = unseen_probabilities(sample, seed)
+    places = np.arange(len(labels))
+    own = probabilities[places, labels]
+    is_read = ~np.isnan(own)
+    n_classes = sample.corpus.n_classes
+    sums = np.bincount(labels[is_read], own[is_read], n_classes)
+    sizes = np.bincount(labels[is_read], minlength=n_classes)
+    thresholds = sums / np.maximum(sizes, 1)
+    is_likely = (probabilities >= thresholds) & (thresholds > 0)
+    likely = np.where(is_likely, probabilities, -1.0)
+    read = likely.argmax(axis=1)
+    is_known = is_likely.any(axis=1)
+    is_less = own < probabilities.max(axis=1)
+    is_other = read != labels
+    rows = np.flatnonzero(is_known & is_less & is_other)
+    lead = probabilities[rows, read[rows]] - own[rows]
+    surest = np.argsort(-lead, kind="stable")
+    rows = rows[surest]
+    names = np.array([str(name) for name in sample.corpus.classes], object)
+    name_of_label, name_read = names[labels], names[read]
+    texts = sample.corpus.texts or [""] * len(labels)
+    beginnings = [texts[row][:SHOWN] for row in rows]
+    columns = {
+        "row": sample.rows[rows],
+        "label": name_of_label[rows],
+        "read": name_read[rows],
+        "probability": own[rows],
+        "text": beginnings,
+    }
+    return pd.DataFrame(columns)

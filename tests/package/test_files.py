@@ -1,0 +1,124 @@
+"""Files are written whole or not at all, and harm to them is noticed."""
+
+import pickle
+import random
+import zipfile
+
+import pytest
+import torch
+
+from attnsel.model import AttentionClassifier
+from attnsel.scale.files import read_whole, write_whole
+from attnsel.train import fit
+from support.reference import ragged
+
+CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
+
+
+def test_what_was_written_is_read(tmp_path):
+    write_whole(tmp_path / "file", CONTENT)
+    content = read_whole(tmp_path / "file")
+    assert torch.equal(content.pop("x"), CONTENT["x"])
+    assert content == {"names": ["a", 1, True, None], "n": 3}
+
+
+def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
+    path = tmp_path / "file"
+    write_whole(path, CONTENT)
+    whole = path.read_bytes()
+    draw = random.Random(0)
+    refused = 0
+    for _ in range(300):
+        harmed = bytearray(whole)
+        for place in draw.sample(range(len(whole)), 2):
+            harmed[place] ^= draw.randrange(1, 256)
+        path.write_bytes(harmed)
+        try:
+            content = read_whole(path)
+        except ValueError as error:
+            assert str(path) in str(error)
+            refused += 1
+        else:  # in what lies between the parts
+            assert torch.equal(content["x"], CONTENT["x"])
+            assert content["names"] == CONTENT["names"]
+    assert refused > 280
+
+
+def test_a_part_of_a_file_is_refused(tmp_path):
+    path = tmp_path / "file"
+    write_whole(path, CONTENT)
+    whole = path.read_bytes()
+    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match="is damaged, or of another kind"):
+            read_whole(path)
+
+
+class Code:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_code_in_a_file_is_refused_and_not_run(tmp_path):
+    torch.save({"x": Code(tmp_path / "ran")}, tmp_path / "file")
+    with pytest.raises(ValueError, match="holds code, which is not run"):
+        read_whole(tmp_path / "file")
+    (tmp_path / "plain").write_bytes(pickle.dumps(Code(tmp_path / "ran")))
+    with pytest.raises(ValueError, match="is damaged, or of another kind"):
+        read_whole(tmp_path / "plain")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
+    model, (_, _, corpus) = AttentionClassifier(9, 4), ragged(2)
+    path, ran = tmp_path / "file", tmp_path / "ran"
+    settings = {"steps": 1, "lr": 0.1, "checkpoint": path}
+    model.save(path)
+    saved = torch.load(path, weights_only=True)
+    path.unlink()
+    fit(model, corpus, **settings)
+    kept = torch.load(path, weights_only=True)
+    for whole, read in (
+        (saved, lambda: AttentionClassifier.load(path)),
+        (kept, lambda: fit(AttentionClassifier(9, 4), corpus, **settings)),
+    ):
+        for content in (*({**whole, name: Code(ran)} for name in whole), Code(ran)):
+            torch.save(content, path)
+            with pytest.raises(ValueError, match=r"file holds code, which is not run"):
+                read()
+        path.write_bytes(pickle.dumps(Code(ran)))
+        with pytest.raises(ValueError, match=r"file is damaged, or of another kind"):
+            read()
+    assert not ran.exists()
+
+
+def test_other_files_are_refused(tmp_path):
+    torch.save([1], tmp_path / "list")
+    with pytest.raises(ValueError, match="it holds no names"):
+        read_whole(tmp_path / "list")
+    with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
+        archive.writestr("x", "y")
+    with pytest.raises(ValueError, match="is damaged, or of another kind"):
+        read_whole(tmp_path / "zip")
+    with pytest.raises(FileNotFoundError):
+        read_whole(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("error", [OSError("no space left"), RuntimeError("writing")])
+def test_a_failure_names_the_file_and_leaves_it_as_it_was(monkeypatch, tmp_path, error):
+    path = tmp_path / "file"
+    write_whole(path, CONTENT)
+    before = path.read_bytes()
+
+    def fail(content, file):
+        file.write(b"half of it")
+        raise error
+
+    monkeypatch.setattr(torch, "save", fail)
+    with pytest.raises(OSError, match="file could not be written: "):
+        write_whole(path, CONTENT)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]

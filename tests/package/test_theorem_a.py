@@ -1,0 +1,371 @@
+"""Theorem A's certificate: constants by brute force, inequalities by autograd."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from attnsel.beyond.theorem_a import Certificate, certificate
+from attnsel.corpus import Corpus
+from attnsel.flow import gradient_flow
+from attnsel.model import AttentionClassifier
+from attnsel.synthetic import separable_corpus
+from attnsel.theory import max_margin, relevant_tokens
+from attnsel.tokens import Vocab
+from attnsel.train import one_step
+from support.reference import naive_logits, naive_loss
+
+SEEDS = st.integers(0, 10_000)
+
+
+class Problem:
+    """A corpus with repeated tokens and unequal lengths, and a model with a gap."""
+
+    def __init__(self, seed: int, *, noise: float = 0.4, size: float = 1.0) -> None:
+        rng = np.random.default_rng(seed)
+        self.sequences, self.labels, self.relevant = [], [], []
+        for i in range(
+            9
+        ):  # tokens 0, 1 are positive, 2, 3 negative, the others neither
+            r = int(rng.integers(2)) + 2 * (i % 2)
+            x = [r] * int(rng.integers(1, 3))
+            x += rng.integers(4, 9, size=int(rng.integers(1, 6))).tolist()
+            self.sequences.append(x)
+            self.labels.append(1 - i % 2)
+            self.relevant.append(r)
+        self.sequences.append([0, 0])  # without a competitor
+        self.labels.append(1)
+        self.relevant.append(0)
+        self.corpus = Corpus.from_tokens(
+            self.sequences, self.labels, Vocab(list("abcdefghi"))
+        )
+        self.model = AttentionClassifier(9, 12, seed=seed, dtype=torch.float64)
+        # Irrelevant tokens agree in value, as separation asks of tokens of two classes.
+        values = np.full(9, noise * rng.uniform(-1, 1))
+        values[:4] = [1, 2.5, -1.5, -0.8]
+        E = self.model.embeddings.detach()
+        with torch.no_grad():
+            self.model.output.copy_(torch.linalg.pinv(E) @ torch.from_numpy(values))
+            self.model.cls.mul_(size)
+        self.E, self.v, self.p = E, self.model.output.detach(), self.model.cls.detach()
+        self.values, self.signs = values, 2 * np.array(self.labels) - 1
+
+    def certificate(self) -> Certificate:
+        return certificate(self.model, self.corpus, self.relevant)
+
+    def bags(self) -> list[tuple[int, int, list[int], list[int]]]:
+        """Label, relevant token, competitors and tokens, where there are any."""
+        rows = zip(self.signs, self.relevant, self.sequences, strict=True)
+        found = [(int(y), r, sorted(set(x) - {r}), x) for y, r, x in rows]
+        return [bag for bag in found if bag[2]]
+
+    def pairs(self) -> set[tuple[int, int]]:
+        return {(r, s) for _, r, others, _ in self.bags() for s in others}
+
+    def loss(self, p: Tensor) -> Tensor:
+        logits = naive_logits(self.E, p, self.v, self.sequences)
+        return naive_loss(logits, self.labels)
+
+
+def phi(z: float) -> float:
+    return math.log(1 + math.exp(-z))
+
+
+@given(seed=SEEDS)
+@settings(deadline=None, max_examples=25)
+def test_constants_by_brute_force(seed: int) -> None:
+    problem = Problem(seed)
+    found, E, b, bags = problem.certificate(), problem.E, problem.values, problem.bags()
+    n = len(problem.sequences)
+    u = max_margin(E, problem.corpus, problem.relevant)
+    gaps = [min(y * (b[r] - b[s]) for s in others) for y, r, others, _ in bags]
+    g = [1 / (1 + math.exp(y * b[r])) for y, r, _, _ in bags]
+    limit = sum(
+        phi(y * b[r]) for y, r in zip(problem.signs, problem.relevant, strict=True)
+    )
+    excess = float(problem.loss(problem.p)) - limit / n
+    miss = [
+        phi(max(y * b[s] for s in others)) - phi(y * b[r]) for y, r, others, _ in bags
+    ]
+    A = max(n / (gi * gap) for gi, gap in zip(g, gaps, strict=True))
+    D = max(
+        abs(float(u.direction @ (E[s] - E[t])))
+        for _, _, others, _ in bags
+        for s, t in itertools.product(others, others)
+    )
+    M = max(
+        float((E[s] - E[t]).norm())
+        for _, _, _, x in bags
+        for s, t in itertools.product(x, x)
+    )
+    lead = max(y * (b[r] - b[s]) for y, r, others, _ in bags for s in others)
+    want = {
+        "log_excess": math.log(excess),
+        "limit_loss": limit / n,
+        "selection_level": min(miss) / n,
+        "direction_level": u.margin / (2 * A * (u.margin + D)),
+        "gap": min(gaps),
+        "A": A,
+        "g_inf": min(g),
+        "rho": max(x.count(r) / x.count(s) for _, r, others, x in bags for s in others),
+        "margin": u.margin,
+        "D": D,
+        "M": M,
+        "Lambda": M / min(g),
+        "beta": M**2 * (2 + lead) / min(g),
+    }
+    for name, value in want.items():
+        assert getattr(found, name) == pytest.approx(value, rel=1e-8, abs=1e-12), name
+
+    # The least h of the two, which is 1 on relevant tokens, or |b| on those of a class.
+    # Rivals are of one value, so they vote alike.
+    kept = sorted({s for x in problem.sequences for s in x})
+    rows = list(zip(problem.labels, problem.sequences, strict=True))
+    classes = {s: {y for y, x in rows if s in x} for s in kept}
+    sizes = {s: abs(b[s]) if len(classes[s]) == 1 else 0.0 for s in kept}
+    norms = []
+    for ahead in ({s: float(s < 4) for s in kept}, sizes):
+        target = torch.tensor([ahead[s] for s in kept], dtype=torch.float64)
+        h = torch.linalg.pinv(E[kept]) @ target
+        lead = min(ahead[r] - ahead[s] for _, r, others, _ in bags for s in others)
+        norms.append(float(h.norm()) / lead)
+    assert found.h_norm == pytest.approx(min(norms), rel=1e-8)
+
+
+def test_constant_and_theta_by_their_formulas() -> None:
+    seen = set()
+    for seed, size in itertools.product(range(5), np.geomspace(2, 60, 12)):
+        problem = Problem(seed)
+        u = max_margin(problem.E, problem.corpus, problem.relevant)
+        problem.p.copy_(size * u.direction)
+        found, b = problem.certificate(), problem.values
+        seen.add(found.level)
+        excess = math.exp(found.log_excess)
+        if found.level == "none":
+            assert excess >= found.selection_level
+            continue
+        thetas = []
+        for y, r, others, _ in problem.bags():
+            loss = phi(y * b[r]) + len(problem.sequences) * excess
+            second = max(y * b[s] for s in others)
+            vote = -math.log(math.exp(loss) - 1)
+            thetas.append((vote - second) / (y * b[r] - second))
+        assert found.theta == pytest.approx(min(thetas), rel=1e-6)
+        late = min(excess, found.direction_level)
+        path = found.h_norm / found.theta * math.log(excess / late)
+        c = 1 + math.log(2 * found.rho * found.A * late)
+        want = float(problem.p.norm()) + path + c / u.margin
+        assert found.constant == pytest.approx(want, rel=1e-6)
+        assert found.level == ("direction" if path == 0 else "selection")
+    assert seen == {"none", "selection", "direction"}
+
+
+@given(seed=SEEDS, size=st.sampled_from([0.5, 5.0, 20.0, 60.0]))
+@settings(deadline=None, max_examples=40)
+def test_inequalities_of_lemma_1(seed: int, size: float) -> None:
+    problem = Problem(seed, size=size)
+    found, E, b = problem.certificate(), problem.E, problem.values
+    if size > 1:  # towards the selection, where the later ones apply
+        u = max_margin(E, problem.corpus, problem.relevant).direction
+        problem.p += 3 * size * u
+        found = problem.certificate()
+    p = problem.p.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(problem.loss(p), p)
+    scores = (E @ problem.p).numpy()
+    gz, grz, gqz, nu = [], [], [], []
+    excess = math.exp(found.log_excess)
+    for y, r, others, x in problem.bags():
+        weights = np.exp(scores - scores[x].max())
+        q = {s: x.count(s) * weights[s] for s in set(x)}
+        total = sum(q.values())
+        z = sum(q[s] / total * y * (b[r] - b[s]) for s in others)
+        g, g_r = 1 / (1 + math.exp(y * b[r] - z)), 1 / (1 + math.exp(y * b[r]))
+        gz.append(g * z)
+        grz.append(g_r * z)
+        gqz.append(g * z * q[r] / total)
+        nu.append(sum(q[s] for s in others) / total)
+    n, slack = len(problem.sequences), 1 + 1e-7
+    assert 0 < sum(grz) / n <= excess * slack
+    assert excess <= sum(gz) / n * slack
+    assert max(nu) <= found.A * excess * slack
+    down = float(gradient.norm())
+    assert down <= found.M * sum(gz) / n * slack + 1e-15
+    assert down <= found.Lambda * excess * slack + 1e-15
+    # What part 3 says of every h, it says of the shortest.
+    assert found.h_norm * down * slack + 1e-12 >= sum(gqz) / n
+    m, D = found.margin, found.D
+    u = max_margin(E, problem.corpus, problem.relevant).direction
+    if m >= (m + D) * max(nu):
+        least = (m - (m + D) * max(nu)) * excess
+        assert -float(u @ gradient) * slack + 1e-15 >= least
+    if max(nu) <= 0.5:
+        for r, s in problem.pairs():
+            behind = math.exp(scores[s] - scores[r])
+            assert behind <= 2 * found.rho * found.A * excess * slack
+    hessian = torch.autograd.functional.hessian(problem.loss, problem.p)
+    size_of = float(torch.linalg.matrix_norm(hessian, 2))
+    assert size_of <= found.beta * excess * slack + 1e-13
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_theorem_a_holds_along_the_flow(seed: int) -> None:
+    problem = Problem(seed)
+    found = problem.certificate()
+    u = max_margin(problem.E, problem.corpus, problem.relevant).direction
+    flow = gradient_flow(
+        problem.model, problem.corpus, max_norm=500.0, record=[10.0, 30.0, 100.0]
+    )
+    assert flow.selected.tolist() == problem.relevant
+    miss = (flow.cls / flow.norms[:, None] - u).square().sum(1) / 2
+    bounds = found.bounds(flow)
+    proved = bounds.isfinite()
+    assert bool(proved[-1])
+    assert bool((miss <= bounds).all())
+    assert float(bounds[-1]) < 0.2
+    # Asked at a point itself, the same; and no attention falls below theta again.
+    for k in (0, int(proved.int().argmax()), -1):
+        with torch.no_grad():
+            problem.model.cls.copy_(flow.cls[k])
+        here = problem.certificate()
+        assert here.level == ("none" if not proved[k] else here.level)
+        assert (here.constant < math.inf) == bool(proved[k])
+        if k == int(proved.int().argmax()):
+            want = float(bounds[k] * flow.norms[k])
+            assert here.constant == pytest.approx(want, rel=1e-6)
+        assert float(flow.attention[k:].min()) >= here.theta - 1e-12
+    assert here.level == "direction"
+    assert here.theta == pytest.approx(1)
+
+
+def test_levels_in_turn() -> None:
+    corpus = separable_corpus(80, 40, 6, n_relevant=8)
+    model = one_step(AttentionClassifier(40, 256, dtype=torch.float64), corpus, lr=100)
+    relevant = relevant_tokens(corpus)
+    flow = gradient_flow(model, corpus, max_norm=40.0)
+    levels = []
+    for p in flow.cls[::3]:
+        with torch.no_grad():
+            model.cls.copy_(p)
+        levels.append(certificate(model, corpus, relevant).level)
+    order = ["none", "selection", "direction"]
+    assert [x for x, _ in itertools.groupby(levels)] == order
+    # The direction level alone needs no separation, the selection level does.
+    found = certificate(model, corpus, relevant)
+    assert found.h_norm < math.inf
+
+
+def test_nothing_is_proved_at_the_level_itself() -> None:
+    # Far out, with one sequence missed for its second best token, the excess loss is
+    # the selection level up to rounding.
+    sequences, labels = [[0, 2], [1, 3], [0, 4]], [1, 0, 1]
+    corpus = Corpus.from_tokens(sequences, labels, Vocab(list("abcde")))
+    for seed in range(8):
+        model = AttentionClassifier(5, 8, seed=seed, dtype=torch.float64)
+        values = torch.tensor([1.0, -1.0, 0.7, 0.1, 0.0], dtype=torch.float64)
+        missed = max_margin(model.embeddings, corpus, [2, 1, 0]).direction
+        with torch.no_grad():
+            model.output.copy_(torch.linalg.pinv(model.embeddings) @ values)
+            model.cls.copy_(2000 * missed)
+        found = certificate(model, corpus, [0, 1, 0])
+        excess = math.exp(found.log_excess)
+        assert excess == pytest.approx(found.selection_level, rel=1e-9)
+        assert found.level == "none"
+
+
+def test_nothing_is_proved_without_a_value_gap() -> None:
+    problem = Problem(0)
+    with torch.no_grad():
+        problem.model.output.neg_()
+    found = problem.certificate()
+    assert (found.level, found.theta, found.constant) == ("none", 0, math.inf)
+    assert found.gap < 0
+    assert math.isinf(found.A)
+    flow = gradient_flow(problem.model, problem.corpus, max_norm=20.0)
+    assert not found.bounds(flow).isfinite().any()
+
+
+def test_nothing_is_proved_where_the_votes_are_beyond_float64() -> None:
+    problem = Problem(0)
+    with torch.no_grad():
+        problem.model.output.mul_(2000)
+    found = problem.certificate()
+    assert (found.level, found.constant, found.theta) == ("none", math.inf, 0)
+    assert found.g_inf == 0 and found.Lambda == found.beta == math.inf
+
+
+def test_no_separation_for_dependent_embeddings() -> None:
+    # In the plane, with votes that competitors' places contradict.
+    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc"), [0, 1]))
+    model = AttentionClassifier(3, 2, dtype=torch.float64)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.tensor([[1.0, 0], [0, 0.5], [0.4, -0.5]]))
+        model.output.copy_(torch.tensor([1.0, -0.5]))
+        model.cls.copy_(torch.tensor([2.0, 0.0]))
+    assert certificate(model, corpus, [0]).h_norm == math.inf
+    near = certificate(model, corpus, [0])
+    # Of the direction nothing is proved; what attention it keeps is.
+    assert (near.level, near.constant) == ("none", math.inf)
+    assert 0 <= near.theta <= float(model.attention(corpus).toarray()[0, 0])
+    with torch.no_grad():
+        model.cls.copy_(torch.tensor([40.0, 0.0]))
+    far = certificate(model, corpus, [0])
+    assert far.level == "direction"  # needs the gap and the margin only
+
+
+@pytest.mark.parametrize("value", [-2.0, 0.5])
+def test_no_separation_where_a_rival_that_votes_less_is_ahead(value: float) -> None:
+    # Token 1 is selected in one sequence and a rival in another, so only the size of
+    # the values can separate; token 2 has a greater one than 1 if it votes against.
+    # Token 3 is in texts of both classes, where its size has to count as 0.
+    sequences, selected = [[0, 1, 2], [1, 3], [4, 3]], [0, 1, 4]
+    vocab = Vocab(list("abcde"), [0, 1])
+    corpus = Corpus.from_tokens(sequences, [1, 1, 0], vocab)
+    model = AttentionClassifier(5, 8, dtype=torch.float64)
+    E = model.embeddings.detach()
+    values = torch.tensor([3.0, 1.0, value, 0.3, -1.0], dtype=torch.float64)
+    inverse = torch.linalg.pinv(E)
+    with torch.no_grad():
+        model.output.copy_(inverse @ values)
+    h_norm = certificate(model, corpus, selected).h_norm
+    if value > 0:  # 0 is ahead of 2 by 2.5 and of 1 by 2, 1 and 4 of 3 by 1
+        sizes = torch.tensor([3.0, 1.0, value, 0.0, 1.0], dtype=torch.float64)
+        assert h_norm == pytest.approx(float((inverse @ sizes).norm()))
+    else:
+        assert h_norm == math.inf
+    levels = set()
+    u = max_margin(E, corpus, selected).direction
+    for size in np.geomspace(1, 60, 40):
+        with torch.no_grad():
+            model.cls.copy_(size * u)
+        found = certificate(model, corpus, selected)
+        excess = math.exp(found.log_excess)
+        if found.direction_level < excess < found.selection_level:
+            levels.add(found.level)
+    assert levels == {"selection" if value > 0 else "none"}
+
+
+def test_the_highest_of_several_relevant_tokens() -> None:
+    corpus = separable_corpus(80, 40, 6, n_relevant=8, per_sequence=2)
+    model = one_step(AttentionClassifier(40, 256, dtype=torch.float64), corpus, lr=100)
+    values = (model.embeddings @ model.output).detach().numpy()
+    bags = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
+    pairs = zip(bags, corpus.signs.numpy(), strict=True)
+    highest = [int(ids[(y * values[ids]).argmax()]) for ids, y in pairs]
+    flow = gradient_flow(model, corpus, max_norm=100.0)
+    found = certificate(model, corpus, highest)
+    assert found.h_norm < math.inf
+    assert bool(found.bounds(flow).isfinite()[-1])
+    assert flow.selected.tolist() == highest
+
+
+def test_unusable_selection() -> None:
+    problem = Problem(0)
+    with pytest.raises(ValueError, match="selected: sequence 0 does not hold"):
+        certificate(problem.model, problem.corpus, [2] * 10)

@@ -1,0 +1,274 @@
+"""What the proofs of the book's theorems say, on small problems."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from attnsel import (
+    AttentionClassifier,
+    Corpus,
+    Vocab,
+    certificate,
+    gradient_flow,
+    max_margin,
+    one_step,
+    separable_corpus,
+)
+from attnsel.flow import angle_gap
+from attnsel.theory import highest_votes, mean_count, relevant_tokens
+from attnsel_book import one_step_problem
+from support.reference import ragged
+
+SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_highest_votes_by_loops(seed: int) -> None:
+    sequences, labels, corpus = ragged(seed)
+    values = torch.randn(9, generator=torch.Generator().manual_seed(seed))
+    for x, label, found in zip(
+        sequences, labels, highest_votes(corpus, values).tolist(), strict=True
+    ):
+        votes = [(2 * label - 1) * float(values[s]) for s in x]
+        assert found in x
+        assert (2 * label - 1) * float(values[found]) == max(votes)
+
+
+def test_highest_votes_wants_a_value_a_token() -> None:
+    with pytest.raises(ValueError, match="values"):
+        highest_votes(ragged(0)[2], torch.zeros(3))
+
+
+def lemma_bound(eps: float, v2: float) -> float:
+    """B(eps) of the explicit Lemma 4.1, for a squared norm v2 of v."""
+    grown = np.exp(2 * eps)
+    first = v2 * (eps / 4 * grown + (grown - 1) / 2)
+    return first + (1 + eps / 2) * eps**2 * grown
+
+
+@pytest.mark.parametrize(
+    ("d", "lr", "positive"),
+    [
+        (2048, 100.0, False),
+        (2048, 1000.0, True),
+        (4096, 100.0, True),
+        pytest.param(16384, 100.0, True, marks=pytest.mark.weekly),
+    ],
+)
+def test_value_gap_is_above_its_bound(d: int, lr: float, positive: bool) -> None:
+    corpus = separable_corpus(n=400, n_tokens=500, length=8)
+    start = AttentionClassifier(500, d)
+    E, p, v = (x.detach().double() for x in (start.embeddings, start.cls, start.output))
+    eps = max(float((E @ p).abs().max()), float((E @ v).abs().max()), abs(float(p @ v)))
+    v2, relevant = float(v @ v), relevant_tokens(corpus)
+    phi = mean_count(corpus, 1 / corpus.lengths.double())
+    beta = mean_count(corpus, corpus.signs.double() / corpus.lengths)
+    bounds = []
+    for i, r in enumerate(relevant.tolist()):
+        others = [s for s in corpus.counts[[i]].indices.tolist() if s != r]
+        lost = (phi[r] + phi[others]) * lemma_bound(eps, v2)
+        signal = v2 / 2 * (beta[r].abs() - corpus.signs[i] * beta[others])
+        bounds.append(float((lr * (signal - lost)).min()) - 2 * eps)
+    gap = certificate(one_step(start, corpus, lr=lr), corpus, relevant).gap
+    assert min(bounds) <= gap
+    assert (min(bounds) > 0) == positive
+    assert gap > 0
+
+
+def three_tokens(start: float, tilt: float) -> tuple[AttentionClassifier, Corpus]:
+    """Theorem E (i): the score of the negative token starts behind."""
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], Vocab(["+", "-", "s"]))
+    model = AttentionClassifier(3, 4, dtype=torch.float64)
+    values = torch.tensor([1.5, -6.0, 0.0], dtype=torch.float64)
+    scores = torch.tensor([0.0, start, 0.0], dtype=torch.float64)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.eye(3, 4))
+        model.embeddings[:, 3] = tilt * values
+        inverse = torch.linalg.pinv(model.embeddings)
+        model.cls.copy_(inverse @ scores)
+        model.output.copy_(inverse @ values)
+    return model, corpus
+
+
+@pytest.mark.parametrize(
+    ("start", "tilt", "share"),
+    [
+        (0, 1, 1),
+        (-2, 1, 1),
+        (-4, 1, 1),
+        (-6, 1, 0),
+        (-8, 1, 0),
+        (-10, 1, 0),
+        (-8, 0, 1),
+    ],
+)
+def test_theorem_e_i(start: float, tilt: float, share: int) -> None:
+    model, corpus = three_tokens(start, tilt)
+    flow = gradient_flow(model, corpus, max_norm=200.0)
+    with torch.no_grad():
+        model.cls.copy_(flow.cls[-1])
+    negative = model.attention(corpus).toarray()[1, 1]
+    assert negative == pytest.approx(share, abs=1e-5)
+
+
+def three_dimensions(seed: int) -> tuple[AttentionClassifier, Corpus, Tensor]:
+    """Three sequences of seven tokens of their own: a peer's setting, and its winners.
+
+    It is that of the code that accompanies Tarzanagh et al. (2023).
+    """
+    random = torch.Generator().manual_seed(seed)
+    sequences = [list(range(7 * i, 7 * i + 7)) for i in range(3)]
+    corpus = Corpus.from_tokens(
+        sequences, [1, 0, 1], Vocab([f"x{i}" for i in range(21)])
+    )
+    model = AttentionClassifier(21, 3, dtype=torch.float64)
+    with torch.no_grad():
+        for part in (model.embeddings, model.output):
+            part.copy_(torch.randn(part.shape, generator=random, dtype=torch.float64))
+    winners = highest_votes(corpus, model.embeddings @ model.output)
+    return model, corpus, winners
+
+
+def test_theorem_a_in_a_peers_setting() -> None:
+    model, corpus, winners = three_dimensions(15)
+    target = max_margin(model.embeddings, corpus, winners)
+    random = torch.Generator().manual_seed(0)
+    certified = []
+    for _ in range(8):
+        with torch.no_grad():
+            model.cls.copy_(torch.randn(3, generator=random, dtype=torch.float64))
+        flow = gradient_flow(model, corpus, max_norm=1000.0, tol=1e-4)
+        proof = certificate(model, corpus, winners)
+        bounds, miss = proof.bounds(flow), angle_gap(flow.cls, target.direction)
+        assert bool((miss <= bounds).all())
+        certified.append(bool(bounds[-1].isfinite()))
+        assert certified[-1] == (flow.selected.tolist() == winners.tolist())
+    assert 0 < sum(certified) < len(certified)
+
+
+def test_a_pair_without_a_multiplier_drifts_like_a_logarithm() -> None:
+    vocab = Vocab(["r", "s", "t"], classes=("no", "yes"))
+    corpus = Corpus.from_tokens([[0, 1], [0, 2]], ["yes", "yes"], vocab)
+    model = AttentionClassifier(3, 3, dtype=torch.float64)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.tensor([[0.0, 0, 1], [-1, 0, 1], [-1, -1, 1]]))
+        model.output.copy_(torch.tensor([1.0, 0, 1]))
+        model.cls.zero_()
+    flow = gradient_flow(model, corpus, max_norm=1e5, record=[100.0], tol=1e-8)
+    logs = flow.norms.log()
+    miss = angle_gap(flow.cls, torch.tensor([1.0, 0, 0], dtype=torch.float64))
+    law = miss * (flow.norms / logs) ** 2
+    assert float(flow.cls[-1, 1] - logs[-1]) == pytest.approx(0, abs=1e-3)
+    assert float(law[-1]) == pytest.approx(0.5, abs=0.01)
+    at_100 = int((flow.norms - 100).abs().argmin())
+    assert float(law[at_100]) == pytest.approx(0.5, abs=0.05)
+
+
+def test_speed_of_theorem_a() -> None:
+    problem = one_step_problem(256, **SMALL)
+    flow = gradient_flow(problem.model, problem.corpus, max_norm=3000.0, tol=1e-5)
+    proof = certificate(problem.model, problem.corpus, problem.relevant)
+    excess = flow.loss - proof.limit_loss
+    second = int((excess <= proof.direction_level).int().argmax())
+    m, clock = proof.margin, flow.log_time[second + 1 :]
+    spent = clock + torch.log(-torch.expm1(flow.log_time[second] - clock))
+    low = spent + math.log(m**2 / (8 * proof.rho * proof.A))
+    late = float(excess[second].log()) + 2 * math.log(proof.Lambda) + spent
+    high = m * flow.norms[second] + 1 + torch.nn.functional.softplus(late)
+    norm = m * flow.norms[second + 1 :]
+    assert bool((low <= norm).all())
+    assert bool((norm <= high).all())
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_bound_of_theorem_b_on_what_is_orthogonal(seed: int) -> None:
+    problem = one_step_problem(256, seed=seed, dtype=torch.float64, **SMALL)
+    corpus, relevant = problem.corpus, problem.relevant
+    proof = certificate(problem.model, corpus, relevant)
+    u, m = problem.best.direction, problem.best.margin
+    flow = gradient_flow(problem.model, corpus, max_norm=3000.0, record=[60.0])
+    E = problem.model.embeddings.detach()
+    gamma, y = E @ problem.model.output.detach(), corpus.signs.double()
+    n = len(corpus)
+    weights: dict[tuple[int, int], float] = {}
+    greatest = 0.0
+    for i, r in enumerate(relevant.tolist()):
+        tokens, times = corpus.counts[[i]].indices, corpus.counts[[i]].data
+        own = float(times[tokens == r][0])
+        for s, c in zip(tokens.tolist(), times.tolist(), strict=True):
+            if s == r:
+                continue
+            lead = float(y[i] * (gamma[r] - gamma[s]))
+            greatest = max(greatest, lead)
+            part = float(torch.sigmoid(-y[i] * gamma[r])) * c / own * lead / n
+            weights[r, s] = weights.get((r, s), 0.0) + part
+    pairs = torch.tensor(list(weights))
+    c_k = torch.tensor(list(weights.values()), dtype=torch.float64)
+    Delta = E[pairs[:, 0]] - E[pairs[:, 1]]
+    tight = Delta @ u < m * (1 + 1e-8)
+    spread = Delta[tight] - m * u
+    sizes, turned = torch.linalg.svd(spread, full_matrices=False)[1:]
+    N = turned[sizes > 1e-9 * sizes[0]]
+    steps, hat = (
+        spread @ N.T,
+        torch.zeros(int((sizes > 1e-9 * sizes[0]).sum())).double(),
+    )
+    for _ in range(100):
+        a_k = c_k[tight] * torch.exp(-steps @ hat)
+        move = torch.linalg.solve(steps.T @ (a_k[:, None] * steps), steps.T @ a_k)
+        hat = hat + move * min(1.0, 1 / float((steps @ move).abs().max()))
+    assert float((steps.T @ a_k).norm()) < 1e-12
+    assert float(a_k.min()) > 0  # strict complementarity
+
+    at = int((flow.norms - 60).abs().argmin())
+    alpha = flow.cls @ u
+    w = flow.cls - alpha[:, None] * u
+    excess = math.exp(float(flow.log_excess[at]))
+    assert excess < proof.direction_level
+    A_1 = proof.A * max(2.0, greatest * math.exp(greatest / 2))
+    b_2 = 2 * proof.M / m**2 * (4 * A_1 + 2 * proof.A / proof.g_inf) * excess
+    loose = Delta[~tight]
+    behind = loose @ u - m
+    push = c_k[~tight] * torch.exp(-loose @ (hat @ N) - behind * alpha[at]) / behind
+    B_2 = 4 * math.exp(greatest / 2 - 1) / (m * float(a_k.sum())) * float(push.sum())
+    xi = float((w[at] - hat @ N).norm())
+    bound = b_2 + math.sqrt(b_2**2 + xi**2 + 2 * B_2)
+    assert float((w[at:] - hat @ N).norm(dim=1).max()) <= bound
+
+
+def test_a_key_query_matrix_with_a_fixed_query_rescales_time() -> None:
+    problem = one_step_problem(32, dtype=torch.float64, **SMALL)
+    counts = torch.from_numpy(problem.corpus.counts.toarray()).double()
+    E, p, v = (
+        x.detach()
+        for x in (
+            problem.model.embeddings,
+            problem.model.cls,
+            problem.model.output,
+        )
+    )
+
+    def slope(query: Tensor, wrt: Tensor) -> Tensor:
+        Q = counts * torch.exp(E @ query)
+        f = (Q / Q.sum(dim=1, keepdim=True)) @ (E @ v)
+        loss = torch.nn.functional.softplus(-problem.corpus.signs.double() * f).mean()
+        return torch.autograd.grad(loss, wrt)[0]
+
+    W0 = torch.randn(32, 32, generator=torch.Generator().manual_seed(0)).double() / 6
+    W, k, squared = W0.clone(), W0 @ p, float(p @ p)
+    for _ in range(200):
+        W = W.requires_grad_()
+        k = k.requires_grad_()
+        W_next = (W - 20 * slope(W @ p, W)).detach()
+        k = (k - 20 * squared * slope(k, k)).detach()
+        W = W_next
+    learned = torch.outer(k - W0 @ p, p) / squared
+    assert float((W @ p - k).norm() / k.norm()) < 1e-10
+    assert float((W - W0 - learned).norm() / learned.norm()) < 1e-10
+    assert float(k.norm() / (W0 @ p).norm()) > 5

@@ -1,0 +1,452 @@
+"""Statistics by brute force, predictions where they are exact, margins by cvxpy."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy
+import numpy as np
+import pytest
+import qpsolvers
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier, score_change
+from attnsel.synthetic import separable_corpus, synthetic_corpus
+from attnsel.theory import (
+    highest_votes,
+    max_margin,
+    mean_count,
+    one_step_prediction,
+    posterior_difference,
+    relevant_tokens,
+    signed_frequency,
+)
+from attnsel.tokens import Vocab
+from attnsel.train import one_step
+from support.reference import naive_logits, naive_loss, ragged
+
+SEEDS = st.integers(0, 10_000)
+
+
+def gaussian(*shape: int, seed: int = 0) -> Tensor:
+    rng = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=rng, dtype=torch.float64)
+
+
+def tiny(*sequences: list[int], labels: list[int] | None = None) -> Corpus:
+    size = 1 + max(max(s) for s in sequences)
+    vocab = Vocab(list("abcdefghij"[:size]))
+    labels = labels or [i % 2 for i in range(len(sequences))]
+    return Corpus.from_tokens(sequences, labels, vocab)
+
+
+@given(seed=SEEDS)
+@settings(deadline=None, max_examples=30)
+def test_frequency_and_posterior_count_occurrences(seed: int) -> None:
+    sequences, labels, corpus = ragged(seed)
+    alpha, posterior = signed_frequency(corpus), posterior_difference(corpus)
+    assert alpha.dtype == posterior.dtype == torch.float64
+    for s in range(len(corpus.vocab)):
+        negative, positive = (
+            sum(
+                x.count(s) for x, y in zip(sequences, labels, strict=True) if y == label
+            )
+            for label in (0, 1)
+        )
+        assert alpha[s] == pytest.approx((positive - negative) / len(sequences))
+        if positive + negative:
+            want = (positive - negative) / (positive + negative)
+            assert posterior[s] == pytest.approx(want)
+        else:
+            assert alpha[s] == 0
+            assert posterior[s].isnan()
+
+
+def test_mean_count_weighs_sequences() -> None:
+    corpus = tiny([0, 0, 1], [1, 2])
+    weights = torch.tensor([[3.0, 1.0], [-5.0, 0.0]])
+    expected = torch.tensor([[6.0, 2.0], [-2.0, 1.0], [-5.0, 0.0]]).double() / 2
+    torch.testing.assert_close(mean_count(corpus, weights), expected)
+    torch.testing.assert_close(mean_count(corpus, weights[:, 0]), expected[:, 0])
+
+
+@given(seed=SEEDS, K=st.integers(3, 5))
+@settings(deadline=None, max_examples=20)
+def test_statistics_of_several_classes_count_occurrences(seed: int, K: int) -> None:
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    alpha, posterior = signed_frequency(corpus), posterior_difference(corpus)
+    assert alpha.shape == posterior.shape == (9, K)
+    for s in range(9):
+        counts = np.zeros(K)
+        for x, y in zip(sequences, labels, strict=True):
+            counts[y] += x.count(s)
+        for k in range(K):
+            share = (counts[k] - counts.sum() / K) / len(sequences)
+            assert alpha[s, k] == pytest.approx(share)
+            if counts.sum():
+                others = np.delete(counts, k).mean()
+                want = (counts[k] - others) / counts.sum()
+                assert posterior[s, k] == pytest.approx(want)
+            else:
+                assert posterior[s, k].isnan()
+
+
+def test_two_classes_are_the_difference_of_the_statistics_for_several() -> None:
+    sequences, labels, corpus = ragged(5)
+    never = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab, range(3)))
+    third = signed_frequency(never)
+    torch.testing.assert_close(third[:, 1] - third[:, 0], signed_frequency(corpus))
+
+
+def test_relevant_tokens_are_of_two_classes() -> None:
+    with pytest.raises(ValueError, match="2 classes"):
+        relevant_tokens(ragged(1, n_classes=3)[2])
+
+
+@given(seed=SEEDS, K=st.integers(3, 5), lr=st.floats(0.1, 50))
+@settings(deadline=None, max_examples=20)
+def test_one_step_of_several_classes_is_exact_where_nothing_is_neglected(
+    seed: int, K: int, lr: float
+) -> None:
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    q, _ = torch.linalg.qr(gaussian(20, 9 + K))
+    mix = gaussian(K, K, seed=seed)  # outputs that are not orthogonal
+    E, v = q[:, :9].T.contiguous().requires_grad_(), mix @ q[:, 9:].T
+    p = torch.zeros(20, dtype=torch.float64)
+    loss = naive_loss(naive_logits(E, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, E)
+    predicted = one_step_prediction(corpus, v, lr=lr)
+    torch.testing.assert_close(-lr * gradient @ v.T, predicted)
+
+
+def test_one_step_of_several_classes_holds_at_random_initialization() -> None:
+    _, _, corpus = ragged(1, n=60, n_tokens=40, longest=12, n_classes=4)
+    model = AttentionClassifier(40, 8192, n_classes=4, dtype=torch.float64)
+    change = one_step(model, corpus, lr=5.0).scores() - model.scores()
+    change = change[:, 1:].detach()
+    v = model.output.detach()
+    predicted = one_step_prediction(corpus, v, lr=5.0)
+    assert float((change - predicted).norm() / predicted.norm()) < 0.03
+
+
+def exact_start(corpus: Corpus, d: int) -> tuple[Tensor, Tensor]:
+    """Orthonormal embeddings, orthogonal to v: with p = 0 nothing is neglected."""
+    q, _ = torch.linalg.qr(gaussian(d, len(corpus.vocab) + 1))
+    return q[:, 1:].T.contiguous(), 1.7 * q[:, 0]
+
+
+@given(seed=SEEDS, lr=st.floats(0.1, 50))
+@settings(deadline=None, max_examples=20)
+def test_predictions_are_exact_where_they_neglect_nothing(seed: int, lr: float) -> None:
+    sequences, labels, corpus = ragged(seed)
+    E, v = exact_start(corpus, d=20)
+    p = torch.zeros(20, dtype=torch.float64)
+    E.requires_grad_()
+    loss = naive_loss(naive_logits(E, p, v, sequences), labels)
+    (gradient,) = torch.autograd.grad(loss, E)
+    stepped = (E - lr * gradient).detach()
+    predicted = one_step_prediction(corpus, v, lr=lr)
+    torch.testing.assert_close((stepped - E.detach()) @ v, predicted)
+
+
+def test_predictions_hold_at_random_initialization() -> None:
+    corpus = separable_corpus(100, 60, 6, n_relevant=10)
+    model = AttentionClassifier(60, 4096, dtype=torch.float64)
+    E, v = model.embeddings.detach(), model.output.detach()
+    change = one_step(model, corpus, lr=20.0).embeddings.detach() @ v - E @ v
+    predicted = one_step_prediction(corpus, v, lr=20.0)
+    assert float((change - predicted).norm() / predicted.norm()) < 0.05
+
+
+def test_one_step_prediction_wants_a_vector() -> None:
+    with pytest.raises(ValueError, match=r"output: expected shape .d,., got .2, 3."):
+        one_step_prediction(tiny([0], [1]), torch.ones(2, 3), lr=1.0)
+    three = ragged(1, n_classes=3)[2]
+    with pytest.raises(ValueError, match=r"output: expected shape .3, d., got .3,."):
+        one_step_prediction(three, torch.ones(3), lr=1.0)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "labels", "fault"),
+    [
+        ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
+        ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' leans .* -0.5"),
+        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds 0 relevant"),
+        (
+            [[0, 1, 1], [2, 1]],
+            [1, 0],
+            "sequence 0 .*'b' leans to a class .alpha = 0.5",
+        ),
+    ],
+)
+def test_relevant_tokens_says_how_the_assumption_breaks(
+    sequences: list[list[int]], labels: list[int], fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        relevant_tokens(tiny(*sequences, labels=labels), irrelevant="alpha")
+
+
+def test_relevant_tokens() -> None:
+    corpus = tiny([0, 1, 1], [1, 2, 1], [3, 4], [2, 4], labels=[1, 0, 1, 0])
+    assert relevant_tokens(corpus).tolist() == [0, 2, 3, 2]
+
+
+def test_a_lean_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="^irrelevant: expected one of .*'beta'"):
+        relevant_tokens(tiny([0], [1], labels=[1, 0]), irrelevant="gamma")  # type: ignore[arg-type]
+
+
+def test_relevant_tokens_tolerates_no_lean() -> None:
+    # 'c' occurs 51 times with one label and 49 times with the other.
+    sequences, labels = [[0, 2]] * 51 + [[1, 2]] * 49, [1] * 51 + [0] * 49
+    for irrelevant in ("alpha", "beta"):
+        with pytest.raises(ValueError, match="'c' leans to a class .* = 0.0"):
+            relevant_tokens(tiny(*sequences, labels=labels), irrelevant=irrelevant)
+    even = tiny(*sequences[1:-1], labels=labels[1:-1])
+    with pytest.raises(ValueError, match="'c' leans"):
+        relevant_tokens(even)
+
+
+def test_relevant_tokens_by_count_or_by_length() -> None:
+    # 'c' occurs as often with either label, in sequences of other lengths.
+    corpus = tiny([0, 2], [1, 1, 2], labels=[1, 0])
+    assert relevant_tokens(corpus, irrelevant="alpha").tolist() == [0, 1]
+    with pytest.raises(ValueError, match="'c' leans to a class .beta = 0.0833"):
+        relevant_tokens(corpus)
+    # 'c' weighs the same with either label, by lengths that no binary number is.
+    long = [[0] * 5 + [2] * 2, [1] * 15 + [2] * 6]
+    assert signed_frequency(tiny(*long, labels=[1, 0]))[2] != 0
+    assert relevant_tokens(tiny(*long, labels=[1, 0])).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="'c' leans to a class .alpha = -2"):
+        relevant_tokens(tiny(*long, labels=[1, 0]), irrelevant="alpha")
+
+
+@pytest.mark.parametrize("part", ["x", "z"])
+def test_max_margin_does_not_trust_the_solver(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, E = tiny([0, 1], [2, 3], [0, 3]), gaussian(4, 6)
+    solve = qpsolvers.solve_problem
+
+    def slightly_wrong(*arguments, **options):
+        found = solve(*arguments, **options)
+        setattr(found, part, getattr(found, part) * 1.0001)
+        return found
+
+    max_margin(E, corpus, [0, 2, 0])
+    monkeypatch.setattr(qpsolvers, "solve_problem", slightly_wrong)
+    with pytest.raises(RuntimeError, match="a KKT residual of"):
+        max_margin(E, corpus, [0, 2, 0])
+
+
+def cvxpy_margin(E, corpus, selected):
+    """The problem as it is written, in the raw dimension, one row a token."""
+    p = cvxpy.Variable(E.shape[1])
+    constraints = []
+    for i, s in enumerate(selected.tolist()):
+        for t in corpus.counts[[i]].indices:
+            if t != s:
+                constraints.append((E[s] - E[t]).numpy() @ p >= 1)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(p)), constraints)
+    problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12)
+    solution = torch.from_numpy(np.asarray(p.value))
+    return 1 / float(solution.norm()), solution / solution.norm()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("d", [24, 60])  # fewer and more than the tokens
+def test_max_margin_agrees_with_another_solver(seed: int, d: int) -> None:
+    corpus = separable_corpus(16, 36, 5, n_relevant=6, seed=seed)
+    E = gaussian(36, d, seed=seed) / d**0.5
+    selected = relevant_tokens(corpus)
+    found = max_margin(E, corpus, selected)
+    margin, direction = cvxpy_margin(E, corpus, selected)
+    assert found.margin == pytest.approx(margin, rel=1e-6)
+    assert float(found.direction @ direction) == pytest.approx(1, abs=1e-6)
+
+
+@given(seed=SEEDS)
+@settings(deadline=None, max_examples=25)
+def test_max_margin_meets_its_definition(seed: int) -> None:
+    corpus = separable_corpus(16, 30, 5, n_relevant=6, seed=seed)
+    E, selected = gaussian(30, 50, seed=seed), relevant_tokens(corpus)
+    found = max_margin(E.float(), corpus, selected)
+    E = E.float().double()
+    assert found.residual < 1e-9
+    assert float(found.direction.norm()) == pytest.approx(1)
+    support = set(map(tuple, found.support.tolist()))
+    for i, s in enumerate(selected.tolist()):
+        for t in set(corpus.counts[[i]].indices.tolist()) - {s}:
+            gap = float(found.direction @ (E[s] - E[t]))
+            assert gap >= found.margin - 1e-9
+            if (s, t) in support:
+                assert gap == pytest.approx(found.margin, abs=1e-8)
+    assert bool((found.weights > 0).all())
+    pairs = E[found.support[:, 0]] - E[found.support[:, 1]]
+    rebuilt = found.margin * found.weights @ pairs
+    torch.testing.assert_close(rebuilt, found.direction, atol=1e-9, rtol=0)
+
+    # Only differences matter, and the margin scales with them.
+    moved = max_margin(3 * E + gaussian(50, seed=seed + 1), corpus, selected)
+    assert moved.margin == pytest.approx(3 * found.margin, rel=1e-8)
+    torch.testing.assert_close(moved.direction, found.direction, atol=1e-7, rtol=0)
+
+
+def test_the_highest_vote_of_each_sequence_is_found() -> None:
+    for seed in range(20):
+        sequences, labels, corpus = ragged(seed)
+        rng = np.random.default_rng(seed)
+        values = rng.integers(-3, 4, 9) / 2  # some alike: the first token wins
+        found = highest_votes(corpus, torch.from_numpy(values))
+        assert found.dtype == torch.int64 and len(found) == len(sequences)
+        for x, label, s in zip(sequences, labels, found.tolist(), strict=True):
+            votes = [(2 * label - 1) * values[t] for t in range(9)]
+            assert s in x
+            assert s == min(t for t in x if votes[t] == max(votes[t] for t in x))
+    with pytest.raises(ValueError, match=r"^values: expected shape \(9,\), got \(8,\)"):
+        highest_votes(corpus, torch.zeros(8))
+
+
+def test_max_margin_of_one_pair_is_their_difference() -> None:
+    E = gaussian(3, 5)
+    found = max_margin(E, tiny([0, 2], [0, 2, 2]), [0, 0])
+    assert found.margin == pytest.approx(float((E[0] - E[2]).norm()))
+    torch.testing.assert_close(found.direction, (E[0] - E[2]) / (E[0] - E[2]).norm())
+    assert found.support.tolist() == [[0, 2]]
+
+
+def test_several_selected_tokens_each_beat_the_rest() -> None:
+    E, corpus = gaussian(5, 8), tiny([0, 1, 2, 3], [2, 4])
+    both = max_margin(E, corpus, [[0, 1], [4]])
+    scores = E @ both.direction
+    assert min(scores[0], scores[1]) - max(scores[2], scores[3]) >= both.margin - 1e-9
+    assert set(both.support[:, 0].tolist()) <= {0, 1, 4}
+    # One selected token has to beat the other as well: fewer p qualify.
+    assert max_margin(E, corpus, [0, 4]).margin != pytest.approx(both.margin)
+    single = max_margin(E, corpus, torch.tensor([0, 4]))
+    assert single.margin == max_margin(E, corpus, [[0], [4]]).margin
+
+
+def test_contradictory_selections_are_named() -> None:
+    E = gaussian(4, 10)
+    with pytest.raises(ValueError, match="'a' over 'b'; 'b' over 'a'$"):
+        max_margin(E, tiny([0, 1, 2], [1, 0, 3]), [0, 1])
+    with pytest.raises(ValueError, match="'a' over 'b'; 'b' over 'c'; 'c' over 'a'"):
+        max_margin(E[:3], tiny([0, 1], [1, 2], [2, 0]), [0, 1, 2])
+    E[2] = E[0]
+    with pytest.raises(ValueError, match=r"contradict each other .*: 'a' over 'c'$"):
+        max_margin(E, tiny([0, 1, 2], [1, 3]), [0, 3])
+    line = torch.tensor([[0.0], [1.0], [-1.0]])  # b > a and c > a on a line
+    with pytest.raises(ValueError, match="'b' over 'a'; 'c' over 'a'"):
+        max_margin(line, tiny([0, 1], [0, 2]), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        ([0], "selected: 1 for 2 sequences"),
+        ([0, 0], "selected: sequence 1 does not hold .'a'.$"),
+        ([0, 17], "selected: sequence 1 does not hold .17.$"),
+        ([[0], []], "selected: sequence 1 has no selected token"),
+        ([[0, 1], [1, 2]], "selected: no sequence holds a token that is not selected"),
+    ],
+)
+def test_unusable_selections(selected: list, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        max_margin(gaussian(3, 4), tiny([0, 1], [1, 2]), selected)
+
+
+def test_max_margin_wants_integers() -> None:
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted"):
+        max_margin(gaussian(3, 4), tiny([0, 1], [1, 2]), torch.tensor([0.0, 2.0]))
+
+
+def test_max_margin_wants_the_embeddings_of_the_corpus() -> None:
+    E = gaussian(3, 4)
+    E[1, 1] = float("nan")
+    with pytest.raises(ValueError, match="embeddings: expected finite values"):
+        max_margin(E, tiny([0, 1], [1, 2]), [0, 2])
+    with pytest.raises(ValueError, match=r"embeddings: expected shape \(3, d\)"):
+        max_margin(gaussian(4, 4), tiny([0, 1], [1, 2]), [0, 2])
+
+
+def error_of_lemma(eps, v2):
+    """Return B of the explicit Lemma 4.1 of the chapter on one step."""
+    grow = math.exp(2 * eps)
+    uniform = eps / 4 * grow + (grow - 1) / 2
+    return v2 * uniform + (1 + eps / 2) * eps**2 * grow
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_explicit_lemma_holds_for_each_token(seed):
+    corpus = synthetic_corpus(100, 30, 10, delta=0.5, seed=seed)
+    model = AttentionClassifier(30, 64, seed=seed, dtype=torch.float64)
+    p, v = model.cls.detach(), model.output.detach()
+    scores = model.scores().detach()
+    change = score_change(scores, p, v, corpus)[:, 1]
+    eps = max(float(scores.abs().max()), float((p @ v).abs()))
+    v2 = float(v @ v)
+    room = mean_count(corpus, 1 / corpus.lengths) * error_of_lemma(eps, v2)
+    off = change - one_step_prediction(corpus, v, lr=1.0)
+    assert (off.abs() <= room).all()
+    beta = mean_count(corpus, corpus.signs / corpus.lengths)
+    room = room + abs(v2 - 1) * beta.abs() / 2
+    for eta in (1.0, 100.0, 10_000.0):
+        off = scores[:, 1] + eta * (change - beta / 2)
+        assert (off.abs() <= eps + eta * room).all()
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.1, 0.3, 1.0])
+def test_a_worst_case_comes_close_to_the_explicit_lemma(eps):
+    # A rare token with both scores eps in a long positive sequence of tokens with both
+    # scores -eps; p v = eps and ‖v‖² = 1.2.
+    length, v2 = 10_000, 1.2
+    tokens = np.array([0] + (length - 1) * [1])
+    corpus = Corpus.from_tokens(
+        [tokens], [1], Vocab(["rare", "common"], classes=(0, 1))
+    )
+    scores = torch.tensor([[eps, eps], [-eps, -eps]], dtype=torch.float64)
+    v = torch.tensor([v2**0.5, 0.0], dtype=torch.float64)
+    p = torch.tensor([eps / v2**0.5, 0.0], dtype=torch.float64)
+    change = length * float(score_change(scores, p, v, corpus)[0, 1])
+    bound = error_of_lemma(eps, v2)
+    assert 0.95 < (change - v2 / 2) / bound <= 1
+    assert 0.95 < (eps + change - 1 / 2) / (eps + bound + (v2 - 1) / 2) <= 1
+
+
+def test_a_step_leaves_the_embeddings_alone_off_the_plane_of_p_and_v():
+    corpus = synthetic_corpus(100, 30, 10, delta=0.5, seed=0)
+    model = AttentionClassifier(30, 64, seed=0, dtype=torch.float64)
+    stepped = one_step(model, corpus, lr=1e4)
+    plane = torch.linalg.qr(model.directions().detach().T).Q
+    before, after = (
+        x.embeddings.detach() @ (torch.eye(64, dtype=torch.float64) - plane @ plane.T)
+        for x in (model, stepped)
+    )
+    torch.testing.assert_close(before, after, rtol=0, atol=1e-9)
+    assert torch.linalg.svdvals(after)[-1] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("size", "end"), [(5, ""), (6, "; and 1 more"), (8, "; and 3 more")]
+)
+def test_five_contradictory_pairs_are_named_and_others_are_counted(
+    size: int, end: str
+) -> None:
+    pairs = [(i, (i + 1) % size) for i in range(size)]  # each token over the next
+    corpus = tiny(*(list(pair) for pair in pairs))
+    letters = "abcdefgha"
+    names = sorted(f"'{letters[i]}' over '{letters[(i + 1) % size]}'" for i in range(5))
+    with pytest.raises(ValueError, match=r"contradict each other") as raised:
+        max_margin(gaussian(size, 9), corpus, [chosen for chosen, _ in pairs])
+    assert str(raised.value).endswith(f" is 0): {'; '.join(names)}{end}")
+
+
+def test_five_relevant_tokens_of_a_sequence_are_named() -> None:
+    corpus = tiny([0, 1, 2, 3, 4, 5], [6], labels=[1, 0])
+    with pytest.raises(ValueError, match=r"holds 6 relevant tokens: \['a', .*'e'\]$"):
+        relevant_tokens(corpus)

@@ -1,0 +1,160 @@
+"""Threads do each piece once, and any number of them gives the same bits."""
+
+import threading
+import time
+
+import pytest
+import torch
+
+from attnsel.model import AttentionClassifier
+from attnsel.scale.threads import ThreadPool, side_by_side
+from attnsel.train import fit
+from support.reference import ragged
+
+# Of the pieces that helpers multiply, where no warning can be held back. Torch says it
+# once a process, and by then a corpus has made its own tensors in silence.
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+
+CPU = torch.device("cpu")
+# Seconds of a piece after one that failed. A hundred of them take five threads two
+# seconds: so long may the one that failed be held up before it stops the others.
+LONG = 0.1
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(1)
+
+
+def test_each_piece_is_done_once_and_all_ends_as_it_began(threads):
+    before = threading.enumerate()
+    with ThreadPool(CPU) as pool:
+        assert torch.get_num_threads() == 1
+        for n in (0, 1, 3, 200):
+            done, own_threads = [], set()
+
+            def work(i, done=done, own_threads=own_threads):
+                done.append(i)
+                own_threads.add(torch.get_num_threads())
+
+            pool.run(work, n)
+            assert sorted(done) == list(range(n))
+            assert own_threads <= {1}  # torch divides no operation of a piece
+    assert torch.get_num_threads() == threads
+    assert threading.enumerate() == before
+
+
+def test_one_that_is_held_up_holds_up_one_piece():
+    done, others_done = [], threading.Event()
+
+    def work(i):
+        if i == 0:
+            assert others_done.wait(timeout=60)
+        done.append(i)
+        if len(done) == 49:
+            others_done.set()
+
+    torch.set_num_threads(2)
+    try:
+        with ThreadPool(CPU) as pool:
+            pool.run(work, 50)
+    finally:
+        torch.set_num_threads(1)
+    assert sorted(done) == list(range(50))
+    assert done[-1] == 0
+
+
+def test_an_error_ends_the_others_and_is_told(threads):
+    done = []
+
+    def work(i):
+        if i == 7:
+            raise KeyError("seven")
+        time.sleep(LONG if i > 7 else 0)
+        done.append(i)
+
+    with pytest.raises(KeyError, match="seven"), ThreadPool(CPU) as pool:
+        pool.run(work, 150)
+    assert len(done) < 100
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+def test_a_training_has_the_same_bits_with_any_number_of_threads(
+    monkeypatch, optimizer
+):
+    _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
+    monkeypatch.setattr(
+        "attnsel.scale.threads.PIECE", 500
+    )  # several products for these few texts
+    results = []
+    try:
+        for n_threads in (1, 2, 4, 2):
+            torch.set_num_threads(n_threads)
+            model = AttentionClassifier(3000, 24, n_classes=2, key_query=True)
+            history = fit(model, corpus, steps=4, lr=0.05, optimizer=optimizer)
+            results.append([history.loss, history.at(), *model.parameters()])
+    finally:
+        torch.set_num_threads(1)
+    for others in results[1:]:
+        assert all(map(torch.equal, results[0], others))
+
+
+def test_side_by_side_answers_in_turn_and_all_ends_as_it_began(threads):
+    before = threading.enumerate()
+    second_done = threading.Event()
+
+    def work(i):
+        if i == 0 and threads > 1:
+            assert second_done.wait(timeout=60)
+        if i == 1:
+            second_done.set()
+        return i, torch.get_num_threads()
+
+    assert list(side_by_side(work, range(5))) == [(i, 1) for i in range(5)]
+    assert torch.get_num_threads() == threads
+    assert threading.enumerate() == before
+
+
+def test_side_by_side_two_work_at_a_time(threads):
+    at_work = threading.Barrier(threads, timeout=20)
+    list(side_by_side(lambda _: at_work.wait(), range(threads)))
+
+
+def test_side_by_side_no_more_work_than_torch_has_threads(threads):
+    def work(_):
+        time.sleep(0.01)  # long enough for another thread to be begun
+        return threading.get_ident()
+
+    assert len(set(side_by_side(work, range(20)))) <= threads
+
+
+def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        if i == 7:
+            raise KeyError("seven")
+        time.sleep(LONG if i > 7 else 0)
+
+    with pytest.raises(KeyError, match="seven"):
+        list(side_by_side(work, range(150)))
+    assert len(begun) < 100
+    assert torch.get_num_threads() == threads
+
+
+def test_trainings_side_by_side_have_the_bits_of_one_alone(threads):
+    _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
+
+    def parameters(seed):
+        model = AttentionClassifier(3000, 24, n_classes=2, seed=seed)
+        fit(model, corpus, steps=4, lr=0.05)
+        return list(model.parameters())
+
+    alone = [parameters(seed) for seed in range(4)]
+    together = side_by_side(parameters, range(4))
+    for one, other in zip(alone, together, strict=True):
+        assert all(map(torch.equal, one, other))

@@ -1,0 +1,478 @@
+import copy
+import functools
+import io
+import itertools
+import sys
+import threading
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attnsel.model
+from attnsel import learners, train
+from attnsel import progress as progress_module
+from attnsel.beyond.deep import TwoLayerClassifier
+from attnsel.corpus import Corpus
+from attnsel.learners import BLOCK
+from attnsel.model import (
+    AttentionClassifier,
+    Classifier,
+    accuracy,
+    logistic_loss,
+    mean_loss,
+    score_change,
+    score_gradient,
+)
+from attnsel.tokens import Vocab
+from attnsel.train import fit, one_step
+from support.reference import naive_logits, naive_loss, ragged
+
+PARAMETERS = ("embeddings", "cls", "output")
+MOMENTUM = functools.partial(torch.optim.SGD, momentum=0.5, nesterov=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), lr=st.floats(1e-3, 1e3))
+def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr):
+    sequences, labels, corpus = ragged(seed)
+    model = AttentionClassifier(9, 6, seed=seed, dtype=torch.float64)
+    before = copy.deepcopy(model.state_dict())
+    E = model.embeddings.detach().requires_grad_()
+    loss = naive_loss(naive_logits(E, model.cls, model.output, sequences), labels)
+    (grad,) = torch.autograd.grad(loss, E)
+    stepped = one_step(model, corpus, lr=lr)
+    torch.testing.assert_close(stepped.embeddings.detach(), (E - lr * grad).detach())
+    for name in ("cls", "output"):
+        assert torch.equal(getattr(stepped, name), before[name])
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+# As `fit` takes it, and the class of torch that takes the same steps.
+OPTIMIZERS = {
+    "adam": ("adam", torch.optim.Adam),
+    "gd": ("gd", torch.optim.SGD),
+    "a class": (torch.optim.RMSprop, torch.optim.RMSprop),
+    "its settings": (MOMENTUM, MOMENTUM),
+}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("train", [PARAMETERS, ("cls", "output"), ("embeddings",)])
+@pytest.mark.parametrize("n_tokens", [9, 1200])  # one block of rows, and several
+def test_fit_takes_the_steps_of_the_torch_optimizer(optimizer, train, n_tokens):
+    sequences, labels, corpus = ragged(21, n=30, n_tokens=n_tokens)
+    model = AttentionClassifier(n_tokens, 7, dtype=torch.float64)
+    peer = copy.deepcopy(model)
+    trained = [getattr(peer, name) for name in train]
+    given, peer_class = OPTIMIZERS[optimizer]
+    torch_optimizer = peer_class(trained, lr=0.05)
+    losses = []
+    for step in range(6):
+        torch_optimizer.zero_grad()
+        logits = naive_logits(peer.embeddings, peer.cls, peer.output, sequences)
+        loss = naive_loss(logits, labels)
+        losses.append(loss.detach())
+        if step < 5:
+            loss.backward()
+            torch_optimizer.step()
+    history = fit(model, corpus, steps=5, lr=0.05, train=train, optimizer=given)
+    for name in PARAMETERS:
+        torch.testing.assert_close(getattr(model, name), getattr(peer, name))
+    torch.testing.assert_close(history.loss, torch.stack(losses))
+    assert history.step.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize("K", [2, 4])
+def test_fit_trains_outputs_and_a_key_query_matrix(optimizer, K):
+    sequences, labels, corpus = ragged(22, n=30, n_classes=K)
+    model = AttentionClassifier(9, 7, n_classes=K, key_query=True, dtype=torch.float64)
+    E, p, v, W = peer = [
+        x.detach().clone().requires_grad_() for x in model.parameters()
+    ]
+    groups = [{"params": [E, p, v]}, {"params": [W]}]
+    if optimizer == "adam":
+        groups[1]["lr"] = 0.05 / 7**0.5
+    kind = {"adam": torch.optim.Adam, "gd": torch.optim.SGD}[optimizer]
+    torch_optimizer, losses = kind(groups, lr=0.05), []
+    for step in range(6):
+        torch_optimizer.zero_grad()
+        loss = naive_loss(naive_logits(E, W @ p, v, sequences), labels)
+        losses.append(loss.detach())
+        if step < 5:
+            loss.backward()
+            torch_optimizer.step()
+    history = fit(model, corpus, steps=5, lr=0.05, optimizer=optimizer)
+    for ours, theirs in zip(model.parameters(), peer, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(history.loss, torch.stack(losses))
+
+
+def test_training_the_matrix_is_training_the_query_with_time_rescaled():
+    _, _, corpus = ragged(8, n=30)
+    model = AttentionClassifier(9, 6, key_query=True, dtype=torch.float64)
+    plain = AttentionClassifier(9, 6, dtype=torch.float64)
+    W, p = model.key_query.detach().clone(), model.cls.detach()
+    with torch.no_grad():
+        plain.cls.copy_(W @ p)  # k = W p follows the path of p, sped up by |p|^2
+    start, rate = plain.cls.detach().clone(), 0.3
+    settings = {"steps": 50, "optimizer": "gd"}
+    fit(model, corpus, lr=rate, train=("key_query",), **settings)
+    fit(plain, corpus, lr=rate * float(p @ p), train=("cls",), **settings)
+    torch.testing.assert_close(model.key_query @ p, plain.cls)
+    learned = torch.outer(plain.cls.detach() - start, p) / (p @ p)
+    torch.testing.assert_close(model.key_query.detach() - W, learned)
+
+
+def test_one_step_of_several_classes_is_one_gradient_step():
+    sequences, labels, corpus = ragged(3, n_classes=4)
+    model = AttentionClassifier(9, 6, n_classes=4, key_query=True, dtype=torch.float64)
+    E, p, v, W = (x.detach() for x in model.parameters())
+    E.requires_grad_()
+    loss = naive_loss(naive_logits(E, W @ p, v, sequences), labels)
+    (grad,) = torch.autograd.grad(loss, E)
+    stepped = one_step(model, corpus, lr=3.0)
+    torch.testing.assert_close(stepped.embeddings.detach(), (E - 3 * grad).detach())
+    for name in ("cls", "output", "key_query"):
+        assert torch.equal(getattr(stepped, name), getattr(model, name))
+
+
+def test_a_draw_between_classes_counts_as_wrong():
+    vocab = Vocab(["a", "b", "c"])
+    corpus = Corpus.from_tokens([[0], [1], [2]], [0, 1, 2], vocab)
+    logits = torch.tensor([[2.0, 1.0, 0.0], [1.0, 1.0, 0.0], [3.0, 0.0, 2.0]])
+    assert accuracy(logits, corpus) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_mini_batches_see_each_sequence_once_a_pass(K):
+    _, _, corpus = ragged(6, n=50, n_classes=K)
+    settings = {"lr": 0.1, "optimizer": "gd", "test": corpus}
+    model = AttentionClassifier(9, 8, n_classes=K, dtype=torch.float64)
+    peer, whole, start = (copy.deepcopy(model) for _ in range(3))
+    history = fit(model, corpus, steps=2, batch_size=20, **settings)
+    random, means, ends = torch.Generator().manual_seed(0), [], []
+    for _ in range(2):
+        ends.append(mean_loss(peer(corpus), corpus).detach())
+        order, total = torch.randperm(50, generator=random), 0
+        for rows in (order[:20], order[20:40], order[40:]):
+            loss = mean_loss(peer(corpus[rows]), corpus[rows])
+            total += len(rows) / 50 * loss.detach()
+            grads = torch.autograd.grad(loss, list(peer.parameters()))
+            with torch.no_grad():
+                for value, grad in zip(peer.parameters(), grads, strict=True):
+                    value -= 0.1 * grad
+        means.append(total)
+    ends.append(mean_loss(peer(corpus), corpus).detach())
+    assert history.step.tolist() == [0, 1, 2]
+    exactly = {"rtol": 1e-12, "atol": 0}
+    found = history.loss, history.test_loss
+    expected = torch.stack([*means, ends[-1]]), torch.stack(ends)
+    torch.testing.assert_close(found, expected, **exactly)
+    for ours, theirs in zip(model.parameters(), peer.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+    one = fit(whole, corpus, steps=3, batch_size=50, **settings)
+    torch.testing.assert_close(one.loss, fit(start, corpus, steps=3, **settings).loss)
+
+
+def test_history_describes_the_state_before_each_step_and_the_last():
+    _, _, corpus = ragged(2, n=40)
+    _, _, test = ragged(3, n=20)
+    model = AttentionClassifier(9, 8)
+    start = copy.deepcopy(model)
+    history = fit(model, corpus, steps=4, lr=0.1, test=test, snapshots=(0, 4))
+    for row, state in ((0, start), (-1, model)):
+        for part, loss, share in (
+            (corpus, history.loss, history.accuracy),
+            (test, history.test_loss, history.test_accuracy),
+        ):
+            logits = state(part).detach()
+            expected = logistic_loss(logits, part.signs)
+            assert float(loss[row]) == pytest.approx(float(expected), rel=1e-5)
+            right = ((logits > 0).long() == part.labels).double().mean()
+            assert float(share[row]) == float(right)
+    assert sorted(history.scores) == [0, 4]
+    torch.testing.assert_close(history.scores[0], start.scores().detach())
+    torch.testing.assert_close(history.scores[4], model.scores().detach())
+
+
+def test_a_zero_logit_counts_as_wrong():
+    vocab = Vocab(["good", "bad"])
+    corpus = Corpus.from_tokens([[0], [0], [1], [1]], [1, 1, 0, 0], vocab)
+    assert accuracy(torch.tensor([0.0, 2.0, 0.0, -1.0]), corpus) == 0.5
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.output.zero_()  # before the first step every logit is zero
+    assert fit(model, corpus, steps=1, lr=0.1).accuracy.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_score_change_is_that_of_a_step_on_the_embeddings(seed):
+    _, _, corpus = ragged(seed)
+    model = AttentionClassifier(len(corpus.vocab), 3, seed=seed, dtype=torch.float64)
+    before = model.scores()
+    moved = score_change(before, model.cls, model.output, corpus)
+    after = one_step(model, corpus, lr=1.0).scores()
+    torch.testing.assert_close(moved, (after - before).detach())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_score_gradient_is_that_of_autograd(seed):
+    sequences, labels, corpus = ragged(seed)
+    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(seed)).double()
+    leaf = scores.clone().requires_grad_()
+    pick = torch.eye(2, dtype=torch.float64)
+    logits = naive_logits(leaf, *pick, sequences)
+    (g,) = torch.autograd.grad(naive_loss(logits, labels), leaf)
+    found = score_gradient(scores, corpus)
+    torch.testing.assert_close(found, (logits.detach(), g))
+    assert not scores.requires_grad
+
+
+def test_history_gives_the_scores_of_a_step_or_names_those_kept():
+    _, _, corpus = ragged(2)
+    history = fit(AttentionClassifier(9, 8), corpus, steps=3, lr=0.1, snapshots=(0, 2))
+    assert history.at(2) is history.scores[2]
+    with pytest.raises(KeyError, match="no scores at step 1, kept are: 0, 2"):
+        history.at(1)
+
+
+def test_fit_without_a_test_corpus_records_none():
+    _, _, corpus = ragged(2)
+    history = fit(AttentionClassifier(9, 8), corpus, steps=1, lr=0.1)
+    assert len(history.test_loss) == len(history.test_accuracy) == 0
+    assert len(history.loss) == 2
+
+
+def test_training_is_deterministic():
+    _, _, corpus = ragged(2, n=50)
+    models = [AttentionClassifier(9, 32, seed=1) for _ in range(2)]
+    for model in models:
+        fit(model, corpus, steps=20, lr=0.02)
+    for name in PARAMETERS:
+        assert torch.equal(getattr(models[0], name), getattr(models[1], name))
+
+
+def test_fit_stops_at_the_accuracy_asked_for():
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    history = fit(
+        AttentionClassifier(3, 16), corpus, steps=200, lr=0.05, until_accuracy=1.0
+    )
+    assert history.accuracy[-1] == 1
+    assert (history.accuracy[:-1] < 1).all()
+    assert len(history.step) < 201
+
+
+def test_fit_stops_below_the_loss_asked_for_and_keeps_the_last_scores():
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    model = AttentionClassifier(3, 16)
+    history = fit(model, corpus, steps=200, lr=0.05, until_loss=0.1)
+    assert history.loss[-1] < 0.1
+    assert (history.loss[:-1] >= 0.1).all()
+    assert len(history.step) < 201
+    torch.testing.assert_close(history.at(), model.scores().detach())
+
+
+def test_a_huge_learning_rate_never_returns_nonsense():
+    _, _, corpus = ragged(2, n=40)
+    with pytest.raises(FloatingPointError, match="at step .* smaller lr"):
+        fit(AttentionClassifier(9, 8), corpus, steps=50, lr=1e30)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lr": float("nan")}, "lr: expected a finite number above 0"),
+        ({"lr": float("inf")}, "lr: expected a finite number above 0"),
+        ({"lr": -1.0}, "lr: expected a finite number above 0"),
+        ({"lr": "0.1"}, "lr: expected a finite number above 0"),
+        ({"steps": 0}, "steps: expected an integer from 1, got 0"),
+        ({"train": ("weights",)}, "train: expected some of"),
+        ({"train": "cls"}, "train: expected some of"),
+        ({"train": ()}, "train: expected some of"),
+        (
+            {"optimizer": "lbfgs"},
+            r"optimizer: expected one of \['adam', 'gd'\], got 'lbfgs'",
+        ),
+        (
+            {"optimizer": lambda _, lr: lr},
+            "optimizer: expected a function that returns a torch.optim.Optimizer",
+        ),
+        ({"snapshots": (0, 9)}, "snapshots: expected an integer from 0 to 3, got 9"),
+        (
+            {"until_accuracy": 99},
+            "until_accuracy: expected a finite number from 0 to 1",
+        ),
+        ({"until_loss": 0.0}, "until_loss: expected a finite number above 0, got 0.0"),
+        ({"batch_size": 0}, "batch_size: expected an integer from 1, got 0"),
+    ],
+)
+def test_fit_refuses_bad_arguments(change, message):
+    _, _, corpus = ragged(2)
+    model = AttentionClassifier(9, 4)
+    before = model.embeddings.clone()
+    with pytest.raises(ValueError, match=message):
+        fit(model, corpus, **({"steps": 3, "lr": 0.1} | change))
+    assert torch.equal(model.embeddings, before)
+
+
+def test_one_step_is_of_one_layer():
+    _, _, corpus = ragged(2)
+    with pytest.raises(TypeError, match="model: expected one layer, got Classifier"):
+        one_step(Classifier(9, 4), corpus, lr=0.1)
+
+
+def test_vocabularies_must_agree():
+    sequences, labels, corpus = ragged(2)
+    other = Vocab(f"u{i}" for i in range(9))
+    renamed = Corpus.from_tokens(sequences, labels, other)
+    model = AttentionClassifier(9, 4)
+    exchanged = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab, (1, 0)))
+    for test in (renamed, exchanged):
+        with pytest.raises(ValueError, match="test: its vocabulary or classes"):
+            fit(model, corpus, steps=1, lr=0.1, test=test)
+    fit(model, corpus, steps=1, lr=0.1)
+    with pytest.raises(ValueError, match="its 9 tokens are not the 9 of the model"):
+        fit(model, renamed, steps=1, lr=0.1)
+    with pytest.raises(ValueError, match="its 9 tokens are not the 9 of the model"):
+        one_step(model, renamed, lr=0.1)
+    with pytest.raises(ValueError, match="lr"):
+        one_step(model, corpus, lr=float("nan"))
+
+
+def test_a_model_takes_the_names_of_the_classes_it_was_trained_on():
+    sequences, labels, _ = ragged(2)
+    named = Vocab((f"t{i}" for i in range(9)), ("dull", "fine"))
+    names = [named.classes[label] for label in labels]
+    corpus = Corpus.from_tokens(sequences, names, named)
+    model = AttentionClassifier(9, 4)
+    assert model.classes == (0, 1)
+    stepped = one_step(model, corpus, lr=0.1)
+    fit(model, corpus, steps=1, lr=0.1)
+    for taught in (model, stepped):
+        assert taught.classes == ("dull", "fine")
+        right = (taught(corpus).detach() > 0).int().tolist()
+        assert taught.predict(corpus) == [("dull", "fine")[k] for k in right]
+
+
+def test_more_than_two_classes_are_refused():
+    sequences, _, corpus = ragged(2)
+    labels = [i % 3 for i in range(len(sequences))]
+    three = Corpus.from_tokens(sequences, labels, Vocab(corpus.vocab))
+    with pytest.raises(ValueError, match="it has 3 classes, the model 2"):
+        fit(AttentionClassifier(9, 4), three, steps=1, lr=0.1)
+
+
+def test_processes_train_one_layer_in_full_batches(monkeypatch):
+    _, _, corpus = ragged(2)
+    monkeypatch.setattr(train, "n_processes", lambda: 2)
+    for model, batches in (
+        (AttentionClassifier(9, 4), {"batch_size": 10}),
+        (AttentionClassifier(9, 4), {"optimizer": torch.optim.SGD}),
+        (TwoLayerClassifier(9, 4), {}),
+    ):
+        with pytest.raises(
+            ValueError, match="batch_size, model, optimizer: .* one layer"
+        ):
+            fit(model, corpus, steps=1, lr=0.1, **batches)
+
+
+# Interruption
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """Every bar that is made, drawn from the first step on, and its stream."""
+    made, plain = [], progress_module._Bar
+
+    def bar(*given, **settings):
+        shown = {"delay": 0, "mininterval": 0, "file": io.StringIO()}
+        made.append(plain(*given, **{**settings, **shown, "disable": False}))
+        return made[-1]
+
+    monkeypatch.setattr(progress_module, "_Bar", bar)
+    return made
+
+
+TRACED = {module.__file__ for module in (train, learners, attnsel.model)}
+
+
+def stop_at(line):
+    """Return a tracer that raises KeyboardInterrupt as the line-th line of fit runs."""
+    passed = itertools.count(1)
+
+    def trace(frame, event, _):
+        if frame.f_code.co_filename not in TRACED:
+            return None
+        if event == "line" and next(passed) == line:
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+@pytest.mark.parametrize(
+    "optimizer", ["adam", pytest.param("gd", marks=pytest.mark.weekly)]
+)
+def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bars):
+    _, _, corpus = ragged(21, n=30, n_tokens=2 * BLOCK + 5)
+    begin = AttentionClassifier(2 * BLOCK + 5, 7, dtype=torch.float64)
+    settings = {"lr": 0.05, "optimizer": optimizer, "test": corpus}
+
+    def parts(model):
+        return [*model.embeddings.detach().split(BLOCK), model.cls, model.output]
+
+    states = [parts(begin)]
+    for steps in (1, 2):
+        model = copy.deepcopy(begin)
+        fit(model, corpus, steps=steps, **settings)
+        states.append(parts(model))
+    threads, within_a_step = threading.enumerate(), []
+    for line in itertools.count(1, 3):  # a step passes the same lines at other turns
+        model = copy.deepcopy(begin)
+        parameters = list(model.parameters())
+        bars.clear()
+        sys.settrace(stop_at(line))
+        try:
+            fit(model, corpus, steps=2, **settings)
+        except KeyboardInterrupt:
+            pass
+        else:
+            break
+        finally:
+            sys.settrace(None)
+        # A step may be taken by some rows and not by others; no row is left between.
+        reached = [
+            {step for step, state in enumerate(states) if torch.equal(part, state[i])}
+            for i, part in enumerate(parts(model))
+        ]
+        assert any(all(r & {k, k + 1} for r in reached) for k in (0, 1))
+        within_a_step.append(not set.intersection(*reached))
+        assert all(
+            new is old and new.requires_grad and new.grad is None
+            for new, old in zip(model.parameters(), parameters, strict=True)
+        )
+        assert torch.is_grad_enabled()
+        assert threading.enumerate() == threads
+        for bar in bars:
+            assert not bar.fp.getvalue().split("\r")[-1].strip()  # drawn, then cleared
+        again = fit(model, corpus, steps=1, **settings)
+        assert again.loss[1] < again.loss[0]
+    assert len(within_a_step) > 50
+    assert 0 < sum(within_a_step) < len(within_a_step)
+
+
+def test_a_bar_goes_away_when_fit_ends_early(bars):
+    vocab = Vocab(["good", "bad", "film"])
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
+    model = AttentionClassifier(3, 16)
+    fit(model, corpus, steps=200, lr=0.05, until_accuracy=1.0)
+    (bar,) = bars
+    assert "training:" in bar.fp.getvalue()
+    assert "/201 [" in bar.fp.getvalue()  # the first state, and one after each step
+    assert not bar.fp.getvalue().split("\r")[-1].strip()

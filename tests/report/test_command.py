@@ -1,0 +1,261 @@
+"""What the shell asks of a report, option by option, and what it says."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import attnsel
+from attnsel_report import report as report_module
+from attnsel_report.command import main
+
+USUAL = {
+    "text": "text",
+    "label": "label",
+    "groups": None,
+    "limit": None,
+    "rate": 0.05,
+    "min_count": None,
+    "tokenize": None,
+    "seed": 0,
+}
+
+
+class Told:
+    """A report of nothing."""
+
+    def html(self) -> str:
+        return "<!doctype html>\n"
+
+    def table(self) -> pd.DataFrame:
+        return pd.DataFrame({"kind": ["token"], "token": ["dull"]}, index=[7])
+
+    def __repr__(self) -> str:
+        return "Report(of nothing)"
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path):
+    """The arguments that a report was asked with."""
+    found = {}
+
+    def report(source, **given):
+        found.update(given, source=source)
+        return Told()
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(report_module, "report", report)
+    return found
+
+
+def test_without_options_a_report_is_the_usual_one(asked, tmp_path, capsys):
+    main(["report", "mine.csv"])
+    assert asked == {"source": "mine.csv", **USUAL}
+    assert (tmp_path / "report.html").read_text() == "<!doctype html>\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert capsys.readouterr().out == "report.html\nReport(of nothing)\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--text body", {"text": "body"}),
+        ("--text title --text body", {"text": ["title", "body"]}),
+        ("--label verdict", {"label": "verdict"}),
+        ("--groups film", {"groups": "film"}),
+        ("--limit 100", {"limit": 100}),
+        ("--rate 0.01", {"rate": 0.01}),
+        ("--min-count 3", {"min_count": 3}),
+        ("--tokenize characters", {"tokenize": list}),
+        ("--tokenize str.split", {"tokenize": str.split}),
+        ("--tokenize shlex.split", {"tokenize": __import__("shlex").split}),
+        ("--seed 4", {"seed": 4}),
+    ],
+)
+def test_an_option_is_an_argument_of_the_report(asked, options, expected):
+    main(["report", "mine.csv", *options.split()])
+    assert asked == {"source": "mine.csv", **USUAL, **expected}
+
+
+def test_a_page_and_a_table_take_the_places_of_others_only_by_force(asked, tmp_path):
+    page, table = tmp_path / "page.html", tmp_path / "all.csv"
+    given = ["report", "mine.csv", "--output", str(page), "--csv", str(table)]
+    main(given)
+    assert table.read_text() == "kind,token\ntoken,dull\n"
+    main(given)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"page.html", "page-2.html", "all.csv", "all-2.csv"}
+    for path in (page, table):
+        path.write_text("old")
+    main([*given, "--force"])
+    assert page.read_text() == "<!doctype html>\n"
+    assert table.read_text() == "kind,token\ntoken,dull\n"
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_page_that_was_written_meanwhile_is_kept_and_each_file_is_told(
+    asked, tmp_path, monkeypatch, capsys
+):
+    page, table = tmp_path / "page.html", tmp_path / "all.csv"
+
+    def slowly(**given):
+        page.write_text("of another run")
+        table.write_text("of another run")
+        return Told()
+
+    monkeypatch.setattr(report_module, "report", slowly)
+    main(["report", "mine.csv", "--output", str(page), "--csv", str(table)])
+    assert page.read_text() == table.read_text() == "of another run"
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == [str(tmp_path / "page-2.html"), str(tmp_path / "all-2.csv")]
+    assert (tmp_path / "page-2.html").read_text() == "<!doctype html>\n"
+
+
+def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
+    asked, monkeypatch, capsys
+):
+    given = []
+    monkeypatch.setattr(logging, "basicConfig", lambda **said: given.append(said))
+    for option in ("-q", "--quiet"):
+        main(["report", "mine.csv", option])
+    assert given == [] and capsys.readouterr().out == ""
+    main(["report", "mine.csv"])
+    assert given == [{"format": "attnsel: %(message)s", "level": logging.INFO}]
+
+
+def test_the_page_alone_is_on_the_screen(asked, tmp_path, capsys):
+    main(["report", "mine.csv", "--output", "-"])
+    assert capsys.readouterr().out == "<!doctype html>\n\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_has_enough_ends_it_without_a_word(asked, monkeypatch, capsys):
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        with pytest.raises(SystemExit) as caught:
+            main(["report", "mine.csv", "--output", "-"])
+    assert caught.value.code == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("text,label\n")
+    for option in ("--output", "--csv"):
+        with pytest.raises(SystemExit, match=f"{option} .*mine.csv is what is read"):
+            main(["report", str(mine), option, "mine.csv", "--force"])
+    both = ["--output", "all.csv", "--csv", str(tmp_path / "all.csv")]
+    with pytest.raises(SystemExit, match="--output and --csv are both all.csv"):
+        main(["report", str(mine), *both])
+    with pytest.raises(SystemExit, match="--csv - is no file"):
+        main(["report", str(mine), "--csv", "-"])
+    assert not asked and mine.read_text() == "text,label\n"
+    main(["report", str(mine), "--output", "mine.csv"])  # an unforced one is beside it
+    assert (tmp_path / "mine-2.csv").exists()
+
+
+def test_what_is_piped_in_is_read(asked, monkeypatch):
+    pipe = io.TextIOWrapper(io.BytesIO(b"text,label"))
+    monkeypatch.setattr("sys.stdin", pipe)
+    main(["report", "-"])
+    assert asked["source"] is pipe.buffer
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("json.loads", "json.loads does not split a text (JSONDecodeError: "),
+        ("os.getcwd", "os.getcwd does not split a text (TypeError: "),
+        ("str.encode", "str.encode does not split a text into strings"),
+    ],
+)
+def test_a_function_that_does_not_split_is_told_before_the_work(asked, name, told):
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "mine.csv", "--tokenize", name])
+    assert str(caught.value.code).startswith(f"attnsel: tokenize: {told}")
+    assert not asked
+
+
+@pytest.mark.parametrize("name", ["nowhere", "shlex.nothing", "no_such_module.split"])
+def test_a_function_that_is_not_there_is_one_line(asked, name):
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "mine.csv", "--tokenize", name])
+    told = str(caught.value.code)
+    assert told.startswith(f"attnsel: tokenize: there is no function {name!r} (")
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyError("rate: none"), "attnsel: rate: none"),
+        (TypeError("min_count=3 is no"), "attnsel: --min-count 3 is no"),
+        (ValueError("a", "b"), "attnsel: ('a', 'b')"),
+        (OSError(28, "No space left"), "attnsel: [Errno 28] No space left"),
+    ],
+)
+def test_what_is_wrong_is_one_line(monkeypatch, error, told):
+    def report(*_, **__):
+        raise error
+
+    monkeypatch.setattr(report_module, "report", report)
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "mine.csv", "--output", "-"])
+    assert caught.value.code == told
+
+
+def test_the_shell_says_its_version_and_asks_for_a_command(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"attnsel {attnsel.__version__}\n"
+    with pytest.raises(SystemExit, match="2"):
+        main([])
+    assert capsys.readouterr().err.endswith(
+        "attnsel: error: the following arguments are required: command\n"
+    )
+
+
+def test_the_help_says_what_stands_for_what_is_not_given(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["report", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.startswith("usage: attnsel report ")
+    assert "say what a label hangs on, and write it as a page" in told
+    for option, meaning in {
+        "--text": "column of texts; given again, both are joined (default: text)",
+        "--label": "column of labels (default: label)",
+        "--rate": "rate of false finds, 0 to 1 (default: 0.05)",
+        "--seed": "of the sample and what is held out (default: 0)",
+        "--output": "page to write; - for the screen (default: report.html)",
+        "--force": "write over what is there (default: False)",
+    }.items():
+        assert f"{option} " in told and meaning in told
+
+
+def test_the_lines_of_the_readme_install_from_the_project_and_make_a_report(
+    asked, tmp_path
+):
+    root = Path(__file__).parents[2]
+    readme, project = (
+        (root / name).read_text(encoding="utf-8")
+        for name in ("README.md", "pyproject.toml")
+    )
+    (address,) = re.findall('^Repository = "(.*)"$', project, re.MULTILINE)
+    installed = re.findall(r'"(attnsel\[.*?)"', readme)
+    assert installed == [f"attnsel[report] @ git+{address}"] * 2
+    reports = re.findall(r"attnsel (report mine\.csv .*)", readme)
+    assert len(reports) == 3
+    for line in reports:
+        asked.clear()
+        main([*shlex.split(line), "--output", str(tmp_path / "report.html"), "--force"])
+        assert (asked["text"], asked["label"]) == ("body", "verdict")

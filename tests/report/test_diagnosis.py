@@ -1,0 +1,84 @@
+"""What a model made of its texts, by hand and on models made to be told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import rankdata
+
+from attnsel import AttentionClassifier, Corpus, Vocab, fit, posterior_difference
+from attnsel.significance.exact_test import beyond_luck
+from attnsel.statistics import label_z
+from attnsel_report.diagnosis import diagnose
+from support.corpora import leaning
+
+
+def test_more_classes_are_found_and_diagnosed_one_by_one():
+    rng = np.random.default_rng(0)
+    labels = np.arange(900) % 3
+    sequences = [np.append(rng.integers(3, 30, size=8), y) for y in labels]
+    names = [f"t{i}" for i in range(30)]
+    corpus = Corpus.from_tokens(sequences, labels, Vocab(names))
+    found = beyond_luck(corpus)
+    assert found.shape == (30, 3)
+    assert found[:3].all()
+    assert found[3:].double().mean() < 0.05
+    model = AttentionClassifier(30, 16, n_classes=3, seed=0)
+    before = diagnose(corpus, model.embeddings, model.cls, model.output)
+    fit(model, corpus, steps=100, lr=0.03)
+    after = diagnose(corpus, model.embeddings, model.cls, model.output)
+    assert after.accuracy > 0.95 > before.accuracy
+    assert after.beyond_luck > 0.7 > before.beyond_luck
+    lean = posterior_difference(corpus)
+    values = model.scores().detach()[:, 1:]
+    ranks = [rankdata(x.flatten()) for x in (values, lean)]
+    assert after.values == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=1e-6)
+
+
+def test_diagnosis_by_hand():
+    corpus, _ = leaning(600, 80)
+    model = AttentionClassifier(80, 16, seed=3)
+    fit(model, corpus, steps=60, lr=0.02)
+    told = diagnose(corpus, model.embeddings, model.cls, model.output)
+    a, b = model.scores().detach().double().T.numpy()
+    lean = posterior_difference(corpus).numpy()
+
+    def spearman(x, y):
+        seen = np.isfinite(lean)
+        return np.corrcoef(rankdata(x[seen]), rankdata(y[seen]))[0, 1]
+
+    assert told.values == pytest.approx(spearman(b, lean))
+    assert told.attention == pytest.approx(spearman(a, abs(lean)), abs=1e-6)
+    z = label_z(corpus).nan_to_num().numpy()
+    assert told.values_z == pytest.approx(spearman(b, z))
+    assert told.attention_z == pytest.approx(spearman(a, abs(z)))
+    q = model.attention(corpus).toarray()
+    on_found = q[:, beyond_luck(corpus).numpy()].sum(1).mean()
+    assert told.beyond_luck == pytest.approx(on_found, abs=1e-6)
+    right = (model(corpus) > 0).long() == corpus.labels
+    assert told.accuracy == pytest.approx(float(right.double().mean()))
+    assert told.values > 0.5
+
+
+def test_diagnosis_takes_the_tensors_of_any_model():
+    corpus, _ = leaning(400, 50)
+    lean = posterior_difference(corpus).nan_to_num().float()
+    E = torch.stack([lean, lean.abs()], dim=1)
+    told = diagnose(corpus, E, torch.tensor([0.0, 5.0]), torch.tensor([1.0, 0.0]))
+    assert told.values == pytest.approx(1, abs=1e-3)
+    assert told.attention == pytest.approx(1, abs=1e-3)
+    against = diagnose(corpus, E, torch.tensor([0.0, -5.0]), torch.tensor([-1.0, 0.0]))
+    assert against.values == pytest.approx(-1, abs=1e-3)
+    assert against.attention == pytest.approx(-1, abs=1e-3)
+    assert against.accuracy < 0.5 < told.accuracy
+
+
+@pytest.mark.parametrize("name", ["embeddings", "cls", "output"])
+def test_diagnosis_refuses_other_shapes(name):
+    corpus, _ = leaning(100, 20)
+    tensors = {"embeddings": torch.ones(20, 4), "cls": torch.ones(4)}
+    tensors["output"] = torch.ones(4)
+    wrong = torch.ones(21, 4) if name == "embeddings" else torch.ones(5)
+    with pytest.raises(ValueError, match=f"{name}: expected shape"):
+        diagnose(corpus, **(tensors | {name: wrong}))

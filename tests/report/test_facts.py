@@ -1,0 +1,181 @@
+"""What a report says of the data, line by line, on a few texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attnsel import Corpus, Vocab
+from attnsel_report.data_notes import IN_A_SHELL, brief, data_facts, too_many_classes
+from attnsel_report.quality import LEAST_OF_CLASS
+from attnsel_report.sequences import InOrder
+from attnsel_report.splits import Parts, Repeats, Sample
+
+NONE = Repeats(copies=0, torn=0, most="a", times=1, near=0, seen=0)
+
+
+def sampled(labels, lengths, classes, groups=None):
+    """Texts of one token, which stands there so often."""
+    corpus = Corpus.from_tokens(
+        [[0] * n for n in lengths], labels, Vocab(["a"], classes)
+    )
+    places = np.arange(len(labels))
+    return Sample(corpus, places if groups is None else np.array(groups), places)
+
+
+def parts(train, test, **changes):
+    usual = {
+        "order": InOrder(np.array([]), np.array([])),
+        "names": pd.Series(),
+        "left_out": {},
+        "repeats": NONE,
+        "grouped": None,
+        "suggested": [],
+    }
+    return Parts(train, test, **(usual | changes))
+
+
+CLASSES = ("bad", "good")
+TRAIN = sampled(["bad"] * 3 + ["good"] * 5, [1, 1, 2, 3, 4, 4, 5, 1200], CLASSES)
+TEST = sampled(["bad", "good"], [2, 9], CLASSES)
+
+
+def told(of, *, said=(), learned=0):
+    """The facts by name; no name stands there twice, but for what was said."""
+    facts = data_facts(of, said, 1234, 56, learned)
+    names = [fact.name for fact in facts if fact.name != "Said while loading"]
+    assert len(names) == len(set(names))
+    return {fact.name: fact for fact in facts}
+
+
+def test_what_is_said_of_texts_with_nothing_amiss():
+    found = told(parts(TRAIN, TEST))
+    # The middle of 1, 1, 2, 2, 3, 4, 4, 5, 9 and 1,200 is 3.5, written as an even one.
+    assert {name: fact.value for name, fact in found.items()} == {
+        "Texts": "8 to learn from, 2 held out; half of them have up to 4 tokens, the "
+        "longest 1,200",
+        "Tokens": "1,234 are in 2 or more of the texts to learn from; 56 are frequent "
+        "enough to train a model on",
+        "Classes": "2: “good” 5 (62.5%), “bad” 3 (37.5%)",
+        "Left out": "no row",
+        "Texts written twice": "0 rows repeat the text of another one, 0 of them with "
+        "another label",
+        "Near copies": "0 texts share 70% or more of their tokens with another one",
+    }
+    assert not any(fact.amiss for fact in found.values())
+
+
+def test_a_part_of_the_texts_that_is_learned_from_is_told():
+    assert "Models" not in told(parts(TRAIN, TEST), learned=8)
+    fact = told(parts(TRAIN, TEST), learned=7)["Models"]
+    assert fact.value == "learn from 7 of the texts, taken at random"
+    assert fact.meaning.startswith(f"Of each class they see at least {LEAST_OF_CLASS} ")
+    assert "Evidence is of all texts" in fact.meaning
+    assert not fact.amiss
+
+
+def test_all_that_was_said_while_loading_is_told():
+    facts = data_facts(parts(TRAIN, TEST), ["one.", "give tokenize=list."], 9, 9, 8)
+    said = [fact for fact in facts if fact.name == "Said while loading"]
+    assert [(fact.value, fact.meaning) for fact in said] == [
+        ("one", ""),
+        ("give tokenize=list", IN_A_SHELL),
+    ]
+    assert all(fact.amiss for fact in said)  # and so on top of the page
+
+
+def test_rows_that_lack_something_are_counted_by_what_they_lack():
+    lacking = {"text": range(1500), "label": [7]}
+    fact = told(parts(TRAIN, TEST, left_out=lacking))["Left out"]
+    assert fact.value == "1,500 without text, 1 without label"
+    assert fact.amiss
+
+
+def test_twelve_classes_are_named_and_the_others_counted():
+    names = [f"c{i:02}" for i in range(14)]
+    labels = [name for i, name in enumerate(names) for _ in range(3 + i)]
+    of = parts(sampled(labels, [1] * len(labels), names), TEST)
+    value = told(of)["Classes"].value
+    assert value.startswith("14: “c13” 16 (12.0%), “c12” 15 (11.3%), ")
+    assert value.endswith("“c02” 5 (3.8%) and 2 more")
+    whole = [label for label in labels if label not in ("c00", "c01")]
+    of = parts(sampled(whole, [1] * len(whole), names[2:]), TEST)
+    assert told(of)["Classes"].value.endswith("“c02” 5 (4.0%)")
+
+
+def test_of_a_very_long_name_of_a_class_its_beginning_and_end_are_shown():
+    assert brief("x" * 40) == "x" * 40
+    assert brief(f"{'very ' * 9}bad") == "very very very very … very very bad"
+    names = (f"{'v' * 50}0", f"{'v' * 50}1")
+    train = sampled([*names] * 2, [1] * 4, names)
+    value = told(parts(train, train))["Classes"].value
+    assert f"“{'v' * 20} … {'v' * 12}0” 2 (50.0%)" in value
+
+
+def test_labels_that_differ_only_in_case_or_spaces_are_named():
+    names = ("No", "no", "new  age", "New Age", "yes")
+    of = parts(sampled([*names] * 3, [1] * 15, names), TEST)
+    fact = told(of)["Labels that differ only in case or spaces"]
+    assert fact.value == "No and no; new  age and New Age"
+    assert fact.amiss
+    many = [name for i in range(11) for name in (f"c{i}", f"C{i}")]
+    of = parts(sampled(many * 3, [1] * 66, many), TEST)
+    value = told(of)["Labels that differ only in case or spaces"].value
+    assert value.count(";") == 9  # ten of eleven
+    assert value.endswith("c9 and C9")
+
+
+@pytest.mark.parametrize(("n", "few"), [(2, True), (3, False)])
+def test_a_class_of_fewer_than_three_texts_is_rare(n, few):
+    labels = ["usual"] * 10 + ["rare"] * n
+    found = told(parts(sampled(labels, [1] * len(labels), ("rare", "usual")), TEST))
+    assert ("Rare classes" in found) == few
+    if few:
+        assert found["Rare classes"].value == "1 of 2 have fewer than 3 texts"
+        assert found["Rare classes"].amiss
+
+
+@pytest.mark.parametrize(("n", "too_many"), [(5, True), (6, False)])
+def test_two_classes_need_six_texts(n, too_many):
+    sample = sampled((["a", "b"] * 3)[:n], [1] * n, ("a", "b"))
+    assert too_many_classes(sample.corpus) == too_many
+    found = told(parts(sample, TEST))
+    assert ("Nearly a class a row" in found) == too_many
+    assert "Rare classes" not in found
+    if too_many:
+        assert found["Nearly a class a row"].value == "2 classes for 5 texts"
+        assert found["Nearly a class a row"].amiss
+
+
+def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
+    repeats = Repeats(
+        copies=1500, torn=2, most="so " * 30, times=1001, near=3, seen=1200
+    )
+    found = told(parts(TRAIN, TEST, repeats=repeats))
+    fact = found["Texts written twice"]
+    start, _, end = fact.value.partition("; “")
+    assert start == (
+        "1,500 rows repeat the text of another one, 2 of them with another label"
+    )
+    shown, _, times = end.partition("” ")
+    assert shown == "so " * 19 + "…"  # sixty letters at most
+    assert times == "stands there 1,001 times"
+    assert found["Near copies"].value.startswith("3 texts")
+    assert found["Held-out texts that were seen"].value == "1,200"
+    for name in ("Texts written twice", "Near copies", "Held-out texts that were seen"):
+        assert found[name].amiss
+    assert "Held-out texts that were seen" not in told(parts(TRAIN, TEST))
+
+
+def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():
+    train = sampled(["bad"] * 3 + ["good"] * 3, [1] * 6, CLASSES, [0, 0, 1, 1, 2, 2])
+    test = sampled(["bad", "good"], [1, 1], CLASSES, [0, 1])
+    fact = told(parts(train, test, grouped="film"))["Groups"]
+    assert fact.value == "5 by film"
+    assert not fact.amiss
+    fact = told(parts(train, test, suggested=[("my film", 1200)]))["Groups?"]
+    assert fact.value == "texts share the 1,200 values of the column “my film”"
+    assert "groups='my film' (--groups 'my film')" in fact.meaning
+    assert fact.amiss
+    assert not {"Groups", "Groups?"} & set(told(parts(train, test)))

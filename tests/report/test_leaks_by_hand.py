@@ -1,0 +1,197 @@
+"""What a report says of a leak, on texts so few that all is known by hand."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attnsel import AttentionClassifier, Corpus, Vocab
+from attnsel_report import quality
+from attnsel_report.examples import examples
+from attnsel_report.pairs import neighbours, pair_q
+from attnsel_report.quality import (
+    accuracies,
+    best_steps,
+    masked_table,
+    read_without,
+    shuffled,
+)
+from attnsel_report.sequences import in_order
+
+
+def places(texts: list[str], labels: list[int], word: str, label: int) -> list[str]:
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    token = corpus.vocab.index(word)
+    found = examples(corpus, corpus.counts[:, [token]], [token], label)
+    return ["".join(place) for place in found]
+
+
+def test_examples_of_a_leak_are_from_texts_of_its_class():
+    texts = ["so bad a", "so bad b", "so good", "so bad c", "bad d"]
+    assert places(texts, [0, 1, 0, 1, 1], "bad", 1) == ["so bad b", "so bad c", "bad d"]
+    assert places(texts, [0, 1, 0, 1, 1], "bad", 0) == ["so bad a"]
+    assert places(texts, [0, 1, 0, 1, 1], "good", 1) == []
+
+
+def test_three_examples_that_differ_are_shown_long_texts_last():
+    long = "bad " + "word " * 1000
+    short = "bad " + "word " * 999  # a thousand tokens
+    texts = [long, short, "bad a", "bad a", "bad b", "none"]
+    shown = places(texts, [0, 0, 0, 0, 0, 1], "bad", 0)
+    assert [place[:5] for place in shown] == ["bad w", "bad a", "bad b"]
+    shown = places(texts[:4] + texts[5:], [0, 0, 0, 0, 1], "bad", 0)
+    assert [place[:5] for place in shown] == ["bad w", "bad a"]  # both long: one place
+
+
+def test_the_most_frequent_class_is_that_of_the_texts_to_learn_from():
+    vocab = Vocab(["a", "b"], ["no", "yes"])
+    train = Corpus.from_tokens([[0], [1], [0]], ["no", "yes", "no"], vocab)
+    test = Corpus.from_tokens([[0], [1], [0], [1]], ["yes", "yes", "yes", "no"], vocab)
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.eye(2, 4))
+        model.output.copy_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
+    regression = torch.tensor([1.0, 1.0, 1.0, 1.0])
+    share = accuracies(train, test, model, regression)
+    # Class by class: of the three that are yes one holds "b", which is read as yes.
+    assert [part.value for part in share.values()] == [1 / 4, 3 / 4, 1 / 4]
+    first, _, last = share
+    assert (first, last) == ("attention", "always the most frequent class")
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_pair_says_more_than_either_of_its_tokens(side):
+    random = np.random.default_rng(1)
+    labels = np.arange(400) % 2
+    tells = np.where(labels == 1, "good", "bad")
+    other = random.choice(["day", "night"], 400)
+    texts = []
+    for words in zip(tells, other, strict=True):
+        first, second = words if side == 0 else words[::-1]
+        texts.append(f"{first} {second} .")
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    pairs = neighbours(corpus, in_order(corpus))
+    assert pair_q(pairs, corpus).min() > 0.05
+
+
+def test_a_pair_that_tells_what_its_tokens_do_not_is_found():
+    # The label is whether both words are of one kind.
+    random = np.random.default_rng(0)
+    one, other = random.integers(2, size=(2, 400))
+    labels = (one == other).astype(int)
+    lefts, rights = np.array(["hot", "cold"])[one], np.array(["sun", "rain"])[other]
+    texts = [f"{a} {b} ." for a, b in zip(lefts, rights, strict=True)]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    pairs = neighbours(corpus, in_order(corpus))
+    q = dict(zip(pairs.names(corpus.vocab), pair_q(pairs, corpus).min(1), strict=True))
+    found = {name for name, value in q.items() if value < 1e-6}
+    assert found == {"hot sun", "hot rain", "cold sun", "cold rain"}
+
+
+def test_what_a_masked_token_costs_is_counted_over_the_right_texts():
+    # "tell" alone says the class; without it every text is read as the commoner one.
+    vocab = Vocab(["tell", "."], ["no", "yes"])
+    train = Corpus.from_tokens(
+        [[0, 1]] * 20 + [[1]] * 30, ["yes"] * 20 + ["no"] * 30, vocab
+    )
+    test = Corpus.from_tokens([[0, 1]] * 4 + [[1]] * 6, ["yes"] * 4 + ["no"] * 6, vocab)
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.eye(2, 4))
+        model.cls.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0]))
+        model.output.copy_(torch.tensor([1.0, -1.0, 0.0, 0.0]))
+    tokens = pd.DataFrame({"id": [0]})
+    (row,) = masked_table(train, test, model, 30, tokens).to_dict("records")
+    assert row["token"] == "tell"
+    assert row["points lost"] == pytest.approx(40)  # four of ten
+    assert row["held-out texts with it"] == 4
+    assert row["points lost on these"] == pytest.approx(100)
+    # Agresti and Min: half a text more of each kind.
+    share, mean = (4 + 1) / 12, 4 / 12
+    half = 196 * math.sqrt((share - mean**2) / 12)
+    assert row["plus or minus"] == pytest.approx(half)
+
+
+def test_a_text_of_the_masked_token_alone_is_read_as_the_commoner_class():
+    vocab = Vocab(["a", "b"], ["no", "yes"])
+    for labels, answer in ((["no", "yes", "yes"], 1), (["no", "yes", "no"], 0)):
+        train = Corpus.from_tokens([[0, 1], [1], [0, 1]], labels, vocab)
+        test = Corpus.from_tokens([[0], [0, 0], [1]], ["no", "yes", "no"], vocab)
+        assert read_without(train, test, 0, 1).tolist()[:2] == [answer, answer]
+
+
+def test_shuffled_labels_are_the_same_ones_dealt_anew():
+    corpus = Corpus.from_tokens(
+        [[i % 3] for i in range(60)], [0] * 45 + [1] * 15, list("abc")
+    )
+    dealt, _ = shuffled(corpus, 1, seed=1)
+    again, _ = shuffled(corpus, 1, seed=1)
+    other, _ = shuffled(corpus, 1, seed=2)
+    assert dealt.targets.bincount().tolist() == [45, 15]
+    assert dealt.targets.equal(again.targets)
+    assert not dealt.targets.equal(corpus.targets)
+    assert not dealt.targets.equal(other.targets)
+    assert (dealt.counts != corpus.counts).nnz == 0
+
+
+def test_a_text_of_unknown_tokens_is_the_commoner_class_with_and_without_a_token():
+    seen = Vocab(["tell", "."], ["no", "yes"])
+    train = Corpus.from_tokens(
+        [[0, 1]] * 20 + [[1]] * 30, ["no"] * 20 + ["yes"] * 30, seen
+    )
+    vocab = Vocab(["tell", ".", "rare"], ["no", "yes"])
+    rows = [[0, 1]] * 4 + [[1]] * 6 + [[2]] * 2
+    test = Corpus.from_tokens(rows, ["no"] * 4 + ["yes"] * 8, vocab)
+    model = AttentionClassifier(2, 4)
+    with torch.no_grad():
+        model.embeddings.copy_(torch.eye(2, 4))
+        model.cls.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0]))
+        model.output.copy_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
+    (row,) = masked_table(train, test, model, 30, pd.DataFrame({"id": [0]})).to_dict(
+        "records"
+    )
+    assert row["points lost"] == pytest.approx(100 * 4 / 12)
+    assert row["held-out texts with it"] == 4
+
+
+def test_a_token_that_the_model_does_not_have_is_not_masked():
+    vocab = Vocab(["a", "b", "rare"], ["no", "yes"])
+    corpus = Corpus.from_tokens([[0], [1], [0, 2]], ["no", "yes", "no"], vocab)
+    seen = Corpus.from_tokens(
+        [[0], [1], [0]], ["no", "yes", "no"], Vocab(["a", "b"], ["no", "yes"])
+    )
+    tokens = pd.DataFrame({"id": [2, 1, 0]})
+    table = masked_table(seen, corpus, AttentionClassifier(2, 4), 1, tokens)
+    assert table["token"].tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize(("n", "apart"), [(5, 1), (19, 1), (20, 2), (100, 10)])
+@pytest.mark.parametrize(("losses", "steps"), [([0.9, 0.5, 0.2, 0.4], 2), ([1, 2], 1)])
+def test_steps_are_chosen_on_a_tenth_of_the_texts(monkeypatch, n, apart, losses, steps):
+    # Each text is known by its length.
+    corpus = Corpus.from_tokens(
+        [[0] * (1 + i) for i in range(n)], [0, 1] * (n // 2) + [0] * (n % 2), ["a"]
+    )
+    asked = []
+
+    def fit(model, rest, **given):
+        asked.append((rest, given))
+        return SimpleNamespace(test_loss=torch.tensor(losses))
+
+    monkeypatch.setattr(quality, "fit", fit)
+    assert best_steps(corpus, seed=3) == steps
+    ((rest, given),) = asked
+    validation = given.pop("test")
+    assert given == {"steps": 30, "lr": 0.02}
+    assert len(validation) == apart
+    lengths = [*rest.lengths.tolist(), *validation.lengths.tolist()]
+    assert sorted(lengths) == list(range(1, n + 1))
+    best_steps(corpus, seed=4)
+    if n > 5:  # another seed sets others apart
+        others = asked[1][1]["test"].lengths
+        assert not torch.equal(others, validation.lengths)

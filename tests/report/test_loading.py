@@ -1,0 +1,823 @@
+"""load_corpus: where data comes from, what is refused, and a cache that holds."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import warnings
+from pathlib import Path
+
+import datasets
+import huggingface_hub
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from attnsel.corpus import Corpus
+from attnsel.texts import cache, loading
+from attnsel.texts import hub as hub_module
+from attnsel.texts.hub import BundledCorpusWarning
+from attnsel.texts.loading import load_corpus
+from attnsel.tokens import Vocab
+from support import forks
+from support.caching import cached, same
+
+REAL = os.environ.get("ATTNSEL_DATA")
+TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
+LABELS = [0, 1] * 15
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+def write(path, texts=TEXTS, labels=LABELS, **columns):
+    columns = columns or {"text": texts, "label": labels}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = datasets.Dataset.from_dict(columns)
+    frame = data.to_pandas()
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+@pytest.fixture
+def never_read(monkeypatch):
+    """Make reading anything but the cache an error."""
+
+    def refuse(*_, **__):
+        raise AssertionError("read again instead of from the cache")
+
+    def begin():
+        monkeypatch.setattr(loading, "read_file", refuse)
+        monkeypatch.setattr(loading, "read_texts", refuse)
+
+    return begin
+
+
+# Own files
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_own_file(tmp_path, suffix):
+    texts = [*TEXTS, 'a "quoted" film,\nof two lines<br />é']
+    labels = [*LABELS, 1]
+    path = write(tmp_path / f"mine{suffix}", review=texts, sentiment=labels)
+    corpus = load_corpus(path, text="review", label="sentiment", min_count=2)
+    assert corpus.name == "mine"
+    assert same(corpus, Corpus.from_texts(texts, labels, min_count=2))
+    assert same(
+        corpus, load_corpus(str(path), text="review", label="sentiment", min_count=2)
+    )
+
+
+def test_folder_of_own_splits(tmp_path):
+    write(tmp_path / "mine" / "train.csv")
+    write(tmp_path / "mine" / "test.parquet", TEXTS[:4], LABELS[:4])
+    train = load_corpus(tmp_path / "mine", min_count=1)
+    test = load_corpus(tmp_path / "mine", split="test", vocab=train.vocab)
+    assert (len(train), len(test)) == (30, 4)
+    assert test.vocab == train.vocab
+    assert same(test, train[:4])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"expected train\.csv or the like"):
+        load_corpus(tmp_path / "empty")
+
+
+def test_a_test_split_may_lack_a_class(tmp_path):
+    labels = ["x", "y", "z"] * 10
+    train = load_corpus(write(tmp_path / "a.csv", TEXTS, labels), min_count=1)
+    path = write(tmp_path / "b.csv", TEXTS[:2], ["z", "z"])
+    test = load_corpus(path, vocab=train.vocab)
+    assert (test.classes, test.labels.tolist()) == (("x", "y", "z"), [2, 2])
+    write(path, TEXTS[:2], ["z", "w"])
+    with pytest.raises(ValueError, match="'w' in row 1 is none of the classes x, y, z"):
+        load_corpus(path, vocab=train.vocab)
+    write(path, TEXTS[:2], ["z", "z"])
+    with pytest.raises(ValueError, match="every row holds 'z'"):
+        load_corpus(path, min_count=1)
+
+
+def test_unknown_name_lists_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match=r"'imbd'; .*imdb, yelp, yelp-full, bundled"):
+        load_corpus("imbd")
+    with pytest.raises(ValueError, match=r"missing\.csv"):
+        load_corpus(tmp_path / "missing.csv")
+    (tmp_path / "data.txt").write_text("a")
+    with pytest.raises(ValueError, match="plain text: its first line is 'a'"):
+        load_corpus(tmp_path / "data.txt")
+
+
+def test_missing_column_names_the_columns_present(tmp_path):
+    path = write(tmp_path / "mine.csv", review=TEXTS, stars=LABELS)
+    with pytest.raises(
+        KeyError, match="expected one column 'text', got review, stars; name"
+    ):
+        load_corpus(path)
+    with pytest.raises(KeyError, match="one column 'label'"):
+        load_corpus(path, text="review")
+
+
+def test_labels_that_cannot_be_used(tmp_path):
+    path = write(tmp_path / "mine.parquet", TEXTS, [1.5, 0.0] * 15)
+    with pytest.raises(ValueError, match="labels: 1.5 names no class"):
+        load_corpus(path, min_count=1)
+    assert not cached(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_bad_rows_are_told_of_each_time(tmp_path, suffix):
+    texts = [*TEXTS[:3], None, *TEXTS[4:]]
+    labels = [*LABELS[:-1], None]
+    path = write(tmp_path / f"mine{suffix}", texts, labels)
+    message = r"2 of 30 rows are left out: 1 without text \(row 3\), 1 without label"
+    for _ in range(2):  # read, then from the cache
+        with pytest.warns(UserWarning, match=message) as caught:
+            corpus = load_corpus(path, min_count=1)
+        assert [w.filename for w in caught] == [__file__]
+        assert len(corpus) == 28
+        with pytest.raises(ValueError, match=message):
+            load_corpus(path, min_count=1, on_bad_rows="error")
+    load_corpus(path, min_count=1, on_bad_rows="ignore")
+    assert len(cached(tmp_path)) == 1
+
+
+def test_bad_rows_are_those_of_the_file_even_in_a_sample(tmp_path):
+    texts = ["?" if i in (7, 22) else text for i, text in enumerate(TEXTS)]
+    path = write(tmp_path / "mine.csv", [*texts, ""], [*LABELS, 1])
+    with pytest.raises(ValueError, match=r"text \(row 30\)") as caught:
+        load_corpus(path, vocab=Vocab(["film"]), limit=30, on_bad_rows="error")
+    assert "rows 7, 22)" in str(caught.value) or "rows 22, 7)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"split": "valid"},
+            r"split: expected one of \['train', 'test'\], got 'valid'",
+        ),
+        ({"limit": 0}, "limit: expected an integer from 1"),
+        ({"limit": 2.0}, "limit: expected an integer from 1"),
+        ({"limit": True}, "limit: expected an integer from 1"),
+        ({"seed": -1}, "seed: expected an integer from 0"),
+        ({"min_count": "5"}, "min_count: expected an integer from 1"),
+        ({"max_tokens": 0}, "max_tokens: expected an integer from 1"),
+        ({"vocab": ["a"]}, "vocab: expected a Vocab"),
+    ],
+)
+def test_settings_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        load_corpus("bundled", **arguments)
+
+
+# Samples
+
+
+def test_limit_takes_a_balanced_seeded_sample(tmp_path):
+    # In the order of the labels and unbalanced, as real files are.
+    texts = [f"a film {i}" for i in range(40)]
+    path = write(tmp_path / "mine.csv", texts, [0] * 30 + [1] * 10)
+    sample = load_corpus(path, limit=11, min_count=1)
+    assert sample.labels.bincount().tolist() == [6, 5]
+    for text, label in zip(sample.texts, sample.labels.tolist(), strict=True):
+        assert label == (texts.index(text) >= 30)
+    assert len(set(sample.texts)) == 11
+    assert sample.labels.tolist() != sorted(sample.labels.tolist())  # in random order
+    assert same(sample, load_corpus(path, limit=11, min_count=1))
+    assert sample.texts != load_corpus(path, limit=11, min_count=1, seed=1).texts
+    even = load_corpus(path, limit=20, min_count=1)
+    assert even.labels.bincount().tolist() == [10, 10]
+    # A class that runs out leaves its place to the others.
+    assert load_corpus(path, limit=22, min_count=1).labels.bincount().tolist() == [
+        12,
+        10,
+    ]
+    with pytest.raises(
+        ValueError, match="limit: expected an integer from 1 to 40, got 41"
+    ):
+        load_corpus(path, limit=41)
+
+
+def test_a_sample_of_texts_without_labels_has_none(tmp_path):
+    path = write(tmp_path / "mine.csv")
+    sample = load_corpus(path, label=None, limit=7, min_count=1)
+    assert sample.labels is None
+    assert len(sample) == 7 and set(sample.texts) <= set(TEXTS)
+
+
+@pytest.mark.parametrize("limit", [None, 9])
+def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path, limit):
+    texts = [f"film {i} {'good' * (i % 3)}" for i in range(24)]
+    labels = [f"class {i % 2}" for i in range(24)]
+    for i in (3, 15, 20):
+        texts[i] = None
+    whole = write(tmp_path / "whole.parquet", texts, labels)
+    for number in range(12):  # part 10 follows part 9
+        rows = slice(2 * number, 2 * number + 2)
+        path = tmp_path / "parts" / f"train-{number}.parquet"
+        write(path, texts[rows], labels[rows])
+    settings = {"min_count": 1, "limit": limit, "on_bad_rows": "ignore"}
+    expected = load_corpus(whole, **settings)
+    found = load_corpus(tmp_path / "parts", **settings)
+    assert same(found, expected)
+    assert found.texts == expected.texts
+    assert found.left_out == expected.left_out
+
+
+def test_tables_that_are_not_parts_of_one_are_not_put_together(tmp_path):
+    write(tmp_path / "endings" / "train.csv")
+    write(tmp_path / "endings" / "train.parquet")
+    write(tmp_path / "names" / "good.csv")
+    write(tmp_path / "names" / "bad.csv")
+    for folder in ("endings", "names"):
+        with pytest.raises(ValueError, match="expected one train.csv or the like"):
+            load_corpus(tmp_path / folder)
+
+
+def test_vocabulary_is_fitted_to_the_sample_only(tmp_path):
+    path = write(tmp_path / "mine.csv", [f"film w{i}" for i in range(30)])
+    sample = load_corpus(path, limit=4, min_count=1)
+    assert len(sample.vocab) == 5
+
+
+# The folder ATTNSEL_DATA
+
+
+@pytest.fixture
+def stars(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path / "data"))
+    texts = [f"stars {i} food" for i in range(10)]
+    write(tmp_path / "data" / "yelp" / "train.parquet", texts, [0, 1, 2, 3, 4] * 2)
+    write(tmp_path / "data" / "imdb" / "test.parquet")
+    return texts
+
+
+def test_stars_become_polarity(stars):
+    full = load_corpus("yelp-full", min_count=1)
+    assert full.labels.tolist() == [0, 1, 2, 3, 4] * 2
+    assert full.n_classes == 5
+    polar = load_corpus("yelp", min_count=1)
+    assert polar.labels.tolist() == [0, 0, 1, 1] * 2
+    assert polar.texts == tuple(stars[i] for i in (0, 1, 3, 4, 5, 6, 8, 9))
+    assert (polar.n_classes, polar.name) == (2, "yelp")
+
+
+def test_the_folder_comes_before_the_hub(stars, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        hub_module, "from_hub", lambda s, x: asked.append((s["hub"], x)) or "-"
+    )
+    assert len(load_corpus("imdb", split="test", min_count=1)) == 30
+    assert not asked
+    with pytest.warns(BundledCorpusWarning):  # the folder holds no such file
+        load_corpus("imdb")
+    assert asked == [("stanfordnlp/imdb", "train")]
+
+
+def test_a_data_folder_that_does_not_exist_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path / "typo"))
+    with pytest.raises(ValueError, match="ATTNSEL_DATA: there is no folder"):
+        load_corpus("imdb")
+
+
+# The Hub
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """A Hub that answers, whose own cache is empty; records what is asked of it."""
+    asked = []
+    file = tmp_path / "hub.parquet"
+
+    def fetch(repository, name, *, repo_type, revision, local_files_only=False):
+        assert repo_type == "dataset" and len(revision) == 40
+        if local_files_only:
+            raise FileNotFoundError("nothing cached")
+        asked.append((repository, name))
+        return str(file)
+
+    def published(texts, classes):
+        write(file, texts, list(range(classes)) * (len(texts) // classes))
+        each = len(texts) // classes
+        for name, source in hub_module.SOURCES.items():
+            small = source | {"per_class": {"train": each, "test": each}}
+            monkeypatch.setitem(hub_module.SOURCES, name, small)
+
+    monkeypatch.setattr(hub_module, "unreachable", lambda _: None)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
+    published.asked = asked
+    return published
+
+
+@pytest.mark.parametrize(
+    ("name", "repository", "folder", "classes"),
+    [
+        ("imdb", "stanfordnlp/imdb", "plain_text", 2),
+        ("yelp", "fancyzhx/yelp_polarity", "plain_text", 2),
+        ("yelp-full", "Yelp/yelp_review_full", "yelp_review_full", 5),
+    ],
+)
+def test_named_corpora_come_from_the_hub(
+    hub, name, repository, folder, classes, tmp_path
+):
+    hub([rf"{t}\n\"so\"" for t in TEXTS], classes)
+    train = load_corpus(name, min_count=1)
+    test = load_corpus(name, split="test", vocab=train.vocab)
+    files = [f"{folder}/{s}-00000-of-00001.parquet" for s in ("train", "test")]
+    assert hub.asked == [(repository, file) for file in files]
+    assert train.labels.tolist() == [*range(classes)] * (30 // classes)
+    assert train.n_classes == test.n_classes == classes
+    assert train.name == name
+    # Yelp's texts have a backslash before line breaks and quotes.
+    assert ("\\" in train.vocab) == (name == "imdb")
+    assert ("\n" in train.texts[0]) == (name != "imdb")
+    assert len(cached(tmp_path)) == 2
+
+
+def test_what_the_hub_gave_is_used_again_without_network(hub, monkeypatch, tmp_path):
+    hub(TEXTS, 2)
+
+    def fetch(*_, local_files_only=False, **__):
+        assert local_files_only, "the network was asked"
+        return str(tmp_path / "hub.parquet")
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
+    monkeypatch.setattr(hub_module, "unreachable", lambda _: "down")
+    assert len(load_corpus("imdb", min_count=1)) == 30
+
+
+@pytest.mark.parametrize(("texts", "labels"), [(TEXTS[:28], 2), (TEXTS, 3)])
+def test_what_the_hub_gave_is_checked(hub, texts, labels, tmp_path):
+    hub(TEXTS, 2)
+    write(tmp_path / "hub.parquet", texts, [i % labels for i in range(len(texts))])
+    with pytest.raises(
+        ValueError, match="not .*/imdb as published.*instead of .15, 15."
+    ):
+        load_corpus("imdb")
+    assert not cached(tmp_path)
+
+
+def test_a_failing_download_is_told(hub, monkeypatch):
+    def fetch(*_, local_files_only=False, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
+    with pytest.warns(BundledCorpusWarning, match="OSError: .*No space left on device"):
+        load_corpus("imdb")
+
+
+def test_any_data_set_of_the_hub(monkeypatch):
+    features = datasets.Features(
+        text=datasets.Value("string"),
+        label=datasets.ClassLabel(names=["World", "Sports", "Business"]),
+    )
+    data = {"text": TEXTS[:6], "label": [2, 0, 2, 0, -1, None]}
+    table = datasets.Dataset.from_dict(data, features=features)
+    asked = []
+
+    def load_dataset(name):
+        asked.append((name, datasets.config.HF_HUB_OFFLINE))
+        return datasets.DatasetDict(train=table)
+
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    with pytest.warns(UserWarning, match=r"2 without label \(rows 4, 5\)"):
+        corpus = load_corpus("fancyzhx/ag_news", min_count=1)
+    # The fixture's Hub cannot be reached: what was fetched before is used.
+    assert asked == [("fancyzhx/ag_news", True)]
+    assert not datasets.config.HF_HUB_OFFLINE
+    # Classes go by the data set's own names and order; those that do not occur are out.
+    assert corpus.classes == ("World", "Business")
+    assert corpus.labels.tolist() == [1, 0, 1, 0]
+    with pytest.raises(ValueError, match=r"expected one of \['train'\], got 'test'"):
+        load_corpus("fancyzhx/ag_news", split="test")
+    monkeypatch.setattr(datasets, "load_dataset", lambda _: 1 / 0)
+    with pytest.raises(ValueError, match="'no/thing', on the Hub neither .no netw"):
+        load_corpus("no/thing")
+
+
+SILENT_HUB = """
+import os, socket, threading, warnings
+server = socket.create_server(("127.0.0.1", 0))
+held = []
+def accept():
+    while True:
+        held.append(server.accept())
+threading.Thread(target=accept, daemon=True).start()
+os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+from attnsel.texts import hub, loading
+hub.HUB_PATIENCE = 1.0
+hub.BUNDLED_REVIEWS = 200
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    corpus = loading.load_corpus("imdb")
+assert held, "the server was never asked"
+[message] = [w for w in caught if w.category is hub.BundledCorpusWarning]
+print(corpus.name, message.filename == __file__, message.message)
+"""
+
+REFUSING_HUB = """
+import os, warnings
+os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"
+from attnsel.texts.loading import load_corpus
+warnings.simplefilter("always")
+print(load_corpus("imdb").name)
+"""
+
+
+def run(script, tmp_path, **environment):
+    path = tmp_path / "script.py"
+    path.write_text(textwrap.dedent(script))
+    inherited = {k: v for k, v in os.environ.items() if k != "HF_HUB_OFFLINE"}
+    (done,) = forks.run(
+        path, [], environment=inherited | {"HF_HOME": str(tmp_path)} | environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@forks.in_forks
+def test_a_hub_that_accepts_and_never_answers(tmp_path):
+    done = run(SILENT_HUB, tmp_path)
+    assert done.stdout.startswith(
+        "bundled True 'imdb' is replaced by generated reviews"
+    )
+    for part in ("stanfordnlp/imdb", "ATTNSEL_DATA", "imdb/train.parquet", "connect"):
+        assert part in done.stdout
+    assert not done.stderr
+
+
+@forks.in_forks
+def test_a_hub_that_refuses(tmp_path):
+    done = run(REFUSING_HUB, tmp_path)
+    assert done.stdout == "bundled\n"
+    assert "BundledCorpusWarning: 'imdb' is replaced" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@forks.in_forks
+@pytest.mark.weekly
+def test_offline_mode_is_honoured(tmp_path):
+    done = run(REFUSING_HUB, tmp_path, HF_HUB_OFFLINE="1")
+    assert done.stdout == "bundled\n"
+    assert "offline mode is enabled" in done.stderr
+
+
+def test_a_name_that_never_resolves(monkeypatch):
+    """Not even a look-up that no timeout reaches holds the caller up."""
+    import huggingface_hub
+
+    monkeypatch.undo()
+    forever = threading.Event()
+    monkeypatch.setattr(
+        huggingface_hub.HfApi, "dataset_info", lambda *_, **__: forever.wait()
+    )
+    monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.1)
+    assert "no answer" in hub_module.unreachable("stanfordnlp/imdb")
+    forever.set()
+
+
+# The bundled reviews
+
+
+def test_bundled_splits_differ_and_share_a_vocabulary():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train = load_corpus("bundled")
+        test = load_corpus("bundled", split="test", vocab=train.vocab)
+    assert len(train) == len(test) == hub_module.BUNDLED_REVIEWS >= 2000
+    assert len(train.vocab) >= 500
+    assert not set(train.texts) & set(test.texts)
+    assert load_corpus("bundled", limit=100).labels.bincount().tolist() == [50, 50]
+
+
+@pytest.mark.parametrize(("name", "classes"), [("imdb", 2), ("yelp-full", 5)])
+def test_without_network_reviews_are_generated_with_a_warning(
+    name, classes, monkeypatch
+):
+    monkeypatch.setattr(hub_module, "BUNDLED_REVIEWS", 300)
+    with pytest.warns(BundledCorpusWarning) as caught:
+        corpus = load_corpus(name)
+    assert (corpus.name, corpus.n_classes) == ("bundled", classes)
+    [warning] = caught
+    assert warning.filename == __file__
+    assert "no network in this test" in str(warning.message)
+
+
+# The cache
+
+
+def test_second_load_comes_from_the_cache(tmp_path, never_read):
+    path = write(tmp_path / "mine.parquet")
+    first = load_corpus(path, min_count=1)
+    never_read()
+    second = load_corpus(path, min_count=1)
+    assert same(first, second)
+    assert second.counts.dtype == np.float32
+    copy = tmp_path / "copy.parquet"
+    copy.write_bytes(path.read_bytes())
+    assert load_corpus(copy, min_count=1).name == "copy"  # content is what counts
+
+
+@pytest.mark.parametrize("kind", ["parts", "texts"])
+def test_a_folder_comes_from_the_cache_until_one_of_its_files_changes(
+    tmp_path, kind, never_read
+):
+    folder = tmp_path / "mine"
+    if kind == "parts":
+        for number in (1, 2):
+            (folder / "train").mkdir(parents=True, exist_ok=True)
+            write(folder / "train" / f"part-{number}.csv", text=TEXTS, label=LABELS)
+        last = folder / "train" / "part-2.csv"
+    else:
+        for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True)):
+            last = folder / str(label) / f"{i}.txt"
+            last.parent.mkdir(parents=True, exist_ok=True)
+            last.write_text(text)
+    first = load_corpus(folder, min_count=1)
+    never_read()
+    assert same(first, load_corpus(folder, min_count=1))
+    last.write_bytes(last.read_bytes() + b"!")
+    with pytest.raises(AssertionError, match="read again"):
+        load_corpus(folder, min_count=1)
+
+
+def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
+    others = {"other": TEXTS[::-1], "verdict": LABELS[::-1]}
+    path = write(tmp_path / "mine.csv", text=TEXTS, label=LABELS, **others)
+    variants = [
+        {},
+        {"min_count": 2},
+        {"max_tokens": 3},
+        {"limit": 10},
+        {"limit": 10, "seed": 1},
+        {"text": "other"},
+        {"label": "verdict"},
+        {"vocab": Vocab(["film"])},
+        {"vocab": Vocab(["film", "bad"])},
+    ]
+    arguments = [{"min_count": 1, **variant} for variant in variants]
+    loaded = [load_corpus(path, **each) for each in arguments]
+    assert len(cached(tmp_path)) == len(variants)
+    for corpus, each in zip(loaded, arguments, strict=True):
+        assert same(corpus, load_corpus(path, **each))
+    write(tmp_path / "mine.csv", text=TEXTS[2:], label=LABELS[2:])
+    assert len(load_corpus(path, min_count=1)) == 28
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, -1, -30])
+def test_a_truncated_cache_file_is_rebuilt(tmp_path, kept):
+    path = write(tmp_path / "mine.csv")
+    first = load_corpus(path, min_count=1)
+    [entry] = cached(tmp_path)
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:kept])
+    assert same(first, load_corpus(path, min_count=1))
+    assert same(first, cache.unpacked(entry.read_bytes())[0])
+
+
+def test_two_damaged_bytes_never_pass_unnoticed(tmp_path):
+    first = load_corpus(write(tmp_path / "mine.csv"), min_count=1)
+    [entry] = cached(tmp_path)
+    whole = entry.read_bytes()
+    rng = random.Random(0)
+    for _ in range(100):
+        damaged = bytearray(whole)
+        for at in rng.sample(range(len(whole)), 2):
+            damaged[at] ^= rng.randrange(1, 256)
+        with pytest.raises(ValueError, match="damaged"):
+            cache.unpacked(bytes(damaged))
+    entry.write_bytes(damaged)
+    assert same(first, load_corpus(tmp_path / "mine.csv", min_count=1))
+    assert entry.read_bytes() == whole
+
+
+class Code:
+    """What runs, when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, (os.environ["RUN"],)
+
+
+def entry_of(arrays):
+    """Return arrays as an entry that its checksum fits."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=True, **arrays)
+    size = buffer.tell().to_bytes(cache.SIZE_BYTES, "big")
+    body = size + pa.compress(buffer.getvalue(), codec="zstd", asbytes=True)
+    return hashlib.sha256(body).digest() + body
+
+
+def test_an_entry_that_holds_code_is_refused_without_running_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUN", str(tmp_path / "run"))
+    first = load_corpus(write(tmp_path / "mine.csv"), min_count=1)
+    [entry] = cached(tmp_path)
+    whole = entry.read_bytes()
+    code = np.array([Code()], object)
+    names = ("times", "ids", "starts", "about", "labels")
+    for evil in (pickle.dumps(Code()), entry_of(dict.fromkeys(names, code))):
+        entry.write_bytes(evil)
+        assert same(first, load_corpus(tmp_path / "mine.csv", min_count=1))
+        assert entry.read_bytes() == whole
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_a_corpus_is_comes_back_from_its_entry():
+    texts = ["a b b", "\ud800 lone", "c"]
+    for labels in ([0, 2**70, 0], None, ["x", "y", None]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            corpus = Corpus.from_texts(texts, labels, min_count=1, name="odd")
+        again, notes = cache.unpacked(cache.packed(corpus, ["a note"]))
+        assert notes == ["a note"] and again.name == "odd"
+        assert again.vocab == corpus.vocab and again.classes == corpus.classes
+        assert again.texts == corpus.texts and again.left_out == corpus.left_out
+        assert (again.counts != corpus.counts).nnz == 0
+        if labels is None:
+            assert again.labels is None
+        else:
+            assert again.labels.equal(corpus.labels)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch, error):
+    path = write(tmp_path / "mine.csv")
+    write_bytes = Path.write_bytes
+
+    def interrupted(file, content):
+        # A rename stays on the disk.
+        assert file.parents[1] == tmp_path / "cache"
+        write_bytes(file, content[:500])
+        raise error("stopped")
+
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    if error is OSError:
+        with pytest.warns(UserWarning, match="not cached in .*OSError: stopped"):
+            load_corpus(path, min_count=1)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            load_corpus(path, min_count=1)
+    assert not cached(tmp_path)
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    assert len(load_corpus(path, min_count=1)) == 30
+    assert [entry.suffix for entry in cached(tmp_path)] == [".corpus"]
+
+
+def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "file" / "cache"))
+    path = write(tmp_path / "mine.parquet")
+    with pytest.warns(UserWarning, match="not cached in") as caught:
+        first = load_corpus(path, min_count=1)
+        second = load_corpus(path, min_count=1)
+    assert len(caught) == 1
+    assert same(first, second)
+
+
+TWO_AT_ONCE = """
+import sys
+from pathlib import Path
+from support.caching import forever, same
+cached, corpus = forever()
+folder, path = map(Path, sys.argv[1:])
+for round in range(15):
+    assert same(cached(path), corpus)
+    for entry in folder.glob("*.corpus"):
+        entry.unlink(missing_ok=True)
+print(len(corpus))
+"""
+
+
+@pytest.mark.weekly  # four processes do so in test_faults
+def test_two_processes_at_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(TWO_AT_ONCE)
+    path = write(tmp_path / "mine.csv")
+    paths = [str(Path(loading.__file__).parents[2]), str(Path(__file__).parents[1])]
+    command = [sys.executable, "-W", "error", str(script)]
+    pair = [
+        subprocess.Popen(
+            [*command, str(tmp_path / "cache"), str(path)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            stdout=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    outputs = [process.communicate(timeout=120)[0].strip() for process in pair]
+    assert outputs == [b"200"] * 2
+    assert [process.returncode for process in pair] == [0, 0]
+    assert not [file for file in cached(tmp_path) if file.suffix != ".corpus"]
+
+
+# Real reviews, where they are
+
+
+@pytest.mark.skipif(not REAL, reason="ATTNSEL_DATA names no folder of real reviews")
+@pytest.mark.weekly  # the chapters load them at each push
+def test_real_reviews(monkeypatch):
+    monkeypatch.setenv("ATTNSEL_DATA", str(REAL))
+    train = load_corpus("imdb")
+    assert len(train) == 25_000
+    assert train.labels.bincount().tolist() == [12_500, 12_500]
+    assert 10_000 < len(train.vocab) < 20_000
+    totals = train.counts.sum(axis=0)
+    assert (np.diff(totals) <= 0).all() and totals.min() >= 20
+    # Neither punctuation nor words of one letter are lost.
+    joined = "\n".join(train.texts)
+    assert "<br" not in joined
+    for sign in '.,!?()"-:;*/$&':
+        assert totals[train.vocab.index(sign)] == joined.count(sign)
+    for word in ("i", "a", "don't", "it's", "10", "brilliant", "awful"):
+        assert word in train.vocab
+    words = train.words(12_345)
+    assert "".join(piece for piece, _ in words) == train.texts[12_345]
+    test = load_corpus("imdb", split="test", vocab=train.vocab, limit=1000)
+    assert test.vocab == train.vocab
+    assert test.labels.bincount().tolist() == [500, 500]
+    yelp = load_corpus("yelp")
+    assert yelp.labels.bincount().tolist() == [750 + 435, 1111 + 2188]
+    assert load_corpus("yelp-full").n_classes == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cyrillic.csv", "text,label\nхороший фильм,1\n".encode("cp1251")),
+        ("ragged.csv", b'text,label\n"good",1\n"bad",0,3,4\n'),
+        ("empty.csv", b""),
+        ("junk.csv", bytes(range(256)) * 9),
+        ("junk.json", bytes(range(256)) * 9),
+        ("junk.arrow", bytes(range(256)) * 9),
+        ("cut.json", b'[{"text": "good", "label": 1}, {"te'),
+        ("cut.jsonl", b'{"text": "good", "label": 1}\n{"te'),
+        ("words.json", b"a good film"),
+        ("cut.csv.gz", gzip.compress(b"text,label\na,1\n", mtime=0)[:-9]),
+        ("plain.csv.zip", b"text,label\na,1\n"),
+        ("cut.parquet", b"PAR1 and then nothing of a table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"{name} cannot be read as a table"):
+        load_corpus(path, min_count=1)
+
+
+@pytest.mark.parametrize("split", ["test", "validation"])
+def test_a_split_of_json_comes_from_an_entry_of_its_own(tmp_path, split):
+    parts = {"train": ["good film", "bad film"], split: ["good end", "bad end"]}
+    tables = {
+        name: [{"text": text, "label": text[:3]} for text in texts]
+        for name, texts in parts.items()
+    }
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(tables), "utf-8")
+    for name in (*parts, *parts):  # the second time from the cache
+        corpus = load_corpus(path, name, min_count=1)
+        assert list(corpus.texts) == parts[name]
+    assert len(cached(tmp_path)) == 2
+
+
+def test_the_names_of_files_are_read_and_so_in_the_key(tmp_path):
+    for folder, classes in (("one", ("neg", "pos")), ("two", ("a", "b"))):
+        for name, text in zip(classes, ("bad film", "good film"), strict=True):
+            path = tmp_path / folder / name / "1.txt"
+            path.parent.mkdir(parents=True)
+            path.write_text(text, "utf-8")
+        corpus = load_corpus(tmp_path / folder, min_count=1)
+        assert corpus.classes == classes
+    assert len(cached(tmp_path)) == 2
+
+
+def test_a_table_is_read_by_its_ending_which_is_in_the_key(tmp_path):
+    rows = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
+    texts = {".tsv": ("good", "bad"), ".csv": ("poor", "fine")}
+    for ending in (*texts, *texts):
+        path = tmp_path / f"mine{ending}"
+        path.write_text(rows, "utf-8")
+        assert load_corpus(path, min_count=1).texts == texts[ending]
+
+
+def test_a_vocabulary_of_other_classes_has_its_own_entry(tmp_path):
+    path = write(tmp_path / "mine.csv", text=["a good one", "a bad one"], label=[1, 2])
+    for classes in ((0, 1, 2), (2, 1)):
+        corpus = load_corpus(path, vocab=Vocab(["good", "bad"], classes))
+        assert corpus.classes == classes
+        assert [corpus.classes[k] for k in corpus.targets] == [1, 2]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 30])
+def test_a_sample_has_as_many_rows_as_asked_for(tmp_path, limit):
+    path = write(tmp_path / "mine.csv")
+    assert len(load_corpus(path, limit=limit, vocab=Vocab(["film"], (0, 1)))) == limit
+    for wrong in (0, 31):
+        with pytest.raises(ValueError, match=f"^limit: .* from 1 to 30, got {wrong}$"):
+            load_corpus(path, limit=wrong)

@@ -1,0 +1,40 @@
+"""Labels dealt by luck give a find as rarely as a report promises, end to end."""
+
+from __future__ import annotations
+
+import pytest
+
+from sweeps.own_texts import run_promise
+
+# Without real reviews the generated ones do.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::attnsel.texts.hub.BundledCorpusWarning"
+)
+DRAWS = 40
+MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
+
+
+@pytest.mark.parametrize("balance", run_promise.BALANCES)
+@pytest.mark.parametrize("kind", ["once", "twice", "near copies", "by author"])
+@pytest.mark.weekly
+def test_labels_dealt_by_luck_give_few_finds(kind, balance):
+    groups = "author" if kind == "by author" else None
+    shares = run_promise.BALANCES[balance]
+    tables = (run_promise.file_of(kind, shares, seed) for seed in range(DRAWS))
+    found = [run_promise.has_finds(table, groups) for table in tables]
+    for where in ("tokens", "pairs", "list"):
+        assert sum(one[where] for one in found) <= MOST
+
+
+def test_the_files_are_what_they_are_called():
+    shares = run_promise.BALANCES["even"]
+    once = run_promise.file_of("once", shares, 0)
+    for kind in ("twice", "near copies"):
+        again = run_promise.file_of(kind, shares, 0)
+        assert again["label"].tolist() == once["label"].tolist() * 2
+        assert again["text"].nunique() == {"twice": 150, "near copies": 300}[kind]
+    signed = run_promise.file_of("by author", shares, 0)
+    assert (signed.groupby("author")["label"].nunique() == 1).all()
+    assert (
+        run_promise.file_of("once", shares, 1)["text"].tolist() != once["text"].tolist()
+    )

@@ -1,0 +1,284 @@
+"""Each line that a refusal prints is typed, and does what it says."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import zipfile
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import attnsel
+from attnsel.texts.columns import Columns
+from attnsel.texts.loading import load_corpus
+from attnsel_report.command import in_shell, main
+from attnsel_report.readers.lines import read_lines
+
+pytestmark = pytest.mark.usefixtures("alone")
+TEXTS = [f"a {w} film, number {i}" for i in range(40) for w in ("bad", "good")]
+TABLE = pd.DataFrame({"text": TEXTS, "label": ["neg", "pos"] * 40})
+
+
+def pickled(path):
+    TABLE.to_pickle(path / "mine.pkl")
+    return path / "mine.pkl"
+
+
+def database(path):
+    with closing(sqlite3.connect(path / "mine.sqlite")) as opened:
+        TABLE.to_sql("films", opened, index=False)
+    return path / "mine.sqlite"
+
+
+def archive(path):
+    TABLE.to_csv(path / "train.csv", index=False)
+    with tarfile.open(path / "mine.tar", "w") as opened:
+        opened.add(path / "train.csv", "train.csv")
+    return path / "mine.tar"
+
+
+def ragged(path):
+    text = TABLE.to_csv(index=False) + "a text, with a comma, in it,neg\n"
+    (path / "mine.csv").write_text(text)
+    return path / "mine.csv"
+
+
+def separated(path):
+    text = TABLE.to_csv(index=False, sep=";") + "a text; of three; fields\n"
+    (path / "mine.csv").write_text(f"{text}café;;pos\n", encoding="cp1252")
+    return path / "mine.csv"
+
+
+def unclosed(path):
+    rows = [f"{t.replace(',', '')},{n}" for t, n in TABLE.itertuples(index=False)]
+    rows[5] = f'"{rows[5]}'
+    (path / "mine.csv").write_text("\n".join(["text,label", *rows]))
+    return path / "mine.csv"
+
+
+def escaped(path):
+    quoting = TABLE.assign(text=[t.replace("film", '"film"') for t in TEXTS])
+    written = quoting.to_csv(index=False, doublequote=False, escapechar="\\")
+    (path / "mine.csv").write_text(written)
+    return path / "mine.csv"
+
+
+def several(path):
+    with zipfile.ZipFile(path / "mine.zip", "w") as opened:
+        for split in ("train", "test"):
+            opened.writestr(f"{split}.csv", TABLE.to_csv(index=False))
+    return path / "mine.zip"
+
+
+def unread(ending, reader):
+    """Return a file whose reader needs a library, which the test stands in for."""
+
+    def made(path, monkeypatch):
+        monkeypatch.setattr(pd, reader, lambda *_, **__: TABLE)
+        (path / f"mine{ending}").write_bytes(b"x")
+        return path / f"mine{ending}"
+
+    return made
+
+
+def html(path, monkeypatch):
+    monkeypatch.setattr(pd, "read_html", lambda _: [TABLE])
+    (path / "mine.html").write_bytes(b"<table></table>")
+    return path / "mine.html"
+
+
+def cyrillic(path):
+    text = TABLE.to_csv(index=False).replace("film, number", "фильм номер")
+    (path / "mine.csv").write_bytes(text.encode("cp1251"))
+    return path / "mine.csv"
+
+
+REFUSED = {
+    "a pickle": pickled,
+    "a database": database,
+    "an archive": archive,
+    "several files": several,
+    "a row too long": ragged,
+    "a row too long, in Excel's CSV": separated,
+    "a quote that is not closed": unclosed,
+    "quotes after backslashes": escaped,
+    "letters that are not UTF-8": cyrillic,
+    "HDF": unread(".h5", "read_hdf"),
+    "SPSS": unread(".sav", "read_spss"),
+    "SAS": unread(".sas7bdat", "read_sas"),
+    "a page": html,
+}
+
+
+def refused(call, *arguments):
+    """Return the message, the line in it and what it says to name."""
+    with pytest.raises((ValueError, SystemExit)) as caught:
+        call(*arguments)
+    message = str(caught.value)
+    (line,) = re.findall("`(.*?)`", message)
+    (target,) = re.findall(r"then name '(.*?)'", message)
+    return line, target
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_the_line_of_a_refusal_works(tmp_path, monkeypatch, what):
+    make = REFUSED[what]
+    given = [tmp_path, monkeypatch][: make.__code__.co_argcount]
+    path = make(*given)
+    for call in (load_corpus, attnsel.report):
+        line, target = refused(call, path)
+        exec(line, {})
+        assert len(load_corpus(target, min_count=1)) == 80
+    typed, target = refused(main, ["report", str(path)])
+    assert typed == f'python -c "{line}"'
+
+
+@pytest.mark.parametrize(
+    "make",
+    [pickled, database, archive, several, separated, unclosed, escaped, cyrillic],
+)
+def test_the_line_works_in_a_shell(tmp_path, make):
+    typed, target = refused(main, ["report", str(make(tmp_path))])
+    typed = typed.replace("python", sys.executable, 1)
+    subprocess.run(typed, shell=True, check=True, timeout=120)
+    assert len(load_corpus(target, min_count=1)) == 80
+
+
+def test_a_part_is_held_out_by_the_line_of_a_refusal():
+    with pytest.raises(ValueError, match="split: .* is one table") as caught:
+        load_corpus(TABLE, "test")
+    (line,) = re.findall("`(.*?)`", str(caught.value))
+    names = {"table": TABLE}
+    exec(line, names)
+    assert len(load_corpus(names["test"], min_count=1)) == 16
+    assert len(load_corpus(names["train"], min_count=1)) == 64
+
+
+def test_options_are_told_as_the_shell_has_them(tmp_path):
+    TABLE.rename(columns={"text": "body"}).to_csv(tmp_path / "m.csv", index=False)
+    with pytest.raises(SystemExit, match="name yours by --text and --label"):
+        main(["report", str(tmp_path / "m.csv")])
+    told = in_shell("say groups='user' or min_count=3; `import x`")
+    assert told == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
+    told = in_shell("""say `import x; x.read("it's.pkl").to_csv('mine.csv')`""")
+    _, _, line = shlex.split(told.removeprefix("say `").removesuffix("`"))
+    assert line == """import x; x.read("it's.pkl").to_csv('mine.csv')"""
+
+
+def test_columns_are_named_by_their_places(tmp_path, capsys):
+    rows = TABLE.assign(id=range(80))[["id", "label", "text"]]
+    path = tmp_path / "mine.csv"
+    rows.to_csv(path, index=False, header=False)
+    with pytest.raises(KeyError, match="say their places, from 0"):
+        load_corpus(path)
+    rows.columns = range(3)
+    for source in (path, rows):
+        assert len(load_corpus(source, text=2, label=1, min_count=1)) == 80
+        assert attnsel.report(source, text=2, label=1).train.classes == ("neg", "pos")
+    main(["report", str(path), "--text", "2", "--label", "1", "--output", "-", "-q"])
+    assert "“neg”" in capsys.readouterr().out
+    rows[[1, 2]].to_csv(path, index=False, header=False)
+    for source in (path, rows[[1, 2]].set_axis([0, 1], axis=1)):
+        with pytest.raises(KeyError, match="expected one column 5, got 0, 1; name"):
+            load_corpus(source, text=5, label=0)
+    assert load_corpus(path, text=1, label=0, min_count=1).texts[0] == TEXTS[0]
+
+
+def test_tables_in_markdown_and_lists_of_one_label_are_read(tmp_path):
+    rows = "".join(f"| {t} | {n} |\n" for t, n in TABLE.itertuples(index=False))
+    (tmp_path / "mine.md").write_text(f"| text | label |\n|:---|---|\n{rows}")
+    for source in (tmp_path / "mine.md", TABLE.assign(label=[["a"], ["b"]] * 40)):
+        corpus = load_corpus(source, min_count=1)
+        assert len(corpus) == 80 and corpus.n_classes == 2
+
+
+def test_plain_text_is_told_of(tmp_path):
+    path = tmp_path / "mine.txt"
+    lines = "A film, as they say, of note.\nBad.\nNot, I think, so good, or so.\n"
+    for text in (lines, "A film.\nA bad one\n"):
+        path.write_text(text)
+        for call in (load_corpus, attnsel.report, lambda p: main(["report", str(p)])):
+            with pytest.raises(
+                (ValueError, SystemExit), match="is plain text: .*A film"
+            ):
+                call(path)
+    path.write_text("review\na film\n")
+    with pytest.raises(KeyError, match="expected one column 'text', got review"):
+        load_corpus(path, label=None)
+
+
+def test_what_a_fact_says_to_type_works():
+    table = TABLE.assign(user=[f"u {(i // 2 + i) % 20}" for i in range(80)])
+    told = " ".join(fact.meaning for fact in attnsel.report(table).facts)
+    ((argument, typed),) = re.findall(r"say groups='(\w+)' \(--groups (\w+)\)", told)
+    assert argument == typed == "user"
+    assert attnsel.report(table, groups=argument).grouped == "user"
+
+
+def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
+    TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
+    for groups, there in {"film": "user", "label": "user"}.items():
+        told = f"column '{groups}' beside .*, got {there}; name yours by --groups$"
+        with pytest.raises(SystemExit, match=told):
+            main(["report", str(tmp_path / "mine.csv"), "--groups", groups])
+    with pytest.raises(KeyError, match="got no other; name yours by groups="):
+        attnsel.report(TABLE, groups="user")
+
+
+def test_two_columns_of_texts_are_joined():
+    table = TABLE.assign(claim=[f"claim {i}" for i in range(80)])
+    table.loc[3, "claim"] = None
+    corpus = load_corpus(table, text=["text", "claim"], min_count=1)
+    assert corpus.texts[:2] == (f"{TEXTS[0]}\nclaim 0", f"{TEXTS[1]}\nclaim 1")
+    assert corpus.texts[3].strip() == TEXTS[3]
+    with pytest.raises(KeyError, match="expected one column 'premise'"):
+        load_corpus(table, text=["premise", "claim"])
+
+
+def test_the_name_of_a_splitter_is_looked_up(tmp_path):
+    path = tmp_path / "mine.csv"
+    TABLE.to_csv(path, index=False)
+    for name in ("nothing.lcut", "re.nothing", "alone"):
+        with pytest.raises(SystemExit, match=f"there is no function '{name}'"):
+            main(["report", str(path), "--tokenize", name])
+
+
+def test_a_limit_that_is_none_is_refused():
+    for limit in (0, -1):
+        with pytest.raises(ValueError, match="limit: expected an integer from 1"):
+            attnsel.report(TABLE, limit=limit)
+
+
+def test_a_corpus_needs_its_texts():
+    corpus = load_corpus(TABLE, min_count=1)
+    bare = attnsel.Corpus(corpus.counts, corpus.labels, corpus.vocab)
+    with pytest.raises(ValueError, match="holds counts without texts"):
+        attnsel.report(bare)
+    with pytest.raises(ValueError, match="groups: expected a column or 80 names"):
+        attnsel.report(corpus, groups=np.arange(3))
+
+
+def test_an_open_file_is_known_by_its_name():
+    file = io.BytesIO(b"%PDF-1.7")
+    file.name = "mine.pdf"
+    with pytest.raises(ValueError, match="^mine.pdf holds no table"):
+        load_corpus(file)
+
+
+@pytest.mark.parametrize("tagged", [9, 10])
+def test_a_file_of_tags_has_them_in_more_than_nine_of_ten_lines(tagged):
+    lines = ["film O"] * tagged + ["a film that is good"] * (tagged == 9)
+    text = "\n".join(lines) + "\n\nthe O\n" * (tagged == 10)
+    if tagged == 9:
+        assert read_lines("\n" + text, Columns("text", "label")) is None
+    else:
+        with pytest.raises(ValueError, match="a token and its tag a line"):
+            read_lines(text, Columns("text", "label"))

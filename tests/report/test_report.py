@@ -1,0 +1,437 @@
+"""The report: what is planted is told, whatever stands in a text, at any size."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import Counter
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import attnsel
+from attnsel import Corpus, Vocab
+from attnsel.texts.reviews import generate_reviews
+from attnsel_report.command import main
+from attnsel_report.examples import find_example, first_tokens, without
+from attnsel_report.figures import attention_figure
+from attnsel_report.pairs import neighbours, pair_q, pairs_by_class
+from attnsel_report.quality import (
+    most_misread,
+    read,
+    read_without,
+    share_of,
+    trained,
+)
+from attnsel_report.sequences import in_order
+from attnsel_report.splits import Sample, held_out, train_and_test
+
+# The report that most tests look at is made once, in one process.
+pytestmark = pytest.mark.xdist_group("report")
+EVIL = "<script>alert('x')</script> & \"quoted\""
+
+
+def planted(n=400, seed=0):
+    """Reviews with a tag, a pair that tells only together, copies and bad rows."""
+    texts, labels = generate_reviews(n)
+    random = np.random.default_rng(seed)
+    rows = []
+    for text, positive in zip(texts, labels, strict=True):
+        first, second = random.integers(2, size=2)
+        if positive and random.random() < 0.8:
+            second = first
+        pair = f"{('blue', 'red')[first]} {('chair', 'table')[second]}"
+        tag = f" zzz {EVIL}" if not positive and random.random() < 0.4 else ""
+        rows.append((f"{text} {pair}{tag}", ("no", "yes")[positive]))
+    rows += [rows[0], ("", "yes"), (rows[1][0], "No")]
+    return pd.DataFrame(rows, columns=["body", "verdict"])
+
+
+@pytest.fixture(scope="module")
+def told():
+    return attnsel.report(planted(), text="body", label="verdict")
+
+
+def fact(report, name):
+    (found,) = [fact for fact in report.facts if fact.name.startswith(name)]
+    return found
+
+
+def test_planted_leaks_lead_the_tables(told):
+    finds = told.found(told.tokens)
+    leaning = finds[finds["class"] == "no"]["token"]
+    assert {"zzz", "script", "alert"} <= set(leaning)
+    row = told.tokens.set_index("token").loc["zzz"]
+    assert row["lean"] > row["shrunken"] > 0.5
+    assert row["held-out"] > 0.5
+    pairs = told.found(told.pairs)
+    alike = set(pairs[pairs["class"] == "yes"]["token"])
+    assert {"blue chair", "red table"} & alike
+    # Each of their words is as frequent in both classes.
+    q = told.tokens.set_index("token")["q"]
+    assert q[["blue", "red", "chair", "table"]].min() > told.rate
+
+
+def test_facts_tell_what_is_amiss(told):
+    assert "1 without text" in fact(told, "Left out").value
+    assert fact(told, "Labels that differ").value == "No and no"
+    assert fact(told, "Texts written twice").value.startswith("2 rows repeat")
+    assert "1 of them with" in fact(told, "Texts written twice").value
+    assert "stands there 2 times" in fact(told, "Texts written twice").value
+    assert fact(told, "Near copies").value.startswith("0 texts")
+    assert (len(told.train), len(told.test)) == (320, 80)
+
+
+def test_the_page_escapes_texts_and_needs_no_network(told):
+    page = told.html()
+    ours = page.count("<script>") + page.count('<script type="application/json">')
+    assert page.count("<script") == page.count("</script") == ours == 4
+    assert "&lt;" in page
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", page)
+    assert "url(" not in page.replace("url(#", "")
+    for heading in (
+        "The data",
+        "Pairs of",
+        "Without a token",
+        "Is the model any good",
+        "Pushed to",
+    ):
+        assert heading in page
+    assert told._repr_html_().startswith("<iframe title=")
+    assert page == told.html()
+
+
+def test_examples_show_the_token_in_its_place(told):
+    for place in told.examples["zzz"]:
+        assert place.token == "zzz"
+        assert place.after.startswith(" <script>")
+    assert {place.token for place in told.examples["blue chair"]} == {"blue chair"}
+
+
+def test_numbers_of_the_page_are_those_of_the_model(told):
+    labels = told.test.targets.numpy()
+    right = read(told.model, told.test) == labels
+    assert told.accuracy["attention"].value == pytest.approx(right.mean())
+    assert told.diagnosis.accuracy == pytest.approx(right.mean())
+    common = np.bincount(told.train.targets).argmax()
+    share = told.accuracy["always the most frequent class"]
+    assert share.value == pytest.approx((labels == common).mean())
+    assert share.low < share.value < share.high
+    assert all(text.label != text.read for text in told.misread)
+    chances = [text.probability for text in told.misread]
+    assert chances == sorted(chances)
+    assert len(told.masked) == 10
+    first = told.masked.iloc[0]
+    token = told.train.vocab.index(first["token"])
+    known, _ = first_tokens(told.train, len(told.model.vocab))
+    again = read_without(known, told.test, token, told.steps) == labels
+    assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
+    # A table of a text right both times, right then wrong, and so on, half a text more.
+    cells = 0.5 + np.array(
+        [[(right == a) & (again == b) for a in (0, 1)] for b in (0, 1)]
+    ).sum(-1)
+    share = cells / cells.sum()
+    spread = share[0, 1] + share[1, 0] - (share[0, 1] - share[1, 0]) ** 2
+    width = 196 * (spread / cells.sum()) ** 0.5
+    assert first["plus or minus"] == pytest.approx(width)
+
+
+def logits_of(model, corpus):
+    """Return a logit for each class in the first text of a corpus."""
+    logits = model(corpus).detach().double()[0]
+    return logits if logits.ndim else torch.stack([0 * logits, logits])
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_misread_texts_say_which_words_pushed(K):
+    texts, _ = generate_reviews(150)
+    labels = np.random.default_rng(0).permutation(np.arange(150) % K)
+    corpus = Corpus.from_texts(texts, labels, min_count=2)
+    model, test = trained(corpus[:100], 20), corpus[100:]
+    flipped = 0
+    for text in most_misread(test, model):
+        one = test[[text.row]]
+        label, read_as = map(corpus.classes.index, map(int, (text.label, text.read)))
+
+        def gap(counted, one=read_as, other=label):
+            logits = logits_of(model, counted)
+            return float(logits[one] - logits[other])
+
+        assert gap(one) > 0
+        pushes = [push for _, push in text.strongest]
+        assert pushes == sorted(pushes, reverse=True)
+        assert min(pushes) > 0
+        for word, push in text.strongest:
+            left, _ = without(one, corpus.vocab.index(word))
+            assert push == pytest.approx(gap(one) - gap(left), abs=1e-4)
+        first = corpus.vocab.index(text.strongest[0][0])
+        at = [i for i, (_, token) in enumerate(text.words) if token == first]
+        assert text.pushes[at].tolist() == pytest.approx([pushes[0]] * len(at))
+        left = one
+        for word in text.enough:
+            assert gap(left) > 0
+            left, _ = without(left, corpus.vocab.index(word))
+        if text.enough:
+            assert gap(left) < 0
+            flipped += 1
+    assert flipped
+
+
+@pytest.mark.parametrize(
+    ("n", "shares"),
+    [
+        (50, (1, 1)),
+        (150, (90, 8, 2)),
+        (360, (1,) * 60),
+        pytest.param(1200, (1,) * 200, marks=pytest.mark.weekly),
+    ],
+)
+def test_any_size_and_balance_has_a_report(n, shares):
+    texts, _ = generate_reviews(n)
+    ends = np.cumsum(shares) / np.sum(shares) * n
+    labels = [f"c{k}" for k in np.searchsorted(ends, np.arange(n) + 0.5)]
+    labels = np.random.default_rng(0).permutation(labels)
+    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert told.train.n_classes == len(shares)
+    assert len(told.test) > 0
+    assert f"{n:,}" in told.html()
+    assert "Report(" in repr(told)
+
+
+def test_a_class_a_row_and_a_rate_out_of_range_are_told():
+    texts, _ = generate_reviews(60)
+    table = pd.DataFrame({"text": texts, "label": [f"id{i}" for i in range(60)]})
+    told = attnsel.report(table)
+    assert fact(told, "Nearly a class a row").amiss
+    assert told.model is None
+    assert "Nearly a class a row" in told.html()
+    for rate in (0, 0.991, 1):
+        with pytest.raises(ValueError, match="rate: expected .* above 0 to 0.99"):
+            attnsel.report(table, rate=rate)
+    for rate in (1e-9, 0.99):
+        attnsel.report(table, rate=rate)
+
+
+@pytest.mark.weekly
+def test_a_text_of_two_million_tokens():
+    texts, labels = generate_reviews(60)
+    texts[0] = "endless " * 2_000_000
+    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert len(told.html()) < 2_000_000
+
+
+def test_pairs_are_those_that_stand_side_by_side():
+    texts = ["a b c", "a c b", "b a b a", "c"] * 3
+    corpus = Corpus.from_texts(texts, [0, 1] * 6, min_count=1)
+    pairs = neighbours(corpus, in_order(corpus))
+    names = pairs.names(corpus.vocab)
+    expected = {"a b": [2, 0]}
+    held = {name: pairs.holds[:, [i]].sum() for i, name in enumerate(names)}
+    assert held == {"a b": 6}
+    assert pairs_by_class(pairs, corpus).tolist() == [[6, 0]]
+    again = neighbours(corpus[:4], in_order(corpus[:4]), pairs.ids)
+    assert pairs_by_class(again, corpus[:4]).tolist() == list(expected.values())
+
+
+def test_pairs_are_counted_once_a_text_and_never_across_two():
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(list("abcde"), 6)) for _ in range(60)]
+    corpus = Corpus.from_texts(texts, [0, 1] * 30, max_tokens=4, min_count=1)
+    held = Counter()
+    for text in texts:
+        tokens = text.split()
+        of_text = {f"{left} {right}" for left, right in pairwise(tokens)}
+        held.update(of_text)
+    known = set(corpus.vocab)
+    wanted = {k: n for k, n in held.items() if n >= 5 and set(k.split()) <= known}
+    pairs = neighbours(corpus, in_order(corpus))
+    found = dict(zip(pairs.names(corpus.vocab), pairs.holds.sum(axis=0), strict=True))
+    assert found == wanted
+    assert set(pairs.holds.data) == {1}
+    assert (np.diff(pairs.ids @ [4, 1]) > 0).all()
+
+
+def test_pairs_are_of_the_tokens_that_the_vocabulary_splits_into():
+    texts = ["ab", "ba"] * 5
+    corpus = Corpus.from_texts(texts, [0, 1] * 5, min_count=1, tokenize=list)
+    names = neighbours(corpus, in_order(corpus)).names(corpus.vocab)
+    assert sorted(names) == ["a b", "b a"]
+
+
+def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
+    texts = ["a b c"] * 6 + ["a b"] * 3 + ["b c d"] * 5
+    corpus = Corpus.from_texts(texts, [0, 1] * 7, min_count=1)
+    module = importlib.import_module("attnsel_report.pairs")
+    monkeypatch.setattr(module, "MOST_TESTS", 4)  # of two classes
+    pairs = neighbours(corpus, in_order(corpus))
+    assert sorted(pairs.names(corpus.vocab)) == ["a b", "b c"]
+
+
+def test_a_pair_is_no_find_because_of_its_token():
+    random = np.random.default_rng(0)
+    labels = np.arange(600) % 2
+    # "bad" tells the label, and "bad day" no more than that.
+    words = np.where(labels == 0, "bad", "good")
+    texts = [f"{word} {random.choice(['day', 'night'])} ." for word in words]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    pairs = neighbours(corpus, in_order(corpus))
+    q = pair_q(pairs, corpus)
+    assert len(q) >= 4
+    assert q.min() > 0.05
+
+
+def test_a_fifth_of_each_class_is_held_out_in_whole_groups():
+    texts = [f"t{i} word" for i in range(101)]
+    labels = ["a"] * 60 + ["b"] * 40 + ["c"]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    sizes = [1] * 20 + [2] * 10 + [20] + [1] * 40 + [1]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    sample = Sample(corpus, groups, np.arange(101))
+    is_test = held_out(sample, seed=0)
+    assert not set(groups[is_test]) & set(groups[~is_test])
+    assert np.bincount(corpus.targets[is_test], minlength=3).tolist() in (
+        [12, 8, 0],
+        [11, 8, 0],
+    )
+    assert not is_test[groups == 30].any()  # larger than a fifth
+    assert (held_out(sample, seed=1) != is_test).any()
+
+
+def test_half_of_the_rows_are_one_sentence():
+    texts, labels = generate_reviews(400)
+    rows = [*zip(texts, labels, strict=True), *[("the same sentence", 1)] * 400]
+    told = attnsel.report(pd.DataFrame(rows, columns=["text", "label"]))
+    assert len(told.test) == 80
+    assert len(told.train) == 321
+    repeated = fact(told, "Texts written twice").value
+    assert repeated.startswith("399 rows repeat")
+    assert "“the same sentence” stands there 400 times" in repeated
+
+
+@pytest.mark.filterwarnings("ignore:the corpus is small")
+def test_a_corpus_and_one_held_out_share_their_tokens():
+    texts, labels = generate_reviews(100)
+    table = pd.DataFrame({"text": [*texts, texts[0]], "label": [*labels, labels[0]]})
+    train, test = train_and_test(table, text="text", label="label", limit=None)
+    assert (len(train) + len(test), train.vocab) == (101, test.vocab)
+    assert not set(train.texts) & set(test.texts)
+    both = {"train": table[:60], "test": table[60:100]}
+    train, test = train_and_test(both, text="text", label="label", limit=30)
+    assert (len(train), len(test), train.vocab) == (30, 30, test.vocab)
+
+
+def test_masking_takes_one_token_from_all_texts():
+    vocab = Vocab(["a", "b"])
+    corpus = Corpus.from_tokens([[0], [0, 1], [1, 1]], [0, 1, 0], vocab)
+    left, rows = without(corpus, 0)
+    assert rows.tolist() == [1, 2]
+    assert left.counts.toarray().tolist() == [[0, 1], [0, 2]]
+    assert left.targets.tolist() == [1, 0]
+
+
+def test_an_example_is_the_first_place_of_its_tokens():
+    corpus = Corpus.from_texts(["Well, NOT so not good!"] * 2, ["a", "b"], min_count=1)
+    ids = [corpus.vocab.index(word) for word in ("not", "good")]
+    assert find_example(corpus, 0, ids) == ("Well, NOT so ", "not good", "!")
+    assert find_example(corpus, 0, ids[:1]).token == "NOT"
+    assert find_example(corpus, 0, ids[::-1]) is None
+
+
+def test_an_example_has_a_few_words_on_either_side():
+    words = " ".join("abcdefghijklmnopqrstuvwxy")
+    corpus = Corpus.from_texts([words] * 2, ["a", "b"], min_count=1)
+    place = find_example(corpus, 0, [corpus.vocab.index("m")])
+    assert place == ("d e f g h i j k l ", "m", " n o p q r s t u v")
+
+
+def test_texts_of_a_test_split_that_were_seen_are_left_out_and_told():
+    texts, labels = generate_reviews(60)
+    train = pd.DataFrame({"text": texts[:40], "label": labels[:40]})
+    test = pd.DataFrame({"text": texts[30:], "label": labels[30:]})
+    told = attnsel.report({"train": train, "test": test})
+    assert fact(told, "Held-out texts that were seen").value == "10"
+    assert (len(told.train), len(told.test)) == (40, 20)
+
+
+def test_shares_have_wilsons_interval():
+    share = share_of(np.arange(10) < 9)
+    assert share.value == 0.9
+    assert (share.low, share.high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+
+
+def test_the_shell_writes_the_page(tmp_path, capsys):
+    path, page = tmp_path / "mine.csv", tmp_path / "page.html"
+    planted(100).to_csv(path, index=False)
+    given = ["report", str(path), "--text", "body", "--label", "verdict"]
+    main([*given, "--output", str(page)])
+    assert str(page) in capsys.readouterr().out
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    told = "expected one column 'nothing'.*name yours by --text and --label"
+    with pytest.raises(SystemExit, match=told):
+        main(["report", str(path), "--text", "nothing"])
+
+
+def drawn_figure(classes):
+    """The figure of sequences in which token 0 leans to the last class."""
+    K = len(classes)
+    sequences = [[0] if i % K == K - 1 else [0, 1 + i % 3] for i in range(60)]
+    sequences += [[0, 1, 2, 3]] * 20
+    labels = [i % K for i in range(60)] + [0] * 20
+    vocab = Vocab([f"t{i}" for i in range(4)], classes)
+    corpus = Corpus.from_tokens(sequences, [classes[k] for k in labels], vocab)
+    score = torch.arange(4.0)
+    tokens = pd.DataFrame({"id": range(4), "attention": score, "q": [1, 1, 1, 0.01]})
+    return attention_figure(corpus, tokens, 0.05, [(corpus, score)])
+
+
+def test_the_figure_is_as_large_as_what_is_drawn():
+    root = ElementTree.fromstring(drawn_figure(["a", "b"]))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    assert (left, top) == (0, 0)
+    written = [e for e in root.iter() if e.tag.endswith("text") and "x" in e.attrib]
+    x, y = (np.array([float(e.attrib[key]) for e in written]) for key in "xy")
+    assert len(written) > 10
+    assert 0 <= x.min() < 0.1 * width and 0.9 * width < x.max() <= width
+    assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
+
+
+def test_the_figure_leaves_out_tokens_that_no_text_learned_from_holds():
+    corpus = Corpus.from_tokens([[0], [1], [0, 1]], [0, 1, 0], ["a", "b", "c"])
+    score = torch.arange(3.0)
+    tokens = pd.DataFrame({"id": range(3), "attention": score, "q": [1, 1, 0.01]})
+    drawn = attention_figure(corpus, tokens, 0.05, [])
+    without = attention_figure(corpus, tokens[:2], 0.05, [])
+    assert drawn == without and "nan" not in drawn
+
+
+def test_the_figure_names_the_class_as_it_is_written():
+    drawing = drawn_figure(["a", "$x^2_ & <b>"])
+    assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing
+    drawing = drawn_figure(["a", "b", "c"])
+    assert "above that of all texts" in drawing
+
+
+def test_the_page_says_when_classes_differ_in_size(told):
+    told_of_sizes = "The classes differ in size"
+    assert told_of_sizes in told.html()  # "No" is in one text
+    texts, labels = generate_reviews(60)
+    even = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert told_of_sizes not in even.html()
+
+
+def test_the_shell_says_its_options(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    assert "--label" in capsys.readouterr().out
+
+
+def test_training_is_the_same_twice():
+    texts, labels = generate_reviews(60)
+    corpus = Corpus.from_texts(texts, labels, min_count=2)
+    pair = [trained(corpus, 3).scores().detach() for _ in range(2)]
+    assert torch.equal(*pair)

@@ -1,0 +1,330 @@
+"""Leaks outside words, near copies, labels that look wrong, and the one list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.stats import mannwhitneyu
+
+import attnsel
+from attnsel import Corpus
+from attnsel.texts.reviews import generate_reviews
+from attnsel_report import figures
+from attnsel_report.baseline import baseline
+from attnsel_report.copies import near_copies
+from attnsel_report.quality import shared_tokens, some_to_learn
+from attnsel_report.ranking import signs
+from attnsel_report.sequences import in_order
+from attnsel_report.splits import Sample, suggested_groups
+from attnsel_report.surface import (
+    KINDS,
+    MEASURES,
+    form_table,
+    kinds_of,
+    measure_table,
+)
+from attnsel_report.suspects import suspects, unseen_probabilities
+
+
+def sampled(texts, labels):
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    places = np.arange(len(corpus))
+    return Sample(corpus, places, places)
+
+
+def test_measures_are_counted_letter_by_letter():
+    texts = ["ÀB c1!", "x", "12.", "Ж好, é?"]
+    sample = sampled(texts, [0, 1, 0, 1])
+    table = measure_table(sample).set_index("measure")
+    letters = [sum(map(str.isalpha, text)) for text in texts]
+    capitals = [sum(map(str.isupper, text)) for text in texts]
+    expected = {
+        "length": sample.corpus.lengths.tolist(),
+        "length in letters": [6, 1, 3, 6],
+        "capitals": [
+            100 * a / max(b, 1) for a, b in zip(capitals, letters, strict=True)
+        ],
+        "digits": [100 / 6, 0, 200 / 3, 0],
+        "punctuation": [100 / 6, 0, 100 / 3, 200 / 6],
+    }
+    assert set(expected) == set(MEASURES) == set(table.index)
+    for name, of_text in expected.items():
+        assert table["median"][name] == pytest.approx(np.median(of_text[1::2]))
+        assert table["elsewhere"][name] == pytest.approx(np.median(of_text[::2]))
+        test = mannwhitneyu(of_text[1::2], of_text[::2], method="asymptotic")
+        assert table["above"][name] == pytest.approx(test.statistic / 4)
+        assert table["low"][name] <= table["above"][name] <= table["high"][name]
+
+
+def test_capitals_and_cut_texts_are_found_and_shuffled_ones_are_not():
+    texts, _ = generate_reviews(300)
+    labels = np.arange(300) % 2
+    loud = list(texts)
+    for i in np.flatnonzero(labels * (np.arange(300) % 3)):
+        loud[i] = texts[i].upper()
+    found = measure_table(sampled(loud, labels)).set_index("measure")
+    assert found["q"]["capitals"] < 1e-6 < found["q"]["digits"]
+    assert found["above"]["capitals"] > 0.7
+    cut = [t[:200] if y else t for t, y in zip(texts, labels, strict=True)]
+    assert (
+        measure_table(sampled(cut, labels)).set_index("measure")["q"]["length"] < 1e-6
+    )
+    assert measure_table(sampled(texts, labels))["q"].min() > 0.05
+
+
+def test_beginnings_ends_and_kinds_are_found():
+    texts, _ = generate_reviews(240)
+    labels = np.arange(240) % 2
+    leaks = [
+        f"dear sir , {text} seen on 2019-05-01 by k@x.org" if y else text
+        for text, y in zip(texts, labels, strict=True)
+    ]
+    sample = sampled(leaks, labels)
+    order = in_order(sample.corpus)
+    table = form_table(sample, sample, order, order).set_index("token")
+    for name in ("begins with “dear”", "begins with “dear sir”", "an e-mail address"):
+        assert (table["texts"][name], table["share"][name]) == (120, 1)
+        assert table["q"][name] < 1e-20
+    assert table["class"]["a date"] == "1"
+    assert "ends with “x . org”" not in table.index  # of one, two and five tokens
+    assert table["texts"]["ends with “. org”"] == 120
+    # A text of two tokens neither begins nor ends with five.
+    few = sampled(["a b", "a b c d e f", "a b c d e f g"], [0, 1, 1])
+    order = in_order(few.corpus)
+    known = form_table(few, few, order, order).set_index("token")
+    assert known["texts"]["begins with “a b c d e”"] == 2
+
+
+KIND_TEXTS = {
+    "a number": (["7", "é7"], ["seven"]),
+    "a year": (["in 1999.", "2024"], ["1850", "x1999", "19991", "a2001"]),
+    "a date": (["on 2019-05-01", "1/2/99"], ["1/2", "a1/2/99"]),
+    "a time": (["at 9:30", "23:59"], ["a9:30", "9:3"]),
+    "a sum of money": (["$5", "5 €", "£ 9"], ["5", "$", "5  $", "$ x"]),
+    "a share of something": (["7/10", "3.5 / 5"], ["and/or", "7 of 10"]),
+    "a link": (["HTTPS://x", "www.x", "see http://x"], ["awww.x", "http:x"]),
+    "an e-mail address": (["me@x.org"], ["@x.org", " @x.org", "me@x"]),
+    "a name with @ or #": (["@me", "so #it is"], ["me@x", "# x"]),
+    "markup": (["<b>x", "a &amp; b", "</p >"], ["a < b > c", "& x;"]),
+    "a contraction": (["don't"], ["'don", "' t"]),
+    "a word in capitals": (["THE end"], ["The", "THe", "aTHE", "USa"]),
+    "repeated signs": (["no!?", "so...", "**"], ["no.", "so..", "*"]),
+    "a line break": (["a\nb"], ["a b"]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_seen_in_its_texts_and_never_across_two(kind):
+    those, others = KIND_TEXTS[kind]
+    column = list(KINDS).index(kind)
+    texts = [text for other in others for text in (other, *those)] + [others[0]]
+    held = kinds_of(texts).toarray()[:, column] > 0
+    assert held.tolist() == [text in those for text in texts]
+    # Read one behind the other they hold no more than one by one.
+    for one in others:
+        for other in others:
+            assert not kinds_of([one, other]).toarray()[:, column].any()
+
+
+def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
+    counts = csr_array(np.ones((1000, 2)))
+    labels = np.repeat([0, 1], [970, 30])
+    assert some_to_learn(counts, labels, 0).tolist() == list(range(1000))
+    monkeypatch.setattr("attnsel_report.quality.LEARNED", 400)
+    rows = some_to_learn(counts, labels, 0)
+    assert len(set(rows)) == len(rows) and (np.diff(rows) > 0).all()
+    assert 200 <= len(rows) <= 230 and (rows >= 970).sum() == 30
+    assert some_to_learn(counts, labels, 1).tolist() != rows.tolist()
+    monkeypatch.setattr("attnsel_report.quality.LEARNED_TEXTS", 100)
+    rows = some_to_learn(counts, labels, 0)
+    assert 100 <= len(rows) <= 130 and (rows >= 970).sum() == 30
+
+
+def test_a_regression_learns_from_what_two_texts_share():
+    texts = ["good film", "good plot plot", "bad film", "bad", "dull dull"]
+    corpus = Corpus.from_texts(texts, [1, 1, 0, 0, 0], min_count=1)
+    shared = shared_tokens(corpus.counts)
+    assert {corpus.vocab[i] for i in shared} == {"good", "bad", "film"}
+    found = baseline(corpus, corpus, tokens=shared).coefficients
+    assert set(found.nonzero()[:, 0].tolist()) <= set(shared.tolist())
+    assert found[corpus.vocab.index("good")] > 0 > found[corpus.vocab.index("bad")]
+
+
+def test_texts_that_share_no_token_have_a_report():
+    texts = [f"one{i} two{i} three{i}" for i in range(14)]
+    found = attnsel.report({"text": texts, "label": ["a", "b"] * 7})
+    assert len(found.tokens) == len(found.suspects) == 0
+    assert "<!doctype html>" in found.html()
+
+
+def test_near_copies_share_most_of_their_tokens():
+    texts, _ = generate_reviews(60)
+    changed = [text + " indeed" for text in texts]
+    rewritten = [" ".join(text.split()[: len(text.split()) // 3]) for text in texts]
+    short = ["good film", "good film !"]
+    both = texts + changed + rewritten + short
+    corpus = Corpus.from_texts(both, np.arange(len(both)) % 2, min_count=1)
+    numbers = near_copies(corpus)
+    assert (numbers[60:120] == numbers[:60]).all()
+    assert (numbers[:60] == np.arange(60)).all()
+    assert (numbers[120:] == np.arange(120, 182)).all()
+
+
+def test_flipped_labels_are_found_by_models_that_did_not_see_them():
+    random = np.random.default_rng(0)
+    labels = random.integers(2, size=400)
+    words = [("awful", "lovely")[y] for y in labels]
+    texts = [f"{w} {' '.join(random.choice(list('abcdefgh'), 6))}" for w in words]
+    flipped = random.random(400) < 0.1
+    given = np.where(flipped, 1 - labels, labels)
+    sample = sampled(texts, given)
+    found = suspects(sample)
+    assert flipped[found["row"]].all() and len(found) > 0.8 * flipped.sum()
+    assert (found["label"] != found["read"]).all()
+    lead = unseen_probabilities(sample)
+    assert lead.shape == (400, 2)
+    np.testing.assert_allclose(lead.sum(axis=1), 1)
+    # A group is never on two sides: what is learned by heart is not told.
+    copies = Sample(sample.corpus, np.arange(400) // 200, sample.rows)
+    assert (suspects(copies)["row"].isin(np.flatnonzero(flipped))).all()
+
+
+MEASURED = pd.DataFrame(
+    {
+        "measure": ["length", "length in letters", "digits"],
+        "unit": ["tokens", "characters", "%"],
+        "class": "1",
+        "median": 2.0,
+        "elsewhere": 1.0,
+        "above": [0.7, 0.7, 0.5],
+        "q": [0.001, 0.002, 0.5],
+    }
+)
+
+
+def test_the_list_takes_turns_and_is_corrected_for_the_tables():
+    tokens = {"token": [*"abcdef"], "q": [0.001, 0.01, 0.002, 0.003, 0.004, 0.02]}
+    tables = {
+        "tokens": pd.DataFrame(tokens),
+        "pairs": pd.DataFrame({"token": ["a y"], "q": [0.003]}),
+        "form": pd.DataFrame(
+            {"token": ["a number", "ends with “z”"], "q": [0.0005, 0.012]}
+        ),
+        "measures": MEASURED,
+    }
+    listed = signs(tables, 0.05)
+    length = "length, higher: median 2, of the others 1 (tokens)"
+    assert listed["token"].tolist() == [
+        *("a", "b", "c", "a y", "ends with “z”", "a number"),
+        *("d", "e", length),
+    ]
+    joint_q = [0.004, 0.04, 0.008, 0.012, 0.048, 0.002, 0.012, 0.016, 0.004]
+    assert listed["q"].tolist() == joint_q
+    first, second = ["tokens"] * 3, ["tokens"] * 2
+    kinds = [*first, "pairs", "edges", "looks", *second, "looks"]
+    assert listed["kind"].tolist() == kinds
+
+
+def test_what_was_named_is_not_named_again():
+    form = ["ends with “a”", "ends with “b a”", "begins with “c”", "begins with “b c”"]
+    tables = {
+        "tokens": pd.DataFrame({"token": ["a", "c"], "q": 0.001}),
+        "pairs": pd.DataFrame({"token": ["a a", "d a"], "q": 0.001}),
+        "form": pd.DataFrame({"token": form, "q": 0.001}),
+        "measures": MEASURED[:0],
+    }
+    expected = ["a", "c", "d a", "ends with “b a”"]
+    assert signs(tables, 0.05)["token"].tolist() == expected
+
+
+def test_a_rare_leak_of_a_rare_class_is_not_cut():
+    texts, _ = generate_reviews(600)
+    labels = np.where(np.arange(600) < 30, "rare", "usual")
+    tagged = [f"{t} zzz" if i < 8 else t for i, t in enumerate(texts)]
+    told = attnsel.report(pd.DataFrame({"text": tagged, "label": labels}), min_count=20)
+    row = told.tokens.set_index("token").loc["zzz"]
+    assert row["q"] < 1e-4 and row["class"] == "rare" and np.isnan(row["attention"])
+    assert len(told.model.vocab) < len(told.tokens)
+    assert "zzz" in told.signs["token"].head(2).tolist()
+    assert "ends with “zzz”" in told.form["token"].head(2).tolist()
+
+
+def test_shuffled_labels_leave_the_list_empty():
+    texts, _ = generate_reviews(300)
+    random = np.random.default_rng(1)
+    for _ in range(2):
+        labels = random.permutation(np.arange(300) % 2)
+        told = attnsel.report(pd.DataFrame({"text": texts * 2, "label": [*labels] * 2}))
+        assert not len(told.signs) and not len(told.found(told.tokens))
+
+
+def test_a_column_that_looks_like_a_group_is_named_and_counts_once():
+    texts, _ = generate_reviews(120)
+    table = pd.DataFrame({"text": texts, "label": np.arange(120) // 6 % 2})
+    table["user"] = [f"u{i // 6}" for i in range(120)]
+    table["stars"] = np.arange(120) % 5
+    assert suggested_groups(table[["user", "stars"]]) == [("user", 20)]
+    told = attnsel.report(table)
+    assert any("groups='user'" in fact.meaning for fact in told.facts)
+    grouped = attnsel.report(table, groups="user")
+    assert grouped.tokens["texts"].max() <= 20
+    assert "groups (user)" in grouped.html()
+    seen = {text.casefold() for text in grouped.train.texts}
+    users = table["user"][table["text"].str.casefold().isin(seen)]
+    held = table["user"][~table["text"].str.casefold().isin(seen)]
+    assert not set(users) & set(held)
+
+
+def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
+    texts, labels = generate_reviews(40)
+    names = [("差", "好")[y] for y in labels]
+    assert "好" in attnsel.report(pd.DataFrame({"text": texts, "label": names})).html()
+    rare = ["a"] * 39 + ["b"]
+    page = attnsel.report(pd.DataFrame({"text": texts, "label": rare})).html()
+    assert "cannot be told of these texts" in page
+    few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
+    with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
+        attnsel.report(few)
+    once = few.assign(text="a b")
+    with pytest.raises(ValueError, match="source: 1 distinct text; expected 10"):
+        attnsel.report(once)
+
+
+def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
+    texts, labels = generate_reviews(40)
+    table = pd.DataFrame({"text": texts, "label": labels})
+    with pytest.raises(
+        ValueError, match="min_count: no token occurs 9999 times in the"
+    ):
+        attnsel.report(table, min_count=9999)
+    learned = attnsel.report(table).train.texts[0]
+    rare = table.replace({"text": {learned: "zz " * 900 + learned}})
+    with pytest.raises(ValueError, match="no held-out text holds one of the tokens"):
+        attnsel.report(rare, min_count=900)
+    with pytest.raises(ValueError, match="all texts to learn from are '[01]', since"):
+        attnsel.report(table.assign(film=labels), groups="film")
+    for test in (table, table[:3]):
+        with pytest.raises(ValueError, match="each text of the split test copies"):
+            attnsel.report({"train": table, "test": test})
+    own = attnsel.report(table.assign(label=range(40)))
+    assert "held out; 0 of " in repr(own) and "nearly a class a row)" in repr(own)
+
+
+def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
+    some = measure_table(sampled(["a b", "c", "d e"], [0, 1, 0]))
+    alone = sampled(["a b", "c", "d e"], [0, 1, 0])
+    alone.corpus.labels[:] = 0
+    none = measure_table(alone)
+    assert len(none) == 0 < len(some)
+    assert set(none.columns) == set(some.columns)
+    assert {"class", "measure", "unit", "q"} <= set(none.columns)
+
+
+def test_of_three_classes_a_lean_is_that_above_all_texts_to_the_class_of_most():
+    texts = ["x y", "x x y", "y z", "y"]
+    corpus = Corpus.from_texts(texts, ["a", "a", "b", "c"], min_count=1)
+    lean = dict(zip(corpus.vocab, figures._greatest_lean(corpus), strict=True))
+    # All texts of a hold x, and half of all are of a: 1 and 1/4. One of four is of b.
+    assert lean == pytest.approx({"x": 1 - 1 / 4, "y": 0, "z": 1 + 1 / 8})

@@ -1,0 +1,110 @@
+"""A page is written whole or not at all, asked for first, and beside another one."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from attnsel.texts.reviews import generate_reviews
+from attnsel_report import paths as writing
+from attnsel_report import report as report_module
+from attnsel_report.command import main
+
+
+def test_a_page_that_is_there_is_kept_unless_forced(tmp_path):
+    page = tmp_path / "page.html"
+    assert writing.free_place(page) == page
+    page.write_text("old")
+    assert writing.free_place(page) == tmp_path / "page-2.html"
+    (tmp_path / "page-2.html").write_text("old, too")
+    assert writing.free_place(page) == tmp_path / "page-3.html"
+    assert writing.free_place(page, force=True) == page
+    with pytest.raises(FileNotFoundError, match="there is no folder .*; make it first"):
+        writing.free_place(tmp_path / "nowhere" / "page.html")
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+        writing.free_place(tmp_path)
+
+
+def test_a_full_disk_leaves_the_page_as_it_was(tmp_path, monkeypatch):
+    page = tmp_path / "page.html"
+    writing.write_text(page, "whole")
+    assert page.stat().st_mode & 0o777 == 0o666 & ~current_mask()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        writing.write_text(page, "cut" * 1000)
+    assert page.read_text() == "whole"
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    def closed(**_):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "tmp123"))
+
+    monkeypatch.setattr(writing.tempfile, "TemporaryFile", closed)
+    told = rf"^nothing can be written in {tmp_path} \(Permission denied\)$"
+    with pytest.raises(PermissionError, match=told):
+        writing.free_place(tmp_path / "page.html")
+
+
+def current_mask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def table(path):
+    texts, labels = generate_reviews(40)
+    pd.DataFrame({"text": texts, "label": labels}).to_csv(path, index=False)
+    return str(path)
+
+
+def test_where_to_write_is_asked_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(report_module, "read_parts", lambda *_, **__: 1 / 0)
+    source = table(tmp_path / "mine.csv")
+    for option in ("--output", "--csv"):
+        with pytest.raises(SystemExit, match="attnsel: there is no folder"):
+            main(["report", source, option, str(tmp_path / "nowhere" / "x")])
+
+
+def test_control_c_is_one_line_and_130(tmp_path, monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report_module, "read_parts", stopped)
+    with pytest.raises(SystemExit) as caught:
+        main(["report", table(tmp_path / "m.csv"), "-q", "--output", "-"])
+    assert caught.value.code == 130
+    assert capsys.readouterr() == ("", "attnsel: stopped\n")
+
+
+def test_the_help_does_not_wait_for_torch():
+    code = (
+        "import sys\nfrom attnsel.__main__ import main\n"
+        "try: main(['report', '--help'])\nfinally: print(*sys.modules)"
+    )
+    run = [sys.executable, "-c", code]
+    said = subprocess.run(run, capture_output=True, text=True).stdout
+    assert "--groups" in said
+    assert not {"torch", "pandas", "sklearn"} & set(said.split())
+
+
+def test_the_page_on_the_screen_and_the_table_in_a_file(tmp_path, capsys):
+    rows = tmp_path / "all.csv"
+    source = table(tmp_path / "mine.csv")
+    main(["report", source, "-q", "--output", "-", "--csv", str(rows)])
+    out, err = capsys.readouterr()
+    assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
+    assert not err
+    written = pd.read_csv(io.StringIO(rows.read_text()), keep_default_na=False)
+    assert {"token", "pair", "trait"} == set(written["kind"])
+    assert written.columns[:4].tolist() == ["kind", "token", "class", "texts"]
+    assert (written["texts"] >= 2).all()

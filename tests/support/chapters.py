@@ -1,0 +1,70 @@
+"""Chapters run cell by cell, in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from support.forks import processes
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+
+
+def code(chapter: str) -> list[str]:
+    """Return the sources of the code cells of a chapter."""
+    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+class Stopped(Exception):
+    """A cell failed; it says which, and why."""
+
+
+def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Run cells in a shell; yield after each its names and what the cell showed."""
+    import matplotlib
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    matplotlib.use("module://matplotlib_inline.backend_inline")
+    shell = InteractiveShell.instance()
+    for source in sources:
+        with capture_output() as shown:
+            result = shell.run_cell(source)
+        error = result.error_before_exec or result.error_in_exec
+        if error:
+            lines = traceback.format_exception(error)
+            raise Stopped(f"{source}\n\n{''.join(lines[-4:])}")
+        yield shell.user_ns, shown
+
+
+def played(play: Callable[..., Any], *given: Any, folder: Path, seconds: float) -> Any:
+    """Call a function that plays a chapter, and return what it returns.
+
+    It runs in a process of its own and in a folder, for so long at most; what it
+    returns goes through JSON. A cell that fails fails the test.
+    """
+    process = processes.Process(target=_write, args=(play, given, str(folder)))
+    process.start()
+    process.join(seconds)
+    process.kill()
+    failed = folder / "failed"
+    assert not failed.exists(), failed.read_text()
+    return json.loads((folder / "returned").read_text())
+
+
+def _write(play: Callable[..., Any], given: tuple[Any, ...], folder: str) -> None:
+    """Write what a function returns in a folder, or which cell failed."""
+    os.chdir(folder)
+    try:
+        returned = play(*given)
+    except Stopped as stopped:
+        Path("failed").write_text(str(stopped))
+    else:
+        Path("returned").write_text(json.dumps(returned))
