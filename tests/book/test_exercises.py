@@ -26,7 +26,6 @@ from attnsel_book.exercises import check, hint, mine, running, solution
 from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise, exercises, judge
 from attnsel_book.exercises.messages import code, difference
-<<<<<<< HEAD
 from attnsel_book.exercises.storage import (
     functions,
     keep,
@@ -36,9 +35,7 @@ from attnsel_book.exercises.storage import (
     source_of,
 )
 from attnsel_book.exercises.strip import show_strip
-=======
 from support.tried import NAMES, by_name, of_each, time_enough  # noqa: F401
->>>>>>> 4d966f4 (Move the report and its readers out of attnsel)
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHECK = r'^\w+ = check\(\s*"([\w-]+)"'

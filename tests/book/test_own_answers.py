@@ -14,13 +14,9 @@ from test_notebooks import CORE
 from test_settings import START, TRIED, turned
 
 from attnsel_book.exercises.checking import exercises, judge
-<<<<<<< HEAD
 from attnsel_book.exercises.storage import keep
-=======
-from attnsel_book.exercises.storage import FOLDER
 from support.answers import ANSWERS
 from support.chapters import code, played, run_cells
->>>>>>> 4d966f4 (Move the report and its readers out of attnsel)
 
 CHECKED = re.compile(r'^(\w+) = check\(\s*"([\w-]+)", (\w+)\)$', re.MULTILINE)
 SECONDS = 900  # within which a chapter ends
