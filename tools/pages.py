@@ -6,6 +6,7 @@
 - The panels of a figure stand below each other on a phone.
 - The claims that stand together are one line, which opens.
 - The question and its figure come first, and what a run needs is folded.
+- A chapter knows the exercises of all chapters, to count those that are solved.
 - An exercise leads to itself in Colab, and a formula that it mentions to the exercise.
 - A page is described by its first paragraph.
 - The page of all claims is written from the outputs of the notebooks, and other pages
@@ -17,6 +18,7 @@ from __future__ import annotations
 import functools
 import gc
 import html
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,7 @@ RUN = "How to run it"
 OPEN = f'<details class="run"><summary>{RUN}</summary>'
 FIRST = "first-figure"  # the cell whose figure stands under the guess
 CLAIMS = "book/claims"
+CHECKED = re.compile(r'= check\(\s*"([\w-]+)"')
 FILTER = """```{{raw}} html
 <form class="claims-filter pst-js-only">
 <label>Words <input type="search" name="words"></label>
@@ -321,6 +324,29 @@ def claims(path: Path) -> list[dict[str, str]]:
     return [o.metadata["claim"] for o in outputs if "claim" in o.get("metadata", {})]
 
 
+@functools.cache
+def exercises(root: Path) -> dict[str, list[str]]:
+    """Return by chapter the names of its exercises, in the order of the book."""
+    found = {}
+    for path in chapters(root):
+        notebook = nbformat.read(path, as_version=4)
+        code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+        found[path.stem] = CHECKED.findall(code)
+    return {chapter: names for chapter, names in found.items() if names}
+
+
+def list_exercises(
+    app: Any, page: str, _template: str, context: Any, _tree: Any
+) -> None:
+    """Give a chapter the list of all exercises, which `reader.js` marks as solved."""
+    known = exercises(Path(app.srcdir))
+    if page.removeprefix("book/") in known and "body" in context:
+        content = json.dumps(known)
+        context["body"] += (
+            f'<script type="application/json" id="attnsel-exercises">{content}</script>'
+        )
+
+
 def stated(page: str, claim: dict[str, str]) -> str:
     """Return a link to a claim of a page, and what was measured, on one line."""
     link = f'<a class="claim" href="{page}.html#{claim["id"]}">'
@@ -417,6 +443,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", describe, priority=400)
     app.connect("html-page-context", stack_all)
+    app.connect("html-page-context", list_exercises)
     app.connect("html-page-context", load_filter)
     app.connect("source-read", list_claims)
     app.connect("build-finished", list_pages)

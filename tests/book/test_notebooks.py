@@ -170,6 +170,9 @@ IN_SHORT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 GUESS = ":class: guess"
+GUESS_BOX = re.compile(
+    r"^:class: guess(?P<classes>[^\n]*)\n(?P<text>.*?)\n:{3,}$", re.MULTILINE | re.DOTALL
+)
 GUESS_THEN_RUN = re.compile(r"guess\b[^.]*\bthen run", re.IGNORECASE)
 
 
@@ -201,6 +204,11 @@ def guess_faults(cells: list[Any]) -> list[str]:
     box = IN_SHORT.search(prose)
     if box and box.start() < prose.rfind(GUESS) and "?" not in box["text"]:
         found.append("In short stands before a guess and answers it")
+    for guess in GUESS_BOX.finditer(prose):
+        options = re.findall(r"^\d+\. ", guess["text"], re.MULTILINE)
+        right = re.fullmatch(r" answer-(\d+)", guess["classes"])
+        if right is None or not 1 <= int(right[1]) <= len(options):
+            found.append("a guess has a numbered list, and its class the right option")
     for i, cell in enumerate(cells):
         if cell.cell_type == "markdown" and GUESS_THEN_RUN.search(cell.source):
             for following in cells[i + 1 :]:
@@ -310,7 +318,9 @@ def test_what_is_stored_is_the_books_run(path):
 
 ASKS = "```{admonition} In short\n:class: in-short\nIs it so?\n```"
 SAYS = ASKS.replace("?", ".")
-QUESTION = ":::{admonition} Guess first\n:class: guess\nYes or no?\n:::"
+QUESTION = (
+    ":::{admonition} Guess first\n:class: guess answer-2\nIs it?\n1. yes\n2. no\n:::"
+)
 
 
 @pytest.mark.parametrize(
@@ -321,9 +331,12 @@ QUESTION = ":::{admonition} Guess first\n:class: guess\nYes or no?\n:::"
         ([ASKS, QUESTION], 0),
         ([f"{QUESTION}\n\n{SAYS}"], 0),
         ([QUESTION, SAYS, QUESTION], 1),
+        ([QUESTION.replace("answer-2", "answer-3")], 1),
+        ([QUESTION.replace(" answer-2", "")], 1),
+        ([QUESTION.replace("1. yes\n2. no", "yes or no")], 1),
     ],
 )
-def test_an_answer_before_its_question_is_noticed(texts, faults):
+def test_an_answer_before_its_question_or_without_options_is_noticed(texts, faults):
     cells = [nbformat.v4.new_markdown_cell(text) for text in texts]
     assert len(guess_faults(cells)) == faults
 
