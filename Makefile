@@ -135,9 +135,12 @@ execute: text
 
 # The chapters as plain Markdown, for the branch that the launch buttons open and for
 # download from the site. They install the tag of their version, or REFERENCE, a commit.
+# What `make book` has read is not read again.
+colab: export REFERENCE ?=
 colab: $(READY)
 	rm -rf _build/colab
-	$(BIN)/python -m tools.colab _build/colab $(REFERENCE)
+	$(BIN)/jupyter-book build . -n -W --keep-going -q --builder custom --custom-builder colab
+	rm -rf _build/colab/_static
 	test ! -d $(SITE) || $(BIN)/python -m zipfile -c $(SITE)/notebooks.zip _build/colab/book/
 
 # Requests every external link, so it needs the network.

@@ -1,8 +1,8 @@
-"""Copies of the chapters for Colab: `python -m tools.colab [FOLDER [REFERENCE]]`.
+"""Copies of the chapters for Colab: `make colab`, a builder of our own for Sphinx.
 
-Colab shows plain Markdown. In the copies directives, roles and glued values are
-resolved to what a reader of the site sees, with the numbers of the site: Sphinx itself
-resolves every reference, on one page that holds them all. The code stays as it is.
+Colab shows plain Markdown. Sphinx has resolved references, numbers, citations and
+stored values when a builder gets a page, so this one only writes its nodes as Markdown,
+a cell of text per cell of the chapter. The code stays as it is.
 """
 
 from __future__ import annotations
@@ -10,50 +10,32 @@ from __future__ import annotations
 import ast
 import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
-from xml.etree import ElementTree
+from typing import Any
 
 import nbformat
 import yaml
+from docutils import nodes
+from sphinx.builders import Builder
+from sphinx_exercise.nodes import is_exercise_node, is_solution_node
+
+import attnsel
 
 ROOT = Path(__file__).resolve().parent.parent
-SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-ADDRESS = SETTINGS["repository"]["url"].removeprefix("https://github.com/")
-INLINE = re.compile(
-    r"""\{(?P<role>[\w:-]+)\}`(?P<content>[^`]+)`
-    | (?P<ticks>`+)(?:(?!\n\n).)+?(?P=ticks)(?!`)
-    | (?P<indent>[ ]*)\$\$(?P<math>.+?)\$\$(?:[ ]*\((?P<label>[\w:-]+)\))?
-    | \[\^(?P<note>[\w-]+)\][:]?
-    | ^\((?P<anchor>[\w-]+)\)=\n""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
-BLOCK = re.compile(
-    r"^(?P<fence>:{3,}|`{3,})(?:\{(?P<name>[\w:-]+)\})?[ ]*(?P<argument>.*)\n"
-    r"(?P<options>(?::[\w-]+:.*\n)*)(?P<body>(?:.*\n)*?)(?P=fence)[ ]*$",
-    re.MULTILINE,
-)
-DOCSTRINGS = re.compile(r"^\.\. automodule:: .*$|\{attnsel-names\}", re.MULTILINE)
-SPLIT = re.compile(  # the parts of an exercise or a solution that holds code cells
-    r"^:{3,}\{(exercise|solution)-(start|end)\}[ ]*(.*)\n(?::label:[ ]*(\S+)\n)?"
-    r"(?::class:.*\n)?:{3,}[ ]*$",
-    re.MULTILINE,
-)
-ADMONITIONS = {"attention", "caution", "hint", "important", "note", "tip", "warning"}
-PARTS = {"card", "grid", "grid-item", "grid-item-card", "tab-item", "tab-set"}
-FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
-CONTINUED = ", continued"
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+ADDRESS = CONFIG["repository"]["url"].removeprefix("https://github.com/")
 # "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.
 CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))(?= of |[(,:]| \(|$)")
-RECORD = "application/papermill.record/"
 INSTALL = re.escape(f"git+https://github.com/{ADDRESS}")  # in each first code cell
-KNOB = re.compile(
+RECORD = "application/papermill.record/text/plain"  # a value that the text shows
+FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
+SETTING = re.compile(
     r"(?P<set>[A-Z][A-Z_0-9]* = (?P<value>[^#\n]*[^#\s]))(?:  # (?P<why>.*))?"
 )
+ADMONITIONS = {"attention", "caution", "hint", "important", "note", "tip", "warning"}
+FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 README = """# Attention selects important tokens: the chapters
 
 The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. With Python 3.10
@@ -72,65 +54,21 @@ REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
 attnsel[book] @ git+https://github.com/{address}@{reference}
 jupyterlab
 """
-FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-class Reference(NamedTuple):
-    """What a role says on the site, and the pages it leads to, with their titles."""
-
-    text: str
-    targets: list[tuple[str, str]]
-
-
-def resolve(roles: list[str], root: Path) -> dict[str, Reference]:
-    """Let Sphinx read the book and resolve these roles."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    toc["parts"].append({"caption": "Roles", "chapters": [{"file": "book/roles"}]})
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, "source")
-        (source / "book").mkdir(parents=True)
-        for path in [root / "_config.yml", *(root / "book").iterdir()]:
-            copy = source / path.relative_to(root)
-            if path.match("package*.md"):  # no chapter mentions what docstrings name
-                text = DOCSTRINGS.sub("", path.read_text(encoding="utf-8"))
-                copy.write_text(text, encoding="utf-8")
-            else:
-                copy.symlink_to(path.resolve())
-        (source / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
-        page = source / "book" / "roles.md"
-        page.write_text("\n\n".join(["# Roles", *roles]) + "\n", encoding="utf-8")
-        programs = Path(sys.executable).parent
-        for program, arguments in (
-            ("jupyter-book", ["config", "sphinx", source]),
-            ("sphinx-build", ["-Q", "-b", "xml", source, f"{folder}/xml", page]),
-        ):
-            command = [str(programs / program), *map(str, arguments)]
-            environment = os.environ | {"PYTHONPATH": str(ROOT)}  # for tools.pages
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=environment
-            )
-            if done.returncode:
-                raise RuntimeError(f"{program} fails: {done.stdout}{done.stderr}")
-        tree = ElementTree.parse(f"{folder}/xml/book/roles.xml")
-    resolved = {}
-    for role, paragraph in zip(roles, tree.iter("paragraph"), strict=True):
-        text = " ".join("".join(paragraph.itertext()).split())
-        links = [e for e in paragraph.iter() if e.get("refuri")]
-        targets = [(e.get("refuri", ""), e.get("reftitle", "")) for e in links]
-        resolved[role] = Reference(text, targets)
-    return resolved
-
-
-def quoted(*paragraphs: str) -> str:
+def quoted(content: str) -> str:
     """Set paragraphs apart; formulas over several lines forbid the mark `>`."""
-    return "\n\n".join(["<blockquote>", *paragraphs, "</blockquote>"])
+    return f"<blockquote>\n\n{content}\n\n</blockquote>"
 
 
 def folded(title: str, content: str) -> str:
     """Hide content below a title that opens it."""
     title = re.sub(r"`([^`]+)`", r"<code>\1</code>", title)
-    head = f"<details>\n<summary><b>{title}</b></summary>"
-    return f"{head}\n\n{content}\n\n</details>"
+    return (
+        f"<details>\n<summary><b>{title}</b></summary>\n\n{content}\n\n</details>"
+        if content
+        else ""
+    )
 
 
 def in_table(cell: str) -> str:
@@ -147,252 +85,262 @@ def form(source: str) -> str:
     """Return the numbers a reader may change as the fields of a form."""
     lines = ["#@title Numbers to change"]
     for line in source.splitlines()[1:]:
-        knob = KNOB.fullmatch(line)
-        if not knob:
+        setting = SETTING.fullmatch(line)
+        if not setting:
             lines.append(line)
             continue
         try:
-            kind = FIELDS.get(type(ast.literal_eval(knob["value"])), "raw")
+            kind = FIELDS.get(type(ast.literal_eval(setting["value"])), "raw")
         except ValueError:
             kind = "raw"
-        if knob["why"]:
-            lines.append(f"#@markdown {knob['why']}")
-        lines.append(f'{knob["set"]}  #@param {{type: "{kind}"}}')
+        if setting["why"]:
+            lines.append(f"#@markdown {setting['why']}")
+        lines.append(f'{setting["set"]}  #@param {{type: "{kind}"}}')
     return "\n".join(lines)
 
 
-def glued(notebook: Any) -> dict[str, str]:
-    """Return the values that the outputs of a notebook store, as Python literals."""
-    return {
-        output.metadata["scrapbook"]["name"]: output.data[RECORD + "text/plain"]
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "scrapbook" in output.get("metadata", {})
-    }
+class Markdown:
+    """A page of Sphinx as Markdown.
 
-
-class Chapter:
-    """One chapter on its way to plain Markdown.
-
-    A role is looked up in `references` under its source, such as "{doc}`model`". A
-    defaultdict there takes note of all that are needed.
+    A node is written by the method of its class, or of a class that this one derives
+    from. A node without one is written as what it contains.
     """
 
-    def __init__(self, path: Path, references: dict[str, Reference], site: str) -> None:
-        self.path, self.site = path, f"{site}/book/"
-        self.references = references
-        self.notes: dict[str, int] = {}
+    def __init__(self, page: str, doctree: nodes.document, env: Any) -> None:
+        self.numbers = env.toc_fignumbers.get(page, {})
+        self.chapter = env.toc_secnumbers.get(page, {})
+        self.kind = env.get_domain("std").get_enumerable_node_type
+        links = doctree.findall(nodes.reference)
+        self.linked = {n.get("refid", n.get("refuri", "").lstrip("#")) for n in links}
         self.cited: set[str] = set()
-        self.solution = ""  # the title of the one that the current cell belongs to
-        self.notebook = nbformat.read(path, as_version=4)
-        self.glued = glued(self.notebook)
 
-    def error(self, fault: str) -> ValueError:
-        """Return an error that names the chapter."""
-        return ValueError(f"{self.path.name}: {fault}")
+    def inline(self, children: Iterable[nodes.Node]) -> str:
+        """Return the nodes of a sentence."""
+        return "".join(map(self.write, children))
 
-    def look_up(self, role: str, content: str | None) -> Reference:
-        """Return what a role resolves to; what has no label has no number."""
-        if content is None:
-            raise self.error("a figure, theorem, exercise or table has no label")
-        found = self.references[f"{{{role}}}`{content}`"]
-        if not found.targets:
-            raise self.error(f"{{{role}}}`{content}` leads nowhere")
-        return found
+    def blocks(self, children: Iterable[nodes.Node]) -> str:
+        """Return nodes that are paragraphs of their own."""
+        return "\n\n".join(filter(None, map(self.write, children)))
 
-    def numbered(self, role: str, label: str | None, title: str) -> str:
-        """Return the bold head of what a label names, and the anchor to it."""
-        number = self.look_up(role, label).text
-        title = f" ({self.inline(title)})" if title else ""
-        return f'<a name="{label}"></a>**{number}**{title}'
+    def write(self, node: nodes.Node) -> str:
+        """Return a node."""
+        for kind in type(node).__mro__:
+            method = getattr(self, f"visit_{kind.__name__}", None)
+            if method:
+                return str(method(node))
+        inner = self.inline if isinstance(node, nodes.TextElement) else self.blocks
+        return inner(node.children)
 
-    def role(self, name: str, content: str) -> str:
-        """Return the Markdown of a role."""
-        if name == "glue:text":
-            page, _, key = content.rpartition("::")  # "one_step.ipynb::slope:s"
-            stored, key = self.glued, key.removesuffix(":s")
-            if page:
-                stored = glued(nbformat.read(self.path.with_name(page), as_version=4))
-            if key not in stored:
-                raise self.error(f"no output stores {content!r}")
-            value = ast.literal_eval(stored[key])
-            return re.sub(r"([\\`*_$<\[])", r"\\\1", value)
-        found = self.look_up(name, content)
-        if name.startswith("cite"):
-            self.cited.update(title for _, title in found.targets)
-            return found.text
-        page, mark, anchor = found.targets[0][0].partition("#")
-        if page == self.path.stem:
-            return f"[{found.text}](#{anchor})"
-        return f"[{found.text}]({self.site}{page}.html{mark}{anchor})"
+    def anchor(self, node: nodes.Element) -> str:
+        """Return what the links of this page to a node lead to."""
+        linked = [name for name in node["ids"] if name in self.linked]
+        return "".join(f'<a name="{name}"></a>' for name in linked)
 
-    def inline(self, text: str) -> str:
-        """Resolve roles, labels of equations and sections, and footnotes."""
+    def number(self, node: nodes.Element, kind: str) -> str:
+        """Return the number of a node, such as 2.3."""
+        return ".".join(map(str, self.numbers[kind][node["ids"][0]]))
 
-        def replace(m: re.Match[str]) -> str:
-            if m["role"]:
-                return self.role(m["role"], " ".join(m["content"].split()))
-            if m["label"]:
-                found = self.look_up("eq", m["label"])
-                anchor = found.targets[0][0].partition("#")[2]
-                tag = f"\\tag{{{found.text.strip('()')}}}"
-                formula = f"$${m['math'].rstrip()} {tag}\n{m['indent']}$$"
-                return f'{m["indent"]}<a name="{anchor}"></a>\n{m["indent"]}{formula}'
-            if m["note"]:
-                number = self.notes.setdefault(m["note"], len(self.notes) + 1)
-                return f"<sup>{number}</sup>"
-            if m["anchor"]:
-                return f'<a name="{m["anchor"]}"></a>\n\n'
-            return m[0]
+    def captioned(self, node: nodes.Element, caption: nodes.Element) -> str:
+        """Return the name and the caption of a figure or a table."""
+        kind = self.kind(node)
+        name = f"{self.anchor(node)}**{kind.title()} {self.number(node, kind)}**"
+        return f"{name}. {self.inline(caption.children)}"
 
-        return INLINE.sub(replace, text)
+    def items(self, node: nodes.Element, marks: list[str]) -> str:
+        """Return a list whose items begin with marks."""
+        texts = [self.blocks(item.children) for item in node.children]
+        between = "\n\n" if any("\n\n" in text for text in texts) else "\n"
+        return between.join(
+            f"{mark} " + re.sub(r"\n(?=.)", "\n" + " " * (len(mark) + 1), text)
+            for mark, text in zip(marks, texts, strict=True)
+        )
 
-    def blocks(self, text: str) -> str:
-        """Resolve the directives of a text, and what stands between them."""
-        parts, end, text = [], 0, text.strip("\n") + "\n"
-        for m in BLOCK.finditer(text):
-            block = self.directive(m) if m["name"] else m[0]
-            parts += [self.inline(text[end : m.start()]), block]
-            end = m.end()
-        return "".join([*parts, self.inline(text[end:])]).strip("\n")
+    def visit_Text(self, node: nodes.Text) -> str:
+        return re.sub(r"([\\`*_$<])", r"\\\1", node.astext()).replace("\n", " ")
 
-    def directive(self, m: re.Match[str]) -> str:
-        """Return the Markdown of a directive."""
-        name, title = m["name"], m["argument"].strip()
-        options = dict(re.findall(r"^:([\w-]+):[ ]*(.*)$", m["options"], re.MULTILINE))
-        label = options.get("label", options.get("name"))
-        if name == "lab":
-            address = f"{self.site}train.html#{title}".rstrip("#")
-            return f"[Train the model in the book]({address})"
-        if name == "list-table":
-            return self.table(m["body"], label, title)
-        content = self.blocks(m["body"])
-        if name == "prf:proof":
-            return quoted(f"*{title or 'Proof'}.*", content)
-        if name.startswith("prf:"):
-            self.look_up("prf:ref", label)
-            kind = "" if CALLED.match(title) else f"{name[4:].title()}. "
-            head = f"**{kind}{self.inline(title)}**"
-            return quoted(f'<a name="{label}"></a>{head}', content)
-        if name == "exercise":
-            return quoted(self.numbered("ref", label, title), content)
-        if name == "solution":
-            title = f"Solution to {self.look_up('ref', title).text}"
-        elif name in ADMONITIONS:
-            title = name.capitalize()
-        title = self.inline(title)
-        if name == "dropdown" or "dropdown" in options.get("class", ""):
-            return folded(title, content)
-        if name in ADMONITIONS or name in ("admonition", "solution"):
-            return quoted(f"**{title}**", content)
-        if name in PARTS:
-            return f"**{title}**\n\n{content}" if title and name != "grid" else content
-        raise self.error(f"there is no form for Colab of the directive {{{name}}}")
+    def visit_emphasis(self, node: nodes.Element) -> str:
+        return f"*{self.inline(node.children)}*"
 
-    def table(self, body: str, label: str | None, caption: str) -> str:
-        """Return a list-table as a Markdown table, whose first row is the head."""
+    def visit_strong(self, node: nodes.Element) -> str:
+        return f"**{self.inline(node.children)}**"
+
+    def visit_literal(self, node: nodes.Element) -> str:
+        if "xref" in node["classes"]:  # words of a reference
+            return self.inline(node.children)
+        code = node.astext().strip()
+        return f"`` {code} ``" if "`" in code else f"`{code}`"
+
+    def visit_literal_block(self, node: nodes.Element) -> str:
+        return f"```{node.get('language', '')}\n{node.astext().rstrip()}\n```"
+
+    def visit_math(self, node: nodes.Element) -> str:
+        return f"${' '.join(node.astext().split())}$"
+
+    def visit_math_block(self, node: nodes.Element) -> str:
+        formula, anchor = node.astext().strip(), self.anchor(node)
+        if node["number"]:
+            formula += rf" \tag{{{self.number(node, 'displaymath')}}}"
+        return f"{anchor}\n$$\n{formula}\n$$".strip()
+
+    def visit_reference(self, node: nodes.Element) -> str:
+        text, target = self.inline(node.children), node.get("refuri", "")
+        if "bibliography.html" in target:
+            self.cited.add(node["reftitle"])
+            return text
+        return f"[{text}]({target or '#' + node['refid']})"
+
+    def visit_footnote_reference(self, node: nodes.Element) -> str:
+        return f"<sup>{node.astext()}</sup>"
+
+    def visit_footnote(self, node: nodes.Element) -> str:
+        return f"<sup>{node[0].astext()}</sup> {self.blocks(node.children[1:])}"
+
+    def visit_paragraph(self, node: nodes.Element) -> str:
+        if "way" in node["classes"]:  # from the site to these copies
+            return ""
+        text = self.inline(node.children)
+        return re.sub(r"^(\d*)([-+#>.)])(?=\s)", r"\1\\\2", text)
+
+    def visit_title(self, node: nodes.Element) -> str:
+        parent, text = node.parent, self.inline(node.children)
+        if is_exercise_node(parent):
+            name = f"Exercise {self.number(parent, 'exercise')}"
+            return f"{self.anchor(parent)}**{name}**{text}"
+        if not isinstance(parent, nodes.section):
+            return f"{self.anchor(parent)}**{text}**"
+        depth, inner = 1, node.parent
+        while isinstance(parent.parent, nodes.section):
+            depth, parent = depth + 1, parent.parent
+        number = self.chapter.get(f"#{inner['ids'][0]}" if depth > 1 else "")
+        if number:
+            text = f"{'.'.join(map(str, number))}. {text}"
+        return f"{self.anchor(inner)}\n\n{'#' * depth} {text}".strip()
+
+    def visit_bullet_list(self, node: nodes.Element) -> str:
+        return self.items(node, ["-"] * len(node))
+
+    def visit_enumerated_list(self, node: nodes.Element) -> str:
+        start = node.get("start", 1)
+        return self.items(node, [f"{start + i}." for i in range(len(node))])
+
+    def visit_block_quote(self, node: nodes.Element) -> str:
+        return quoted(self.blocks(node.children))
+
+    def visit_table(self, node: nodes.Element) -> str:
         rows = [
-            re.split(r"^(?:  )?-(?:[ ]|$)", row, flags=re.MULTILINE)[1:]
-            for row in re.split(r"^\*[ ]", body, flags=re.MULTILINE)[1:]
+            [in_table(self.blocks(entry.children)) for entry in row.children]
+            for row in node.findall(nodes.row)
         ]
-        rows = [[in_table(self.inline(cell)) for cell in row] for row in rows]
         rows.insert(1, ["---"] * len(rows[0]))
         lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        head = self.numbered("numref", label, "") + f". {self.inline(caption)}"
-        return f"{head}\n\n{lines}"
+        title = next(node.findall(nodes.title), None)
+        return f"{self.captioned(node, title)}\n\n{lines}" if title else lines
 
-    def markdown(self, source: str) -> str:
-        """Return the Markdown of a cell, folded as long as a solution goes on."""
-        texts = SPLIT.split(source)
-        parts = [self.text(texts[0])]
-        for what, side, title, label, text in zip(*[iter(texts[1:])] * 5, strict=True):
-            if what == "solution":
-                number = self.look_up("ref", title).text if side == "start" else ""
-                self.solution = number and f"Solution to {number}"
-            elif side == "start":
-                parts.append(self.numbered("ref", label, title))
-            parts.append(self.text(text))
-        return "\n\n".join(filter(None, parts))
+    def visit_figure(self, node: nodes.Element) -> str:
+        caption = next(node.findall(nodes.caption), None)
+        return self.captioned(node, caption) if caption else ""
 
-    def text(self, source: str) -> str:
-        """Return the Markdown of a part of a cell."""
-        text = self.blocks(source)
-        if text and self.solution:
-            text = folded(self.solution, text)
-            self.solution = self.solution.removesuffix(CONTINUED) + CONTINUED
-        return text
+    def visit_Admonition(self, node: nodes.Element) -> str:
+        if "dropdown" in node["classes"]:
+            return folded(plain(node[0]), self.blocks(node.children[1:]))
+        content = self.blocks(node.children)
+        if type(node).__name__ in ADMONITIONS:
+            content = f"**{type(node).__name__.capitalize()}**\n\n{content}"
+        return quoted(content)
 
-    def code(self, cell: Any) -> list[Any]:
-        """Return a code cell and, if it draws a figure, the cell of its caption."""
-        settings = cell.metadata.pop("mystnb", {})
-        tags = set(cell.metadata.get("tags", []))
-        if cell.source.startswith("# knobs\n"):
-            cell.source = form(cell.source)
-        if self.solution or (tags & FOLDED and "lab" not in tags):
-            cell.metadata["cellView"] = "form"
-        if self.solution or tags & {"remove-cell", "remove-output"}:
-            cell.outputs = []  # a reader tries first; stored ones cannot be folded
-        cell.outputs = [
-            o for o in cell.outputs if RECORD + "text/plain" not in o.get("data", {})
-        ]
-        if not settings.get("figure"):
-            return [cell]
-        figure = settings["figure"]
-        caption = self.numbered("numref", figure.get("name"), "")
-        caption = f"{caption}. {self.inline(figure['caption'])}"
-        new_cell = nbformat.v4.new_markdown_cell(caption, id=f"{cell.id[:56]}-caption")
-        return [cell, new_cell]
+    def visit_proof_node(self, node: nodes.Element) -> str:
+        return self.blocks(node.children)
 
-    def convert(self) -> Any:
-        """Return the notebook as plain Markdown and the same code."""
-        head = self.notebook.cells[0]
-        label = head.source.partition(")=\n")[0].removeprefix("(")
-        number = self.references[f"{{numref}}`{{number}} <{label}>`"]
-        chapter = f"{number.text}. " if number.targets else ""
-        head.source = head.source.split("\n", 1)[1].replace("# ", f"# {chapter}", 1)
-        head.source += (
-            f"\n\n*This copy is for running; [read it in the book]({self.site}"
-            f"{self.path.stem}.html), where formulas and figures look better.*"
-        )
-        cells = []
-        for cell in self.notebook.cells:
-            if cell.cell_type == "code":
-                cells += self.code(cell)
-            else:
-                cell.source = self.markdown(cell.source)
-                cells += [cell] if cell.source else []
-        if self.cited:
-            entries = [f"- {entry}" for entry in sorted(self.cited)]
-            source = "\n".join(["## References\n", *entries])
-            cells.append(nbformat.v4.new_markdown_cell(source, id="references"))
-        texts = [cell for cell in cells if cell.cell_type == "markdown"]
-        everything = "\n".join(cell.source for cell in texts)
-        linked = set(re.findall(r"\]\(#([^)]+)\)", everything))
-        for cell in texts:
-            cell.source = re.sub(
-                r'[ ]*<a name="([^"]+)"></a>\n*',
-                lambda m: m[0] if m[1] in linked else "",
-                cell.source,
-            )
-        self.notebook.cells = cells
-        self.notebook.metadata["colab"] = {"toc_visible": True}
-        return self.notebook
+    def visit_container(self, node: nodes.Element) -> str:
+        kind = node.get("design_component")
+        if kind == "dropdown":
+            return folded(self.write(node[0]), self.blocks(node.children[1:]))
+        content = self.blocks(node.children)
+        return f"**{content}**" if kind == "card-title" else content
+
+    def visit_raw(self, node: nodes.Element) -> str:
+        return node.astext() if node["format"] == "markdown" else ""
+
+    def visit_Invisible(self, _node: nodes.Element) -> str:
+        return ""
 
 
-def copies(root: Path = ROOT) -> dict[str, Any]:
-    """Return the copies of all chapters by the names of their files.
+def plain(title: nodes.Node) -> str:
+    """Return a title without markup."""
+    return " ".join(title.astext().split())
 
-    Raises:
-        ValueError: if something cannot be resolved; the message names the chapter.
+
+def is_code(node: nodes.Node) -> bool:
+    """Return whether a node is a code cell."""
+    return isinstance(node, nodes.Element) and node.get("nb_element") == "cell_code"
+
+
+def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]]:
+    """Yield the nodes that lie in one cell each, and the title of their solution.
+
+    An exercise or a solution that contains code cells is taken apart.
     """
-    owner, name = ADDRESS.split("/")
-    site = f"https://{owner}.github.io/{name}"
-    paths = sorted((root / "book").glob("*.ipynb"))
-    wanted: dict[str, Reference] = defaultdict(lambda: Reference("?", [("?", "?")]))
-    for path in paths:
-        Chapter(path, wanted, site).convert()
-    references = resolve(list(wanted), root)
-    return {path.name: Chapter(path, references, site).convert() for path in paths}
+    for node in parent.children:
+        apart = isinstance(node, nodes.section) or any(node.findall(is_code))
+        if is_code(node) or not apart:
+            yield node, solution
+        elif is_solution_node(node):
+            yield from parts(node[1], plain(node[0]))
+        else:
+            yield from parts(node, solution)
+
+
+def code(cell: Any, *, solution: bool) -> Any:
+    """Return a code cell as Colab folds it."""
+    cell.metadata.pop("mystnb", None)
+    tags = set(cell.metadata.get("tags", []))
+    if cell.source.startswith("# settings\n"):
+        cell.source = form(cell.source)
+    if solution or (tags & FOLDED and "lab" not in tags):
+        cell.metadata["cellView"] = "form"
+    if solution or tags & {"remove-cell", "remove-output"}:
+        cell.outputs = []  # a reader tries first; stored ones cannot be folded
+    cell.outputs = [o for o in cell.outputs if RECORD not in o.get("data", {})]
+    return cell
+
+
+def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -> Any:
+    """Return a chapter as plain Markdown and the same code."""
+    texts: dict[int, str] = defaultdict(str)
+    solved, last, place = set(), "", 0
+    for node, solution in parts(doctree):
+        # MyST-NB numbers the lines of a cell from 10,000 times its place on.
+        line = next((n.line for n in node.findall() if n.line), None)
+        place = line // 10_000 - 1 if line else place
+        if is_code(node):
+            solved |= {place} if solution else set()
+            text = page.blocks(node.findall(nodes.figure))
+        else:
+            text = page.write(node)
+            if text and solution:
+                again = ", continued" if solution == last else ""
+                text, last = folded(f"{solution}{again}", text), solution
+        texts[place] += f"\n\n{text}"
+    texts[0] += (
+        f"\n\n*This copy is for running; [read it in the book]({address}), where "
+        "formulas and figures look better.*"
+    )
+    cells, new = [], nbformat.v4.new_markdown_cell
+    for i, cell in enumerate(notebook.cells):
+        text = re.sub(r"\n{3,}", "\n\n", texts[i].strip("\n"))
+        if cell.cell_type == "code":
+            cells.append(code(cell, solution=i in solved))
+            if text:
+                cells.append(new(text, id=f"{cell.id[:56]}-caption"))
+        elif text:
+            cell.source = text
+            cells.append(cell)
+    if page.cited:
+        entries = [f"- {entry}" for entry in sorted(page.cited)]
+        cells.append(new("\n".join(["## References\n", *entries]), id="references"))
+    notebook.cells = cells
+    notebook.metadata["colab"] = {"toc_visible": True}
+    return notebook
 
 
 def pin(notebook: Any, reference: str) -> None:
@@ -407,29 +355,61 @@ def pin(notebook: Any, reference: str) -> None:
             )
 
 
-def title(notebook: Any) -> str:
-    """Return the title of a chapter."""
-    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
-    return re.search(r"^# (.*)$", text, re.MULTILINE)[1]  # type: ignore[index]
+class Colab(Builder):
+    """Write each chapter as a notebook at the path that its launch button names.
+
+    The copies install the tag of this version, or the commit `REFERENCE`.
+    """
+
+    name = format = "colab"
+    epilog = "The copies are in %(outdir)s."
+
+    def get_outdated_docs(self) -> list[str]:
+        """Return all chapters."""
+        pages = self.env.found_docs
+        return [page for page in pages if self.env.doc2path(page).endswith(".ipynb")]
+
+    def get_target_uri(self, page: str, typ: str | None = None) -> str:
+        """Return where a page is on the site."""
+        return f"{self.config.html_baseurl}{page}.html"
+
+    def get_relative_uri(self, start: str, page: str, typ: str | None = None) -> str:
+        """Return where a page is, for a link on a page."""
+        return "" if start == page else self.get_target_uri(page)
+
+    def prepare_writing(self, pages: set[str]) -> None:
+        """Name the version that the copies install."""
+        reference = os.environ.get("REFERENCE")
+        self.reference = reference or f"v{attnsel.__version__}"
+        self.titles: dict[str, str] = {}
+
+    def write_doc(self, page: str, doctree: nodes.document) -> None:
+        """Write the copy of a chapter; other pages have none."""
+        path = Path(self.env.doc2path(page))
+        if path.suffix != ".ipynb":
+            return
+        notebook = nbformat.read(path, as_version=4)
+        markdown = Markdown(page, doctree, self.env)
+        copied = copy(notebook, markdown, doctree, self.get_target_uri(page))
+        pin(copied, self.reference)
+        target = Path(self.outdir, page).with_suffix(".ipynb")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(copied, target)
+        heading = markdown.write(next(doctree.findall(nodes.title)))
+        self.titles[path.name] = heading.rpartition("# ")[2]
+
+    def finish(self) -> None:
+        """Write how to start."""
+        folder = Path(self.outdir, "book")
+        names = [
+            f"- `{name}`: {title}\n" for name, title in sorted(self.titles.items())
+        ]
+        (folder / "README.md").write_text(README + "".join(names), encoding="utf-8")
+        needed = REQUIREMENTS.format(address=ADDRESS, reference=self.reference)
+        (folder / "requirements.txt").write_text(needed, encoding="utf-8")
 
 
-def main(folder: str = "_build/colab", reference: str = "") -> None:
-    """Write the copies at the paths that the launch buttons name, and how to start."""
-    import attnsel  # not where Sphinx needs no more than the names of this module
-
-    made = copies()
-    target = Path(folder, "book")
-    target.mkdir(parents=True, exist_ok=True)
-    reference = reference or f"v{attnsel.__version__}"
-    for name, notebook in made.items():
-        pin(notebook, reference)
-        nbformat.write(notebook, target / name)
-    names = "\n".join(f"- `{name}`: {title(made[name])}" for name in made)
-    (target / "README.md").write_text(README + names + "\n", encoding="utf-8")
-    needed = REQUIREMENTS.format(address=ADDRESS, reference=reference)
-    (target / "requirements.txt").write_text(needed, encoding="utf-8")
-    print(f"{len(made)} copies in {target}")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_builder(Colab)
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

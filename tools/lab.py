@@ -97,8 +97,13 @@ class Lab(SphinxDirective):
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (PLACE, KNOBS):  # a page is read again when they change
             self.env.note_dependency(str(path))
-        content = place(self.arguments[0] if self.arguments else "")
-        return [nodes.raw("", content, format="html")]
+        knobs = self.arguments[0] if self.arguments else ""
+        address = f"{self.config.html_baseurl}book/train.html#{knobs}".rstrip("#")
+        link = f"[Train the model in the book]({address})"
+        page, copy = nodes.raw("", place(knobs), format="html"), nodes.raw("", link)
+        self.set_source_info(copy)
+        copy["format"] = "markdown"  # of the copies for Colab
+        return [page, copy]
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
