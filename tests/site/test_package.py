@@ -9,20 +9,19 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
 
 import attnsel
+from support.imports import ROOT, needed, normal
 from tools import try_wheel
 from tools.release import main, notes
 from tools.try_wheel import example
 
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
-ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Asked for by name alone: tqdm draws its bar in a notebook by ipywidgets.
 BY_NAME = {"ipywidgets"}
@@ -34,42 +33,18 @@ ROOMS = {
 }
 
 
-def imported(paths: Iterable[Path]) -> set[str]:
-    """Return the packages that modules import, but those of Python and our own."""
-    names = set()
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names.add(node.module.partition(".")[0])
-    return (
-        names
-        - set(sys.stdlib_module_names)
-        - {"attnsel", "attnsel_report", "attnsel_book"}
-    )
-
-
-def needed(paths: Iterable[Path]) -> set[str]:
-    providers = metadata.packages_distributions()
-    return {normal(providers[name][0]) for name in imported(paths)}
-
-
 def declared(lines: Iterable[str]) -> set[str]:
     names = {re.split(r"[\[<>=!~ ]", line)[0] for line in lines}
     return {normal(name) for name in names} - {"attnsel"}
 
 
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def modules(*rooms: str) -> set[Path]:
-    """Return the modules of rooms, folders or single files."""
-    found: set[Path] = set()
+def modules(*rooms: str) -> set[str]:
+    """Return the code of rooms, folders or single files."""
+    found: set[str] = set()
     for room in rooms:
         path = ROOT / room
-        found |= {path} if path.suffix else set(path.rglob("*.py"))
+        paths = [path] if path.suffix else path.rglob("*.py")
+        found |= {path.read_text(encoding="utf-8") for path in paths}
     return found
 
 

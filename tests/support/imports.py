@@ -1,0 +1,41 @@
+"""The packages that code needs, by what it imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = {"attnsel", "attnsel_report", "attnsel_book", "support", "tools"}
+OWN |= {"google", "sweeps"}  # of Colab, and in `book`
+OWN |= {path.stem for path in (ROOT / "tests").rglob("*.py")}
+PROVIDERS = metadata.packages_distributions()
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def imported(source: str) -> set[str]:
+    """Return what code imports and cannot do without."""
+    optional = set(re.findall(r'importorskip\(\s*"(\w+)', source))
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Try) and "ImportError" in ast.unparse(node):
+            optional |= imported("\n".join(map(ast.unparse, node.body)))
+    return names - optional
+
+
+def needed(sources: Iterable[str]) -> set[str]:
+    """Return the packages of others that code imports."""
+    names: set[str] = set().union(*map(imported, sources))
+    names -= OWN | set(sys.stdlib_module_names)
+    return {normal(PROVIDERS[name][0]) for name in names}
