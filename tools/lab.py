@@ -1,7 +1,7 @@
 """The laboratory in the pages: an extension of Sphinx.
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
-knobs set. What it shows is written here, from one template; its script fills it in.
+settings. What it shows is written here, from one template; its script fills it in.
 Scripts and styles are one file each, since a page opened from the disk may load files,
 but neither modules nor workers from files of their own.
 """
@@ -23,15 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "book" / "attnsel_book" / "scripts"
 LAB = ROOT / "book" / "_static" / "lab"
 PLACE = ROOT / "book" / "_templates" / "lab.html"
-KNOBS = LAB / "knobs.json"
-TABS = {"reviews": "Real reviews", "stages": "One step, then the flow of p"}
+SETTINGS = LAB / "settings.json"
+TABS = {"reviews": "Real reviews", "stages": "Theorem 4.3"}
 MODULES = (
     "bags",
     "model",
     "optimizers",
     "flow",
     "worker",
-    "knobs",
+    "settings",
     "drawing",
     "reviews",
     "stages",
@@ -39,7 +39,7 @@ MODULES = (
 )
 SCRIPTS = [
     *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "map")),
-    KNOBS,
+    SETTINGS,
     *(LAB / f"{name}.js" for name in MODULES),
 ]
 STYLES = [FIGURES / "figures.css", LAB / "lab.css"]
@@ -72,30 +72,30 @@ def joined() -> str:
     return f'function attnselLab() {{\n"use strict";\n{code}}}\nattnselLab();\n'
 
 
-def place(knobs: str) -> str:
-    """Return a place with some knobs set: its tabs, which the script opens."""
-    given = parse_qs(knobs, keep_blank_values=True)
+def place(settings: str) -> str:
+    """Return a place with some settings: its tabs, which the script opens."""
+    given = parse_qs(settings, keep_blank_values=True)
     kind = "stages" if given.get("tab") == ["stages"] else "reviews"
     writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return writer.from_string(PLACE.read_text(encoding="utf-8")).render(
-        knobs=Markup(html.escape(knobs)),
+        settings=Markup(html.escape(settings)),
         page="page" in given,
         kinds=list(TABS) if "page" in given else [kind],
         titles=TABS,
-        forms=json.loads(KNOBS.read_text(encoding="utf-8")),
+        forms=json.loads(SETTINGS.read_text(encoding="utf-8")),
         still=STILLS[kind],
     )
 
 
 class Lab(SphinxDirective):
-    """A place to train the model, with some knobs set: their names and values."""
+    """A place to train the model, with some settings: their names and values."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Return the place, which the script opens."""
         self.env.metadata[self.env.docname]["lab"] = True
-        for path in (PLACE, KNOBS):  # a page is read again when they change
+        for path in (PLACE, SETTINGS):  # a page is read again when they change
             self.env.note_dependency(str(path))
         knobs = self.arguments[0] if self.arguments else ""
         address = f"{self.config.html_baseurl}book/train.html#{knobs}".rstrip("#")

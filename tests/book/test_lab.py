@@ -24,19 +24,19 @@ CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))
 CODE += """
 const typed = ({d, E, p, v}) => ({d, E: Float32Array.from(E), p: Float32Array.from(p),
   v: Float32Array.from(v)});
-function stepsOf({model, train, test, knobs, steps}) {
+function stepsOf({model, train, test, settings, steps}) {
   const run = {model: typed(model)}, all = [];
-  for (const record of training(run, {train, test}, knobs)) {
+  for (const record of training(run, {train, test}, settings)) {
     all.push({...record, scores: run.scores});
     if (record.step === steps) { return all; }
   }
 }
-function flowOf({model, sequences, knobs}) {
-  const run = {model: typed(model)}, all = [...twoStages(run, sequences, knobs)];
+function flowOf({model, sequences, settings}) {
+  const run = {model: typed(model)}, all = [...twoStages(run, sequences, settings)];
   return {all, scores: run.scores};
 }
 """
-KNOBS = {
+SETTINGS = {
     "rate": 0.01,
     "optimizer": "adam",
     "E": True,
@@ -103,7 +103,7 @@ def test_scores_are_those_of_the_package_step_by_step(reviews):
     corpus, test = reviews
     model = rounded(len(corpus.vocab), 64, seed=0)
     given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
-    found = call("stepsOf(data)", given | {"knobs": KNOBS, "steps": 43})
+    found = call("stepsOf(data)", given | {"settings": SETTINGS, "steps": 43})
     history = attnsel.fit(
         model, corpus, steps=43, lr=0.01, test=test, snapshots=(0, 1, 10)
     )
@@ -125,10 +125,10 @@ def test_what_is_trained_moves_as_in_the_package(reviews, trained, optimizer, ra
     corpus, test = reviews
     names = {"E": "embeddings", "p": "cls", "v": "output"}
     model = rounded(len(corpus.vocab), 16, seed=1)
-    knobs = KNOBS | {"rate": rate, "optimizer": optimizer}
-    knobs |= {name: name in trained for name in names}
+    settings = SETTINGS | {"rate": rate, "optimizer": optimizer}
+    settings |= {name: name in trained for name in names}
     given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
-    found = call("stepsOf(data)[10]", given | {"knobs": knobs, "steps": 10})
+    found = call("stepsOf(data)[10]", given | {"settings": settings, "steps": 10})
     history = attnsel.fit(
         model,
         corpus,
@@ -146,7 +146,7 @@ def test_a_sign_step_moves_each_number_by_the_step_size(reviews):
     corpus, test = reviews
     model = rounded(len(corpus.vocab), 16, seed=1)
     given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
-    given |= {"knobs": KNOBS | {"optimizer": "sign"}, "steps": 1}
+    given |= {"settings": SETTINGS | {"optimizer": "sign"}, "steps": 1}
     found = call("stepsOf(data)[1].scores", given)
     attnsel.model.mean_loss(model(corpus), corpus).backward()
     with torch.no_grad():
@@ -159,7 +159,7 @@ def test_uniform_attention_stays_uniform(reviews):
     corpus, test = reviews
     model = rounded(len(corpus.vocab), 16, seed=1)
     given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
-    given |= {"knobs": KNOBS | {"uniform": True}, "steps": 10}
+    given |= {"settings": SETTINGS | {"uniform": True}, "steps": 10}
     found = call("stepsOf(data)[10].scores", given)
     with torch.no_grad():
         model.cls.zero_()
@@ -200,7 +200,7 @@ def test_one_text_and_one_token_train():
     one = attnsel.Corpus.from_tokens([[0, 0]], [1], Vocab(["a"], (0, 1)))
     model = rounded(1, 4, seed=0)
     given = {"model": stored(model), "train": bags(one), "test": bags(one)}
-    found = call("stepsOf(data)", given | {"knobs": KNOBS, "steps": 20})
+    found = call("stepsOf(data)", given | {"settings": SETTINGS, "steps": 20})
     losses = [record["train"]["loss"] for record in found]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < losses[0]
@@ -227,13 +227,13 @@ def test_stored_texts_come_back(reviews):
         assert held[name] == ours + others[start:]
 
 
-CHOSEN = "reviewsOf(data.reviews, data.knobs)"
+CHOSEN = "reviewsOf(data.reviews, data.settings)"
 USUAL = {"reviews": 2000, "least": 10, "planted": 0, "shuffle": False, "seed": 0}
 
 
 def chosen(source, **changes):
     found = call(READ, lab_data.packed(*source))
-    return call(CHOSEN, {"reviews": found, "knobs": USUAL | changes})
+    return call(CHOSEN, {"reviews": found, "settings": USUAL | changes})
 
 
 def test_leans_are_those_of_the_package(reviews):
@@ -353,8 +353,8 @@ def test_drawn_sequences_satisfy_assumption_1(seed):
 def test_the_flow_of_the_page_is_that_of_the_package(dim, eta):
     sequences, corpus = drawn(0)
     model = rounded(60, dim, seed=0)
-    knobs = {"eta": eta, "most": 300}
-    given = {"model": stored(model), "sequences": sequences, "knobs": knobs}
+    settings = {"eta": eta, "most": 300, "train": "p"}
+    given = {"model": stored(model), "sequences": sequences, "settings": settings}
     found = call("flowOf(data)", given)
     stepped = attnsel.one_step(model, corpus, lr=eta)
     flow = attnsel.gradient_flow(stepped, corpus, max_norm=300.0, record=[30.0])
@@ -375,7 +375,7 @@ def test_the_flow_of_the_page_is_that_of_the_package(dim, eta):
         goal = float(flow.norms[at])
         norms = np.array([point["norm"] for point in found["all"]])
         late = norms.argmin()
-        scores = np.array([point["scores"][:4] for point in found["all"]])[late:]
+        scores = np.array([point["tops"][:4] for point in found["all"]])[late:]
         ours = [np.interp(goal, norms[late:], scores[:, k]) for k in range(4)]
         exact = (E[:4] @ flow.cls[at]).numpy()
         assert np.abs(ours - exact).max() < 0.02 * np.abs(exact).max()
@@ -409,19 +409,57 @@ def test_a_flow_that_turns_too_often_ends_and_says_so():
         values: scoresOf(typed(data.model)).b};
       const short = [...path(problem, 1000, 1e-4, 7)];
       const record = {norm: 50, selected: [1, 1], cosine: 0.9, balance: 1};
-      const say = (more, ended) => stagesTab.sentence(
-        {records: [{...record, ...more}], going: false, ended});
-      return {steps: short.length - 1, told: [say({}, true), say({norm: 1000.2}, true),
+      const say = (more, ended) => { const now = {...record, ...more};
+        return stagesTab.sentences({records: [now], going: false, ended,
+          settings: {train: "p"}, summaryOf: () => undefined}, now); };
+      return {steps: short.length - 1, said: [say({}, true), say({norm: 1000.2}, true),
         say({balance: 1e-9}, true), say({}, false)]};
     })(data)"""
     given = {"model": stored(model), "bags": sequences["bags"]}
     found = call(code, given)
     assert found["steps"] == 7
-    too_often, far, cancel, pauses = found["told"]
-    assert too_often.endswith("Here p turns too often to be followed further.")
-    assert far.endswith("is 0.9000.")
-    assert cancel.endswith("Here the pulls on p cancel, and it stands still.")
-    assert pauses.endswith("It goes on from here.")
+    too_often, far, cancel, pauses = found["said"]
+    assert too_often[1:] == ["Here p turns too often to be followed further."]
+    assert far[0].endswith("is 0.9000.") and far[1:] == []
+    assert cancel[1:] == ["Here the pulls on p cancel, so p stands still."]
+    assert pauses[1:] == ["Press Continue to follow the path further."]
+
+
+@pytest.mark.parametrize("eta", [300, 3000])
+def test_the_flow_of_e_alone_is_that_of_the_package(eta):
+    # Descent by small steps on E alone, compared where the losses are equal.
+    sequences, corpus = drawn(0)
+    model = rounded(60, 64, seed=0)
+    settings = {"eta": eta, "train": "E", "least": 0.02}
+    given = {"model": stored(model), "sequences": sequences, "settings": settings}
+    code = """((data) => { const run = {model: typed(data.model)}, all = [];
+      for (const now of twoStages(run, data.sequences, data.settings)) {
+        all.push({...now, scores: run.scores}); }
+      return all; })(data)"""
+    path = call(code, given)
+    losses = np.array([point["loss"] for point in path])
+    assert (np.diff(losses) < 0).all() and losses[-1] < 0.02
+    stepped = attnsel.one_step(model, corpus, lr=eta)
+    history = attnsel.fit(
+        stepped,
+        corpus,
+        steps=900,
+        lr=0.5,
+        optimizer="gd",
+        train=("embeddings",),
+        snapshots=tuple(range(0, 901, 50)),
+    )
+    compared = 0
+    for step in range(50, 901, 50):
+        loss = float(history.loss[step])
+        if losses[-1] < loss < losses[0]:
+            compared += 1
+            for letter, exact in zip("ab", history.at(step).T, strict=True):
+                every = np.array([point["scores"][letter] for point in path])
+                ours = [np.interp(-loss, -losses, every[:, s]) for s in range(60)]
+                most = float(exact.abs().max())
+                assert np.abs(np.array(ours) - exact.numpy()).max() < 0.02 * most
+    assert compared >= 5
 
 
 @pytest.mark.parametrize(
@@ -433,7 +471,7 @@ def test_a_flow_that_turns_too_often_ends_and_says_so():
     ],
 )
 def test_ticks_have_few_characters(reach, ends):
-    ticks = call("axisBetween(...data).ticks.map(([, told]) => told)", reach)
+    ticks = call("axisBetween(...data).ticks.map(([, words]) => words)", reach)
     assert [ticks[0], ticks[-1]] == ends
     assert max(map(len, ticks)) <= 6
 
@@ -452,36 +490,57 @@ def test_a_flow_ends_where_the_pulls_cancel():
 
 
 def test_settings_come_back_from_an_address():
-    code = """(() => { const knobs = knobsFrom("reviews", new URLSearchParams(data));
-      return [knobs, changed("reviews", knobs), inWordsOf("reviews", knobs)]; })()"""
-    knobs, changed, told = call(code, "d=256&shuffle=true&rate=7&nothing=1&seed=3")
-    assert knobs["d"] == 256 and knobs["shuffle"] is True and knobs["seed"] == 3
-    assert knobs["rate"] == 0.01  # there is no such step size
-    assert changed == [["d", 256], ["shuffle", True], ["seed", 3]]
-    assert told == "dimension d: 256, shuffle the labels: yes, seed: 3"
+    code = """(() => { const address = new URLSearchParams(data);
+      const settings = settingsFrom("reviews", address);
+      return [settings, addressOf("reviews", settings),
+        inWordsOf("reviews", settings), unknownIn("reviews", address)]; })()"""
+    link = "tab=reviews&d=256&shuffle=1&uniform=0&rate=7&nothing=1&seed=3&text=a%26b"
+    settings, address, words, unknown = call(code, link)
+    assert (
+        settings["d"] == 256 and settings["shuffle"] is True and settings["seed"] == 3
+    )
+    assert settings["rate"] == 0.01  # there is no such step size
+    assert settings["uniform"] is False
+    assert address == "shuffle=true&d=256&seed=3"
+    assert words == "shuffled labels: yes, dimension d: 256, seed: 3"
+    assert unknown == [["rate", "7"], ["nothing", "1"]]
+    assert call(code, address)[:2] == [settings, address]
 
 
 # What the page says and draws after some steps, on canvases that take no NaN.
 SAID = """
+const written = new Set();
 const pen = () => new Proxy({}, {get: (held, name) => held[name] ?? ((...numbers) => {
+  if (name === "fillText") { written.add(numbers[0]); }
   if (numbers.some(Number.isNaN)) { throw new Error(`NaN is drawn by ${name}`); } })});
 const canvases = [1, 2, 3, 4].map(() => ({getContext: pen}));
-const look = {width: 300, scale: 1, ink: "#000", paper: "#fff", font: "serif"};
-function said(kind, changes, reviews) {
+const look = {sizes: canvases.map(() => [300, 200]), scale: 1, ink: "#000",
+  font: "serif"};
+const VIEWS = [{view: 0, least: 0, across: "lean"},
+  {view: 1, least: 100, across: "rank"},
+  {view: 1, least: 0, across: "value"}];
+function trained(kind, changes, reviews, most = 25, summaryOf = () => undefined) {
   const tab = {reviews: reviewsTab, stages: stagesTab}[kind], records = [];
-  const knobs = {...knobsFrom(kind, new URLSearchParams()), ...changes};
-  const run = Object.assign(tab.begin(knobs, reviews),
-    {records, ran: knobs, tab, kind});
+  const settings = {...settingsFrom(kind, new URLSearchParams()), ...changes};
+  const run = Object.assign(tab.begin(settings, reviews),
+    {records, settings, tab, kind, summaryOf});
   run.ids = new Map(run.names.map((name, s) => [name, s]));
   for (const now of run.steps) {
-    records.push(now); run.first ??= run.scores;
-    if (records.length > 25 || isEnd(now)) { break; }
+    records.push({...now, scores: run.scores});
+    if (records.length > most || isEnd(now)) { break; }
   }
-  tab.measure?.(run);
-  tab.draw(run, {canvases, look, view: 1, beside: true, at: 0});
-  return [tab.sentence(run), tab.status(run), ...rowOf(run),
-    tab.point?.(run, {at: 0, view: 1}),
-    readingOf(run, "A dull film; pos1 w1 neg1").verdict];
+  run.pause = records.length - 1; run.ended = kind === "stages";
+  return run;
+}
+function said(kind, changes, reviews) {
+  const run = trained(kind, changes, reviews), {tab, records} = run;
+  const now = records.at(-1);
+  for (const view of VIEWS) { tab.draw(run, now, {...view, canvases, look, at: 0}); }
+  tab.draw(run, records[0], {...VIEWS[0], canvases, look, at: -1});
+  return [...VIEWS.map((view) => tab.sentences(run, now, view).join(" ")),
+    tab.status(run, now), ...rowOf(run, now),
+    tab.point?.(run, now, {at: 0, ...VIEWS[1]}),
+    readingOf(run, now, "A dull film; pos1 w1 neg1").verdict];
 }
 """
 NOTHING = {"E": False, "p": False, "v": False}
@@ -489,7 +548,7 @@ TURNED = [
     ({"rate": 0.001}, "After 25 steps"),
     ({"rate": 0.1}, "After "),
     ({"rate": 100}, "After |The training diverged"),
-    ({"optimizer": "gd", "rate": 0.3}, "After 25 steps"),
+    ({"optimizer": "gd", "rate": 0.3}, "there is no V yet"),
     ({"optimizer": "gd", "rate": 30}, "After "),
     ({"optimizer": "gd", "rate": 100}, "The training diverged"),
     ({"optimizer": "sign", "rate": 0.001}, "After "),
@@ -498,25 +557,37 @@ TURNED = [
     ({"least": 200}, "After "),
     ({"least": 200, "reviews": 100}, "After "),
     ({"reviews": 100}, "After "),
-    ({"shuffle": True, "uniform": True}, "shuffled. Attention is uniform"),
-    ({"planted": 1, "reviews": 100}, "“xyzzy”, written into 1 reviews?, is number"),
-    ({"planted": 100}, "“xyzzy”, written into 1[0-9]{2} reviews, is number"),
-    ({"planted": 100, "shuffle": True}, "shuffled. “xyzzy”, written into"),
-    ({"planted": 100, "uniform": True}, "Attention is uniform"),
+    ({"shuffle": True, "uniform": True}, "shuffled. .* Every score is 0."),
+    (
+        {"planted": 1, "reviews": 100},
+        "“xyzzy”, which was written into 1 positive training review, is",
+    ),
+    ({"planted": 100}, "written into 1[0-9]{2} positive training reviews, is number"),
+    (
+        {"planted": 100, "shuffle": True},
+        "shuffled. .*“xyzzy”, which was written into 1[0-9]{2} training",
+    ),
+    ({"planted": 100, "uniform": True}, "Every score is 0"),
     ({"E": False, "v": False}, "After 25 steps"),
     (NOTHING, "^Nothing is trained, so nothing moves"),
     (NOTHING | {"p": True, "uniform": True}, "With uniform attention, p stays 0"),
 ]
 
 
-def test_each_knob_at_its_extremes_is_told_rightly(reviews):
+def test_each_setting_at_its_extremes_is_described_correctly(reviews):
     given = {
         "reviews": call(READ, lab_data.packed(*reviews)),
         "turned": [{"d": 16} | changes for changes, _ in TURNED],
-        "steps": [{"eta": eta, "d": d} for eta in (10, 30000) for d in (64, 2048)],
+        "steps": [
+            {"eta": eta, "d": d, "train": name}
+            for eta in (10, 30000)
+            for d in (64, 2048)
+            for name in "pE"
+        ],
     }
-    code = """(() => [data.turned.map((knobs) => said("reviews", knobs, data.reviews)),
-      data.steps.map((knobs) => said("stages", knobs))])()"""
+    code = """(() => [
+      data.turned.map((settings) => said("reviews", settings, data.reviews)),
+      data.steps.map((settings) => said("stages", settings))])()"""
     trained, stepped = evaluate(CODE + SAID, code, given)
     for (changes, expected), words in zip(TURNED, trained, strict=True):
         assert re.search(expected, words[0]), (changes, words)
@@ -552,11 +623,11 @@ def test_shuffled_labels_draw_a_v_too():
     reviews = call(READ, committed("imdb"))
     fits = "fitsOf(data[0], rankedLeans(data[1].map((x) => x ?? NaN)))"
     for shuffle, holds in ((False, True), (True, False)):
-        knobs = USUAL | {"shuffle": shuffle}
-        found = call(CHOSEN, {"reviews": reviews, "knobs": knobs})
+        settings = USUAL | {"shuffle": shuffle}
+        found = call(CHOSEN, {"reviews": reviews, "settings": settings})
         model = stored(rounded(len(found["names"]), 16, seed=0))
         given = {"model": model, "train": found["train"], "test": found["test"]}
-        given |= {"knobs": KNOBS | {"rate": 0.03}, "steps": 30}
+        given |= {"settings": SETTINGS | {"rate": 0.03}, "steps": 30}
         end = call("stepsOf(data)[30]", given)
         ours, others = (call(fits, [end["scores"], lean]) for lean in found["leans"])
         assert end["train"]["accuracy"] > 0.9

@@ -18,7 +18,7 @@ from tools import lab, lab_data
 
 
 def place(*arguments):
-    """The HTML of a place with some knobs, and what is noted of its page."""
+    """The HTML of a place with some settings, and what is noted of its page."""
     noted, files = {"book/train": {}}, set()
     env = SimpleNamespace(
         metadata=noted, docname="book/train", note_dependency=files.add
@@ -28,7 +28,7 @@ def place(*arguments):
     directive = lab.Lab("lab", [*arguments], {}, [], 1, 0, "", state, machine)
     (node,) = directive.run()
     assert node["format"] == "html"
-    assert files == {str(lab.PLACE), str(lab.KNOBS)}
+    assert files == {str(lab.PLACE), str(lab.SETTINGS)}
     return node.astext(), noted["book/train"]
 
 
@@ -38,9 +38,9 @@ def seen(page):
     return shown.strip().removeprefix("<noscript>").removesuffix("</noscript>")
 
 
-def test_a_place_has_its_knobs_and_something_to_see_without_a_script():
+def test_a_place_has_its_settings_and_something_to_see_without_a_script():
     page, noted = place('shuffle=1&d="64"')
-    start = '<div class="attnsel attnsel-lab" data-knobs="{}">\n<template '
+    start = '<div class="attnsel attnsel-lab" data-settings="{}">\n<template '
     assert page.startswith(start.format("shuffle=1&amp;d=&quot;64&quot;"))
     assert seen(page) == lab.STILLS["reviews"] and "still.svg" in page
     assert page.endswith("</noscript></div>")
@@ -50,22 +50,27 @@ def test_a_place_has_its_knobs_and_something_to_see_without_a_script():
     assert seen(page) == lab.STILLS["stages"] and "After a first step of 300" in page
 
 
-def test_a_place_holds_the_tabs_that_can_be_opened_there_with_all_their_knobs():
+def test_a_place_holds_the_tabs_that_can_be_opened_there_with_all_their_settings():
     kinds = r'<template data-kind="(\w+)">'
     both = place("page=1")[0]
     assert re.findall(kinds, both) == ["reviews", "stages"]
-    assert len(re.findall('data-tab="stages"', both)) == 2
-    for knobs, kind in (("", "reviews"), ("tab=stages&eta=300", "stages")):
-        page = place(knobs)[0]
+    assert len(re.findall('name="tab" value="stages"', both)) == 2
+    for settings, kind in (("", "reviews"), ("tab=stages&eta=300", "stages")):
+        page = place(settings)[0]
         assert re.findall(kinds, page) == [kind]
-        assert "data-tab" not in page
-        forms = json.loads(lab.KNOBS.read_text("utf-8"))[kind]
-        assert re.findall(r'name="(\w+)"', page) == [knob["name"] for knob in forms]
-        for knob in forms:
+        assert 'name="tab"' not in page
+        forms = json.loads(lab.SETTINGS.read_text("utf-8"))[kind]
+        form = re.findall("<form.*?</form>", page, re.S)[0]
+        named = re.findall(r'name="(\w+)"', form)
+        assert named == [setting["name"] for setting in forms]
+        seen = re.findall(r'name="(\w+)"', form.partition("<details")[0])
+        assert seen == named[:6]
+        for setting in forms:
             assert (
-                f"<small>{html.escape(knob['told']).replace('&#x27;', '&#39;')}" in page
+                f"<small>{html.escape(setting['help']).replace('&#x27;', '&#39;')}"
+                in page
             )
-            assert knob["usual"] in knob["values"]
+            assert setting["usual"] in setting["values"]
     assert '<option value="1000">1,000</option>' in both
     assert '<option value="gd">gradient descent</option>' in both
 
@@ -140,7 +145,7 @@ def test_all_counts_can_be_read_again():
     ]
 
 
-def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_knobs(
+def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_settings(
     tmp_path, monkeypatch
 ):
     texts = [[0, 1], [0, 2], [3, 1], [3, 2]] * 5

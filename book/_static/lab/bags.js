@@ -55,10 +55,10 @@ function reviewsOf(stored, {reviews, least, planted, shuffle, seed}) {
       signs: signs.slice(from, to).filter((_, i) => rows[i].length)};
   });
   if (shuffle) { train.signs = shuffled(train.signs, random); }
-  const leans = [train, test].map((part) =>
-    totals(part.texts, part.signs, names.length).lean);
+  const [own, unseen] = [train, test].map((part) =>
+    totals(part.texts, part.signs, names.length));
   return {train: bagsOf(train.texts, train.signs), test: bagsOf(test.texts, test.signs),
-    names, leans, marked: marked.size};
+    names, leans: [own.lean, unseen.lean], times: own.times, marked: marked.size};
 }
 
 // The corpus of `attnsel.separable_corpus(80, 60, 31, n_relevant=4)`, drawn anew: each
@@ -74,7 +74,7 @@ function drawnSequences(seed) {
   });
   const names = Array.from({length: 60}, (_, s) => s < 2 ? `pos${s + 1}`
     : s < 4 ? `neg${s - 1}` : `w${s - 3}`);
-  return {bags: bagsOf(texts, texts.map((_, i) => i < 40 ? 1 : -1)), names,
+  return {bags: bagsOf(texts, texts.map((_, i) => i < 40 ? 1 : -1)), names, texts,
     relevant: texts.map(([first]) => first)};
 }
 

@@ -1,87 +1,94 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
-// draws; the page tells it what is looked at, and shows what it says.
-/* global attnselLab, changed, clean, colourOf, heightOf, knobsFrom, lookOf, on, onKeys, reviewsTab, round, setForm, stagesTab, startWorker, tips */
+// draws. The page sends what is pressed and looked at, and shows what the worker answers.
+/* global CLASSES, SETTINGS, addressOf, attnselLab, clean, fillForm, inWordsOf, on, onKeys, percent, readControl, reviewsTab, round, settingsFrom, stagesTab, startWorker, tips, unknownIn */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
 function laboratory(root) {
-  const given = new URLSearchParams(root.dataset.knobs), isPage = given.has("page");
+  const given = new URLSearchParams(root.dataset.settings), isPage = given.has("page");
   const linked = () => new URLSearchParams(location.hash.slice(1));
   const isTab = (address) => Object.hasOwn(TABS, address.get("tab") ?? "");
   const tabs = {};
-  let lab = null, followed = location.hash;
+  let lab = null, isSeen = false;
+  // On its own page a tab shows the initialization as soon as it is in view.
+  const begin = () => { if (isPage && isSeen && !lab.number) { go(lab, 0); } };
   // A tab that is left pauses, and comes back as it was; a link begins it anew.
   function show(kind, address) {
     if (lab?.number) { go(lab, 0); }
     lab?.place.remove();
     if (address || !tabs[kind]) {
       tabs[kind]?.worker?.terminate();
-      tabs[kind] = open(root, kind, isPage, address);
-      tabs[kind].place.querySelectorAll("[aria-pressed=false]").forEach((button) =>
-        on(button, "click", () => {
-          show(button.dataset.tab);
-          lab.part("[aria-pressed=true]").focus();  // the button that has its place
-        }));
+      tabs[kind] = openTab(root, kind, isPage, address);
+      on(tabs[kind].place, "click", ({target: {name, value}}) => {
+        if (name !== "tab" || value === lab.kind) { return; }
+        show(value); keep(lab);
+        lab.part(`[name=tab][value=${value}]`).focus();  // the button that has its place
+      });
     }
     lab = tabs[kind];
     root.append(lab.place);
-    look(lab);
+    look(lab); begin();
   }
-  const follow = (address) =>
+  function follow(address) {
     show(isTab(address) ? address.get("tab") : "reviews", address);
+    if (isPage && isTab(address)) { sayLink(lab, address); root.scrollIntoView(); }
+  }
   root.classList.toggle("small", given.has("small"));
   follow(isPage ? linked() : given);
+  new IntersectionObserver(([{isIntersecting}]) => { isSeen ||= isIntersecting; begin(); })
+    .observe(root);
   new MutationObserver(() => look(lab)).observe(document.documentElement,
     {attributes: true});  // the theme
-  // Another link to knobs, in a tab that shows the page already; not one's own, nor the
-  // same once more, on the way back from a heading.
+  // Another link, in a tab that shows the page already; not the address of what is shown.
   if (isPage) {
     on(window, "hashchange", () => {
-      if (!isTab(linked()) || location.hash === followed) { return; }
-      followed = location.hash;
-      if (followed !== lab.part(".link").hash) { follow(linked()); }
+      if (isTab(linked()) && location.hash !== lab.address) { follow(linked()); }
     });
   }
 }
 
-// Show a tab, as it is before a run.
-function open(root, kind, isPage, address = new URLSearchParams()) {
-  const {content} = root.querySelector(`template[data-kind=${kind}]`), tab = TABS[kind];
-  const place = content.firstElementChild.cloneNode(true);
-  const part = (selector) => place.querySelector(selector);
-  const lab = {place, part, kind, tab, isPage, knobs: knobsFrom(kind, address), number: 0,
-    worker: null, news: new Map(), shown: new Map(), play: part(".play").textContent};
-  on(part(".play"), "click", () => go(lab, lab.going ? 0 : tab.steps, lab.ended));
-  on(part(".step"), "click", () => go(lab, 1, lab.ended));
-  on(part(".again"), "click", () => go(lab, 0, true));
-  // What ran begins anew, and goes on if it was going, once a knob is let go.
-  on(part("form"), "input", ({target}) => turn(lab, target));
-  on(part("form"), "change", () =>
-    lab.number && go(lab, lab.going ? tab.steps : 0, true));
-  on(part(".read input"), "input", ({target}) => send(lab, "show", {text: target.value}));
-  place.querySelectorAll("[data-try]").forEach((button) => on(button, "click", () => {
-    lab.knobs = knobsFrom(kind, new URLSearchParams(button.dataset.try));
-    setKnobs(lab); go(lab, tab.steps, true);
-  }));
-  if (kind === "reviews") { watch(lab); }
-  new ResizeObserver(() => look(lab)).observe(part(".panels"));
-  tips(place); setKnobs(lab);
-  return lab;
+// What a link asked for, and what of it there is not.
+function sayLink({part, kind, settings}, address) {
+  const unknown = unknownIn(kind, address).map(([key, value]) => `${key}=${value}`);
+  part(".linked").textContent = `Settings from the link: ${inWordsOf(kind, settings)}.${
+    unknown.length ? ` Not available, so left at the default: ${unknown.join(", ")}.` : ""}`;
 }
 
-// The switches of view, and words that are pointed at, reached by keys or searched for.
-function watch(lab) {
-  const [leans, beside, search] = ["select", "[type=checkbox]", "[type=search]"].map(
-    (selector) => lab.part(`.seen ${selector}`));
-  const canvases = [...lab.place.querySelectorAll("canvas")];
-  const show = () => {
-    canvases.slice(2).forEach((canvas) => { canvas.parentNode.hidden = !beside.checked; });
-    send(lab, "show", {view: leans.selectedIndex, beside: beside.checked});
-  };
-  on(leans, "change", show); on(beside, "change", show); show();
-  on(search, "input", () =>
-    send(lab, "find", search.value.trim().toLowerCase().replaceAll("’", "'")));
-  canvases.forEach((canvas, panel) => {
+// Show a tab, as it is before a run.
+function openTab(root, kind, isPage, address = new URLSearchParams()) {
+  const {content} = root.querySelector(`template[data-kind=${kind}]`);
+  const place = content.firstElementChild.cloneNode(true);
+  const part = (selector) => place.querySelector(selector);
+  const lab = {place, part, kind, tab: TABS[kind], isPage, number: 0, worker: null,
+    settings: settingsFrom(kind, address), news: new Map(), shown: new Map(),
+    play: part(".play").textContent, seen: {}};
+  const text = part(".read input"), search = part("[type=search]");
+  text.value = address.get("text") ?? text.value;
+  on(place, "click", ({target}) => {
+    const button = target.closest("button");
+    if (button) { PRESSED[button.name]?.(lab, button); }
+  });
+  // What ran begins anew, and goes on if it was going, once a setting is changed.
+  on(part("form"), "change", ({target}) => {
+    lab.settings[target.name] = readControl(kind, target);
+    if (target.name === "optimizer") {  // with a step size that suits it
+      lab.settings.rate = lab.settings.optimizer === "gd" ? 3 : 0.01;
+    }
+    keep(lab);
+    if (lab.number) { go(lab, lab.going ? lab.tab.steps : 0, true); }
+  });
+  on(text, "input", () => send(lab, "show", {text: text.value}));
+  on(text, "change", () => keep(lab));
+  on(part(".scrub"), "input", ({target}) => {
+    if (lab.going) { go(lab, 0); }
+    see(lab, {step: Number(target.value)});
+  });
+  if (search) {
+    on(search, "input", () =>
+      send(lab, "find", search.value.trim().toLowerCase().replaceAll("’", "'")));
+    on(part(".across"), "change", ({target}) => see(lab, {across: target.value}));
+  }
+  place.querySelectorAll("canvas[tabindex]").forEach((canvas, panel) => {
     on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
       const {left, top} = canvas.getBoundingClientRect();
       send(lab, "near", {panel, x: clientX - left, y: clientY - top});
@@ -89,39 +96,85 @@ function watch(lab) {
     onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (by) =>
       send(lab, "move", {panel, by}));
   });
+  new ResizeObserver(() => look(lab)).observe(part(".panels"));
+  tips(place); showSettings(lab);
+  return lab;
 }
 
-// A knob was turned.
-function turn(lab, control) {
-  lab.knobs[control.name] = valueOf(lab.kind, control);
-  if (control.name === "optimizer") {  // with a step size that suits it
-    lab.knobs.rate = lab.knobs.optimizer === "gd" ? 3 : 0.01;
+// What the buttons do.
+const PRESSED = {
+  train: (lab) => go(lab, lab.going ? 0 : lab.tab.steps, lab.ended),
+  step: (lab) => go(lab, 1, lab.ended),
+  restart: (lab) => go(lab, 0, true),
+  attempt: (lab, {value}) => {
+    const address = new URLSearchParams(value);
+    lab.settings = settingsFrom(lab.kind, address);
+    keep(lab); go(lab, lab.tab.steps, true);
+  },
+  eta: (lab, {value}) => {
+    lab.settings.eta = Number(value);
+    keep(lab); go(lab, lab.tab.steps, true);
+  },
+  sweep: (lab) => go(lab, 0).then(() => send(lab, "sweep", SETTINGS[lab.kind][0])),
+  see: (lab, button) => {
+    const [name, value] = button.value.split("=");
+    for (const other of lab.place.querySelectorAll("[name=see]")) {
+      if (other.value.startsWith(name)) { other.ariaPressed = other === button; }
+    }
+    see(lab, {[name]: Number(value)});
+  },
+  copy: async (lab, button) => {
+    keep(lab);
+    await navigator.clipboard?.writeText(location.href).catch(() => {});
+    button.textContent = navigator.clipboard ? "Link copied" : "See the address bar";
+  },
+};
+
+// What is looked at, also before there is a worker.
+function see(lab, changes) {
+  Object.assign(lab.seen, changes);
+  send(lab, "show", changes);
+}
+
+// Show the settings in the form, in the buttons that set them and in the link.
+function showSettings(lab) {
+  const {part, place, kind, settings, isPage} = lab, text = part(".read input");
+  const set = addressOf(kind, settings), written = new URLSearchParams({text: text.value});
+  lab.address = `#${[`tab=${kind}`, set, text.value === text.defaultValue ? "" : written]
+    .filter(String).join("&")}`;
+  fillForm(part("form"), kind, settings);
+  for (const button of place.querySelectorAll("[name=attempt]")) {
+    button.ariaPressed = set === addressOf(kind,
+      settingsFrom(kind, new URLSearchParams(button.value)));
   }
-  setKnobs(lab);
+  for (const button of place.querySelectorAll("button[name=eta]")) {
+    button.ariaPressed = button.value === String(settings.eta);
+  }
+  if (!isPage) { part(".link").href = `train.html${lab.address}`; }
 }
 
-// Show the knobs as they stand, in the form and in the link.
-function setKnobs({part, kind, knobs, isPage}) {
-  const address = [`tab=${kind}`, ...changed(kind, knobs).map((pair) => pair.join("="))];
-  setForm(part("form"), kind, knobs);
-  part(".link").href = `${isPage ? "" : "train.html"}#${address.join("&")}`;
+// Show the settings that somebody chose, also in the address bar.
+function keep(lab) {
+  showSettings(lab);
+  lab.part(".linked").textContent = "";
+  if (lab.isPage) { history.replaceState(null, "", lab.address); }
 }
 
-// Take steps, 0 to pause; `anew` from a new start.
+// Take steps, 0 to pause; `anew` from a new initialization.
 async function go(lab, steps, anew = false) {
-  lab.part(".told").ariaBusy = true;
+  lab.part(".outcome").ariaBusy = true;
   lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
-  if (!await lab.ready) { lab.ready = null; lab.part(".told").ariaBusy = false; return; }
+  if (!await lab.ready) { lab.ready = null; lab.part(".outcome").ariaBusy = false; return; }
   if (!lab.place.isConnected) { steps = 0; }  // another tab was opened meanwhile
   if (anew || !lab.number) {
     lab.number += 1;
-    send(lab, "begin", {number: lab.number, kind: lab.kind, knobs: lab.knobs});
+    send(lab, "begin", {number: lab.number, kind: lab.kind, settings: lab.settings});
   }
   send(lab, "go", steps);
 }
 
-// What a first run needs, and whether it is there: the worker before what it is told by.
-// On a slow phone all that appears and begins would be one long task: each waits a frame.
+// What a first run needs, and whether it is there. On a slow phone all that appears and
+// begins would be one long task, so each waits for a frame.
 async function prepare(lab) {
   const reviews = lab.kind === "reviews" ? await reviewsFor(lab) : {};
   if (!reviews || !lab.place.isConnected) { return false; }  // or another tab is open
@@ -144,7 +197,7 @@ const nextFrame = () => new Promise((done) => {
 const fetchReviews = (source) => new Promise((resolve, reject) => {
   const script = document.createElement("script");
   window.attnselReviews = (stored) => resolve({source, ...stored});
-  on(script, "error", () => reject(new Error(`${source}.js could not be loaded`)));
+  on(script, "error", reject);
   script.src = new URL(`lab/${source}.js`, HERE);
   document.head.append(script);
 });
@@ -154,16 +207,16 @@ const fetchReviews = (source) => new Promise((resolve, reject) => {
 let fetched = null;
 async function reviewsFor({part}) {
   const note = part(".note");
-  if (!fetched) { note.textContent = "fetching the reviews …"; }
+  if (!fetched) { note.textContent = "Loading the reviews …"; }
   fetched ??= fetchReviews("imdb").catch(() => fetchReviews("generated"));
   try {
     const reviews = await fetched;
     note.textContent = reviews.source === "imdb" ? ""
-      : "The IMDB reviews could not be fetched; these are generated ones.";
+      : "The IMDB reviews could not be loaded, so these are generated ones.";
     return reviews;
-  } catch ({message}) {
+  } catch {
     fetched = null;
-    note.textContent = `${message}: no reviews are there. Press Train to try again.`;
+    note.textContent = "No connection, so there are no reviews. Press Train to try again.";
     return null;
   }
 }
@@ -175,47 +228,55 @@ function newWorker(lab) {
     canvas.transferControlToOffscreen());
   lab.worker = new Worker(URL.createObjectURL(code));
   on(lab.worker, "message", ({data}) => {
-    if (data.number === lab.number) { tell(lab, data); }
+    if (data.number === lab.number) { showRun(lab, data); }
   });
-  send(lab, "show", {canvases, text: lab.part(".read input").value,
+  send(lab, "show", {...lab.seen, canvases, text: lab.part(".read input").value,
     still: matchMedia("(prefers-reduced-motion: reduce)").matches}, canvases);
 }
 
 const send = ({worker}, name, content, transferred = []) =>
   worker?.postMessage([name, content], transferred);
 
-// How wide the canvases are, and in which colours and letters the page stands.
-function look(lab) {
-  const canvas = lab.part("canvas");
-  if (!lab.worker || !canvas.clientWidth) { return; }
-  const seen = lookOf(canvas), {backgroundColor: paper} = getComputedStyle(document.body);
-  lab.place.querySelectorAll("canvas").forEach(({style}) => {
-    style.height = `${heightOf(seen.width)}px`;
-  });
-  send(lab, "show", {look: {...seen, paper}});
+// The sizes of the canvases, and the colours and letters of the page.
+function look({worker, place, part}) {
+  const canvases = [...place.querySelectorAll("canvas")];
+  if (!worker || !canvases[0].clientWidth) { return; }
+  const style = getComputedStyle(part(".panels"));
+  const colours = ["positive", "negative", "neither", "third", "alpha", "paper"].map((name) =>
+    [name, style.getPropertyValue(`--lab-${name}`)]);
+  send({worker}, "show", {look: {...Object.fromEntries(colours), ink: style.color,
+    font: style.fontFamily, scale: devicePixelRatio || 1,
+    sizes: canvases.map(({clientWidth, clientHeight}) => [clientWidth, clientHeight])}});
 }
 
-// What the worker says of the run: its state, and more where it is to be seen.
-function tell(lab, {going, ended, status, last, told, point, runs, reading}) {
-  const {part, news} = lab;
+// Show the state of a run, and more where it is to be seen.
+function showRun(lab, {going, ended, step, steps, status, last, outcome, point, shares, rows,
+  reading}) {
+  const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended});
-  part(".play").textContent = going ? "Pause" : ended ? lab.play : "Go on";
-  for (const place of [".point", ".read output"]) {  // they are read out at its end
-    part(place).ariaLive = going ? "off" : "polite";
+  part(".play").textContent = going ? "Pause" : ended || !steps ? lab.play : "Continue";
+  scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
+  for (const area of [".point", ".read output"]) {  // they are read out at its end
+    part(area).ariaLive = going ? "off" : "polite";
   }
   news.set(".status", status);
-  if (told) {
-    const rows = [...lab.place.querySelectorAll("tbody th")].map((head, k) => {
-      const cells = runs.map((run) => `<td>${clean(run[k])}</td>`);
-      return `<tr>${head.outerHTML}${cells.join("")}</tr>`;
-    });
-    news.set(".told", clean(told)).set(".point", clean(point)).set(".last", last)
-      .set(".runs tbody", rows.join(""));
+  if (outcome) {
+    const table = [...place.querySelectorAll("tbody th")].map((head, k) => `<tr>${
+      head.outerHTML}${rows.map((row) => `<td>${clean(row[k])}</td>`).join("")}</tr>`);
+    news.set(".outcome", outcome.map((words) => `<p>${clean(words)}</p>`).join(""))
+      .set(".point", clean(point)).set(".last", last).set(".runs tbody", table.join(""));
   }
   if (reading) {
     news.set(".read output", reading.verdict)
       .set(".attnsel-text", reading.pieces.map(pieceOf).join(""));
   }
+  place.querySelectorAll(".strip button").forEach((button, k) => {
+    const pair = shares?.[k];
+    if (!pair) { return; }
+    CLASSES.forEach((name, i) => button.style.setProperty(`--${name}`, pair[i]));
+    button.ariaDescription = `selected: ${percent(pair[0])} of the positive and ${
+      percent(pair[1])} of the negative sequences`;
+  });
   if (!lab.shows) { showNews(lab); }
 }
 
@@ -223,15 +284,15 @@ function tell(lab, {going, ended, status, last, told, point, runs, reading}) {
 async function showNews(lab) {
   const {news, part, shown} = lab;
   lab.shows = true;
-  for (const [place, words] of news) {  // also what comes meanwhile
-    news.delete(place);
+  for (const [area, words] of news) {  // also what comes meanwhile
+    news.delete(area);
     const text = document.activeElement.closest(".attnsel-text");  // keys go over it
-    if (shown.get(place) === words || (lab.going && part(place) === text)) { continue; }
-    shown.set(place, words); part(place).innerHTML = words;
+    if (shown.get(area) === words || (lab.going && part(area) === text)) { continue; }
+    shown.set(area, words); part(area).innerHTML = words;
     await nextFrame();
   }
   lab.shows = false;
-  part(".told").ariaBusy = lab.going;
+  part(".outcome").ariaBusy = lab.going;
 }
 
 // A piece of one's own text, in the colour of its value as strong as the attention on it.
@@ -239,10 +300,10 @@ function pieceOf([text, attention, value]) {
   if (attention === undefined) {
     return `<span class="${text.trim() && "unknown"}">${clean(text)}</span>`;
   }
-  const alpha = Math.round(153 * Math.min(1, attention / 0.6)).toString(16);
+  const colour = value > 0 ? "positive" : "negative", part = Math.min(1, attention / 0.6);
   const tip = `attention ${attention.toFixed(3)}, value ${round(value)}`;
-  return `<span style="background:${colourOf(value)}${alpha.padStart(2, "0")}"
-    data-tip="${tip}">${clean(text)}</span>`;
+  return `<span data-tip="${tip}" style="background:color-mix(in srgb,var(--lab-${colour}) ${
+    (60 * part).toFixed()}%,transparent)">${clean(text)}</span>`;
 }
 
 if (HERE) {

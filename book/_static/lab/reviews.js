@@ -1,93 +1,239 @@
-// The tab of real reviews: the map of the vocabulary, and what is said of a training.
-/* global PLANTED, cloud, correlation, diverged, newModel, randomNumbers, reviewsOf, round, training */
+// The tab of real reviews: the map of the vocabulary, and what a training shows.
+/* global PLANTED, cloud, correlation, curves, newModel, randomNumbers, readings, reviewsOf, round, training */
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
 const fitText = (x) => Number.isNaN(x) ? "none"
   : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");
 const range = (...lists) => lists.reduce((ends, list) => list.reduce(([low, high], x) =>
   [Math.min(low, x), Math.max(high, x)], ends), [Infinity, -Infinity]);
+const mean = (x) => x.reduce((total, each) => total + each, 0) / x.length;
+const half = (b) => b * b / 2;
+const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
+const FREQUENT = 100;
+const APART = 0.1;  // between rank correlations that tell two trainings apart
 
 const reviewsTab = {
   steps: 300,
 
-  // Tokens go by frequency: named are frequent words that lean, the planted one, the first.
-  begin(knobs, stored) {
-    const corpus = reviewsOf(stored, knobs), {names, leans} = corpus;
-    const named = leans.map((lean) => {
-      const weights = Array.from(lean, (x, s) => x / (s + 1) ** 0.4 || 0);
-      const order = [...weights.keys()].filter((s) => /\p{L}/u.test(names[s]))
-        .sort((s, t) => weights[t] - weights[s]);
-      const planted = corpus.marked ? [names.length - 1] : [];
-      return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
-    });
-    const model = newModel(names.length, knobs.d, randomNumbers(1000 + knobs.seed));
-    const run = {...corpus, model, named, ranked: leans.map(rankedLeans)};
-    return Object.assign(run, {steps: training(run, corpus, knobs)});
+  begin(settings, stored) {
+    const corpus = reviewsOf(stored, settings), {names, times, leans, marked} = corpus;
+    const model = newModel(names.length, settings.d, randomNumbers(1000 + settings.seed));
+    const views = new Map([0, FREQUENT].map((least) => [least, leans.map((all) => {
+      const lean = all.map((x, s) => times[s] < least ? NaN : x);
+      return {lean, named: namedBy(lean, names, marked), ranked: rankedLeans(lean)};
+    })]));
+    const run = {...corpus, model, views, byCount: [...times.keys()].sort(
+      (s, t) => times[t] - times[s])};
+    return Object.assign(run, {steps: training(run, corpus, settings)});
   },
 
-  measure(run) { run.fits = run.ranked.map((ranked) => fitsOf(run.scores, ranked)); },
+  // The correlations by the leans in training reviews and in new ones.
+  fits({views}, now, least) {
+    now.fits ??= new Map();
+    if (!now.fits.has(least)) {
+      now.fits.set(least, views.get(least).map(({ranked}) => fitsOf(now.scores, ranked)));
+    }
+    return now.fits.get(least);
+  },
 
-  status({records}) {
-    const now = records.at(-1), {step, train, test} = now;
+  // Where a run paused, and which new reviews it classified correctly.
+  summary(run) {
+    const {step, train, test, ...now} = run.records.at(-1);
+    const right = Array.from(readings(run.test, now.scores).logits,
+      (f, i) => run.test.signs[i] * f > 0);
+    return {step, train, test, right, fits: new Map([0, FREQUENT].map((least) =>
+      [least, reviewsTab.fits(run, now, least)]))};
+  },
+
+  // The settings of the run that one is compared with.
+  control: ({settings, records}) => !records[0].moves ? null
+    : settings.uniform ? {...settings, uniform: false}
+    : {...settings, shuffle: !settings.shuffle},
+
+  status(_, now) {
+    const {step, train, test} = now;
     return diverged(now) ? `step ${step} · the training diverged`
-      : `step ${step} · training reviews ${percent(train.accuracy)} right, loss ${
-        train.loss.toFixed(3)} · others ${percent(test.accuracy)}, loss ${
+      : `step ${step} · training reviews ${percent(train.accuracy)}, loss ${
+        train.loss.toFixed(3)} · new reviews ${percent(test.accuracy)}, loss ${
         test.loss.toFixed(3)}`;
   },
 
-  inShort: ([step, right, others]) => `${step} steps, ${right} right, others ${others}`,
+  inShort: ([step, own, unseen]) => `${step} steps, ${own}, new reviews ${unseen}`,
 
-  row({records, fits}) {
-    const {step, train, test} = records.at(-1);
-    return [step, percent(train.accuracy), percent(test.accuracy), ...fits[0].map(fitText)];
+  row(run, now) {
+    const [own, unseen] = reviewsTab.fits(run, now, 0);
+    return [now.step, percent(now.train.accuracy), percent(now.test.accuracy),
+      ...[0, 1].map((k) => `${fitText(own[k])}, ${fitText(unseen[k])}`)];
   },
 
-  sentence({records, fits, ran, scores, names, marked}) {
-    const now = records.at(-1), {step, train, test} = now;
+  sentences(run, now, shown) {
+    const {settings, records, going} = run, {step, train, test} = now;
     if (diverged(now)) {
-      return "The training diverged: take a smaller step size, and start again.";
+      return ["The training diverged. Choose a smaller step size, and press Restart."];
     }
     if (!now.moves) {
-      return "Nothing is trained, so nothing moves: let E, p or v be trained."
-        + (ran.uniform && ran.p ? " With uniform attention, p stays 0." : "");
+      return ["Nothing is trained, so nothing moves. Choose E, p or v to be trained."
+        + (settings.uniform && settings.p ? " With uniform attention, p stays 0." : "")];
     }
-    const [ours, others] = fits.map((pair) => pair.map(fitText));
-    const notes = [];
-    if (ran.shuffle) { notes.push("The labels of the training reviews were shuffled."); }
-    if (ran.uniform) { notes.push("Attention is uniform: each score is 0."); }
-    if (marked) {
-      const higher = scores.a.filter((a) => a > scores.a.at(-1)).length;
-      const where = `${marked} ${marked > 1 ? "reviews" : "review"}`;
-      notes.push(`“${PLANTED}”, written into ${where}, is number ${higher + 1} of ${
-        names.length.toLocaleString("en")} by score.`);
-    }
-    const when = !step ? "Before the first step"
-      : `After ${step} ${step > 1 ? "steps" : "step"}`;
-    return [`${when} ${percent(train.accuracy)} of the training reviews are classified`,
-      `correctly, ${percent(test.accuracy)} of others. Rank correlation of value and lean:`,
-      `${ours[0]}, of score and size of the lean: ${ours[1]}; by the leans in other`,
-      `reviews: ${others.join(" and ")}.`, ...notes].join(" ");
+    const [own, unseen] = reviewsTab.fits(run, now, shown.least);
+    const when = !step ? "Before the first step" : `After ${step} ${
+      step > 1 ? "steps" : "step"}`;
+    const which = shown.least ? `Among words with ${FREQUENT} or more occurrences, the` : "The";
+    const said = [`${when}, ${percent(train.accuracy)} of the training reviews and ${
+      percent(test.accuracy)} of the new reviews are classified correctly.${
+      settings.shuffle ? " The labels of the training reviews are shuffled." : ""} ${which
+    } rank correlation of value and lean is ${fitText(own[0])} in the training reviews and ${
+      fitText(unseen[0])} in new reviews. ${settings.uniform ? "Every score is 0."
+      : `That of score and size of the lean is ${fitText(own[1])} and ${
+        fitText(unseen[1])}.`}`];
+    if (going) { return said; }
+    return [...said, ...[pauseSentence, controlSentence, descentSentence, plantedSentence,
+      lawSentence].map((sentence) => sentence(run, now, shown, records)).filter(Boolean)];
   },
 
-  point({names, leans, scores, records}, {at, word, view}) {
-    return diverged(records.at(-1)) || (at < 0 && !word)
-      ? "Point at a word, or search for one."
-      : at < 0 ? `No word here begins with ${word}.`
-      : `${names[at]}: value ${round(scores.b[at])}, score ${round(scores.a[at])}, lean `
-        + (Number.isNaN(leans[view][at]) ? "none: it does not occur there"
-          : round(leans[view][at]));
+  point({names, views}, now, {at, word, view, least}) {
+    if (diverged(now) || (at < 0 && !word)) { return "Point at a word, or search for one."; }
+    if (at < 0) { return `No word here begins with ${word}.`; }
+    const {lean} = views.get(least)[view], {a, b} = now.scores;
+    return `${names[at]}: value ${round(b[at])}, score ${round(a[at])}, lean `
+      + (Number.isNaN(lean[at]) ? "none, since it is not among these words" : round(lean[at]));
   },
 
-  draw(run, {canvases, look, view, beside, at}) {
-    const {names, scores, first, records, leans} = run, isLost = diverged(records.at(-1));
-    run.places = canvases.map((canvas, k) => {
-      if (k < 2 ? isLost : !beside) { return []; }
-      const letter = k % 2 ? "a" : "b", heights = (k < 2 ? scores : first)[letter];
-      const all = isLost ? [heights] : [scores[letter], first[letter]];
-      return cloud(canvas, look, {lean: leans[view], heights, names, named: run.named[view],
-        at, title: k % 2 ? "score" : "value", reach: range(...all)});
+  draw({names, views, records}, now, {canvases, look, view, across, least, at}) {
+    const {lean, named, spread} = views.get(least)[view], {a, b} = now.scores;
+    const isLost = diverged(now), isLaw = across === "value", [first] = records;
+    if (across === "rank") { views.get(least)[view].spread ??= spreadRanks(lean); }
+    const places = {lean: [lean, "lean of the word"], value: [b, "value of the word"],
+      rank: [spread ?? views.get(least)[view].spread, "words in order of their leans"]};
+    const panels = [[b, "value", "b"], [a, "score", "a"]].map(([heights, title, letter], k) => {
+      const [xs, below] = places[isLaw && !k ? "lean" : across];
+      return isLost ? [] : cloud(canvases[k], lookFor(look, k), {xs, below, heights, title,
+        leans: lean, named, names, at, ends: isLaw && k ? range(b) : [-1, 1],
+        reach: range(heights, first.scores[letter]), curve: isLaw && k && half});
     });
+    const xs = records.map(({step}) => step), kept = records.filter((x) => !diverged(x));
+    [["accuracy", "accuracy"], ["loss", "loss"]].forEach(([name, title], k) => {
+      const lines = [["train", []], ["test", [6, 4]]].map(([part, dash]) =>
+        ({values: kept.map((record) => record[part][name]), dash, colour: look.ink}));
+      const reach = name === "accuracy" ? [0.4, 1] : range([0, 0.7], ...lines.map(
+        ({values}) => values));
+      curves(canvases[2 + k], lookFor(look, 2 + k), {xs, lines, reach, title,
+        now: now.step, below: "step", ends: [0, Math.max(10, records.length - 1)]});
+    });
+    return panels;
   },
 };
+
+const lookFor = (look, k) => ({...look, width: look.sizes[k][0], height: look.sizes[k][1]});
+
+// Why a training pauses where it does; what more steps do to new reviews.
+function pauseSentence({records, pause}, now) {
+  const then = records[pause];
+  if (!then || now.step < then.step) { return ""; }
+  if (now.step === then.step) {
+    return then.train.accuracy >= 0.99
+      ? "The training paused here because 99% of the training reviews are classified "
+        + "correctly. Press Continue to see what more steps do to new reviews."
+      : `The training paused here after ${then.step} steps. It would have paused earlier at `
+        + "99% of the training reviews.";
+  }
+  const [better, worse] = [now.train.loss < then.train.loss, now.test.loss > then.test.loss];
+  return `Since the pause at step ${then.step}, the accuracy on new reviews went from ${
+    percent(then.test.accuracy)} to ${percent(now.test.accuracy)} and the loss on them from ${
+    round(then.test.loss)} to ${round(now.test.loss)}, while the loss on the training reviews `
+    + `went from ${round(then.train.loss)} to ${round(now.train.loss)}. ${
+      better && worse ? "So the model fits the reviews that it learned from better and new "
+        + "reviews worse: it memorizes (overfitting)."
+      : worse ? "" : "So these steps also help on new reviews."}`;
+}
+
+// The same training with other labels, or with other attention.
+function controlSentence(run) {
+  const {settings, summaryOf, pause} = run, rival = reviewsTab.control(run);
+  if (pause === undefined || !rival) { return ""; }
+  const [own, other] = [settings, rival].map(summaryOf);
+  const name = settings.uniform ? "softmax attention"
+    : settings.shuffle ? "true labels" : "shuffled labels";
+  if (!other) { return `For comparison, the same training with ${name} runs now.`; }
+  if (diverged(other) || diverged(own)) { return `The same training with ${name} ${
+    diverged(other) ? "diverged." : "did not diverge."}`; }
+  const start = `At its pause, the same training with ${name} classifies ${
+    percent(other.test.accuracy)} of the new reviews correctly, and this one ${
+    percent(own.test.accuracy)}.`;
+  if (settings.uniform) {
+    const [gain, loss] = [[other, own], [own, other]].map(([one, two]) =>
+      one.right.filter((x, i) => x && !two.right[i]).length);
+    return `${start} They disagree on ${gain + loss} new reviews, of which softmax attention `
+      + `has ${gain} right and uniform attention ${loss}. ${
+        Math.abs(gain - loss) <= 2 * Math.sqrt(gain + loss)
+          ? "Coin tosses differ as much, so uniform attention loses nothing here that this "
+            + "test could show."
+          : `That is more than chance explains, so softmax attention ${
+            gain > loss ? "helps" : "harms"} here.`}`;
+  }
+  const [real, noise] = (settings.shuffle ? [other, own] : [own, other]).map(({fits}) => fits);
+  const [[values, scores], [words, many]] = [0, FREQUENT].map((least) => [0, 1].map((k) =>
+    [real, noise].map((fits) => fits.get(least)[1][k])));
+  const both = (pair) => pair.map(fitText).join(" with true and ") + " with shuffled labels";
+  const [byValue, byScore] = [values, scores].map(([x, y]) => x - y >= APART);
+  return `${start} In new reviews, value and lean have a rank correlation of ${both(values)}; `
+    + `score and size of the lean have ${both(scores)} (words with ${FREQUENT} or more `
+    + `occurrences: ${words.map(fitText).join(" and ")} for values, ${
+      many.map(fitText).join(" and ")} for scores). ${
+      byValue && byScore ? "So both pictures tell true labels from noise here"
+      : byValue ? "So the values tell true labels from noise, and the V of the scores does not"
+      : byScore ? "So the scores tell true labels from noise, and the values do not"
+      : "So neither picture tells true labels from noise here"}, if we ask for a difference of `
+    + `at least ${fitText(APART)} over all words.`;
+}
+
+// When gradient descent shows a V: scores grow as half the squares of the values.
+function descentSentence({settings, records: [first], byCount, views}, now) {
+  if (settings.optimizer !== "gd" || !settings.E || settings.uniform || !now.step) {
+    return "";
+  }
+  const moved = now.scores.b.map((b, s) => Math.abs(b - first.scores.b[s]));
+  const [many, few] = [byCount.slice(0, 100), byCount.slice(100)].map((words) =>
+    mean(words.map((s) => moved[s])));
+  const gains = now.scores.b.map(half).sort(), gain = gains[gains.length >> 1];
+  const scatter = Math.sqrt(mean(first.scores.a.map((a) => a * a)));
+  const fit = fitsOf(now.scores, views.get(0)[0].ranked)[1];
+  return `Gradient descent moves a word in proportion to its gradient, and rare words have `
+    + `small ones: the 100 most frequent words have changed their values by ${round(many)} on `
+    + `average${few >= 0 ? `, the others by ${round(few)}` : ""}. By the law of the V `
+    + "(exact for E alone), a score gains about half the square of its word's value. This is "
+    + `${round(gain)} for the median word, while the random initial scores scatter by ${
+      round(scatter)}. ${
+      fit < 0.3 ? `So there is no V yet (${fitText(fit)} in the training reviews). The button `
+        + "Descent on E alone has settings at which there is one."
+      : `The V is there (${fitText(fit)} in the training reviews).`}`;
+}
+
+// Where the planted word went.
+function plantedSentence({marked, names, settings}, {scores}) {
+  if (!marked) { return ""; }
+  const [byScore, byValue] = ["a", "b"].map((letter) =>
+    scores[letter].filter((x) => x > scores[letter].at(-1)).length + 1);
+  return `“${PLANTED}”, which was written into ${marked} ${settings.shuffle ? "" : "positive "
+  }training ${marked > 1 ? "reviews" : "review"}, is number ${byValue} by value and number ${
+    byScore} by score among ${names.length.toLocaleString("en")} words. It occurs in no new `
+    + "review, so no accuracy on new reviews can reveal it.";
+}
+
+// The score against the law of the V.
+const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
+  : "Dashed: a = b²/2, the law of the V, which is exact if E alone is trained in small steps "
+    + `and exposure is small. The score has a correlation of ${
+      fitText(correlation([...a], Array.from(b, half)))} with the square of the value and of ${
+      fitText(correlation([...a], Array.from(b, Math.abs)))} with its size.`;
+
+// Words by frequency: named are frequent ones that lean, the planted one, the first.
+function namedBy(lean, names, marked) {
+  const weights = Array.from(lean, (x, s) => x / (s + 1) ** 0.4 || 0);
+  const order = [...weights.keys()].filter((s) => /\p{L}/u.test(names[s]))
+    .sort((s, t) => weights[t] - weights[s]);
+  const planted = marked ? [names.length - 1] : [];
+  return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
+}
 
 // The tokens that have a lean, and the ranks of their leans and of the sizes of these.
 function rankedLeans(lean) {
@@ -109,5 +255,14 @@ function ranks(values) {
     do { end++; } while (values[order[end]] === values[order[from]]);
     for (let k = from; k < end; k++) { places[order[k]] = (from + end - 1) / 2; }
   }
+  return places;
+}
+
+// Ranks from -1 to 1 in which words of equal leans lie apart, in random order.
+function spreadRanks(lean) {
+  const random = randomNumbers(1), places = lean.map(() => NaN);
+  const order = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]))
+    .map((s) => [lean[s], random(), s]).sort(([x, i], [y, j]) => x - y || i - j);
+  order.forEach(([, , s], k) => { places[s] = 2 * (k + 0.5) / order.length - 1; });
   return places;
 }

@@ -1,59 +1,125 @@
-// The tab of the two stages: one step on E, then the flow of p, on 80 drawn sequences.
-/* global BLUE, GREEN, GREY, ORANGE, curves, drawnSequences, newModel, percent, randomNumbers, range, round, twoStages */
-const FARTHEST = 1000;  // the norm at which a path ends
+// The tab of the two stages: one step on E, then the flow of p or of E, on 80 sequences.
+/* global SETTINGS, arrow, cells, curves, drawnSequences, lookFor, mean, newModel, percent, randomNumbers, range, round, twoStages */
+const FARTHEST = 1000;  // the norm at which a path of p ends
+const SMALLEST = 0.001;  // the loss at which one of E does
+const CLASSES = ["positive", "negative"];
 
 const stagesTab = {
   steps: Infinity,
 
-  begin(knobs) {
-    const corpus = drawnSequences(knobs.seed);
-    const run = {...corpus, model: newModel(60, knobs.d, randomNumbers(1000 + knobs.seed))};
-    return Object.assign(run, {steps: twoStages(run, corpus, {...knobs, most: FARTHEST})});
+  begin(settings) {
+    const corpus = drawnSequences(settings.seed), {seed, d} = settings;
+    const run = {...corpus, model: newModel(60, d, randomNumbers(1000 + seed))};
+    const ends = {most: FARTHEST, least: SMALLEST};
+    return Object.assign(run, {steps: twoStages(run, corpus, {...settings, ...ends})});
   },
 
-  status({records}) {
-    const {norm, loss, cosine} = records.at(-1);
-    return `‖p‖ ${round(norm)} · loss ${round(loss)} · cosine ${cosine.toFixed(4)}`;
-  },
+  summary: ({records}) => records.at(-1).selected,
 
-  inShort: ([norm, positive, negative, cosine]) =>
-    `‖p‖ ${norm}, ${positive} and ${negative} selected, cosine ${cosine}`,
+  // What share of each class is selected after which first step, as far as it is known.
+  shares: ({settings, summaryOf}) => SETTINGS.stages[0].values.map((eta) =>
+    summaryOf({...settings, eta})),
 
-  row({records}) {
-    const {norm, selected, cosine} = records.at(-1);
-    return [round(norm), ...selected.map(percent), cosine.toFixed(4)];
-  },
+  status: (_, {norm, loss, cosine, least}) => norm === undefined
+    ? `loss ${round(loss)} · smallest attention on a relevant token ${round(least)}`
+    : `‖p‖ ${round(norm)} · loss ${round(loss)} · cosine ${cosine.toFixed(4)}`,
 
-  sentence({records, going, ended}) {
-    const {norm, selected, cosine, balance} = records.at(-1);
+  inShort: ([loss, positive, negative]) =>
+    `loss ${loss}, ${positive} and ${negative} selected`,
+
+  row: (_, {norm, loss, selected, cosine}) => [round(loss), ...selected.map(percent),
+    ...norm === undefined ? ["", ""] : [round(norm), cosine.toFixed(4)]],
+
+  sentences(run, now) {
+    const {going, ended, settings, records} = run, isE = settings.train === "E";
+    const {norm, loss, selected, cosine, balance, least} = now, isLast = now === records.at(-1);
+    const lost = lostIn(selected);
     const [positive, negative] = selected.map(percent);
-    const lost = ["positive", "negative"].filter((_, k) => ended && selected[k] === 0);
-    const rest = !ended ? going ? "" : " It goes on from here."
-      : balance < 1e-8 ? " Here the pulls on p cancel, and it stands still."
-      : norm < FARTHEST ? " Here p turns too often to be followed further." : "";
-    return `At ‖p‖ = ${round(norm)} the relevant token has the most attention in `
-      + `${positive} of the positive and ${negative} of the negative sequences`
-      + (lost.length > 1 ? ": both classes are lost. "
-        : lost.length ? `: the ${lost[0]} class is lost. ` : ". ")
-      + `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.${
-        rest}`;
+    const said = [`${isE ? `With E alone trained to a loss of ${round(loss)}`
+      : `At ‖p‖ = ${round(norm)}`}, the relevant token has the most attention in ${
+      positive} of the positive and ${negative} of the negative sequences${
+      !ended || !isLast || !lost.length ? "" : lost.length > 1 ? ", so both classes are lost"
+      : `, so the ${lost[0]} class is lost`}. ${isE
+      ? `The smallest attention on a relevant token is ${round(least)}.`
+      : `The cosine of p with the max-margin direction is ${cosine.toFixed(4)}.`}`];
+    if (going) { return said; }
+    if (!isLast || !ended) {
+      said.push(isLast ? "Press Continue to follow the path further." : "");
+    } else if (isE) {
+      if (loss > SMALLEST) { said.push("The path ends here before the loss is small."); }
+    } else if (balance < 1e-8) {
+      said.push("Here the pulls on p cancel, so p stands still.");
+    } else if (norm < FARTHEST) {
+      said.push("Here p turns too often to be followed further.");
+    }
+    return [...said, ended && isLast ? backSentence(run, lost) : "", sweepSentence(run)]
+      .filter(Boolean);
   },
 
-  draw({records}, {canvases, look}) {
-    const some = records.filter(({length}) => length > 0);
-    const lengths = some.map(({length}) => length);
-    const line = (colour, of, dash = []) => ({colour, dash, values: some.map(of)});
-    const scores = [BLUE, BLUE, ORANGE, ORANGE, GREY].map((colour, k) =>
-      line(colour, ({scores: all, norm}) => all[k] / norm, k % 2 ? [6, 4] : []));
-    const attention = [BLUE, ORANGE].map((colour, k) =>
-      line(colour, (record) => record.attention[k]));
-    const panels = [
-      {lines: scores, title: "score / ‖p‖",
-        reach: range([0, 1e-3], ...scores.map(({values}) => values))},
-      {lines: attention, title: "attention", reach: [0, 1]},
-      {lines: [line(GREEN, ({cosine}) => cosine)], title: "cosine", reach: [-0.2, 1]},
-    ];
-    panels.forEach((panel, k) => curves(canvases[k], look,
-      {...panel, lengths, ends: [-2, Math.log10(FARTHEST)]}));
+  draw({records, texts, settings, goal}, now, {canvases, look}) {
+    const some = records.filter(({length}) => length > 0), isE = settings.train === "E";
+    const xs = some.map(({length}) => length);
+    const style = ["positive", "positive", "negative", "negative", "neither"];
+    const colours = style.map((name) => look[name]);
+    const scores = colours.map((colour, k) => ({colour, dash: k % 2 ? [6, 4] : [],
+      values: some.map((record) => record.tops[k] / (record.norm ?? 1))}));
+    const shares = CLASSES.map((name, k) =>
+      ({colour: look[name], values: some.map(({attention}) => attention[k])}));
+    if (!isE) {
+      shares.push({colour: look.third, values: some.map(({cosine}) => cosine), dash: [7, 4]});
+    }
+    const common = {xs, now: Math.max(0.01, now.length), ends: [-2, isE ? 2 : 3], isLog: true,
+      below: `length of the path of ${isE ? "E" : "p"}`};
+    cells(canvases[0], lookFor(look, 0), {rows: texts.map((text) => shareOf(text, now.scores.a)),
+      below: "the relevant token, then the 30 others",
+      title: "negative sequences · positive sequences"});
+    arrow(canvases[1], lookFor(look, 1), {goal: goal && ahead(goal), most: isE ? 10 : 500,
+      points: records.slice(0, records.indexOf(now) + 1).map(({scores: {a}}) => ahead(a)),
+      below: "positive tokens ahead →", title: "negative tokens ahead →"});
+    curves(canvases[2], lookFor(look, 2), {...common, lines: scores,
+      title: isE ? "score" : "score / ‖p‖",
+      reach: range([0, 1e-3], ...scores.map(({values}) => values))});
+    curves(canvases[3], lookFor(look, 3), {...common, lines: shares,
+      title: isE ? "attention" : "attention, cosine", reach: [isE ? 0 : -0.2, 1]});
+    return [];
   },
 };
+
+const lostIn = (selected) => CLASSES.filter((_, k) => selected[k] === 0);
+
+// The attention on each token of a sequence.
+function shareOf(text, scores) {
+  const odds = text.map((s) => Math.exp(scores[s] - Math.max(...text.map((t) => scores[t]))));
+  const total = odds.reduce((x, y) => x + y, 0);
+  return odds.map((x) => x / total);
+}
+
+// How far the scores of the relevant tokens of each class are above the mean of the others.
+function ahead(scores) {
+  const others = mean(scores.slice(4));
+  return [mean(scores.slice(0, 2)) - others, mean(scores.slice(2, 4)) - others];
+}
+
+// Whether the class that p alone loses comes back with E alone.
+function backSentence({settings, summaryOf}, lost) {
+  const other = summaryOf({...settings, train: settings.train === "E" ? "p" : "E"});
+  if (settings.train === "p") {
+    return !lost.length ? "" : !other
+      ? "Does the class come back if E is trained instead? Press E alone."
+      : `With E alone, ${lostIn(other).length ? "a class is lost, too." : "none is lost."}`;
+  }
+  return !other || !lostIn(other).length ? ""
+    : `With p alone, the ${lostIn(other).join(" and the ")} class is lost after the same first `
+      + `step; with E alone, ${lost.length ? "a class is lost, too." : "it is back."}`;
+}
+
+// At which of the first steps that were tried a class is lost.
+function sweepSentence(run) {
+  const all = stagesTab.shares(run), {values} = SETTINGS.stages[0];
+  const tried = values.filter((_, k) => all[k]);
+  if (tried.length < 2) { return ""; }
+  const lost = values.filter((_, k) => all[k] && lostIn(all[k]).length);
+  return `Of ${tried.length} first-step sizes tried with ${run.settings.train} alone, ${
+    lost.length ? `${lost.length} ${lost.length > 1 ? "lose" : "loses"} a class (${
+      lost.map((eta) => eta.toLocaleString("en")).join("; ")})` : "none loses a class"}.`;
+}

@@ -1,65 +1,114 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
-/* global TABS, attend, inWordsOf, readTexts, round, tokenize */
+/* global TABS, attend, diverged, inWordsOf, readTexts, round, tokenize */
 function startWorker() {
-  const shown = {view: 0, beside: false, at: -1, word: "", text: ""};  // as the page has it
-  let run = {records: [], names: [], ids: new Map(), places: [[], [], [], []]};
-  let reviews = null, left = 0, timer = null, frame = null, took = 0, read = 0;
-  function advance() {
-    const {value, done} = run.steps.next();
-    run.ended = done;
-    if (!done) { run.records.push(value); run.first ??= run.scores; }
-    if (done || (!run.reached && isEnd(value))) { run.reached = true; left = 0; }
+  const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", text: "", speed: 1,
+    step: null, still: false};  // as the page has it
+  const finished = new Map();  // what runs came to where they paused, by their settings
+  let run = {records: [], names: [], places: []}, reviews = null, queue = [], other = null;
+  let left = 0, timer = null, frame = null, took = 0, read = 0;
+  const keyOf = (settings) => JSON.stringify(Object.entries(settings).sort());
+  const summaryOf = (settings) => finished.get(keyOf(settings));
+
+  const start = (kind, settings) => Object.assign(TABS[kind].begin(settings, reviews),
+    {tab: TABS[kind], kind, settings, records: [], summaryOf});
+  // Take a step; whether the run pauses there: at 99%, at its end, after so many steps.
+  function advance(one) {
+    const {value, done} = one.steps.next();
+    one.ended = done;
+    if (!done) { one.records.push({...value, scores: one.scores}); }
+    const {pause, records, tab} = one;
+    if (pause !== undefined || !(done || isEnd(value) || records.length > tab.steps)) {
+      return done;
+    }
+    one.pause = records.length - 1;
+    finished.set(keyOf(one.settings), tab.summary(one));
+    return true;
   }
+  // Steps are shown one by one, faster and faster, or as many at once as there is time for.
   function slice() {
+    const isFast = shown.still || shown.speed === 0, {records} = run;
     const end = performance.now() + Math.max(30, 3 * took);
-    while (left > 0 && performance.now() < end) { left -= 1; advance(); }
-    if (left > 0) { timer = setTimeout(slice); }
+    do {
+      left -= 1;
+      if (advance(run)) { left = 0; }
+    } while (left > 0 && isFast && performance.now() < end);
+    if (left > 0) {
+      timer = setTimeout(slice, isFast ? 0 : 100 / shown.speed / (1 + records.length / 30));
+    }
     report();
   }
+  // Runs that are not shown, while the one that is pauses.
+  function compute() {
+    if (!queue.length) { other = null; return; }
+    const end = performance.now() + 50;
+    let pauses = false;
+    other ??= start(run.kind, queue[0]);
+    while (!pauses && performance.now() < end) { pauses = advance(other); }
+    if (pauses) { queue.shift(); other = null; report(); } else { timer = setTimeout(compute); }
+  }
   function report() {
-    const began = performance.now(), {tab, number, ended} = run;
+    const began = performance.now(), {tab, records, number, ended} = run;
+    const step = shown.step ?? records.length - 1, now = records[step];
     frame = null; run.going = left > 0;
-    const told = {number, going: run.going, ended, status: tab.status(run)};
+    const message = {number, going: run.going, ended, step, steps: records.length - 1,
+      status: tab.status(run, now)};
     if (!run.going || !shown.still) {
-      const row = rowOf(run);
-      if (shown.look) { tab.draw(run, shown); }
-      Object.assign(told, {told: tab.sentence(run), point: tab.point?.(run, shown) ?? "",
-        runs: [row, run.last ?? row.map(() => "")],
+      const row = rowOf(run, now);
+      if (shown.look) { tab.draw(run, now, shown); }
+      Object.assign(message, {outcome: tab.sentences(run, now, shown),
+        point: tab.point?.(run, now, shown) ?? "", shares: tab.shares?.(run),
+        rows: [row, run.last ?? row.map(() => "")],
         last: run.last ? `last run: ${tab.inShort(run.last)}` : ""});
       if (!run.going || began - read > 500) {  // words are slow to set
-        told.reading = readingOf(run, shown.text);
+        message.reading = readingOf(run, now, shown.text);
         read = began;
       }
     }
-    postMessage(told);
+    postMessage(message);
     took = performance.now() - began;
+    if (run.going) { return; }
+    if (run.pause !== undefined) {
+      const rival = tab.control?.(run);
+      if (rival && !summaryOf(rival)) { queue = [rival]; }
+    }
+    clearTimeout(timer);
+    if (queue.length) { timer = setTimeout(compute); }
   }
   const soon = () => { if (run.records.length) { frame ??= setTimeout(report, 16); } };
+  const stop = () => { clearTimeout(timer); shown.step = null; };
   const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
   const sought = () => run.ids.get(shown.word)
     ?? run.names.findIndex((name) => shown.word && name.startsWith(shown.word));
   const commands = {
     load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
-    begin: ({number, kind, knobs}) => {
-      clearTimeout(timer); clearTimeout(frame); frame = null;
-      const last = run.records.length > 1 ? rowOf(run) : run.last, tab = TABS[kind];
-      run = Object.assign(tab.begin(knobs, reviews), {tab, kind, number, last, ran: knobs,
-        records: [], places: [[], [], [], []]});
+    begin: ({number, kind, settings}) => {
+      stop(); clearTimeout(frame); frame = null; queue = []; other = null;
+      const last = run.records.length > 1 ? rowOf(run, run.records.at(-1)) : run.last;
+      run = Object.assign(start(kind, settings), {number, last, places: []});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
-      shown.at = sought(); advance();
+      shown.at = sought(); advance(run);
     },
-    go: (steps) => { clearTimeout(timer); left = steps; slice(); },
+    go: (steps) => {
+      stop(); left = steps;
+      if (left) { slice(); } else { report(); }
+    },
+    // All values of one setting, one run after another.
+    sweep: ({name, values}) => {
+      queue = values.map((value) => ({...run.settings, [name]: value}))
+        .filter((settings) => !summaryOf(settings));
+      left = 0; stop(); report();
+    },
     show: (changes) => { Object.assign(shown, changes); soon(); },
     // Words that are pointed at, searched for, or reached by keys.
     near: ({panel, x, y}) => {
-      const away = run.places[panel].map(([x0, y0]) => Math.hypot(x - x0, y - y0));
+      const away = (run.places[panel] ?? []).map(([x0, y0]) => Math.hypot(x - x0, y - y0));
       const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
       if (away[best] < 30) { point(best); }
     },
     find: (word) => { shown.word = word; shown.at = sought(); soon(); },
     move: ({panel, by}) => {
-      const places = run.places[panel];
+      const places = run.places[panel] ?? [];
       const order = [...places.keys()].filter((s) => places[s][0] > 0)
         .sort((s, t) => places[s][0] - places[t][0]);
       const next = shown.at < 0 ? 0 : order.indexOf(shown.at) + by;
@@ -70,26 +119,22 @@ function startWorker() {
 }
 
 // A training pauses once almost all is right.
-const isEnd = ({train}) => train?.accuracy >= 0.99;
-const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
+const isEnd = (now) => now?.train?.accuracy >= 0.99;
 
-// A run as a column of the table, where it stands: also one that was not shown on its way.
-function rowOf(run) {
-  run.tab.measure?.(run);
-  return [...run.tab.row(run), inWordsOf(run.kind, run.ran)];
-}
+// A run as a column of the table: also one that was not shown on its way.
+const rowOf = (run, now) => [...run.tab.row(run, now), inWordsOf(run.kind, run.settings)];
 
 // One's own text, as the model reads it now: its first pieces [text, attention, value].
 const MOST_PIECES = 400;
-function readingOf({ids, scores: {a, b}, records}, text) {
-  const now = records.at(-1), canRead = !now.train || !diverged(now);
+function readingOf({ids}, {scores: {a, b}, ...now}, text) {
+  const canRead = !now.train || !diverged(now);
   const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
   const more = pieces.length > MOST_PIECES ? [[" …"]] : [];
   const side = logit > 0 ? "positive" : "negative";
   const verdict = !text.trim() ? ""
     : !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
     : canRead ? `logit ${round(logit)}: ${side}`
-      : "The model cannot read: its training diverged.";
+      : "The training diverged, so there is no logit.";
   return {verdict, pieces: pieces.slice(0, MOST_PIECES).map(([piece, id], i) =>
     id < 0 ? [piece] : [piece, weights[i], b[id]]).concat(more)};
 }

@@ -131,8 +131,9 @@ const heightOf = (width) => Math.max(300, Math.min(460, width * 0.62));
 
 // Draw the frame of a chart, with ticks [[part of the axis, text]] and a label for each
 // axis; the returned function places such parts, in pixels.
-function chart({width, scale, ink, font}, canvas, across, up, below, beside) {
-  const pen = canvas.getContext("2d"), height = heightOf(width);
+function chart(look, canvas, across, up, below, beside) {
+  const {width, height = heightOf(width), scale, ink, font} = look;
+  const pen = canvas.getContext("2d");
   const left = 52, right = width - 12, top = 10, bottom = height - 42;
   canvas.width = width * scale; canvas.height = height * scale; pen.scale(scale, scale);
   const place = (x, y) => [left + x * (right - left), bottom + y * (top - bottom)];

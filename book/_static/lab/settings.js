@@ -1,0 +1,32 @@
+// The settings of a tab, which `settings.json` lists: in an address, in words, in the form.
+/* global SETTINGS */
+
+// The value that an address gives a setting, where a switch is also 0 or 1, if it may.
+const valueIn = ({name, values}, address) => values.find((value) =>
+  [value, Number(value)].some((written) => String(written) === address.get(name)));
+
+// The values of all settings, and what an address asks for that there is not.
+const settingsFrom = (kind, address) => Object.fromEntries(SETTINGS[kind].map((setting) =>
+  [setting.name, valueIn(setting, address) ?? setting.usual]));
+const unknownIn = (kind, address) => [...address].filter(([key]) =>
+  !["tab", "text", "page", "small"].includes(key) && !SETTINGS[kind].some((setting) =>
+    setting.name === key && valueIn(setting, address) !== undefined));
+
+// The settings that differ from their usual values, as an address and in words.
+const changed = (kind, settings) => SETTINGS[kind].filter(({name, usual}) =>
+  settings[name] !== usual);
+const addressOf = (kind, settings) => String(new URLSearchParams(
+  changed(kind, settings).map(({name}) => [name, settings[name]])));
+const inWordsOf = (kind, settings) => changed(kind, settings).map(
+  ({name, label, values, words}) => `${label}: ${words?.[values.indexOf(settings[name])]
+    ?? settings[name].toLocaleString("en")}`).join(", ") || "default";
+
+// Show the settings in the form, and read one from it: a list, or a box to tick.
+function fillForm({elements}, kind, settings) {
+  for (const {name, values} of SETTINGS[kind]) {
+    const at = values.indexOf(settings[name]), control = elements[name];
+    control[control.type === "checkbox" ? "checked" : "selectedIndex"] = at;
+  }
+}
+const readControl = (kind, {name, type, checked, selectedIndex}) => SETTINGS[kind].find(
+  (setting) => setting.name === name).values[type === "checkbox" ? +checked : selectedIndex];
