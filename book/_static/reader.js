@@ -10,7 +10,6 @@ function solved() {
   }
 }
 
-// "The first of the chapters", say, whatever the page is called on the disk.
 const pageName = location.pathname.split("/").pop().replace(/\.html$/, "") || "index";
 
 function answerOf(box) {
@@ -44,8 +43,8 @@ function strip(byChapter) {
     This browser keeps it; nothing is sent.</p><ul>${rows.join("")}</ul>`;
 }
 
-function follow(byChapter) {
-  const head = document.querySelector("h1");
+function countExercises(byChapter) {
+  const head = document.querySelector(".bd-article h1");
   const box = Object.assign(document.createElement("details"), {className: "yours"});
   head.after(box);
 
@@ -88,5 +87,5 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   countGuesses();
   const exercises = document.getElementById("attnsel-exercises");
-  if (exercises) { follow(JSON.parse(exercises.textContent)); }
+  if (exercises) { countExercises(JSON.parse(exercises.textContent)); }
 });
