@@ -6,7 +6,7 @@ one layer is trained in full batches; deeper models take mini-batches in the sam
 
 import copy
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -38,6 +38,20 @@ from attnsel.scale.distributed import (
 )
 from attnsel.scale.threads import ThreadPool
 from attnsel.validation import check_choice, check_number
+
+
+def _train(training: "_Training", steps: Iterable[int]) -> None:
+    """Train: at each step take the gradient, record what it saw, and move.
+
+    This is all of `fit`. What surrounds it is elsewhere: how a gradient is taken and
+    a step made in `attnsel.learners`, checkpoints and processes in `attnsel.scale`.
+    """
+    for step in steps:  # 0, 1, ...; nothing moves after the last one
+        quality = training.gradient(step)  # of the mean loss, which it measures, too
+        training.record(quality)  # loss and accuracy
+        if training.is_over(step):
+            break
+        training.move()  # E, p and v, or those of them that are trained
 
 
 @dataclass
@@ -196,20 +210,11 @@ def fit(
     check_number("steps, with this checkpoint", steps, begin, integer=True)
     check_processes_agree({"steps in the checkpoint": begin})
     with _learner(model, trained, lr, optimizer) as learner:
-        training = _Training(learner, corpus, test, batch_size)
+        ends = _Ends(steps, **until)
+        training = _Training(learner, corpus, test, batch_size, ends, snapshots, file)
         if saved is not None:
             training.restore(saved)
-        for step in progress(range(begin, steps + 1), "training"):
-            is_last = step == steps
-            if file is not None and (is_last or file.is_due()):
-                file.write(training.state())
-            try:
-                training.measure(step in snapshots, is_last)
-            except FloatingPointError as error:
-                raise FloatingPointError(f"at step {step}: {error}") from None
-            if is_last or training.has_reached(**until):
-                break
-            training.step()
+        _train(training, progress(range(begin, steps + 1), "training"))
         return training.history()
 
 
@@ -227,8 +232,23 @@ def _learner(
         yield Learner(model, train, lr, optimizer)
 
 
+@dataclass
+class _Ends:
+    """When a training ends: at a step, or earlier at an accuracy or a loss."""
+
+    steps: int
+    until_accuracy: float | None
+    until_loss: float | None
+
+    def are_met(self, loss: float, accuracy: float) -> bool:
+        """Return whether loss and accuracy are good enough."""
+        if self.until_accuracy is not None and accuracy >= self.until_accuracy:
+            return True
+        return self.until_loss is not None and loss < self.until_loss
+
+
 class _Training:
-    """What `fit` goes through: a learner, what it learns from, and what was seen."""
+    """What `fit` goes through: a learner, what it learns from, and what it recorded."""
 
     def __init__(
         self,
@@ -236,10 +256,14 @@ class _Training:
         corpus: Corpus,
         test: Corpus | None,
         batch_size: int | None,
+        ends: _Ends,
+        snapshots: Collection[int],
+        file: Checkpoint | None,
     ) -> None:
         self.learner, self.model = learner, learner.model
         self.model.vocab, self.model.classes = corpus.vocab, corpus.classes
         self.corpus, self.test, self.batch_size = corpus, test, batch_size
+        self.ends, self.snapshots, self.file = ends, snapshots, file
         self.measured: list[list[float]] = []
         self.scores: dict[int, Tensor] = {}
         self.random = torch.Generator().manual_seed(0)
@@ -248,6 +272,50 @@ class _Training:
         everywhere = summed(held.double()).clamp(min=1)
         self.share, self.test_share = (held / everywhere).tolist()
         learner.share = self.share
+
+    def gradient(self, step: int) -> Tensor:
+        """Take the gradient, but not at the last step; return what it saw.
+
+        With mini-batches the steps of a whole pass are taken here, since training loss
+        and accuracy are those of the batches before their steps. Returned are loss and
+        accuracy on the training corpus, then on the test corpus, float64 (2,) or (4,).
+        """
+        is_last = step == self.ends.steps
+        if self.file is not None and (is_last or self.file.is_due()):
+            self.file.write(self.state())
+        try:
+            if step in self.snapshots:
+                self.scores[step] = self.learner.scores().cpu()
+            on_test = []
+            if self.test is not None:
+                logits = self.learner.logits(self.test)
+                on_test.append(self.test_share * _quality(logits, self.test))
+            on_training = self.share * self._on_training(is_last)
+        except FloatingPointError as error:
+            raise FloatingPointError(f"at step {step}: {error}") from None
+        return torch.cat([on_training, *on_test])
+
+    def _on_training(self, is_last: bool) -> Tensor:
+        """Return loss and accuracy on the training corpus, where the gradient is."""
+        if is_last:
+            return _quality(self.learner.logits(self.corpus), self.corpus)
+        if self.batch_size is not None:
+            return self._pass_in_batches(self.batch_size)
+        return _quality(self.learner.take_gradient(self.corpus), self.corpus)
+
+    def record(self, quality: Tensor) -> None:
+        """Record loss and accuracy, of all processes together."""
+        self.measured.append(summed(quality).tolist())
+
+    def is_over(self, step: int) -> bool:
+        """Return whether this was the last step, or what was measured is enough."""
+        loss, accuracy, *_ = self.measured[-1]
+        return step == self.ends.steps or self.ends.are_met(loss, accuracy)
+
+    def move(self) -> None:
+        """Take a step in full batch; those of mini-batches were taken."""
+        if self.batch_size is None:
+            self.learner.step()
 
     def state(self) -> dict[str, Any]:
         """Return all that is needed to go on from here."""
@@ -266,47 +334,8 @@ class _Training:
         self.learner.set_memories(state["memories"])
         self.random.set_state(state["random"])
 
-    def measure(self, is_kept: bool, is_last: bool) -> None:
-        """Record loss and accuracy, and take the gradient unless this is the end.
-
-        With mini-batches the steps of a whole pass are taken here, since training loss
-        and accuracy are those of the batches before their steps.
-        """
-        quality = []
-        if self.test is not None:
-            logits = self.learner.logits(self.test)
-            quality.append(self.test_share * _quality(logits, self.test))
-        if is_kept:
-            self.keep_scores()
-        if self.batch_size is not None and not is_last:
-            training = self._pass_in_batches(self.batch_size)
-        elif is_last:
-            training = _quality(self.learner.logits(self.corpus), self.corpus)
-        else:
-            training = _quality(self.learner.take_gradient(self.corpus), self.corpus)
-        quality.insert(0, self.share * training)
-        self.measured.append(summed(torch.cat(quality)).tolist())
-
-    def keep_scores(self) -> None:
-        """Keep the scores as they are after the steps taken so far."""
-        self.scores[len(self.measured)] = self.learner.scores().cpu()
-
-    def has_reached(
-        self, until_accuracy: float | None, until_loss: float | None
-    ) -> bool:
-        """Return whether what was measured last is good enough."""
-        loss, accuracy, *_ = self.measured[-1]
-        if until_accuracy is not None and accuracy >= until_accuracy:
-            return True
-        return until_loss is not None and loss < until_loss
-
-    def step(self) -> None:
-        """Take a step in full batch; those of mini-batches were taken."""
-        if self.batch_size is None:
-            self.learner.step()
-
     def history(self) -> History:
-        """Return what was seen, with the scores as they are now."""
+        """Return what was recorded, with the scores as they are now."""
         columns = torch.tensor(self.measured, dtype=torch.float64).T
         steps = torch.arange(len(self.measured))
         self.scores[int(steps[-1])] = self.learner.scores().cpu()

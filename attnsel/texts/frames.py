@@ -8,9 +8,12 @@ import pandas as pd
 
 from attnsel.texts.cells import several
 from attnsel.texts.columns import Columns, plain_name
-from attnsel.validation import check_choice
 
 SPLITS = ("train", "test", "validation", "valid", "val", "dev")
+
+
+class NoSuchSplit(ValueError):
+    """A source has no split of this name."""
 
 
 class DataSplit(NamedTuple):
@@ -72,9 +75,9 @@ def is_dataset(source: Any) -> bool:
     return hasattr(source, "select_columns") and hasattr(source, "to_pandas")
 
 
-def one_table(what: str, split: str) -> ValueError:
+def one_table(what: str, split: str) -> NoSuchSplit:
     """Return the error that says that nothing was held out for a split."""
-    return ValueError(
+    return NoSuchSplit(
         f"split: {what} is one table without a split {split!r}; rows it was trained on "
         "are no test. Hold some out, with a pandas data frame called table: "
         "`test = table.sample(frac=0.2, random_state=0); "
@@ -100,8 +103,8 @@ def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) ->
         table = pd.DataFrame.from_dict(dict(source), orient="index")
     else:
         lists = [key for key in keys if _holds_records(source[key])]
-        if len(lists) != 1 or lists[0] in SPLITS:
-            check_choice("split", split, keys)
+        if (len(lists) != 1 or lists[0] in SPLITS) and split not in keys:
+            raise NoSuchSplit(f"split: expected one of {keys}, got {split!r}")
         table = pd.DataFrame(source[lists[0]])
     return table_of(table, wanted, split)
 

@@ -22,6 +22,10 @@ from attnsel.tokens import Tokenizer, Vocab
 from attnsel.validation import check_number, described
 
 
+class TooFewRows(ValueError):
+    """A sample cannot have so many rows."""
+
+
 def load_corpus(
     source: Any,
     split: str = "train",
@@ -188,7 +192,10 @@ def balanced_sample(
     if labels is not None:
         frame["label"] = labels.array
     whole = frame.dropna()
-    check_number("limit", limit, 1, len(whole), integer=True)
+    try:
+        check_number("limit", limit, 1, len(whole), integer=True)
+    except ValueError as error:
+        raise TooFewRows(*error.args) from error
     mixed = whole.sample(frac=1, random_state=seed)
     # The first of each class come first, then the second ones, and so on.
     turn = mixed.groupby("label", observed=True).cumcount()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from scipy.sparse import vstack
 from attnsel.corpus import Corpus
 from attnsel.significance.groups import group_numbers, linked, same_texts
 from attnsel.texts.columns import SHOWN, Columns, find_columns
-from attnsel.texts.loading import load_corpus
+from attnsel.texts.frames import NoSuchSplit
+from attnsel.texts.loading import TooFewRows, load_corpus
 from attnsel.tokens import Tokenizer
 from attnsel.validation import shortened
 from attnsel_report.copies import near_copies
@@ -128,7 +129,7 @@ def read_parts(
     columns: Any = {"text": text, "label": label, "limit": limit, "seed": seed}
     tables = [load_table(source, "train", **columns)]
     if not _is_one_table(source):
-        with _without_a_split():
+        with suppress(NoSuchSplit):
             tables.append(load_table(source, "test", **columns))
     rows_read = _rows_of(tables, groups)
     texts, name = rows_read["text"].tolist(), tables[0].name
@@ -160,16 +161,6 @@ def read_parts(
         grouped=None if groups is None else _name_of(groups),
         suggested=suggested_groups(tables[0].rest) if groups is None else [],
     )
-
-
-@contextmanager
-def _without_a_split() -> Iterator[None]:
-    """Go on if there is no such split; one that cannot be read is told of."""
-    try:
-        yield
-    except ValueError as error:
-        if not str(error).startswith("split:"):
-            raise
 
 
 def too_few(n: int) -> ValueError:
@@ -209,7 +200,7 @@ def train_and_test(
     columns: Any = {"text": text, "label": label}
     whole = _sampled(source, limit, **columns)
     if not _is_one_table(source):
-        with _without_a_split():
+        with suppress(NoSuchSplit):
             test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
             return whole, test
     sample = Sample(whole, group_numbers(whole), np.arange(len(whole)))
@@ -221,10 +212,8 @@ def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
     """Return a corpus of at most so many texts."""
     try:
         return load_corpus(source, limit=limit, **settings)
-    except ValueError as error:
-        if limit is None or not str(error).startswith("limit:"):
-            raise
-        return load_corpus(source, **settings)  # there are fewer
+    except TooFewRows:
+        return load_corpus(source, **settings)
 
 
 def joined(parts: Parts) -> Sample:

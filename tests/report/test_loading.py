@@ -26,6 +26,7 @@ from attnsel.texts import hub as hub_module
 from attnsel.texts.hub import BundledCorpusWarning
 from attnsel.texts.loading import load_corpus
 from attnsel.tokens import Vocab
+from attnsel_report.readers import sources
 from support import forks
 from support.caching import cached, same
 
@@ -56,8 +57,8 @@ def never_read(monkeypatch):
         raise AssertionError("read again instead of from the cache")
 
     def begin():
-        monkeypatch.setattr(loading, "read_file", refuse)
-        monkeypatch.setattr(loading, "read_texts", refuse)
+        monkeypatch.setattr(sources, "read_file", refuse)
+        monkeypatch.setattr(sources, "read_texts", refuse)
 
     return begin
 

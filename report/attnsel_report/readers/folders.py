@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from attnsel.texts.columns import Columns
-from attnsel.texts.frames import SPLITS, one_table
+from attnsel.texts.frames import SPLITS, NoSuchSplit, one_table
 from attnsel_report.readers.files import ENDINGS, decoded
 
 UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
@@ -37,7 +37,7 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
         return named[split]
     others = [name for name, files in named.items() if files]
     if others:
-        raise ValueError(
+        raise NoSuchSplit(
             f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
         )
     whole = _whole(folder)
