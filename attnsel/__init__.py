@@ -3,19 +3,23 @@
 What stands here is named in `__init__.pyi` and imported when it is first asked for.
 """
 
+import ast
 import importlib
 import importlib.util
-import re
-from pathlib import Path
+import pkgutil
 from typing import Any
 
 from attnsel import moved  # noqa: F401  (old paths of modules)
 
 __version__ = "0.2.0"
 
-_named = Path(__file__).with_suffix(".pyi").read_text("utf-8")
+# By the loader of the package, so that it also imports from a zip.
+_stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
 _homes = {
-    name: home for home, name in re.findall(r"from (\S+) import (\w+) as", _named)
+    alias.name: str(node.module)
+    for node in _stub.body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
 }
 
 

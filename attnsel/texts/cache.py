@@ -17,7 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import platformdirs
 import pyarrow as pa
@@ -42,15 +41,15 @@ def cached(
     """Return the corpus of some files from the cache, or make it and keep it there.
 
     With it go the notes that were told when it was made. Each file has a name that
-    tells how it is read; the content goes into the key.
+    tells how it is read; the content goes into the key, and so do the settings, as
+    `repr` writes them.
     """
-    content = hashlib.sha256()
+    content = hashlib.sha256(repr((FORMAT, TOKEN_PATTERN, settings)).encode())
     for name, path in files:
         content.update(name.encode() + b"\0")
         content.update(hashlib.sha256(path.read_bytes()).digest())
-    key = joblib.hash((FORMAT, TOKEN_PATTERN, content.digest(), settings))
     folder = os.environ.get("ATTNSEL_CACHE") or platformdirs.user_cache_path("attnsel")
-    entry = Path(folder, f"{key}.corpus")
+    entry = Path(folder, f"{content.hexdigest()}.corpus")
     with suppress(Exception):  # there is none, or it is damaged and raises anything
         return unpacked(entry.read_bytes())
     corpus, notes = make()

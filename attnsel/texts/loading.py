@@ -80,7 +80,6 @@ def load_corpus(
     check_number("seed", seed, 0, integer=True)
     found = find_split(source, split)
     wanted = Columns(text, label)
-    fit: Any = {"vocab": vocab, "min_count": min_count, "max_tokens": max_tokens}
 
     def make() -> Corpus:
         table = found.read(wanted)
@@ -93,7 +92,9 @@ def load_corpus(
         return Corpus.from_texts(
             texts,
             labels,
-            **fit,
+            vocab=vocab,
+            min_count=min_count,
+            max_tokens=max_tokens,
             tokenize=tokenize,
             name=found.name,
             on_bad_rows="ignore",
@@ -103,7 +104,8 @@ def load_corpus(
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
     if found.files and not own_tokens:
         named = source if _is_named(source) else None
-        settings = named, split, text, label, fit, limit, seed
+        tokens = None if vocab is None else (tuple(vocab), vocab.classes)
+        settings = named, split, text, label, tokens, min_count, max_tokens, limit, seed
         corpus, notes = cached(found.files, settings, lambda: _with_notes(make))
     else:
         corpus, notes = _with_notes(make)

@@ -564,6 +564,7 @@ def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
         {"label": "verdict"},
         {"vocab": Vocab(["film"])},
         {"vocab": Vocab(["film", "bad"])},
+        {"vocab": Vocab(["film", "bad"], classes=[1, 0])},
     ]
     arguments = [{"min_count": 1, **variant} for variant in variants]
     loaded = [load_corpus(path, **each) for each in arguments]
@@ -572,6 +573,14 @@ def test_each_setting_and_each_content_has_its_own_entry(tmp_path):
         assert same(corpus, load_corpus(path, **each))
     write(tmp_path / "mine.csv", text=TEXTS[2:], label=LABELS[2:])
     assert len(load_corpus(path, min_count=1)) == 28
+
+
+def test_another_pattern_of_tokens_has_its_own_entry(tmp_path, monkeypatch):
+    path = write(tmp_path / "mine.csv", text=TEXTS, label=LABELS)
+    load_corpus(path, min_count=1)
+    monkeypatch.setattr(cache, "TOKEN_PATTERN", "other")
+    load_corpus(path, min_count=1)
+    assert len(cached(tmp_path)) == 2
 
 
 @pytest.mark.parametrize("kept", [0, 1, 100, -1, -30])

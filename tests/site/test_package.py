@@ -103,6 +103,34 @@ def test_without_the_extras_the_rest_works_and_says_what_to_type(tmp_path):
     assert 'type pip install "attnsel[hub]"' in hub
 
 
+FROM_A_ZIP = """
+import sys
+sys.path.insert(0, "package.zip")
+import attnsel
+assert "package.zip" in attnsel.__file__
+corpus = attnsel.load_corpus((["a good film", "a bad film"] * 20, [1, 0] * 20))
+model = attnsel.AttentionClassifier(len(corpus.vocab), 4)
+attnsel.fit(model, corpus, steps=2, lr=0.1)
+print(sorted(corpus.vocab), attnsel.Report.__module__)
+"""
+
+
+def test_the_package_works_from_a_zip(tmp_path):
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
+        for folder in (ROOT / "attnsel", ROOT / "report" / "attnsel_report"):
+            for path in folder.rglob("*.*"):
+                if path.suffix != ".pyc":
+                    file.write(path, path.relative_to(folder.parent))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FROM_A_ZIP],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout == "['a', 'bad', 'film', 'good'] attnsel_report.report\n"
+
+
 def test_the_version_stands_in_one_place_and_its_citation():
     assert PROJECT["dynamic"] == ["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
