@@ -25,8 +25,11 @@ MATH = "vendor/math"  # the folder of the one font that pages use
 UNUSED = {
     f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
 }
-# For the pages with the laboratory, and for the list of all claims.
-ALONE = {"_static/lab.js", "_static/lab.css", "_static/claims.js"}
+# For the pages with the laboratory or the line-up, and for the list of all claims.
+ALONE = {
+    f"_static/{name}"
+    for name in ("claims.js", "lab.js", "lab.css", "lineup.js", "lineup.css")
+}
 DRAWING = (
     "_static/drawing/"  # the folder of what figures draw with, a file for each page
 )

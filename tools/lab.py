@@ -66,10 +66,10 @@ def source(path: Path) -> str:
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
 
-def joined() -> str:
-    """Return all scripts as one function, which a worker runs as well as the page."""
-    code = "".join(map(source, SCRIPTS))
-    return f'function attnselLab() {{\n"use strict";\n{code}}}\nattnselLab();\n'
+def joined(name: str, scripts: list[Path]) -> str:
+    """Return scripts as one function, which a worker runs as well as the page."""
+    code = "".join(map(source, scripts))
+    return f'function {name}() {{\n"use strict";\n{code}}}\n{name}();\n'
 
 
 def place(settings: str) -> str:
@@ -117,7 +117,8 @@ def write_files(folder: Path) -> None:
     """Write script and style into a folder."""
     styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
     (folder / "lab.css").write_text(styles, encoding="utf-8")
-    (folder / "lab.js").write_text(joined(), encoding="utf-8")
+    script = joined("attnselLab", SCRIPTS)
+    (folder / "lab.js").write_text(script, encoding="utf-8")
 
 
 def write(app: Any, error: Exception | None) -> None:

@@ -71,7 +71,8 @@ NUMBER = r"""(starts) => document.querySelectorAll(".printed a").forEach((link) 
 })"""
 # Pictures are not needed before all pages are one.
 LATER = "**/_images/**"
-MOVING = "**/lab.js"  # nothing is trained on paper: what stands in its place is printed
+# Nothing is trained on paper: a still is printed in its place.
+MOVING = "**/{lab,lineup}.js"
 
 
 def is_appendix(name: str) -> bool:

@@ -1,0 +1,92 @@
+// What trains and draws the line-up, beside the page. The page learns the answer once a
+// bet is placed.
+/* global ROUND, advance, described, extremes, kindsOf, letterOf, panel, readLineup,
+   roundOf, verdict */
+const PACE = 40, GLIDE = 1800;  // steps per second; ms that the dots are on their way
+
+function startLineup() {
+  let stored = null, match = null, look = null, still = false, timer = null;
+  let shift = 0, isOpen = false, at = -1, places = [];
+  const canvases = [];
+
+  function draw() {
+    if (!match || !look) { return; }
+    places = canvases.map((canvas, k) => {
+      const run = match.models[k >> 1], letter = k % 2 ? "a" : "b", {orders} = run;
+      if (match.question === "attention" && k % 2 && !isOpen) {
+        canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+        return [];
+      }
+      // A word that no unseen review contains keeps its place.
+      const across = orders[0].map((x, s) =>
+        Number.isNaN(orders[1][s]) ? x : x + shift * (orders[1][s] - x));
+      return panel(canvas, look, {start: orders[0], across, names: run.names, at,
+        up: Array.from(run.scores[letter]), named: isOpen ? extremes(run, 4).flat() : []});
+    });
+  }
+  function begin({number, question}) {
+    clearTimeout(timer);
+    match = roundOf(stored, number, question);
+    shift = 0; isOpen = false; at = -1;
+    train(performance.now(), 0);
+  }
+  // As many steps as the time that has passed asks for; a slow phone draws less often.
+  function train(start, taken) {
+    const due = still ? Infinity : 2 + PACE * (performance.now() - start) / 1000;
+    const slice = performance.now() + 100;
+    let goes = true;
+    while (goes && taken < due && performance.now() < slice) {
+      goes = advance(match); taken += 1;
+    }
+    if (!still || !goes) { draw(); }
+    const reached = Math.min(...match.models.map(({now}) => now.train.accuracy));
+    postMessage({number: match.number, accuracy: Math.min(ROUND.reached, reached),
+      described: goes ? null : match.models.map((run) => described(run, match.question))});
+    if (goes) { timer = setTimeout(train, 16, start, taken); }
+  }
+  function glide(to, then, start = performance.now(), from = shift) {
+    clearTimeout(timer);
+    const t = still ? 1 : Math.min(1, (performance.now() - start) / GLIDE);
+    shift = from + (to - from) * (t < 0.5 ? 2 * t * t : 1 - 2 * (1 - t) ** 2);
+    draw();
+    if (t < 1) { timer = setTimeout(glide, 16, to, then, start, from); } else { then(); }
+  }
+  const point = (s) => {
+    if (!isOpen || s === at || s < 0) { return; }
+    at = s; draw();
+    const word = match.models.map(({names, scores: {a, b}}, k) =>
+      `${letterOf(k)}: value ${hundredths(b[s])}, score ${hundredths(a[s])}`);
+    postMessage({number: match.number, point: `${match.models[0].names[s]}: ${
+      word.join("; ")}; lean in new reviews ${hundredths(match.models[0].leans[1][s])}`});
+  };
+  const hundredths = (x) => Number.isNaN(x) ? "none" : x.toFixed(2).replace("-", "−");
+  const commands = {
+    load: (reviews) => { stored = readLineup(reviews); },
+    see: ({panels, ...changes}) => {
+      canvases.push(...panels ?? []); still = changes.still ?? still;
+      look = changes.look ?? look;
+      draw();
+    },
+    begin,
+    bet: (k) => {
+      const [first, ...rest] = verdict(match, k), {number, answer, models} = match;
+      const kinds = kindsOf(match), unseen = models.map(({now}) => now.test.accuracy);
+      isOpen = true;
+      postMessage({number, answer, kinds, first});
+      glide(1, () => postMessage({number, first, rest, unseen}));
+    },
+    view: (to) => glide(to, () => {}),
+    near: ({k, x, y}) => {
+      const away = (places[k] ?? []).map(([x0, y0]) => Math.hypot(x - x0, y - y0));
+      const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
+      if (away[best] < 24) { point(best); }
+    },
+    move: ({k, by}) => {
+      const order = [...(places[k] ?? []).keys()].sort((s, t) =>
+        places[k][s][0] - places[k][t][0]);
+      const next = at < 0 ? 0 : order.indexOf(at) + by;
+      point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
+    },
+  };
+  onmessage = ({data: [name, content]}) => commands[name](content);
+}

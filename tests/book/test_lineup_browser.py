@@ -1,0 +1,281 @@
+"""The line-up in a browser, on a page opened from the disk, without a server."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from support.node import evaluate
+from tools import lab, lineup
+
+pytestmark = pytest.mark.site
+
+CODE = "".join(map(lab.source, lineup.SCRIPTS[:-1]))
+PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>line-up</title>'
+# How many dots of the two colours a panel shows, left and right of its middle.
+DOTS = """(canvas) => new Promise((done) => createImageBitmap(canvas).then((image) => {
+  const copy = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  copy.drawImage(image, 0, 0);
+  const {data, width} = copy.getImageData(0, 0, image.width, image.height);
+  const counts = [[0, 0], [0, 0]];
+  for (let i = 0; i < data.length; i += 4) {
+    const side = (i / 4) % width < width / 2 ? 0 : 1, [red, , blue, alpha] =
+      data.subarray(i, i + 4);
+    if (alpha > 90 && Math.abs(blue - red) > 60) {
+      counts[side][blue > red ? 1 : 0] += 1;
+    }
+  }
+  done(counts);
+}))"""
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a page with the line-up, as files; nothing may go wrong."""
+    opened, wrong = [], []
+
+    def show(
+        address: str = "#round=18",
+        width: int = 1280,
+        above: int = 0,
+        reviews: bool = True,
+        theme: str = "light",
+        **settings: Any,
+    ) -> Any:
+        static = tmp_path / "_static"
+        (static / "lineup").mkdir(parents=True, exist_ok=True)
+        lineup.write_files(static)
+        for name in ("imdb.js", "still.webp")[0 if reviews else 1 :]:
+            target = static / "lineup" / name
+            target.write_bytes((lineup.LINEUP / name).read_bytes())
+        head = '<link rel="stylesheet" href="../_static/lineup.css">'
+        head += '<script defer src="../_static/lineup.js"></script>'
+        space = f'<div style="height:{above}px"></div>'
+        page = tmp_path / "book" / "intro.html"
+        page.parent.mkdir(exist_ok=True)
+        start = PAGE.replace("<html ", f'<html data-theme="{theme}" ')
+        body = f"<body><main>{space}{lineup.place()}</main>"
+        page.write_text(f"{start}{head}{body}", encoding="utf-8")
+        size = {"width": width, "height": 844}
+        context = browser.new_context(viewport=size, has_touch=width < 600, **settings)
+        context.set_default_timeout(120_000)  # a busy machine
+        opened.append(context)
+        tab = context.new_page()
+        tab.requested = []
+        tab.on("request", lambda asked: tab.requested.append(asked.url))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.goto(f"{page.as_uri()}{address}")
+        return tab
+
+    yield show
+    for context in opened:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return what rounds are in node: answers and what is said after a bet on A."""
+    text = (lineup.LINEUP / "imdb.js").read_text("utf-8")
+    text = text.removeprefix("attnselLineupReviews(").removesuffix(");\n")
+    rounds = [(18, "labels"), (19, "labels"), (18, "attention")]
+    code = """data[1].map(([number, question]) => {
+      const played = roundOf(readLineup(data[0]), number, question);
+      while (advance(played)) {}
+      return [played.answer, verdict(played, 0)]; })"""
+    found = evaluate(CODE, code, [json.loads(text), rounds])
+    return dict(zip(rounds, found, strict=True))
+
+
+def ready(tab: Any) -> None:
+    """Wait until both models are trained."""
+    tab.locator(".bet:enabled").nth(1).wait_for()
+
+
+def opened(tab: Any) -> list[str]:
+    """Wait for the end of the reveal, and return what is said."""
+    tab.locator(".after:visible").wait_for()
+    return tab.locator(".said p").all_inner_texts()
+
+
+def test_a_bet_is_answered_with_the_numbers_of_the_model(visit, expected):
+    tab = visit()
+    ready(tab)
+    assert tab.locator(".accuracy").all_inner_texts() == ["98% correct"] * 2
+    assert tab.locator(".kind").all_inner_texts() == ["", ""]
+    tab.locator(".bet").first.click()
+    answer, texts = expected[18, "labels"]
+    assert opened(tab) == texts
+    kinds = tab.locator(".kind").all_inner_texts()
+    assert kinds[answer] == "true labels" and kinds[1 - answer] == "random labels"
+    right = tab.locator(".model").nth(answer).get_attribute("class")
+    assert right == "model right"
+    score = f"You: {int(answer == 0)} of 1."
+    assert tab.locator(".score-line").inner_text().startswith(score)
+
+
+def test_nothing_is_loaded_before_the_models_can_be_seen(visit):
+    tab = visit(above=3000)
+    tab.wait_for_timeout(500)
+    names = [url.rpartition("/")[2].partition("#")[0] for url in tab.requested]
+    assert names == ["intro.html", "lineup.css", "lineup.js"]
+    tab.locator(".pair").scroll_into_view_if_needed()
+    ready(tab)
+    assert any(url.endswith("lineup/imdb.js") for url in tab.requested)
+
+
+def test_the_dots_move_from_their_sides_to_those_of_new_reviews(visit):
+    tab = visit()
+    ready(tab)
+    panel = tab.locator("canvas").first
+    for canvas in tab.locator("canvas").all():
+        (left, right) = canvas.evaluate(DOTS)
+        assert left[0] > 20 * max(left[1], 1) and right[1] > 20 * max(right[0], 1)
+    tab.locator(".bet").first.click()
+    opened(tab)
+    left, right = panel.evaluate(DOTS)
+    assert left[1] > 0.05 * left[0] and right[0] > 0.05 * right[1]
+    back = tab.locator(".back")
+    assert back.inner_text() == "Back to the reviews they learned from"
+    back.click()
+    assert back.inner_text() == "Over to the new reviews"
+    tab.wait_for_timeout(2500)
+    again = panel.evaluate(DOTS)
+    assert again[0][0] > 10 * max(again[0][1], 1)
+
+
+def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expected):
+    tab = visit(width=390, theme="dark")
+    ready(tab)
+    wide = "document.documentElement.scrollWidth"
+    assert tab.evaluate(wide) <= 390
+    tab.locator(".bet").nth(1).tap()
+    texts = opened(tab)
+    assert texts[1:] == expected[18, "labels"][1][1:]
+    assert tab.evaluate(wide) <= 390
+    boxes = [button.bounding_box() for button in tab.locator("button:visible").all()]
+    assert all(box["height"] >= 40 for box in boxes)
+    one, two = (card.bounding_box() for card in tab.locator(".model").all())
+    assert two["y"] > one["y"] + one["height"]
+
+
+def test_the_keyboard_plays_a_round_and_names_a_word(visit):
+    tab = visit()
+    ready(tab)
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.className") == "bet"
+    tab.keyboard.press("Enter")
+    opened(tab)
+    tab.locator("canvas").first.focus()
+    tab.keyboard.press("ArrowRight")
+    point = tab.locator(".point")
+    point.filter(has_text="A: value").wait_for()
+    first = point.inner_text()
+    tab.keyboard.press("PageUp")
+    changed = "(text) => document.querySelector('.point').innerText !== text"
+    tab.wait_for_function(changed, arg=first)
+    assert re.search(r"B: value −?[\d.]+, score −?[\d.]+; lean", point.inner_text())
+
+
+def test_a_word_under_the_pointer_is_named_only_after_the_bet(visit):
+    tab = visit()
+    ready(tab)
+    box = tab.locator("canvas").first.bounding_box()
+    middle = (box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.15)
+    tab.mouse.move(*middle)
+    tab.wait_for_timeout(300)
+    assert tab.locator(".point").inner_text() == ""
+    tab.locator(".bet").first.click()
+    opened(tab)
+    tab.mouse.move(middle[0] + 2, middle[1] + 2)
+    tab.locator(".point").filter(has_text="value").wait_for()
+
+
+def test_what_is_seen_is_said(visit):
+    tab = visit()
+    ready(tab)
+    for text in tab.locator(".described").all_text_contents():
+        assert re.search(
+            r"values rise .*: rank correlation \.\d+\..* draw a V: \.\d", text
+        )
+    said = tab.locator(".said")
+    assert said.get_attribute("role") == "status"
+    assert "Both have learned their 800 reviews." in said.inner_text()
+    for k, canvas in enumerate(tab.locator("canvas").all()):
+        label = canvas.get_attribute("aria-label")
+        assert f"model {'AB'[k // 2]}" in label
+        assert label.startswith(("Value", "Score")[k % 2])
+
+
+def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected):
+    tab = visit()
+    ready(tab)
+    tab.locator(".bet").first.click()
+    opened(tab)
+    tab.locator("[data-next=labels]").click()
+    tab.locator(".after").wait_for(state="hidden")
+    ready(tab)
+    assert tab.locator(".kind").all_inner_texts() == ["", ""]
+    tab.locator(".bet").first.click()
+    answer, texts = expected[19, "labels"]
+    assert opened(tab) == texts
+    assert tab.locator(".link").get_attribute("href") == "#round=19"
+    won = int(expected[18, "labels"][0] == 0) + int(answer == 0)
+    assert tab.locator(".score-line").inner_text().startswith(f"You: {won} of 2.")
+
+
+def test_scores_stay_hidden_until_the_bet_on_which_has_attention(visit, expected):
+    tab = visit("#round=18&ask=attention")
+    ready(tab)
+    assert "has attention at all" in tab.locator(".asked").inner_text()
+    hidden = tab.locator(".score canvas").first
+    assert hidden.evaluate("(e) => getComputedStyle(e).visibility") == "hidden"
+    assert tab.locator(".bet").first.inner_text() == "Model A has attention"
+    tab.locator(".bet").first.click()
+    answer, texts = expected[18, "attention"]
+    assert opened(tab) == texts
+    assert hidden.evaluate("(e) => getComputedStyle(e).visibility") == "visible"
+    assert tab.locator(".kind").nth(answer).inner_text() == "attention"
+
+
+def test_a_hint_comes_after_three_bets(visit):
+    tab = visit()
+    for k in range(4):
+        ready(tab)
+        assert ("A hint:" in tab.locator(".said").inner_text()) == (k == 3)
+        if k < 3:
+            tab.locator(".bet").first.click()
+            opened(tab)
+            tab.locator("[data-next=labels]").click()
+            tab.locator(".after").wait_for(state="hidden")
+
+
+def test_with_reduced_motion_the_answer_is_there_at_once(visit, expected):
+    tab = visit(reduced_motion="reduce")
+    ready(tab)
+    tab.locator(".bet").first.click()
+    assert opened(tab) == expected[18, "labels"][1]
+
+
+def test_reviews_that_do_not_come_are_reported(visit):
+    tab = visit(reviews=False)
+    said = tab.locator(".said").filter(has_text="could not be loaded")
+    said.wait_for()
+    assert said.inner_text() == (
+        "The reviews could not be loaded: no connection. Load the page again."
+    )
+
+
+def test_without_scripts_there_is_a_picture_and_a_fold_with_the_answer(visit):
+    tab = visit(java_script_enabled=False)
+    assert not tab.locator(".live").is_visible()
+    box = tab.locator(".still img").bounding_box()
+    assert box["width"] > 400 and box["height"] > 100
+    answer = tab.locator("details p")
+    assert not answer.is_visible()
+    tab.locator("summary").click()
+    still = json.loads(lineup.STILL.read_text("utf-8"))
+    assert answer.inner_text() == still["answer"]
