@@ -33,7 +33,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
@@ -128,6 +128,12 @@ requirements: $(READY)
 	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --all-extras \
 		--group dev --no-emit-package attnsel --no-annotate \
 		--custom-compile-command "make requirements" $(UPGRADE) pyproject.toml -o requirements.txt
+
+# A skeleton of a chapter that builds, runs and passes the tests: NAME=tilt.
+chapter: $(READY)
+	$(BIN)/python -m tools.chapter $(NAME)
+	$(BIN)/jupytext --sync --quiet book/text/$(NAME).md
+	$(MAKE) execute CHAPTERS=$(NAME)
 
 execute: text
 	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py

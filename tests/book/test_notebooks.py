@@ -171,7 +171,8 @@ IN_SHORT = re.compile(
 )
 GUESS = ":class: guess"
 GUESS_BOX = re.compile(
-    r"^:class: guess(?P<classes>[^\n]*)\n(?P<text>.*?)\n:{3,}$", re.MULTILINE | re.DOTALL
+    r"^:class: guess(?P<classes>[^\n]*)\n(?P<text>.*?)\n:{3,}$",
+    re.MULTILINE | re.DOTALL,
 )
 GUESS_THEN_RUN = re.compile(r"guess\b[^.]*\bthen run", re.IGNORECASE)
 
@@ -306,7 +307,8 @@ def faults(path: Path) -> list[str]:
 
 @chapters
 def test_chapter_has_the_form_of_the_book(path):
-    assert faults(path) == []
+    file = f"book/text/{path.stem}.md"  # then `make text` or `make execute`
+    assert not faults(path), "".join(f"\n{file}: {fault}" for fault in faults(path))
 
 
 @chapters

@@ -1,0 +1,84 @@
+"""A new chapter, as `make chapter` begins it: it runs and passes what others pass."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tools.chapter import ROOT, begin
+
+TESTS = ["test_notebooks", "test_settings", "test_exercises", "test_mistakes"]
+TESTS += ["test_odd_answers", "test_own_answers", "test_claims"]
+
+
+def skeleton(root: Path) -> Path:
+    """Make a folder to which a chapter can be added."""
+    for folder in ("book/text", "book/attnsel_book/chapters"):
+        (root / folder).mkdir(parents=True)
+    (root / "_toc.yml").write_bytes((ROOT / "_toc.yml").read_bytes())
+    return root
+
+
+def test_a_chapter_is_a_text_a_folder_and_a_line(tmp_path):
+    begin("two_words", skeleton(tmp_path))
+    files = [path for path in tmp_path.rglob("*.*") if path.is_file()]
+    folder = tmp_path / "book" / "attnsel_book" / "chapters" / "two_words"
+    written = {tmp_path / "_toc.yml", tmp_path / "book" / "text" / "two_words.md"}
+    names = ("__init__", "exercises", "settings")
+    assert set(files) == written | {folder / f"{name}.py" for name in names}
+    text = (tmp_path / "book" / "text" / "two_words.md").read_text(encoding="utf-8")
+    assert "(ch-two-words)=\n# Two words\n" in text
+    assert ":label: ex-two-words-share\n" in text
+    assert 'check("two-words-share", positive_share)' in text
+    assert 'settings("two_words", globals())' in text
+    before = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    after = yaml.safe_load((tmp_path / "_toc.yml").read_text(encoding="utf-8"))
+    details = next(part for part in after["parts"] if part["caption"] == "Details")
+    assert details["chapters"].pop() == {"file": "book/two_words"}
+    assert after == before
+
+
+@pytest.mark.parametrize("name", ["", "Tilt", "a-b", "1st", "../a", "model"])
+def test_a_name_that_cannot_be_is_refused(tmp_path, name):
+    root = skeleton(tmp_path)
+    (root / "book" / "model.ipynb").touch()
+    before = (root / "_toc.yml").read_bytes()
+    with pytest.raises(ValueError, match=f"^NAME={name}: "):
+        begin(name, root)
+    assert (root / "_toc.yml").read_bytes() == before
+
+
+@pytest.mark.weekly
+def test_a_new_chapter_runs_passes_and_is_built(tmp_path):
+    tree = tmp_path / "tree"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_bytes((ROOT / name).read_bytes())
+    places = [str(tree / folder) for folder in ("", "book", "report")]
+    settings = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+
+    def run(*command: str) -> None:
+        done = subprocess.run(
+            command, cwd=tree, env=settings, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    python, programs = sys.executable, Path(sys.executable).parent
+    run(python, "-m", "tools.chapter", "tilt")
+    run(str(programs / "jupytext"), "--sync", "--quiet", "book/text/tilt.md")
+    run(python, "tools/execute.py", "book/tilt.ipynb")
+    run(str(programs / "jupytext"), "--sync", "--quiet", "book/tilt.ipynb")
+    paths = [f"tests/book/{name}.py" for name in TESTS]
+    wanted = "tilt or each_chapter_once or every_chapter_with_settings"
+    run(python, "-m", "pytest", "-q", "-m", "", "-k", wanted, *paths)
+    run(str(programs / "jupyter-book"), "build", ".", "-n", "-W", "--keep-going")
+    assert (tree / "_build" / "html" / "book" / "tilt.html").is_file()

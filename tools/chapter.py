@@ -1,0 +1,58 @@
+"""Begin a chapter: `make chapter NAME=tilt` writes one that builds, runs and passes.
+
+It consists of its text (`book/text/NAME.md`), its folder (settings and exercises) and
+its line in `_toc.yml`, the last of the part *Details*; `make chapter` then makes and
+runs the notebook.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from tools.colab import ADDRESS
+
+ROOT = Path(__file__).resolve().parent.parent
+SKELETON = Path(__file__).with_name("skeleton")
+NEXT = "  - caption: Reference\n"  # the part behind that of the new chapter
+
+
+def begin(name: str, root: Path = ROOT) -> None:
+    """Write the files of a chapter.
+
+    Raises:
+        ValueError: if the name is no name of a module, or a page has it.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(
+            f"NAME={name}: expected lower-case letters, digits and _, as in NAME=tilt"
+        )
+    if any((root / "book").glob(f"{name}.*")):
+        raise ValueError(f"NAME={name}: there is such a page; take another name")
+    folder = root / "book" / "attnsel_book" / "chapters" / name
+    folder.mkdir(parents=True)
+    title = name.replace("_", " ").capitalize()
+    about = f'"""What the chapter *{title}* alone needs."""\n'
+    (folder / "__init__.py").write_text(about, encoding="utf-8")
+    for part, path in (
+        ("text.md", root / "book" / "text" / f"{name}.md"),
+        ("settings.py", folder / "settings.py"),
+        ("exercises.py", folder / "exercises.py"),
+    ):
+        text = (SKELETON / part).read_text(encoding="utf-8")
+        label = name.replace("_", "-")
+        text = re.sub(r"(?<=ch-)NAME|(?<=ex-)NAME|NAME(?=-share)", label, text)
+        text = text.replace("NAME", name).replace("TITLE", title)
+        path.write_text(text.replace("ADDRESS", ADDRESS), encoding="utf-8")
+    toc = root / "_toc.yml"
+    pages = toc.read_text(encoding="utf-8")
+    line = f"      - file: book/{name}\n"
+    toc.write_text(pages.replace(NEXT, line + NEXT), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        begin(*sys.argv[1:])
+    except (TypeError, ValueError) as error:
+        sys.exit(f"{error}\nusage: make chapter NAME=tilt")
