@@ -162,7 +162,7 @@ function keep(lab) {
 
 // Take steps, 0 to pause; `anew` from a new initialization.
 async function go(lab, steps, anew = false) {
-  lab.part(".outcome").ariaBusy = true;
+  lab.part(".outcome").ariaBusy = lab.isBusy = true;
   lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
   if (!await lab.ready) { lab.ready = null; lab.part(".outcome").ariaBusy = false; return; }
   if (!lab.place.isConnected) { steps = 0; }  // another tab was opened meanwhile
@@ -170,7 +170,8 @@ async function go(lab, steps, anew = false) {
     lab.number += 1;
     send(lab, "begin", {number: lab.number, kind: lab.kind, settings: lab.settings});
   }
-  send(lab, "go", steps);
+  lab.turn = (lab.turn ?? 0) + 1;
+  send(lab, "go", {steps, turn: lab.turn});
 }
 
 // What a first run needs, and whether it is there. On a slow phone all that appears and
@@ -250,10 +251,10 @@ function look({worker, place, part}) {
 }
 
 // Show the state of a run, and more where it is to be seen.
-function showRun(lab, {going, ended, step, steps, status, last, outcome, point, shares, rows,
+function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, point, shares, rows,
   reading}) {
   const {part, news, place} = lab, scrub = part(".scrub");
-  Object.assign(lab, {going, ended});
+  Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
   part(".play").textContent = going ? "Pause" : ended || !steps ? lab.play : "Continue";
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
   for (const area of [".point", ".read output"]) {  // they are read out at its end
@@ -292,7 +293,7 @@ async function showNews(lab) {
     await nextFrame();
   }
   lab.shows = false;
-  part(".outcome").ariaBusy = lab.going;
+  part(".outcome").ariaBusy = lab.isBusy;
 }
 
 // A piece of one's own text, in the colour of its value as strong as the attention on it.

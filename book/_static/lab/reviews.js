@@ -6,7 +6,6 @@ const fitText = (x) => Number.isNaN(x) ? "none"
 const range = (...lists) => lists.reduce((ends, list) => list.reduce(([low, high], x) =>
   [Math.min(low, x), Math.max(high, x)], ends), [Infinity, -Infinity]);
 const mean = (x) => x.reduce((total, each) => total + each, 0) / x.length;
-const half = (b) => b * b / 2;
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 const FREQUENT = 100;
 const APART = 0.1;  // between rank correlations that tell two trainings apart
@@ -21,8 +20,7 @@ const reviewsTab = {
       const lean = all.map((x, s) => times[s] < least ? NaN : x);
       return {lean, named: namedBy(lean, names, marked), ranked: rankedLeans(lean)};
     })]));
-    const run = {...corpus, model, views, byCount: [...times.keys()].sort(
-      (s, t) => times[t] - times[s])};
+    const run = {...corpus, model, views};
     return Object.assign(run, {steps: training(run, corpus, settings)});
   },
 
@@ -108,7 +106,7 @@ const reviewsTab = {
       const [xs, below] = places[isLaw && !k ? "lean" : across];
       return isLost ? [] : cloud(canvases[k], lookFor(look, k), {xs, below, heights, title,
         leans: lean, named, names, at, ends: isLaw && k ? range(b) : [-1, 1],
-        reach: range(heights, first.scores[letter]), curve: isLaw && k && half});
+        reach: range(heights, first.scores[letter]), curve: isLaw && k && ((x) => x * x / 2)});
     });
     const xs = records.map(({step}) => step), kept = records.filter((x) => !diverged(x));
     [["accuracy", "accuracy"], ["loss", "loss"]].forEach(([name, title], k) => {
@@ -186,33 +184,28 @@ function controlSentence(run) {
     + `at least ${fitText(APART)} over all words.`;
 }
 
-// When gradient descent shows a V: scores grow as half the squares of the values.
-function descentSentence({settings, records: [first], byCount, views}, now) {
-  if (settings.optimizer !== "gd" || !settings.E || settings.uniform || !now.step) {
-    return "";
-  }
-  const moved = now.scores.b.map((b, s) => Math.abs(b - first.scores.b[s]));
-  const [many, few] = [byCount.slice(0, 100), byCount.slice(100)].map((words) =>
-    mean(words.map((s) => moved[s])));
-  const gains = now.scores.b.map(half).sort(), gain = gains[gains.length >> 1];
+// Why gradient descent shows no V, or which one: rare words have small gradients.
+function descentSentence(run, {scores, ...now}) {
+  const {settings: {optimizer, E, uniform}, records: [first]} = run;
+  if (optimizer !== "gd" || !E || uniform || !now.step) { return ""; }
+  const moved = scores.a.map((a, s) => Math.abs(a - first.scores.a[s])).sort();
   const scatter = Math.sqrt(mean(first.scores.a.map((a) => a * a)));
-  const fit = fitsOf(now.scores, views.get(0)[0].ranked)[1];
-  return `Gradient descent moves a word in proportion to its gradient, and rare words have `
-    + `small ones: the 100 most frequent words have changed their values by ${round(many)} on `
-    + `average${few >= 0 ? `, the others by ${round(few)}` : ""}. By the law of the V `
-    + "(exact for E alone), a score gains about half the square of its word's value. This is "
-    + `${round(gain)} for the median word, while the random initial scores scatter by ${
-      round(scatter)}. ${
-      fit < 0.3 ? `So there is no V yet (${fitText(fit)} in the training reviews). The button `
-        + "Descent on E alone has settings at which there is one."
-      : `The V is there (${fitText(fit)} in the training reviews).`}`;
+  const [all, many] = [0, FREQUENT].map((least) => reviewsTab.fits(run, {scores}, least)[0][1]);
+  return "Gradient descent moves an embedding in proportion to its gradient, which is small for "
+    + `a rare word. ${many > all ? "Therefore the V appears among the frequent words first: the"
+      : "The"} rank correlation of score and size of the lean in the training reviews is ${
+      fitText(many)} among words with ${FREQUENT} or more occurrences and ${fitText(all)} among `
+    + `all words. The median score has changed by ${round(moved[moved.length >> 1])}, and the `
+    + `random initial scores scatter by ${round(scatter)}. ${all < 0.3
+      ? "So all words together show no V yet. The button Descent on E alone has settings at "
+        + "which there is one." : "So the V is there."}`;
 }
 
 // Where the planted word went.
 function plantedSentence({marked, names, settings}, {scores}) {
   if (!marked) { return ""; }
-  const [byScore, byValue] = ["a", "b"].map((letter) =>
-    scores[letter].filter((x) => x > scores[letter].at(-1)).length + 1);
+  const [byScore, byValue] = ["a", "b"].map((letter) => scores[letter].filter((x) =>
+    x > scores[letter].at(-1)).length + 1).map((place) => place.toLocaleString("en"));
   return `“${PLANTED}”, which was written into ${marked} ${settings.shuffle ? "" : "positive "
   }training ${marked > 1 ? "reviews" : "review"}, is number ${byValue} by value and number ${
     byScore} by score among ${names.length.toLocaleString("en")} words. It occurs in no new `
@@ -221,9 +214,9 @@ function plantedSentence({marked, names, settings}, {scores}) {
 
 // The score against the law of the V.
 const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
-  : "Dashed: a = b²/2, the law of the V, which is exact if E alone is trained in small steps "
-    + `and exposure is small. The score has a correlation of ${
-      fitText(correlation([...a], Array.from(b, half)))} with the square of the value and of ${
+  : "The dashed parabola is a = b²/2. By the law of the V, scores lie on it if E alone is trained "
+    + `in small steps, minus the exposure of each word. The score has a correlation of ${
+      fitText(correlation([...a], Array.from(b, (x) => x * x)))} with the square of the value and of ${
       fitText(correlation([...a], Array.from(b, Math.abs)))} with its size.`;
 
 // Words by frequency: named are frequent ones that lean, the planted one, the first.

@@ -16,6 +16,9 @@ const stagesTab = {
 
   summary: ({records}) => records.at(-1).selected,
 
+  // The same first step, and the other second stage.
+  control: ({settings}) => ({...settings, train: settings.train === "E" ? "p" : "E"}),
+
   // What share of each class is selected after which first step, as far as it is known.
   shares: ({settings, summaryOf}) => SETTINGS.stages[0].values.map((eta) =>
     summaryOf({...settings, eta})),
@@ -101,16 +104,12 @@ function ahead(scores) {
 }
 
 // Whether the class that p alone loses comes back with E alone.
-function backSentence({settings, summaryOf}, lost) {
-  const other = summaryOf({...settings, train: settings.train === "E" ? "p" : "E"});
-  if (settings.train === "p") {
-    return !lost.length ? "" : !other
-      ? "Does the class come back if E is trained instead? Press E alone."
-      : `With E alone, ${lostIn(other).length ? "a class is lost, too." : "none is lost."}`;
-  }
-  return !other || !lostIn(other).length ? ""
-    : `With p alone, the ${lostIn(other).join(" and the ")} class is lost after the same first `
-      + `step; with E alone, ${lost.length ? "a class is lost, too." : "it is back."}`;
+function backSentence(run, lost) {
+  const {train} = run.settings, rival = stagesTab.control(run), other = run.summaryOf(rival);
+  if (!other) { return `For comparison, ${rival.train} alone is trained now.`; }
+  const [byP, byE] = (train === "p" ? [lost, lostIn(other)] : [lostIn(other), lost]).map((all) =>
+    all.length ? `the ${all.join(" and the ")} class is lost` : "no class is lost");
+  return `After the same first step, with p alone ${byP}, and with E alone ${byE}.`;
 }
 
 // At which of the first steps that were tried a class is lost.

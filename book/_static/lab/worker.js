@@ -6,7 +6,7 @@ function startWorker() {
     step: null, still: false};  // as the page has it
   const finished = new Map();  // what runs came to where they paused, by their settings
   let run = {records: [], names: [], places: []}, reviews = null, queue = [], other = null;
-  let left = 0, timer = null, frame = null, took = 0, read = 0;
+  let left = 0, turn = 0, timer = null, frame = null, took = 0, read = 0;
   const keyOf = (settings) => JSON.stringify(Object.entries(settings).sort());
   const summaryOf = (settings) => finished.get(keyOf(settings));
 
@@ -51,11 +51,11 @@ function startWorker() {
     const began = performance.now(), {tab, records, number, ended} = run;
     const step = shown.step ?? records.length - 1, now = records[step];
     frame = null; run.going = left > 0;
-    const message = {number, going: run.going, ended, step, steps: records.length - 1,
+    const message = {number, turn, going: run.going, ended, step, steps: records.length - 1,
       status: tab.status(run, now)};
     if (!run.going || !shown.still) {
       const row = rowOf(run, now);
-      if (shown.look) { tab.draw(run, now, shown); }
+      if (shown.look) { run.places = tab.draw(run, now, shown); }
       Object.assign(message, {outcome: tab.sentences(run, now, shown),
         point: tab.point?.(run, now, shown) ?? "", shares: tab.shares?.(run),
         rows: [row, run.last ?? row.map(() => "")],
@@ -70,7 +70,7 @@ function startWorker() {
     if (run.going) { return; }
     if (run.pause !== undefined) {
       const rival = tab.control?.(run);
-      if (rival && !summaryOf(rival)) { queue = [rival]; }
+      if (rival && !queue.length && !summaryOf(rival)) { queue = [rival]; }
     }
     clearTimeout(timer);
     if (queue.length) { timer = setTimeout(compute); }
@@ -89,8 +89,8 @@ function startWorker() {
       run.ids = new Map(run.names.map((name, s) => [name, s]));
       shown.at = sought(); advance(run);
     },
-    go: (steps) => {
-      stop(); left = steps;
+    go: (order) => {
+      stop(); ({steps: left, turn} = order);
       if (left) { slice(); } else { report(); }
     },
     // All values of one setting, one run after another.
