@@ -2,8 +2,9 @@
 
 What can be found is read from the pages as they were written, all of them at each
 build: a build that writes one page anew would else know the names of that page alone.
-MiniSearch (`book/_static/vendor`) finds in it, `book/_static/search` shows what it
-found. Both, and the list that is written here, come when a reader opens the search.
+`book/aliases.yml` adds words of the field to pages. MiniSearch (`book/_static/vendor`)
+finds in it, `book/_static/search` shows what it found. Both, and the list that is
+written here, come when a reader opens the search.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import yaml
 from docutils import nodes
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms import SphinxTransform
@@ -147,14 +150,29 @@ def tidy(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub("[\x02\x03]", "", text)).strip()
 
 
-def entries(page: str, text: str) -> list[dict[str, Any]]:
-    """Return what can be found on a page, from its HTML."""
+def aliases(path: Path) -> dict[str, list[str]]:
+    """Return the words under which readers look for pages; a small book has none."""
+    if not path.is_file():
+        return {}
+    stored = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {f"book/{page}": words for page, words in stored.items()}
+
+
+def entries(
+    page: str, text: str, page_aliases: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return what can be found on a page, from its HTML.
+
+    The page itself is also found by its aliases.
+    """
     article = ARTICLE.search(text)
     found = Reader(article[0]).entries if article else []
     for entry in found:
         entry["names"] = [tidy(name) for name in names(entry)]
         entry |= {part: tidy(entry[part]) for part in ("title", "text")}
         entry["page"] = page
+        if entry["kind"] == "page" and page_aliases:
+            entry["aliases"] = [*page_aliases]
     # What has no name cannot be told.
     return [entry for entry in found if entry["title"]]
 
@@ -196,10 +214,11 @@ def write(app: Any, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     found, english = [], SearchEnglish({})
+    words = aliases(Path(app.srcdir, "book", "aliases.yml"))
     for page in sorted(app.env.found_docs):
         address = app.builder.get_target_uri(page)
         text = Path(app.outdir, address).read_text(encoding="utf-8")
-        found += entries(address, text)
+        found += entries(address, text, words.get(page, []))
     values = {"entries": found, "stopwords": sorted(english.stopwords)}
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     script = f"{english.js_stemmer_code}\nvar searched = {text};\n"

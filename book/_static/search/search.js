@@ -11,9 +11,8 @@ window.attnselSearch = (() => {
   const stopwords = new Set(searched.stopwords);
   const stemmer = new Stemmer();
   const KINDS = {page: "Page", section: "Section", result: "Result", symbol: "Symbol"};
-  // Where several have the name that is asked for.
-  const ORDER = ["function", "class", "exception", "method", "property", "attribute",
-    "result", "symbol", "page", "section"];
+  // Where several have the name that is asked for; what is not here is code.
+  const ORDER = ["result", "symbol", "page", "section"];
   const MOST = 30;
   const BEFORE = 12;
   const AROUND = 34; // words of a snippet, and those of them before the first one found
@@ -43,25 +42,31 @@ window.attnselSearch = (() => {
   entries.forEach((entry) => {
     // α_s is asked for as alpha, too.
     const short = entry.kind === "symbol" ? entry.names.map((n) => n.split(/[_^(]/)[0]) : [];
-    new Set([...entry.names, ...short].map(key)).forEach((name) => {
+    new Set([...entry.names, ...short, ...entry.aliases || []].map(key)).forEach((name) => {
       if (name) { named.set(name, [...(named.get(name) || []), entry]); }
     });
   });
-  const rank = ({kind}) => ORDER.indexOf(kind);
-  named.forEach((all) => all.sort((a, b) => rank(a) - rank(b) || a.id - b.id));
+  // A name in code has a dot or underline inside, brackets, or a capital after a letter.
+  const CODE = /\w[._]\p{L}|\(|\p{Ll}\p{Lu}/u;
+  const isCode = ({kind}) => !ORDER.includes(kind);
+  const rank = (entry, asksCode) => (isCode(entry) && !asksCode
+    ? ORDER.length : ORDER.indexOf(entry.kind));
 
-  // Functions stand behind what explains them, and lists of claims behind all.
-  const LATER = {"book/package": 0.6, "book/claims": 0.2};
-  const later = ({page}) => LATER[Object.keys(LATER).find((start) => page.startsWith(start))] || 1;
+  // Functions stand behind what explains them, unless code is asked for, and lists of
+  // claims behind all.
   const KIND = {page: 1.5, result: 1.3};
+  function weight({kind, page}, asksCode) {
+    if (page.startsWith("book/claims")) { return 0.2; }
+    return page.startsWith("book/package") && !asksCode ? 0.4 : KIND[kind] || 1;
+  }
   const index = new MiniSearch({
-    fields: ["names", "title", "text"],
-    extractField: (entry, field) => (field === "names" ? entry.names.join(" ") : entry[field]),
+    fields: ["names", "aliases", "title", "text"],
+    extractField: (entry, field) => (field === "names" || field === "aliases"
+      ? (entry[field] || []).join(" ") : entry[field]),
     tokenize: words,
     processTerm: terms,
     searchOptions: {
-      boost: {names: 3, title: 3},
-      boostDocument: (id) => later(entries[id]) * (KIND[entries[id].kind] || 1),
+      boost: {names: 3, aliases: 3, title: 3},
       prefix: (term, i, all) => i === all.length - 1 && term.length > 2,
       weights: {prefix: 0.4, fuzzy: 0.3},
       combineWith: "AND",
@@ -75,8 +80,12 @@ window.attnselSearch = (() => {
 
   // Return entries, best first, each with the terms in it that answer the query.
   function find(query) {
-    const first = named.get(key(query)) || [];
-    const found = WAYS.reduce((all, how) => (all.length ? all : index.search(query, how)), []);
+    const asksCode = CODE.test(query);
+    const first = [...named.get(key(query)) || []]
+      .sort((a, b) => rank(a, asksCode) - rank(b, asksCode) || a.id - b.id);
+    const boostDocument = (id) => weight(entries[id], asksCode);
+    const found = WAYS.reduce((all, how) => (all.length ? all
+      : index.search(query, {...how, boostDocument})), []);
     const matched = new Map(found.map(({id, terms: known}) => [id, known]));
     const rest = found.map(({id}) => entries[id]).filter((entry) => !first.includes(entry));
     return [...first, ...rest].slice(0, MOST)
