@@ -3,7 +3,8 @@
 They hold what the theme and the extensions name, in that order, without the rules for
 what no page shows, and with the font of the formulas. The search is not among them: it
 comes when a reader asks for it. What the figures of a page draw with, data and all, is
-a file of that page's own: its text and first states are there before.
+a file of that page's own: its text and first states are there before. A figure with
+much data shows its first state until a reader turns to it, and then loads its own file.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ DRAWING = (
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 # As `attnsel_book.figures.embed` writes what draws a figure.
 DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
+DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
+# Of figures with more letters of data than these: what the button says that loads them.
+MUCH = 50_000
+ASKS = {"map": "Choose the axes, find a token", "textbox": "Type your own text"}
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -69,15 +74,33 @@ def script(static: Path, name: str) -> str:
 
 
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Put what draws the figures of a page into a file, which comes after its text."""
-    drawn = DRAWS.findall(context.get("body", ""))
+    """Put what draws the figures of a page into files, which come after its text.
+
+    What draws a figure with much data comes when a reader turns to it (`attnsel.js`).
+    """
+    body = context.get("body", "")
+    drawn = DRAWS.findall(body)
+    if not drawn:
+        return
+    folder = Path(app.outdir, DRAWING)
+    folder.mkdir(parents=True, exist_ok=True)
+    body = DRAWS.sub("", body)
+
+    def ask(m: re.Match[str]) -> str:
+        kind, name = m.groups()
+        mine = [code for code in drawn if f'getElementById("attnsel-{name}")' in code]
+        if kind not in ASKS or sum(map(len, mine)) < MUCH:
+            return m[0]
+        drawn.remove(*mine)
+        (folder / f"{name}.js").write_text(mine[0], encoding="utf-8")
+        return f'{m[0]} data-drawing="{DRAWING}{name}.js" data-asks="{ASKS[kind]}"'
+
+    context["body"] = DRAWN.sub(ask, body)
     if drawn:
-        name = f"{DRAWING}{posixpath.basename(page)}.js"
-        path = Path(app.outdir, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{posixpath.basename(page)}.js"
         path.write_text("\n".join(drawn), encoding="utf-8")
-        context["body"] = DRAWS.sub("", context["body"])
-        app.add_js_file(name.removeprefix("_static/"), loading_method="defer")
+        name = f"{DRAWING}{path.name}".removeprefix("_static/")
+        app.add_js_file(name, loading_method="defer")
 
 
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:

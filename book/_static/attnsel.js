@@ -42,19 +42,20 @@ document.addEventListener("DOMContentLoaded", async () => {
 const SEARCH = ["vendor/minisearch/minisearch.js", "search/index.js", "search/search.js"];
 let search;
 
-// One after the other: a page from the disk may load scripts, but no data.
+// A script of the site; a page from the disk may load scripts, but no data.
+function load(name) {
+  const script = document.createElement("script");
+  script.src = document.documentElement.dataset.content_root + name;
+  const loaded = new Promise((done) => { script.onload = done; });
+  document.head.append(script);
+  return loaded;
+}
+
 async function loadSearch() {
-  const folder = `${document.documentElement.dataset.content_root}_static/`;
   const style = Object.assign(document.createElement("link"), {rel: "stylesheet"});
-  style.href = `${folder}search/search.css`;
+  style.href = `${document.documentElement.dataset.content_root}_static/search/search.css`;
   document.head.append(style);
-  for (const name of SEARCH) {
-    const script = document.createElement("script");
-    script.src = folder + name;
-    const loaded = new Promise((done) => { script.onload = done; });
-    document.head.append(script);
-    await loaded;
-  }
+  for (const name of SEARCH) { await load(`_static/${name}`); }
 }
 
 document.addEventListener("focusin", async ({target}) => {
@@ -71,4 +72,27 @@ document.addEventListener("DOMContentLoaded", () => {
     field.value = new URLSearchParams(location.search).get("q") || "";
     field.focus();
   }
+});
+
+// A figure with much data shows its first state, and a button for the rest of it; under
+// a mouse, it comes before one presses.
+async function draw(figure) {
+  const {drawing} = figure.dataset;
+  if (!drawing) { return; }
+  delete figure.dataset.drawing;
+  const asked = figure.contains(document.activeElement);
+  await load(drawing);
+  if (asked) { figure.querySelector("input:not([type=range])").focus(); }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("[data-drawing]").forEach((figure) => {
+    const button = Object.assign(document.createElement("button"), {type: "button"});
+    button.textContent = figure.dataset.asks;
+    figure.prepend(button);
+    button.addEventListener("click", () => draw(figure));
+    figure.addEventListener("pointerenter", ({pointerType}) => {
+      if (pointerType === "mouse") { draw(figure); }
+    });
+  });
 });

@@ -137,7 +137,10 @@ def figure_html(figure: Figure, alt: str) -> str:
     cuts = columns(figure)
     pyplot.close(figure)
     parts = []
-    with Image.open(file) as whole:
+    with Image.open(file) as drawn:
+        # As small as a picture of lines can be without a change that one sees.
+        whole = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        whole = whole.convert("RGB")
         for i, (left, right) in enumerate(itertools.pairwise(cuts)):
             box = round(left * whole.width), 0, round(right * whole.width), whole.height
             stored = BytesIO()

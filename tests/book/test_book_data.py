@@ -109,12 +109,16 @@ def test_tokens_of_a_drawn_corpus_lean_as_they_are_said_to(rare):
 
 def test_ranges_over_seeds_stand_as_text_in_the_order_of_the_rows():
     runs = pd.DataFrame(
-        {"variant": ["b", "a", "b"], "x": [1.0, -0.001, 2.346], "y": [3, np.nan, 3.0]}
+        {
+            "variant": ["b", "a", "b"],
+            "x": [1.0, -0.001, 2.346],
+            "y": [3, np.nan, np.inf],
+        }
     )
     found = seed_ranges(runs, {"x": "an x", "y": "y"})
     assert found.index.tolist() == ["b", "a"]
     assert found["an x"].tolist() == ["1.00 to 2.35", "0.00"]
-    assert found["y"].tolist() == ["3.00", ""]
+    assert found["y"].tolist() == ["3.00 to ∞", ""]
     assert found["runs"].tolist() == [2, 1]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import gc
+import html
 import json
 import os
 import re
@@ -224,6 +226,64 @@ def tags(cell: Any) -> set[str]:
     return set(cell.metadata.get("tags", []))
 
 
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f]")  # all but the end of a line
+
+
+def formula_faults(code: str) -> list[str]:
+    """Return the strings with a formula in which an escape has become a character."""
+    constants = (n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Constant))
+    texts = [n.value for n in constants if isinstance(n.value, str) and "$" in n.value]
+    return [f"use r{text!r}" for text in texts if CONTROLS.search(text)]
+
+
+def number_faults(page: str) -> list[str]:
+    """Return the numbers of a table that are not written as the others are."""
+    rows = [
+        [
+            html.unescape(re.sub(r"<[^>]+>", "", cell)).strip()
+            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL)
+    ]
+    found = []
+    for row in rows:
+        found += [cell for cell in row if re.fullmatch(r"-0\.?0*%?|-?inf", cell)]
+        found += [cell for cell in row if re.fullmatch(r"\d{2,3}\.000", cell)]
+    for column in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+        numbers = [cell for cell in column if re.fullmatch(r"-?\d+(\.\d+)?", cell)]
+        # Counts and sizes are whole; one number is written in one way.
+        if len(numbers) > 1 and all(re.fullmatch(r"\d+\.0{2,}", n) for n in numbers):
+            found += [number for number in numbers if float(number) >= 2]
+        spellings = {float(number): set() for number in numbers}
+        for number in numbers:
+            spellings[float(number)].add(number)
+        found += [n for one in spellings.values() if len(one) > 1 for n in sorted(one)]
+    return found
+
+
+def test_what_is_written_unlike_its_column_is_told():
+    def table(*rows):
+        lines = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+        return "".join(f"<tr>{line}</tr>" for line in lines)
+
+    assert number_faults(table(["a", "b"], ["1.00", "0.5"], ["0.25", "-0.1"])) == []
+    assert number_faults(table(["x"], ["1.000"], ["1.000"])) == []
+    assert number_faults(table(["x"], ["-0.00"], ["0.10"])) == ["-0.00"]
+    assert number_faults(table(["x"], ["20.000"], ["262.327"])) == ["20.000"]
+    assert number_faults(table(["x"], ["8.00"], ["6.00"])) == ["8.00", "6.00"]
+    assert number_faults(table(["x"], ["0.1"], ["0.10"])) == ["0.1", "0.10"]
+    assert number_faults(table(["x"], ["-inf"])) == ["-inf"]
+    assert formula_faults('"$E_s^\\top v$"') == ["use r'$E_s^\\top v$'"]
+    assert formula_faults('r"$E_s^\\top v$", "a\\tb", "$a$"') == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "book" / "attnsel_book").rglob("*.py")), ids=lambda p: p.stem
+)
+def test_no_formula_has_lost_a_letter(path):
+    assert formula_faults(path.read_text(encoding="utf-8")) == []
+
+
 def cell_faults(cell: Any) -> list[str]:
     """Return what is not as it should be in a code cell and its outputs."""
     found = []
@@ -238,10 +298,15 @@ def cell_faults(cell: Any) -> list[str]:
         found.append("the output is a bare value: use prose, a claim or a table")
     if "lab" in tags(cell) and "remove-cell" not in tags(cell):
         found.append("a lab is tagged remove-cell, too")
+    found += formula_faults(re.sub(r"%pip.*", "pass", cell.source))
     figure = cell.metadata.get("mystnb", {}).get("figure", {})
     for output in cell.outputs:
         data = output.get("data", {})
         table = holds_table(data.get("text/html", ""))
+        if table and "attnsel-check" not in data["text/html"]:
+            found += [f"write {number}" for number in number_faults(data["text/html"])]
+        if CONTROLS.search(data.get("image/svg+xml", "")):
+            found.append("a text of the figure holds a control character")
         if table and not (figure.get("caption") and figure.get("name")):
             found.append("a table has a caption and a name (mystnb: figure)")
         if table and data["text/html"].partition("</thead>")[0].count("<tr") != 1:

@@ -134,6 +134,53 @@ def test_what_draws_the_figures_of_a_page_is_a_file_of_its_own(static):
     assert len(added) == 1 and not Path(static, "drawing/two.js").exists()
 
 
+def test_a_figure_with_much_data_comes_when_it_is_asked_for(static):
+    added = []
+    app = SimpleNamespace(
+        outdir=static.parent, add_js_file=lambda *name, **how: added.append(name)
+    )
+
+    def figure(kind, name, data):
+        code = (
+            f'(() => {{\n"use strict";\ndraw(getElementById("attnsel-{name}"), {data})'
+        )
+        place = f'<div class="attnsel attnsel-{kind}" id="attnsel-{name}" role="group">'
+        return place, f"{place}</div><script>{code}</script>"
+
+    much = "1" * bundle.MUCH
+    places, parts = zip(
+        figure("map", "aa", much),
+        figure("map", "bb", "2"),
+        figure("frames", "cc", much),
+        figure("textbox", "dd", much),
+        strict=True,
+    )
+    context = {"body": "".join(parts)}
+    bundle.draw_later(app, "book/one", "page.html", context, None)
+    asks = {
+        name: f' data-drawing="_static/drawing/{name}.js" data-asks="{words}"'
+        for name, words in (
+            ("aa", "Choose the axes, find a token"),
+            ("dd", "Type your own text"),
+        )
+    }
+    map_, small, moving, box = places
+    assert context["body"] == "".join(
+        f"{place}</div>"
+        for place in (
+            map_.replace(' role="group"', asks["aa"] + ' role="group"'),
+            *(small, moving),
+            box.replace(' role="group"', asks["dd"] + ' role="group"'),
+        )
+    )
+    drawing = static / "drawing"
+    assert much in (drawing / "aa.js").read_text() and added == [("drawing/one.js",)]
+    assert {path.name for path in drawing.iterdir()} == {"aa.js", "dd.js", "one.js"}
+    whole = (drawing / "one.js").read_text()
+    assert "attnsel-bb" in whole and "attnsel-cc" in whole
+    assert "attnsel-aa" not in whole and "attnsel-dd" not in whole
+
+
 def test_nothing_is_written_after_an_error_or_where_nothing_changed(static):
     app = SimpleNamespace(outdir=static.parent, builder=SimpleNamespace())
     bundle.write(app, None)

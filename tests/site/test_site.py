@@ -18,7 +18,7 @@ import yaml
 
 from support.turns import commit
 from tools import pages
-from tools.measure_pages import TARGETS, WATCH, measure, sent
+from tools.measure_pages import HEAVY, KB, TARGETS, WATCH, measure, scroll, sent
 
 pytestmark = pytest.mark.site
 
@@ -37,7 +37,6 @@ DETAILS = [
     if part["caption"] == "Details"
     for chapter in part["chapters"]
 ]
-PLAIN_KB = 350  # of a page on which nothing moves, as it is sent
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}
 
 
@@ -159,7 +158,7 @@ MOVING = """document.getAnimations().some((change) =>
   change.playState === "running" && change.effect.target.checkVisibility())"""
 
 
-PHONE, DESK = 390, 1366
+PHONE, DESK = 390, 1280
 both = pytest.mark.parametrize("width", [PHONE, DESK])
 
 
@@ -320,24 +319,26 @@ def test_a_page_holds_no_data_of_figures(page):
     text = (SITE / page).read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     assert max(map(len, scripts)) < 2000
-    drawn = re.search(
-        r'class="attnsel attnsel-(textbox|map|frames|plane|steer|tips)"', text
-    )
+    kinds = "textbox|map|frames|plane|steer|tips"
+    figures = re.findall(rf'<div class="attnsel attnsel-(?:{kinds})"[^>]*>', text)
+    drawn = [figure for figure in figures if "data-drawing" not in figure]
     drawing = f'<script defer="defer" src="../_static/drawing/{Path(page).stem}.js'
     assert (drawing in text) == bool(drawn)
 
 
 def test_page_is_whole_and_light(view):
     tab = view.tab
+    scroll(tab)
+    shift = tab.evaluate("seen.shift")
+    tab.evaluate("scrollTo(0, 0)")
     assert view.wrong == []
     paths = [unquote(urlsplit(response.url).path) for response in view.responses]
     assert not any(re.search(r"fontawesome|/search/|minisearch", p) for p in paths)
     weight = sum(sent(SITE / path.lstrip("/")) for path in paths) / 1000
-    interactive = tab.locator("[class^='attnsel attnsel-'], figure iframe").count()
-    assert weight < (TARGETS["kB"] if interactive else PLAIN_KB)
+    assert weight <= HEAVY.get(Path(view.page).stem, KB)
     assert len(paths) <= TARGETS["requests"]
     assert tab.locator("*").count() <= TARGETS["elements"]
-    assert view.shift <= TARGETS["shift"]
+    assert shift <= TARGETS["shift"]
     assert tab.locator("div.math > math").count() == tab.locator("div.math").count()
     assert tab.locator("merror").count() == 0
     broken = tab.evaluate(
@@ -349,6 +350,59 @@ def test_page_is_whole_and_light(view):
     prose = "[...document.querySelectorAll('article :is(p, li, td, figcaption)')]"
     for text in tab.evaluate(f"{prose}.map(e => e.innerText)"):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SITE / "_images").glob("*")), ids=lambda path: path.name[:12]
+)
+def test_no_picture_is_heavy(path):
+    assert path.stat().st_size <= 200_000
+    if path.suffix == ".svg":
+        assert len(re.findall(r"<\w", path.read_text(encoding="utf-8"))) <= 3000
+
+
+SIDEWAYS = """() => [...document.querySelectorAll("article div.highlight pre")]
+  .filter((e) => !e.closest(".cell_output") && e.checkVisibility()
+    && e.scrollWidth > e.clientWidth + 1)
+  .map((e) => e.textContent.slice(0, 200))"""
+
+
+def test_no_code_scrolls_sideways_at_a_desk(view):
+    view.resize(DESK)
+    view.tab.evaluate(OPEN_CODE, True)
+    found = view.tab.evaluate(SIDEWAYS)
+    view.tab.evaluate(OPEN_CODE, False)
+    assert found == []
+
+
+OPEN_CODE = """(open) => document.querySelectorAll(open
+  ? "details:not([open]):has(div.highlight)" : "details.seen").forEach((fold) => {
+    fold.open = open;
+    fold.classList.toggle("seen", open);
+  })"""
+# What looks the same with the keyboard on it as without.
+UNSEEN = """() => {
+  const look = (e) => {
+    const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(e);
+    return [outlineStyle !== "none" && parseFloat(outlineWidth) > 1, boxShadow];
+  };
+  const stops = "a[href], button, input, select, textarea, summary, [tabindex]";
+  return [...document.querySelectorAll(stops)].filter((e) => {
+    const there = e.checkVisibility({visibilityProperty: true});
+    if (e.tabIndex < 0 || !there) { return false; }
+    const [, before] = look(e);
+    e.focus({focusVisible: true, preventScroll: true});
+    const [ring, after] = look(e), focused = document.activeElement === e;
+    e.blur();
+    return focused && !ring && after === before;
+  }).map((e) => e.outerHTML.slice(0, 200));
+}"""
+
+
+@both
+def test_the_keyboard_is_seen_on_each_control(view, width):
+    view.resize(width)
+    assert view.tab.evaluate(UNSEEN) == []
 
 
 # What the keyboard stops at before the text of a page.
@@ -417,6 +471,14 @@ IMAGES = """() => Promise.all([...document.images].map(image => {
 }))"""
 
 
+ASK = """async () => {
+  document.querySelectorAll("[data-drawing] > button").forEach((b) => b.click());
+  while (document.querySelector("[data-asks] > button")) {
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}"""
+
+
 def figures_used(view: View, kind: str) -> Iterator[Any]:
     """Give the figures of a kind, wide and as on a phone, without network.
 
@@ -425,6 +487,7 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
     closed = f"document.querySelectorAll('details:not([open]):has(.attnsel-{kind})')"
     seen = len(view.responses)
     view.tab.evaluate(IMAGES)  # those below the fold come when they are scrolled to
+    view.tab.evaluate(ASK)
     del view.responses[seen:]
     view.context.set_offline(True)
     view.tab.evaluate(f"(window.boxes = [...{closed}]).forEach(d => d.open = true)")
@@ -624,6 +687,23 @@ def test_a_link_that_is_pointed_at_can_be_read(searching, theme):
     assert found["violations"] == []
 
 
+def test_a_figure_with_much_data_is_drawn_when_it_is_asked_for(browser, address):
+    view = View(browser, address, "book/one_step.html", 390)
+    figure = view.tab.locator(".attnsel-map")
+    assert figure.locator("img").count() and not figure.locator("canvas").count()
+    assert not figure.locator("p").is_visible()  # that it needs JavaScript
+    figure.locator("button").focus()
+    view.tab.keyboard.press("Enter")
+    figure.locator("canvas").wait_for()
+    view.tab.wait_for_function("document.activeElement.type === 'search'")
+    view.context.close()
+    view = View(browser, address, "book/one_step.html", 1280)
+    view.tab.locator(".attnsel-map").hover()
+    view.tab.locator(".attnsel-map canvas").wait_for()
+    assert view.wrong == []
+    view.context.close()
+
+
 def test_theme_switch_and_preference(browser, address):
     view = View(browser, address, "book/intro.html", 1280, theme="dark")
     tab, theme = view.tab, "document.documentElement.dataset.theme"
@@ -775,6 +855,54 @@ def test_labels_of_figures_can_be_read(view, width):
         texts = texts_of(view.tab, name)
         assert texts["overlaps"] == 0, name
         assert texts["least"] * shown / texts["width"] >= 9, name
+
+
+# How many points of a picture's curves lie below the texts and marks of a legend.
+COVERED = """(picture) => {
+  const box = document.createElement("div");
+  box.innerHTML = picture.slice(picture.indexOf("<svg"));
+  document.body.append(box);
+  const rect = (e) => e.getBoundingClientRect();
+  const within = ({left, right, top, bottom}, x, y) =>
+    x > left && x < right && y > top && y < bottom;
+  let count = 0;
+  box.querySelectorAll("g[id^=legend_]").forEach((legend) => {
+    const marks = [...legend.querySelectorAll("g[id]")];
+    const parts = marks.map(rect).filter(({width}) => width);
+    const axes = legend.parentElement, area = rect(axes.querySelector("g[id^=patch]"));
+    const lies = (x, y) => within(area, x, y) && parts.some((r) => within(r, x, y));
+    const drawn = /^(line2d|LineC|PathC)/;
+    const curves = [...axes.children].filter(({id}) => drawn.test(id));
+    curves.flatMap((curve) => [...curve.querySelectorAll("path, use")]).forEach((e) => {
+      if (e.closest("defs")) { return; }
+      if (e.matches("use")) {
+        const {left, right, top, bottom} = rect(e);
+        count += lies((left + right) / 2, (top + bottom) / 2);
+        return;
+      }
+      const place = e.getScreenCTM(), length = e.getTotalLength();
+      for (let at = 0; at <= length; at += 2) {
+        const {x, y} = e.getPointAtLength(at).matrixTransform(place);
+        count += lies(x, y);
+      }
+    });
+  });
+  box.remove();
+  return count;
+}"""
+
+
+@pytest.mark.parametrize("page", grouped(CHAPTERS))
+def test_no_legend_lies_on_a_curve(browser, page):
+    tab = browser.new_page()
+    names = re.findall(r"_images/(\w+\.svg)", (SITE / page).read_text("utf-8"))
+    found = {}
+    for name in dict.fromkeys(names):
+        picture = (SITE / "_images" / name).read_text(encoding="utf-8")
+        if 'id="legend_' in picture:
+            found[name] = tab.evaluate(COVERED, picture)
+    tab.close()
+    assert not any(found.values()), found
 
 
 # Where the question, the first figure and the knobs of a page begin, and its cost.

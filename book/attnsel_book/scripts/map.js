@@ -38,9 +38,10 @@ function map(root, data) {
     const {pen, place, text} = chart(look, canvas, across.ticks, up.ticks,
       labels[xs.value], labels[ys.value]);
     places = across.parts.map((x, i) => place(x, up.parts[i]));
-    pen.globalAlpha = 0.55;
+    pen.globalAlpha = 0.9;
+    const shades = colours.map((colour) => isLight(look.ink) && LIGHTER[colour] || colour);
     places.forEach(([x, y], i) => {
-      pen.fillStyle = colours[groups[i]]; pen.fillRect(x - 1.5, y - 1.5, 3, 3);
+      pen.fillStyle = shades[groups[i]]; pen.fillRect(x - 1.5, y - 1.5, 3, 3);
     });
     if (at < 0) { return; }
     const [x, y] = places[at], side = x > width / 2 ? -12 : 12;
@@ -76,6 +77,10 @@ function map(root, data) {
   new ResizeObserver(draw).observe(root);
   new MutationObserver(draw).observe(document.documentElement, {attributes: true});
 }
+
+// Of marks on a dark page, where the text is light: each has a contrast of 3 and more.
+const LIGHTER = {"#0072B2": "#56B4E9", "#D55E00": "#F0894A", "#000000": "#FFFFFF"};
+const isLight = (ink) => Math.max(...ink.match(/[\d.]+/g).slice(0, 3)) > 150;
 
 // The axis on which all values lie: their parts of its length, and round ticks.
 function axisOf(values, log) {

@@ -47,5 +47,5 @@ def _range(values: pd.Series) -> str:
     if values.isna().all():
         return ""
     ends = [round(end, 2) + 0.0 for end in (values.min(), values.max())]
-    shown = [f"{end:.2f}" for end in ends]
+    shown = [f"{end:.2f}".replace("inf", "∞") for end in ends]
     return " to ".join(dict.fromkeys(shown))
