@@ -252,8 +252,10 @@ def number_faults(page: str) -> list[str]:
     for column in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
         numbers = [cell for cell in column if re.fullmatch(r"-?\d+(\.\d+)?", cell)]
         # Counts and sizes are whole; one number is written in one way.
-        if len(numbers) > 1 and all(re.fullmatch(r"\d+\.0{2,}", n) for n in numbers):
-            found += [number for number in numbers if float(number) >= 2]
+        sizes = [number for number in numbers if float(number) >= 2]
+        ends = {re.sub(r".*\.", "", number) for number in numbers}
+        if len(sizes) > 1 and ends in ({"00"}, {"000"}, {"000000"}):
+            found += sizes
         spellings = {float(number): set() for number in numbers}
         for number in numbers:
             spellings[float(number)].add(number)

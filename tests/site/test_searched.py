@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from node import evaluate
+
+from support.node import evaluate
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
