@@ -23,7 +23,7 @@ QUERIES = [
     ("attnsel.certificate", f"{THEORY}.beyond.theorem_a.certificate", 1),
     ("AttentionClassifier", f"{MODELS}.model.AttentionClassifier", 1),
     ("load_corpus", "package_texts.html#attnsel.texts.loading.load_corpus", 1),
-    ("report", "package_report.html#attnsel_report.report.report", 1),
+    ("report", "package_report.html#attnsel_report.report.report", 3),
     ("signed frequencies", f"{THEORY}.theory.signed_frequency", 3),
     ("gradeint flow", f"{THEORY}.flow.gradient_flow", 3),
     ("load_corpsu", "package_texts.html#attnsel.texts.loading.load_corpus", 3),
@@ -114,7 +114,7 @@ QUERIES = [
     ("reproducibility", "claims.html", 1),
     ("demo", "train.html", 1),
     # What looks like code is code, what does not is a chapter.
-    ("report(", "package_report.html#attnsel.reporting.report.report", 1),
+    ("report(", "package_report.html#attnsel_report.report.report", 1),
     ("max_margin", f"{THEORY}.theory.max_margin", 1),
     ("max margin", "max_margin.html", 2),
     ("gradient flow", "max_margin.html", 1),

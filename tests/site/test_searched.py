@@ -202,6 +202,13 @@ def test_what_looks_like_code_finds_code_first(query, first):
     assert searched(SCRIPT, [chapter, code], query)[0] == first
 
 
+@pytest.mark.parametrize(("query", "first"), [("Herd()", 0), ("herd()", 1)])
+def test_code_is_found_as_it_is_written(query, first):
+    names = ({"kind": "class", "names": ["Herd"]}, {"kind": "function"})
+    listed = [{"title": "x", **names[0]}, {"title": "y", "names": ["herd"], **names[1]}]
+    assert searched(SCRIPT, listed, query)[0] == first
+
+
 def test_the_page_of_the_search_is_ours_and_not_sphinxs():
     html = SimpleNamespace(builder=SimpleNamespace(format="html", search=True))
     paper = SimpleNamespace(builder=SimpleNamespace(format="latex", search=True))

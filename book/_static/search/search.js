@@ -81,8 +81,10 @@ window.attnselSearch = (() => {
   // Return entries, best first, each with the terms in it that answer the query.
   function find(query) {
     const asksCode = CODE.test(query);
-    const first = [...named.get(key(query)) || []]
-      .sort((a, b) => rank(a, asksCode) - rank(b, asksCode) || a.id - b.id);
+    const written = query.trim().replace(/\(.*/, "");  // report() is no Report
+    const isOther = ({names}) => !names.includes(written);
+    const first = [...named.get(key(query)) || []].sort((a, b) =>
+      rank(a, asksCode) - rank(b, asksCode) || isOther(a) - isOther(b) || a.id - b.id);
     const boostDocument = (id) => weight(entries[id], asksCode);
     const found = WAYS.reduce((all, how) => (all.length ? all
       : index.search(query, {...how, boostDocument})), []);
