@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 import threading
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,8 @@ def used() -> dict[str, list[tuple[Path, int]]]:
 USED = used()
 
 
-# Where numbers are compared, `test_mistakes` has the same ones from other lines.
-@by_name(n for n in NAMES if exercises()[n].fault)
+# Some are made in other lines in `test_mistakes`.
+@of_each
 def test_each_mistake_is_named(name):
     task = exercises()[name]
     for sentence, wrong in task.mistakes.items():
@@ -95,59 +96,6 @@ def test_there_are_two_hints_and_an_effort(name):
     assert 1 <= task.minutes <= 60
 
 
-# What each of the two hints names of the exercise: of its text, or of the solution.
-NAMED = {
-    "broken-winner": ("proportional", "corpus.bags()"),
-    "classes-once": ("corpus.counts > 0", "one_hot"),
-    "convergence-level": ("relevant", "np.logaddexp"),
-    "convergence-least-lead": ("a[r] - a[s]", "selected[row]"),
-    "convergence-start": ("direction", "max_margin"),
-    "convergence-constant": ("1 / (1 + ", "gap"),
-    "convergence-theta": ("excess", "y f"),
-    "deeper-bag": ("log c", "softmaxes"),
-    "deviations-background": ("C @ b / T", "C.T"),
-    "explanation-influence": ("(1 - Q", "1 - Q"),
-    "explanation-flip": ("other sign", "fewest"),
-    "explanation-reversed": ("influence", "five"),
-    "first-step-own": ("g", "b"),
-    "floating-lead": ("b_top - f", "np.log1p"),
-    "frozen-value": ("eta_0", "score_gradient"),
-    "interactions-gate": ("good not", "good"),
-    "margins-adam": ("(1 - beta2)", "corrected"),
-    "margins-first-step": ("outer", "Adam's"),
-    "margins-query-rate": ("rate", "W p"),
-    "margins-epsilon": ("root", "eps"),
-    "max-margin-rows": ("nonzero", "selected[n]"),
-    "max-margin-pull": ("E.T", "Q.T"),
-    "max-margin-lost": ("figure", "flow"),
-    "memorized-chance": ("lean", "binom"),
-    "model-logit": ("a[ids]", "sum"),
-    "model-forward": ("counts @ ", "w * b"),
-    "model-constant": ("c", "v"),
-    "model-two-numbers": ("scores a", "attnsel.posterior_difference"),
-    "one-step-alpha": ("counts", "signs"),
-    "one-step-gradient": ("np.outer", "T @ "),
-    "one-step-z": ("toarray", "var(0)"),
-    "one-step-lengths": ("alpha", "beta"),
-    "outside-pair": ("b_t", "a_s - a_t"),
-    "outside-betrayed": ("start + zeta_s + zeta_t", "zeta_s"),
-    "outside-tanh": ("tanh(c / (k + 1))", "w"),
-    "own-texts-p": ("hypergeom(n, n_1, m)", "pmf"),
-    "reviews-neutral": ("lengths", "length"),
-    "reviews-lean": ("axis", "corpus.counts.T"),
-    "reviews-bins": ("bins", "np.digitize"),
-    "reviews-null": ("texts", "corpus.with_labels"),
-    "reviews-frozen": ("E", "torch.stack([p, v])"),
-    "selection-two-stages": ("len(corpus.vocab)", "max_norm"),
-    "selection-weaken": ("along v", "c times"),
-    "selection-lost": ("seven irrelevant", "relevant tokens"),
-    "selection-limit": ("softmax", "K"),
-    "settings-spread": ("binned(x, y)", "five tokens or more"),
-    "synthetic-lean": ("label", "first"),
-    "synthetic-sampler": ("first[y]", "torch.multinomial"),
-    "synthetic-limit": ("length - 1", "probability"),
-    "synthetic-break": ("gradient descent", "n_relevant"),
-}
 EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -166,9 +114,10 @@ def names(term: str, text: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z]){re.escape(term)}{end}", text))
 
 
-@by_name(sorted(NAMED))
+@of_each
 def test_a_hint_names_something_of_its_own_exercise(name):
-    for term, text in zip(NAMED[name], exercises()[name].hints, strict=True):
+    task = exercises()[name]
+    for term, text in zip(task.terms, task.hints, strict=True):
         assert names(term, text), (term, text)
         assert names(term, said_of(name)), term
 
@@ -176,8 +125,8 @@ def test_a_hint_names_something_of_its_own_exercise(name):
 def test_no_hint_could_stand_at_another_exercise():
     hints = [
         (name, *both)
-        for name, terms in NAMED.items()
-        for both in zip(terms, exercises()[name].hints, strict=True)
+        for name, task in exercises().items()
+        for both in zip(task.terms, task.hints, strict=True)
     ]
     for name, term, text in hints:
         for other, its_term, its_text in hints:
@@ -388,11 +337,55 @@ def test_each_folder_of_a_chapter_is_a_package():
     assert not bare, "without an __init__.py its exercises are not found"
 
 
-def test_each_exercise_has_its_terms():
-    assert set(NAMED) == set(exercises()), "add the terms of its hints to NAMED"
-
-
 ROW = [1, 2]
+
+
+def returning(kind):
+    """Return a solution of which the stub says that it returns this kind."""
+
+    def solution(x):
+        return f"the package's {x}"
+
+    solution.__annotations__["return"] = kind
+    return solution
+
+
+def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
+    used = running.in_form(lambda x: [][x], returning(str))
+    assert used(3) == "the package's 3"
+    assert "fails here (IndexError: list index out of range)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda w, b, counts: counts @ (w.detach() * b) / (counts @ w.detach()),
+        lambda w, b, counts: counts @ (w * b) / (counts @ w).detach(),
+        lambda w, b, counts: counts @ (w * b.detach()) / (counts @ w),
+        lambda w, b, counts: torch.tensor(
+            (counts @ (w * b) / (counts @ w)).tolist(), requires_grad=True
+        ),
+    ],
+)
+def test_right_numbers_with_wrong_derivatives_are_refused(wrong):
+    task = exercises()["model-forward"]
+    verdict = judge(task, lambda c, a, b: wrong(torch.exp(a - a.max()), b, c))
+    assert verdict.text.startswith("the logits are right, and their derivatives are")
+
+
+def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
+    monkeypatch.setattr(running, "LIMIT", 1.0)
+    task = exercises()["memorized-chance"]
+    for slow, why in (
+        (lambda n: 2 * sum(comb(n, k) for k in range((n + 9) // 10)) / 2**n, "an end"),
+        (
+            lambda n: 2 * sum(comb(n, k) * 0.5**n for k in range((n + 9) // 10)),
+            "Overflow",
+        ),
+    ):
+        verdict = judge(task, slow)
+        assert verdict.state == "wrong" and why in verdict.text
+        assert int(verdict.example.split()[2]) >= 1_000
 
 
 @pytest.mark.parametrize(
@@ -409,7 +402,7 @@ ROW = [1, 2]
     ],
 )
 def test_the_next_lines_get_the_kind_that_the_stub_says(kind, given, wanted):
-    found = running.in_form(lambda x: x, kind)(given)
+    found = running.in_form(lambda x: x, returning(kind))(given)
     assert type(found) is type(wanted)
     assert code(found) == code(wanted)
 

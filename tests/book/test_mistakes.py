@@ -801,7 +801,7 @@ SECOND["selection-lost"] = {
     "Assumption 1": lambda: Corpus.from_tokens(
         [[0, 1], [0, 1]], [1, 0], attnsel.Vocab(["a", "b"])
     ),
-    "only 0 lose a class": lambda: shared_by_all(1, 1, 10, 8),
+    "0 of 3 seeds": lambda: shared_by_all(1, 1, 10, 8),
     "an attnsel.Corpus is asked": lambda: ["good film", "bad film"],
 }
 
@@ -955,9 +955,14 @@ SECOND["reviews-frozen"] = {
 }
 
 
-def chance(n: int, holds: Callable[[int], bool]) -> float:
-    """Return the probability of the numbers of heads for which it holds."""
-    return sum(math.comb(n, k) for k in range(n + 1) if holds(k)) / 2**n
+def chance(n: int, counts: Callable[[int], bool]) -> float:
+    """Return the chance of some numbers among n flips of a coin."""
+    whole = math.lgamma(n + 1) - n * math.log(2)
+    return sum(
+        math.exp(whole - math.lgamma(k + 1) - math.lgamma(n - k + 1))
+        for k in range(n + 1)
+        if counts(k)
+    )
 
 
 SECOND["memorized-chance"] = {
@@ -1214,16 +1219,11 @@ SECOND["broken-winner"] = {
 }
 
 
-def test_each_exercise_has_its_mistakes_in_other_lines():
-    assert set(SECOND) == set(exercises()), "make its mistakes once more in SECOND"
-
-
 @by_name(sorted(SECOND))
 def test_a_mistake_made_in_other_lines_is_told_by_its_sentence(name):
     task = exercises()[name]
-    assert len(SECOND[name]) == len(task.mistakes)
-    for sentence in task.mistakes:
-        (answer,) = (made for words, made in SECOND[name].items() if words in sentence)
+    for words, answer in SECOND[name].items():
+        (sentence,) = (told for told in task.mistakes if words in told)
         verdict = judge(task, answer)
         assert verdict.state == "wrong", sentence
         assert sentence in verdict.text, verdict

@@ -42,8 +42,10 @@ class Exercise:
         cases: returns the arguments to try, the smallest first.
         mistakes: by what is said of it, a function that makes the mistake.
         hints: two, the second one plainer.
+        terms: what each hint names of the text of the exercise, or of the solution.
         dots: difficulty, 1 to 3.
         minutes: how long it takes, about.
+        used: whether the next cells run on the answer.
     """
 
     name: str
@@ -53,18 +55,15 @@ class Exercise:
     cases: Callable[[], Iterable[tuple[Any, ...]]]
     mistakes: Mapping[str, Callable[..., Any]]
     hints: tuple[str, str]
+    terms: tuple[str, str]
     dots: int
     minutes: int
+    used: bool
 
     @property
     def effort(self) -> str:
         """Difficulty and time, as the title of the exercise in the book ends."""
         return f"{'●' * self.dots}{'○' * (3 - self.dots)}, {self.minutes} min"
-
-    @property
-    def returns(self) -> Any:
-        """What the stub says that it returns."""
-        return self.solution.__annotations__["return"]
 
     @property
     def text(self) -> str:
@@ -93,8 +92,10 @@ def exercise(
     cases: Callable[[], Iterable[tuple[Any, ...]]] = no_arguments,
     mistakes: Mapping[str, Callable[..., Any]],
     hints: tuple[str, str],
+    terms: tuple[str, str],
     dots: int,
     minutes: int,
+    used: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that makes a solution an exercise; see `Exercise`.
 
@@ -109,7 +110,17 @@ def exercise(
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _EXERCISES[name] = Exercise(
-            name, function, expected, fault, cases, mistakes, hints, dots, minutes
+            name,
+            function,
+            expected,
+            fault,
+            cases,
+            mistakes,
+            hints,
+            terms,
+            dots,
+            minutes,
+            used,
         )
         return function
 
@@ -207,6 +218,8 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
     """Return the sentence on a wrong answer: a known mistake, or how it differs."""
+    if fault in exercise.mistakes:  # what no number shows, such as derivatives
+        return fault
     mistake = _mistake(exercise, tried)
     if exercise.fault is not None:
         return f"{fault}; {mistake}" if mistake and mistake not in fault else fault
@@ -309,17 +322,17 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         )
     else:
         verdict = judge(exercise, mine)
-    used, function = USED[verdict.state], exercise.solution
+    used, function = USED[verdict.state] if exercise.used else "", exercise.solution
     if verdict.state == "right":
         used = f"{used} {_kept_now(exercise, mine)}"
-        function = in_form(mine, exercise.returns)
+        function = in_form(mine, exercise.solution)
     elif verdict.state == "open" and name in kept():
         earlier, why = _kept_earlier(exercise)
         used = f"Until then yours from {FILE} is used."
         if earlier is None:
             used = f"Until then the package's is used, because {why}."
         else:
-            function = in_form(earlier, exercise.returns)
+            function = in_form(earlier, exercise.solution)
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
     if verdict.example:
@@ -373,7 +386,7 @@ def mine(name: str) -> Callable[..., Any]:
         print(f"{name}: the package's function is used, because {why}")
         return exercise.solution
     print(f"{name}: your function is used, from {FILE}")
-    return in_form(function, exercise.returns)
+    return in_form(function, exercise.solution)
 
 
 def hint(name: str) -> None:

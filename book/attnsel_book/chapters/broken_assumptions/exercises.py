@@ -63,6 +63,7 @@ def _everywhere(corpus: Corpus) -> Tensor:
         "corpus.bags() has the tokens of each sequence. Which of them pushes f hardest"
         " towards the label of the sequence?",
     ),
+    terms=("proportional", "corpus.bags()"),
     dots=2,
     minutes=15,
 )

@@ -63,6 +63,7 @@ def shares(corpus: Corpus) -> Tensor:
         "Write the factor 1{y = k} - 1/K as a matrix (n, K), with one_hot. The mean "
         "over the sequences of a product is a product of matrices, over n.",
     ),
+    terms=("corpus.counts > 0", "one_hot"),
     dots=1,
     minutes=5,
 )

@@ -61,6 +61,26 @@ def level(votes: np.ndarray, others: np.ndarray) -> float:
         "the sign is turned round: missing a sequence raises the loss": (
             lambda votes, others: -_dearer(votes, others).min() / len(votes)
         ),
+        "subtract the loss of the relevant token: a cost is a difference of losses": (
+            lambda votes, others: np.logaddexp(0, -others).min() / len(votes)
+        ),
+        "the cost is a difference of losses log(1 + e^-z), not of votes z": (
+            lambda votes, others: (votes - others).min() / len(votes)
+        ),
+        "the loss is log(1 + e^-z), not e^-z": (
+            lambda votes, others: (np.exp(-others) - np.exp(-votes)).min() / len(votes)
+        ),
+        "the loss falls with the vote: log(1 + e^-z), with a minus": (
+            lambda votes, others: (
+                (np.logaddexp(0, others) - np.logaddexp(0, votes)).min() / len(votes)
+            )
+        ),
+        "take the least difference, not the difference of the least losses": (
+            lambda votes, others: (
+                (np.logaddexp(0, -others).min() - np.logaddexp(0, -votes).min())
+                / len(votes)
+            )
+        ),
         "exp overflows for a vote of -800: np.logaddexp(0, -z) is log(1 + e^-z)": (
             lambda votes, others: (
                 (_plain_loss(others) - _plain_loss(votes)).min() / len(votes)
@@ -73,6 +93,7 @@ def level(votes: np.ndarray, others: np.ndarray) -> float:
         "np.logaddexp(0, -z) is the loss of a vote z without overflow. The loss of the"
         " corpus is a mean over n sequences: what does one of them add to it?",
     ),
+    terms=("relevant", "np.logaddexp"),
     dots=1,
     minutes=5,
 )
@@ -144,6 +165,7 @@ def over_vocabulary(
         "For an entry of row and token s the selected token is selected[row]. Which"
         " entries are no competitors?",
     ),
+    terms=("a[r] - a[s]", "selected[row]"),
     dots=1,
     minutes=5,
 )
@@ -226,8 +248,9 @@ def start_fault(
         "attnsel.max_margin finds that direction, a unit vector. How long does p have"
         " to be? attnsel.certificate says whether a length is enough.",
     ),
+    terms=("direction", "max_margin"),
     dots=3,
-    minutes=20,
+    minutes=10,
 )
 def my_start(
     E: torch.Tensor,

@@ -48,6 +48,7 @@ def constant(votes: np.ndarray, others: np.ndarray) -> float:
         "Each sequence gives one number, made of n, its g and its gap. The bound has to"
         " hold for the worst of them.",
     ),
+    terms=("1 / (1 + ", "gap"),
     dots=1,
     minutes=5,
 )
@@ -116,6 +117,7 @@ def least_attention(votes: np.ndarray, others: np.ndarray, excess: float) -> flo
         "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
         " other: solve for the attention Q. Which of the sequences decides?",
     ),
+    terms=("excess", "y f"),
     dots=2,
     minutes=15,
 )

@@ -70,6 +70,7 @@ def of_logs(
         "So a softmax over the bag is one over the sequence once its scores know the "
         "counts. There are two softmaxes; in the first each row runs over the tokens.",
     ),
+    terms=("log c", "softmaxes"),
     dots=2,
     minutes=10,
 )

@@ -71,6 +71,7 @@ def of_means(corpus: Corpus, b: np.ndarray, v2: float) -> np.ndarray:
         "A mean over sequences of shares times a number per sequence is C.T times a "
         "vector (n,), over n. And the slope of the logistic function at 0 is 1/4.",
     ),
+    terms=("C @ b / T", "C.T"),
     dots=2,
     minutes=10,
 )

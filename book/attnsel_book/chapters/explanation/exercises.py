@@ -47,6 +47,7 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
         "What is left, f - Q_s b_s, times that factor is f without s. And f is a mean "
         "of b_s and of that, with the weights Q_s and 1 - Q_s.",
     ),
+    terms=("(1 - Q", "1 - Q"),
     dots=1,
     minutes=5,
 )
@@ -119,6 +120,7 @@ def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
         "Without S the sign is that of f less the sum of Q b over S. Which tokens "
         "bring it across zero with the fewest terms?",
     ),
+    terms=("other sign", "fewest"),
     dots=2,
     minutes=10,
 )
@@ -176,6 +178,8 @@ def reversed_fault(result: Any) -> str | None:
         "The terms Q_s (b_s - f) sum to 0 and are free otherwise: choose five numbers "
         "that sum to 0, in the order you want, and divide by Q for b.",
     ),
+    terms=("influence", "five"),
+    used=False,
     dots=3,
     minutes=15,
 )

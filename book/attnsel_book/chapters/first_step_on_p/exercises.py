@@ -62,6 +62,7 @@ def own(
         "The sum over sequences splits in two: one in which b_s stands in front, "
         "and one with f of each sequence. Both are C.T times a vector (n,).",
     ),
+    terms=("g", "b"),
     dots=2,
     minutes=10,
 )

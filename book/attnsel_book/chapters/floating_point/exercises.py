@@ -44,6 +44,7 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
         "The logarithm of a sum of exponentials: take out the largest of them, so that"
         " the largest term of the rest is one. np.log1p keeps what is small beside 1.",
     ),
+    terms=("b_top - f", "np.log1p"),
     dots=2,
     minutes=15,
 )

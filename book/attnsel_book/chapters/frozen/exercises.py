@@ -72,6 +72,7 @@ def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
         "score_gradient(start.scores(), corpus) gives loss and (g_a, g_b). Each of the "
         "three parts of E1 has one product with v.",
     ),
+    terms=("eta_0", "score_gradient"),
     dots=2,
     minutes=10,
 )

@@ -88,6 +88,7 @@ def adam_with(
         "Keep m and s as they are for the next step; what divides the step are their"
         " corrected forms. Does epsilon stand under the root?",
     ),
+    terms=("(1 - beta2)", "corrected"),
     dots=2,
     minutes=10,
 )
@@ -166,6 +167,7 @@ def sum_of_signs(g: Tensor, p: Tensor, v: Tensor) -> Tensor:
         "In the first step Adam's two means are the gradient and its square, whatever"
         " the betas are. What is left of the size of an entry?",
     ),
+    terms=("outer", "Adam's"),
     dots=2,
     minutes=10,
 )

@@ -50,6 +50,7 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
         "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
         " if each W_ij moves by the rate in the direction of sign(p_j)?",
     ),
+    terms=("rate", "W p"),
     dots=1,
     minutes=5,
 )
@@ -101,6 +102,7 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
         "The root of v is a multiple of the size of the gradient, e^-lead.",
         "At the lead the root of v equals eps, at the lead asked for it equals other.",
     ),
+    terms=("root", "eps"),
     dots=1,
     minutes=5,
 )

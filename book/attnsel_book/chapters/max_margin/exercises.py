@@ -106,6 +106,7 @@ def rows_fault(
         "If n and s are these, selected[n] is the token to be ahead of s. Leave out "
         "the places where the two are the same.",
     ),
+    terms=("nonzero", "selected[n]"),
     dots=1,
     minutes=10,
 )
@@ -201,6 +202,7 @@ def pull(
         "Q is corpus.counts times e to the scores, each row over its sum. With Q of "
         "shape (n, V), f is Q @ b, and Q.T sums over the sequences.",
     ),
+    terms=("E.T", "Q.T"),
     dots=2,
     minutes=15,
 )
@@ -265,6 +267,7 @@ def start_fault(result: Any) -> str | None:
         "The flow keeps what starts far ahead. Put p where all words of one class have "
         "low scores, so that the words that all share lead in its sequences.",
     ),
+    terms=("figure", "flow"),
     dots=3,
     minutes=10,
 )

@@ -1,6 +1,6 @@
 """Exercise of the chapter on what is selected and what is memorized."""
 
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from attnsel_book.exercises.checking import exercise
 
@@ -13,7 +13,8 @@ def beyond(n: int, more: int) -> float:
 @exercise(
     "memorized-chance",
     expected=lambda n: beyond(n, (n - 1) // 10),
-    cases=lambda: [(1,), (5,), (10,), (20,), (33,)],
+    # The chapter counts up to 336,756 occurrences of a token.
+    cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
     mistakes={
         "that is one end of the axis; there are two": (
             lambda n: beyond(n, (n - 1) // 10) / 2
@@ -25,6 +26,12 @@ def beyond(n: int, more: int) -> float:
         "the lean is 2 k / n - 1: 0.8 stands for nine tenths, not eight": (
             lambda n: beyond(n, (n - 1) // 5)
         ),
+        "that is the normal approximation; few flips need the exact sum": (
+            lambda n: 2 * norm.cdf(((n - 1) // 10 - n / 2) / (n / 4) ** 0.5)
+        ),
+        "that is the normal approximation, half a count on; take the exact sum": (
+            lambda n: 2 * norm.cdf(((n - 1) // 10 + 0.5 - n / 2) / (n / 4) ** 0.5)
+        ),
     },
     hints=(
         "With k of n occurrences in positive texts the lean is 2 k / n - 1. For which "
@@ -32,6 +39,7 @@ def beyond(n: int, more: int) -> float:
         "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
         "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
     ),
+    terms=("lean", "binom"),
     dots=2,
     minutes=10,
 )

@@ -14,8 +14,10 @@ from attnsel.synthetic import separable_corpus
 from attnsel_book.exercises.cases import models
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers, code, difference
+from attnsel_book.exercises.running import derivatives
 
 NO_GRADIENT = "the logits carry no gradient: stay in torch, without detach or numpy"
+WRONG_GRADIENT = "the logits are right, and their derivatives are not: detach nothing"
 MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise
 
 
@@ -70,6 +72,7 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         "The weights are e to the scores, over their sum. Subtracting one number from "
         "all scores changes no weight, and keeps the exponentials finite.",
     ),
+    terms=("a[ids]", "sum"),
     dots=1,
     minutes=5,
 )
@@ -116,6 +119,9 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         return f"{fault}: here they are {code(wanted)}"
     if not (isinstance(result, Tensor) and result.requires_grad):
         return NO_GRADIENT
+    found = getattr(result, "derivatives", None)
+    if difference([(found, derivatives(wanted, (a, b)))]):
+        return WRONG_GRADIENT
     return None
 
 
@@ -143,12 +149,14 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
             lambda counts, a, b: (counts @ (torch.exp(a) * b)) / (counts @ torch.exp(a))
         ),
         NO_GRADIENT: lambda counts, a, b: by_sequence(counts, a, b).detach(),
+        WRONG_GRADIENT: lambda counts, a, b: by_sequence(counts, a.detach(), b),
     },
     hints=(
         "The numerator and the denominator are counts @ x, each with a vector x (V,).",
         "With w for e to the scores, the two vectors are w * b and w. Subtracting one "
         "number from all scores changes no logit.",
     ),
+    terms=("counts @ ", "w * b"),
     dots=2,
     minutes=10,
 )
@@ -200,6 +208,7 @@ def shift_fault(
         "Add the same vector to every row of E: which one has the product c with v?",
         "A multiple of v itself will do: what is the product of v with v?",
     ),
+    terms=("c", "v"),
     dots=2,
     minutes=10,
 )
@@ -268,6 +277,7 @@ def leans(corpus: Corpus) -> np.ndarray:
         "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
         "and near 0 for one of both. Which function of it belongs to which number?",
     ),
+    terms=("scores a", "attnsel.posterior_difference"),
     dots=3,
     minutes=15,
 )

@@ -54,6 +54,7 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
         "A sum over sequences, of counts times signs: a product of the transposed "
         "count matrix with a vector. alpha is a mean, so one more division.",
     ),
+    terms=("counts", "signs"),
     dots=1,
     minutes=5,
 )
@@ -90,6 +91,7 @@ def gradient(
     along_p: float = 1.0,
     right: float = 1.0,
     repeat: bool = True,
+    exchange: bool = False,
 ) -> Callable[..., np.ndarray]:
     """Return the gradient in E with parts turned or left out; all ones are right."""
 
@@ -101,6 +103,8 @@ def gradient(
         f = Q @ b
         u = -y / (1 + np.exp(right * y * f)) / len(y)
         along = b * (Q.T @ u) - center * (Q.T @ (u * f))
+        if exchange:
+            p, v = v, p
         return np.outer(Q.T @ u, v) + along_p * np.outer(along, p)
 
     return of
@@ -129,6 +133,12 @@ def gradient(
         "the factor g, the probability of the wrong label, is missing": (
             lambda *given: 2 * gradient(right=0.0)(*given)
         ),
+        "g is one half at the start only, where all logits are zero": (
+            gradient(right=0.0)
+        ),
+        "the two parts are exchanged: that of the values goes along v": (
+            gradient(exchange=True)
+        ),
         "p and v are exchanged": lambda E, p, v, corpus: gradient()(E, v, p, corpus),
     },
     hints=(
@@ -137,6 +147,7 @@ def gradient(
         "With w for e to the scores, Q_s of a sequence is its count of s times w_s, "
         "over its entry of corpus.counts @ w. counts.T @ x sums over the sequences.",
     ),
+    terms=("np.outer", "T @ "),
     dots=2,
     minutes=15,
 )
@@ -200,6 +211,12 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
                 lambda c, y: (1 - y.mean() ** 2) * c.var(0, ddof=1) / (len(y) - 1),
             )
         ),
+        "both means are missing: counts and labels have to be centred": (
+            z_with(lambda c, y: 0, lambda c, y: (c**2).mean(0) / (len(y) - 1))
+        ),
+        "both means of the labels are missing, above and under the line": (
+            z_with(lambda c, y: 0, lambda c, y: c.var(0) / (len(y) - 1))
+        ),
         "divide by the standard deviation, the root of the variance": (
             z_with(centered, lambda c, y: shuffled(c, y) ** 2)
         ),
@@ -208,6 +225,7 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
         "Write the formula over the columns of corpus.counts.toarray(), one a token.",
         "Var(c_s) is the mean square less the squared mean: .var(0) of the columns.",
     ),
+    terms=("toarray", "var(0)"),
     dots=2,
     minutes=10,
 )
@@ -273,6 +291,7 @@ def lengths_fault(result: Any) -> str | None:
         "Which class should have the long sequences, so that its occurrences weigh "
         "little in beta? And the more occurrences, so that they prevail in alpha?",
     ),
+    terms=("alpha", "beta"),
     dots=3,
     minutes=10,
 )

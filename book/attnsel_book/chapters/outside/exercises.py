@@ -50,6 +50,7 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
         "The attention on s over that on t is e^(a_s - a_t). Express it in f.",
     ),
+    terms=("b_t", "a_s - a_t"),
     dots=1,
     minutes=5,
 )
@@ -109,6 +110,7 @@ def same_sign(zeta: np.ndarray) -> np.ndarray:
         "start + zeta_s + zeta_t. When is it greater than both? When less?",
         "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
+    terms=("start + zeta_s + zeta_t", "zeta_s"),
     dots=2,
     minutes=10,
 )
@@ -159,6 +161,7 @@ def seeming(c: float, k: int) -> float:
         "says f = tanh(c / (k + 1)). Set them equal.",
         "One equation, linear in w: bring the terms with w to one side.",
     ),
+    terms=("tanh(c / (k + 1))", "w"),
     dots=2,
     minutes=10,
 )

@@ -12,6 +12,7 @@ from attnsel_book.exercises.checking import exercise
 def small_deals() -> Iterator[tuple[int, int, int, int]]:
     """Yield numbers x, m, n_1 and n of a token, smallest first."""
     yield 2, 2, 2, 4
+    yield 0, 10, 300, 1000
     random = np.random.default_rng(0)
     for n in (6, 9, 14, 30, 60, 200):
         n_1, m = random.integers(1, n, size=2)
@@ -46,6 +47,19 @@ def strictly_rarer(x: int, m: int, n_1: int, n: int) -> float:
     return float(law[law < law[x] * (1 - 1e-7)].sum())
 
 
+def without_ties(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the probability of numbers no likelier than x, without rounding."""
+    law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
+    return float(law[law <= law[x]].sum())
+
+
+def farther(x: int, m: int, n_1: int, n: int) -> float:
+    """Return the probability of numbers at least as far from the mean as x."""
+    k, mean = np.arange(m + 1), m * n_1 / n
+    law = hypergeom(n, n_1, m).pmf(k)
+    return float(law[abs(k - mean) >= abs(x - mean) - 1e-9].sum())
+
+
 @exercise(
     "own-texts-p",
     expected=exact_p,
@@ -55,11 +69,18 @@ def strictly_rarer(x: int, m: int, n_1: int, n: int) -> float:
         "that is the probability of x alone; add all that are no likelier": alone,
         "draw without replacement: a text is dealt its label once": replaced,
         "numbers as likely as x count, too": strictly_rarer,
+        "equal probabilities differ by rounding: compare with (1 + 1e-7) P(x)": (
+            without_ties
+        ),
+        "add the numbers that are no likelier than x, not those as far from the mean": (
+            farther
+        ),
     },
     hints=(
         "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability of k of class 1.",
         "Add pmf(k) for all k of 0 to m with pmf(k) <= pmf(x), up to rounding.",
     ),
+    terms=("hypergeom(n, n_1, m)", "pmf"),
     dots=2,
     minutes=10,
 )

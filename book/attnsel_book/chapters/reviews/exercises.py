@@ -64,6 +64,7 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
         "corpus.counts.T @ x sums a number x of each text over the occurrences of each "
         "token. Which x counts those in positive texts?",
     ),
+    terms=("axis", "corpus.counts.T"),
     dots=1,
     minutes=5,
 )
@@ -126,6 +127,9 @@ def by_bin(
         "a point without x belongs to no bin: leave it out": lambda x, y: by_bin(
             np.nan_to_num(x), y
         ),
+        "a point without x is in no bin, and np.digitize puts it into the last": (
+            lambda x, y: by_bin(np.where(np.isnan(x), 1.0, x), y)
+        ),
         "that is the variance: take its root": lambda x, y: (
             by_bin(x, y) * [[1.0], [0.0]] + by_bin(x, y) ** 2 * [[0.0], [1.0]]
         ),
@@ -135,14 +139,17 @@ def by_bin(
         "np.digitize(x, edges) - 1 is the bin of x, but for x = 1. Then take mean and "
         "standard deviation of y over the points of each bin that holds any.",
     ),
+    terms=("bins", "np.digitize"),
     dots=2,
     minutes=10,
 )
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
 
-    A bin holds its left end, the last one both. nan where it is empty.
+    x is nan for some points, which belong to no bin. A bin holds its left end, the
+    last one both. nan where it is empty.
     """
+    y, x = y[~np.isnan(x)], x[~np.isnan(x)]
     place = np.digitize(x, np.linspace(-1, 1, 21)) - 1
     place[x == 1] = 19
     held = [y[place == i] for i in range(20)]
@@ -180,6 +187,7 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "A text of length T holds T tokens, each with the sign of the text: add up the "
         "signed tokens, and divide by how many there are.",
     ),
+    terms=("lengths", "length"),
     dots=1,
     minutes=5,
 )
@@ -226,6 +234,7 @@ def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
         "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
         "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
     ),
+    terms=("E", "torch.stack([p, v])"),
     dots=3,
     minutes=15,
 )
@@ -282,6 +291,7 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
         "torch.randperm(n, generator=...) is an order drawn at random; "
         "corpus.with_labels(labels) has the same texts with other labels.",
     ),
+    terms=("texts", "corpus.with_labels"),
     dots=2,
     minutes=10,
 )

@@ -76,6 +76,7 @@ def _without_flow(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
         "one_step leaves the model that it gets as it is: from which of the two does"
         " the flow start? It needs max_norm and tol.",
     ),
+    terms=("len(corpus.vocab)", "max_norm"),
     dots=1,
     minutes=10,
 )
@@ -137,6 +138,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "All these parts together are a matrix of rank one. Of it c times stays: how"
         " much has to be added to E?",
     ),
+    terms=("along v", "c times"),
     dots=1,
     minutes=5,
 )
@@ -169,7 +171,7 @@ def lost_fault(corpus: Any) -> str | None:
         shares = [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
         lost += sorted(shares) == [0, 1]
     if lost < 2:
-        return f"of the seeds 0, 1, 2 only {lost} lose a class, and two should"
+        return f"runs that lose a class: {lost} of 3 seeds; at least two should"
     return None
 
 
@@ -195,7 +197,7 @@ def _leaning() -> Corpus:
             lambda: separable_corpus(80, 60, 31, n_relevant=4)
         ),
         "it does not satisfy Assumption 1": _leaning,
-        "of the seeds 0, 1, 2 only 0 lose a class, and two should": lambda: _drawn(
+        "runs that lose a class: 0 of 3 seeds; at least two should": lambda: _drawn(
             [12], [12], 8
         ),
         "an attnsel.Corpus is asked": lambda: [[0, 2], [1, 2]],
@@ -207,6 +209,7 @@ def _leaning() -> Corpus:
         "Many rare relevant tokens push together, and each has little to hold with: try"
         " several numbers of relevant tokens per class, each in few sequences.",
     ),
+    terms=("seven irrelevant", "relevant tokens"),
     dots=3,
     minutes=20,
 )

@@ -63,6 +63,7 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         " model, with q = softmax of the scores of a sequence.",
         "K x = x + b (b·x), so K itself is never needed.",
     ),
+    terms=("softmax", "K"),
     dots=2,
     minutes=15,
 )

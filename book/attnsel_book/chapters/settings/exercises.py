@@ -58,6 +58,7 @@ def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
         "A bin counts if it holds five tokens or more. Two things of those bins are "
         "needed: the mean of their deviations, and the range of their means.",
     ),
+    terms=("binned(x, y)", "five tokens or more"),
     dots=2,
     minutes=10,
 )

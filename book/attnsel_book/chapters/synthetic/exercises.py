@@ -65,6 +65,7 @@ def difference_of(counts: Tensor) -> Tensor:
         "One token is drawn from the first law and length - 1 from the later one: how "
         "often does a token occur under each label, in the mean?",
     ),
+    terms=("label", "first"),
     dots=1,
     minutes=5,
 )
@@ -191,6 +192,7 @@ def drawn_by(
         "torch.multinomial(rows, k, replacement=True) draws k ids by each row. How "
         "many are drawn by the first law, and how many by the later one?",
     ),
+    terms=("first[y]", "torch.multinomial"),
     dots=2,
     minutes=10,
 )
@@ -235,6 +237,7 @@ def my_sampler(
         "They are independent, and each is as it should be with probability k. What is "
         "the probability that all are?",
     ),
+    terms=("length - 1", "probability"),
     dots=2,
     minutes=10,
 )
@@ -289,6 +292,7 @@ def no_break(corpus: Corpus) -> str | None:
         "In synthetic_corpus, n_relevant=R with R of 100 tokens sets how many are "
         "irrelevant, and with it how rare each is. Too rare, and they lean by chance.",
     ),
+    terms=("gradient descent", "n_relevant"),
     dots=3,
     minutes=15,
 )
