@@ -58,6 +58,23 @@ def one_step_problem(
     return OneStepProblem(corpus, model)
 
 
+def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Corpus:
+    """Return sequences of one relevant token and the same length - 1 irrelevant ones.
+
+    The lists say in how many sequences each completely positive and each completely
+    negative token occurs: [1, 1] and [2] are two positive tokens in a sequence each and
+    one negative token in two. With equal sums Assumption 1 holds.
+    """
+    owners = [*positive, *negative]
+    shared = range(len(owners), len(owners) + length - 1)
+    names = [f"positive_{i}" for i in range(len(positive))]
+    names += [f"negative_{i}" for i in range(len(negative))]
+    names += [f"shared_{i}" for i in range(length - 1)]
+    bags = [[r, *shared] for r, count in enumerate(owners) for _ in range(count)]
+    labels = [1] * sum(positive) + [0] * sum(negative)
+    return Corpus.from_tokens(bags, labels, Vocab(names))
+
+
 def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
     """Draw 4,000 sequences of 40 tokens, of which token s leans by x_s from -1 to 1.
 

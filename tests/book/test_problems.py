@@ -11,7 +11,7 @@ from attnsel import AttentionClassifier, max_margin, one_step, separable_corpus
 from attnsel.synthetic import synthetic_probabilities
 from attnsel.theory import relevant_tokens
 from attnsel_book import one_step_problem
-from attnsel_book.problems import equal_frequencies
+from attnsel_book.problems import crowd_corpus, equal_frequencies
 
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 
@@ -59,3 +59,16 @@ def test_equal_frequencies_stay_in_range() -> None:
     assert equal_frequencies(6, 1, 0.0) == 4  # of 6
     # k = 1/2, so 5.5 of 10 tokens: the even number next to it.
     assert equal_frequencies(10, 10, 0.4) == 6
+
+
+def test_a_crowd_shares_its_irrelevant_tokens_and_meets_assumption_1() -> None:
+    corpus = crowd_corpus([2, 1], [3], length=4)
+    assert corpus.signs.tolist() == [1, 1, 1, -1, -1, -1]
+    assert relevant_tokens(corpus).tolist() == [0, 0, 1, 2, 2, 2]
+    assert (corpus.counts.toarray()[:, 3:] == 1).all()
+    assert corpus.lengths.tolist() == [4] * 6
+
+
+def test_a_crowd_of_unequal_classes_breaks_assumption_1() -> None:
+    with pytest.raises(ValueError, match="shared_0"):
+        relevant_tokens(crowd_corpus([2], [3], length=2))

@@ -1,5 +1,7 @@
 """The stored runs of the chapter on which step selects, and tables of them."""
 
+import itertools
+
 import pandas as pd
 
 from attnsel_book.data import step_sweep, stored, with_outcomes
@@ -23,6 +25,34 @@ def followed_runs(part: str) -> pd.DataFrame:
     The columns `lost` and `all` are those of `step_sweep`, at the end of the run.
     """
     return with_outcomes(pd.DataFrame(stored("selection/followed")[part]))
+
+
+@reads_stored
+def trained_runs() -> pd.DataFrame:
+    """Return what `run_freezing.py` ran, one row a run and a level of the loss.
+
+    After a first `step` on E the parameters in `training` ("p", "p v", "E", "E p" or
+    "E p v") were trained, E at `speed` times the rate of the others, until the loss was
+    below the `level`. p alone reaches no level and was followed to norm 300. `least`
+    and `mean` are the attention on relevant tokens; `lost` and `all` are those of
+    `step_sweep`.
+    """
+    return with_outcomes(stored("selection/freezing"))
+
+
+def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return how many runs on these corpora lose a class, by training and step.
+
+    A row is a corpus and a training, p alone first; there is a column a step, empty
+    where it was not tried.
+    """
+    rows = ["corpus", "training"]
+    lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")
+    order = itertools.product(names, ("p", "p v", "E", "E p", "E p v"))
+    lost = lost.reindex(pd.MultiIndex.from_tuples(order, names=rows))
+    lost = lost.dropna(axis="columns", how="all")
+    lost.columns = [f"{step:,}" for step in lost.columns]
+    return lost.reset_index()
 
 
 @reads_stored
