@@ -247,7 +247,7 @@ def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
     tab.locator("summary").click()
     tab.locator("[name=shuffle]").check()
     tab.wait_for_function(
-        "document.querySelector('.outcome').textContent.includes('shuffled')"
+        "document.querySelector('.outcome').textContent.includes('are shuffled')"
     )
     assert tab.locator(".status").inner_text().startswith("step 0 ")
     tab.locator("[name=optimizer]").select_option("gd")

@@ -255,12 +255,12 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, p
   reading}) {
   const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
-  part(".play").textContent = going ? "Pause" : ended || !steps ? lab.play : "Continue";
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
   for (const area of [".point", ".read output"]) {  // they are read out at its end
     part(area).ariaLive = going ? "off" : "polite";
   }
-  news.set(".status", status);
+  news.set(".play", going ? "Pause" : ended || !steps ? lab.play : "Continue")
+    .set(".status", status);
   if (outcome) {
     const table = [...place.querySelectorAll("tbody th")].map((head, k) => `<tr>${
       head.outerHTML}${rows.map((row) => `<td>${clean(row[k])}</td>`).join("")}</tr>`);
