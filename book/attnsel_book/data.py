@@ -58,12 +58,12 @@ def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
     target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
 
 
-@reads_stored
 def result_folder(chapter: str) -> Path:
     """Return the folder of a chapter's stored results, to which its sweeps write."""
     return Path(__file__).parent / "chapters" / chapter
 
 
+@reads_stored
 def stored(name: str) -> Any:
     """Return what a file of a chapter contains, such as "frozen/frozen".
 
