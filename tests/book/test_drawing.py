@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from matplotlib import pyplot, rc_context
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb, to_rgba
 from scipy.special import softmax
 from scipy.stats import linregress
 
@@ -181,9 +181,14 @@ def test_a_map_has_values_across_and_scores_up():
     vocab = Vocab(["a", "b", "c"])
     scores = torch.tensor([[1.0, -2.0], [3.0, 4.0], [5.0, 6.0]])
     _, axes = pyplot.subplots()
-    draw_map(axes, vocab, scores, ["c", "a"], "a map")
+    lean = torch.tensor([-0.6, torch.nan, 0.6])
+    draw_map(axes, vocab, scores, lean, ["c", "a"], "a map")
     assert panels() == [axes]
     close(points(axes)[0], [[-2, 1], [4, 3], [6, 5]])
+    dots = axes.collections[0]
+    colours = [dots.to_rgba(x)[:3] for x in dots.get_array()]
+    expected = [to_rgb(NEGATIVE), to_rgb("#e8e8e8"), to_rgb(POSITIVE)]
+    np.testing.assert_allclose(colours, expected, atol=0.01)
     assert [(text.get_text(), text.xy) for text in axes.texts] == [
         ("c", (6, 5)),
         ("a", (-2, 1)),

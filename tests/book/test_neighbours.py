@@ -36,7 +36,6 @@ STILL_TO_DO = {
     "margins_sweeps",
     "max_margin",
     "memorized",
-    "one_step",
     "outside",
     "own_texts",
     "reviews",

@@ -223,7 +223,7 @@ def my_shift(
 
 
 def labelled() -> Iterator[tuple[Corpus]]:
-    """Yield corpora in which each sequence holds one informative token."""
+    """Yield corpora in which each sequence contains one informative token."""
     for n, n_tokens, length, seed in ((20, 24, 4, 0), (60, 60, 8, 1), (100, 90, 8, 2)):
         yield (separable_corpus(n, n_tokens, length, n_relevant=8, seed=seed),)
 
@@ -273,7 +273,7 @@ def leans(corpus: Corpus) -> np.ndarray:
         ),
     },
     hints=(
-        "The values b say for which label a token is; the scores a, whether it counts.",
+        "The value b of a token says for which label it counts, its score a how much.",
         "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
         "and near 0 for one of both. Which function of it belongs to which number?",
     ),
@@ -282,6 +282,6 @@ def leans(corpus: Corpus) -> np.ndarray:
     minutes=15,
 )
 def my_two_numbers(corpus: attnsel.Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores a and values b, (V,) each, that read a corpus."""
+    """Return scores a and values b, (V,) each, that classify a corpus."""
     lean = attnsel.posterior_difference(corpus).numpy()
     return 20 * abs(lean), 3 * lean

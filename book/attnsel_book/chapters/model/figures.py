@@ -1,4 +1,4 @@
-"""The classifier drawn on a sentence, and texts shaded by what it sees in them."""
+"""The classifier drawn on a sentence, the map, and texts shaded by their tokens."""
 
 import html
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from attnsel.corpus import Corpus
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
 from attnsel_book.figures import coloured_text
-from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, SIGNED
 
-# What stands at which height of the drawing, from top to bottom.
+# Height of each row of the drawing, from top to bottom.
 ROWS = {
     "token $s$": 5.8,
     "embedding $E_s$": 4.6,
@@ -31,7 +31,7 @@ MIDDLE: Any = {"ha": "center", "va": "center", "fontsize": 13}
 def draw_classifier(
     words: Sequence[str], embeddings: Tensor, a: Tensor, b: Tensor
 ) -> None:
-    """Draw how the model reads a sentence, from its words to the logit.
+    """Draw how the model classifies a sentence, from its words to the logit.
 
     For k words these are the first entries of their embeddings, (k, m), their scores
     E p and their values E v, (k,).
@@ -89,19 +89,22 @@ def draw_map(
     axes: Axes,
     vocab: Vocab,
     scores: Tensor,
+    lean: Tensor,
     named: Sequence[str] = (),
     title: str = "",
 ) -> None:
-    """Draw the scores E p of all tokens against their values E v; scores is (V, 2).
+    """Draw the map of the vocabulary: each token's score E p against its value E v.
 
-    The named words, which have to be in the vocabulary, stand at their points.
+    `scores` is (V, 2). The colour goes from orange to blue with the lean (V,); a token
+    without a lean is grey. The named words have to be in the vocabulary.
     """
     a, b = scores.T
-    axes.scatter(b, a, s=3, color=NEUTRAL, alpha=0.4, lw=0, rasterized=True)
+    look: Any = {"s": 4, "alpha": 0.5, "lw": 0, "rasterized": True}
+    axes.scatter(b, a, c=lean.nan_to_num(), cmap=SIGNED, vmin=-0.6, vmax=0.6, **look)
     for word in named:
         s = vocab.index(word)
         point = (float(b[s]), float(a[s]))
-        axes.plot(*point, "o", ms=4, color=ACCENT)
+        axes.plot(*point, "o", ms=4, mfc="none", mec="black")
         axes.annotate(word, point, (3, 3), textcoords="offset points")
     axes.set(
         title=title,
@@ -111,10 +114,10 @@ def draw_map(
 
 
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
-    """Return which reviews of about a length to show, by what the model says of them.
+    """Return a typical review and a confident mistake of about a given length.
 
-    Of the 200 closest in length it is the negative one with the median logit of those
-    that are classified correctly, and the one furthest on the wrong side.
+    Among the 200 reviews closest in length, these are the negative one with the median
+    logit of those classified correctly, and the one furthest on the wrong side.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]
     close = close[logits[close].argsort()]  # from the most negative logit on

@@ -1,1 +1,1 @@
-"""What the chapter *One gradient step finds the important tokens* alone needs."""
+"""Code of the chapter *What one gradient step does to the values*."""

@@ -1,4 +1,4 @@
-"""Settings of the chapter *One gradient step finds the important tokens*."""
+"""Settings of the chapter *What one gradient step does to the values*."""
 
 from typing import Any
 
