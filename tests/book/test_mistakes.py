@@ -283,6 +283,78 @@ SECOND["one-step-lengths"] = {
 }
 
 
+def parts_by_loops(
+    of_token: Callable[..., float], scale: float = 1.0, mean: bool = True
+) -> Answer:
+    """Return the sum over positions of what is made of y, f, g and the value."""
+
+    def total(corpus: Corpus, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = np.zeros(len(a))
+        for tokens, y in rows(corpus):
+            q = softmax(scale * a[tokens])
+            f = q @ b[tokens]
+            for s, weight in zip(tokens, q, strict=True):
+                found[s] += weight * of_token(y, f, expit(-y * f), b[s])
+        return found / (len(corpus) if mean else 1)
+
+    return total
+
+
+SECOND["why-v-exposure"] = {
+    "the label is missing": parts_by_loops(lambda y, f, g, b: g * f),
+    "the factor g": parts_by_loops(lambda y, f, g, b: y * f),
+    "g is large where the model": parts_by_loops(lambda y, f, g, b: y * f * (1 - g)),
+    "not uniform": parts_by_loops(lambda y, f, g, b: y * f * g, scale=0.0),
+    "sum over the sequences": parts_by_loops(lambda y, f, g, b: y * f * g, mean=False),
+    "the output f is missing": parts_by_loops(lambda y, f, g, b: y * g),
+}
+
+
+def step_by_loops(
+    of_score: Callable[..., float], factor: float = 1.0, rated: bool = True
+) -> Answer:
+    """Return the step whose score moves by the mean of what is made of y, f, g, b."""
+    score = parts_by_loops(of_score)
+    value = parts_by_loops(lambda y, f, g, b: y * g)
+
+    def step(
+        corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float
+    ) -> list[np.ndarray]:
+        size = factor * (rate if rated else 1.0)
+        return [a + size * score(corpus, a, b), b + size * value(corpus, a, b)]
+
+    return step
+
+
+SECOND["why-v-step"] = {
+    "descent goes against": step_by_loops(lambda y, f, g, b: y * g * (b - f), -1.0),
+    "has to be subtracted": step_by_loops(lambda y, f, g, b: y * g * b),
+    "the exposure lowers": step_by_loops(lambda y, f, g, b: y * g * (b + f)),
+    "stay as they are": step_by_loops(lambda y, f, g, b: 0.0),
+    "the rate is missing": step_by_loops(
+        lambda y, f, g, b: y * g * (b - f), rated=False
+    ),
+}
+
+SECOND["why-v-balance"] = {
+    "p and v are subtracted": lambda E, p, v: (
+        sum(np.outer(x, x) for x in E) + np.outer(p, p) + np.outer(v, v)
+    ),
+    "trace alone": lambda E, p, v: np.sum(E * E) - np.sum(p * p) - np.sum(v * v),
+    "compares tokens": lambda E, p, v: np.einsum("ik,jk->ij", E, E),
+    "p p^T is a matrix": lambda E, p, v: (
+        np.einsum("ki,kj->ij", E, E) - np.sum(p * p) - np.sum(v * v)
+    ),
+    "v counts, too": lambda E, p, v: sum(np.outer(x, x) for x in E) - np.outer(p, p),
+}
+
+SECOND["why-v-upside-down"] = {
+    "has to be below": lambda: ([[0], [1]], [1, 0]),
+    "of one label": lambda: ([[0, 1], [0, 1, 2], [2]], [1, 0, 0]),
+    "both labels": lambda: ([[0, 1, 1], [2]], [0, 0]),
+}
+
+
 def own_by_loops(of_token: Callable[..., float], factor: float = 0.5) -> Answer:
     """Return the own part from what is made of c, T, gamma_s and the sum of gamma."""
 

@@ -220,6 +220,13 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
         [exchanged_in_part, one_id_too_many],
     ),
     "synthetic-break": ([], [drawn(1001, 100), drawn(1000, 101)]),
+    "why-v-upside-down": (
+        [instead(([[0, 1, 1], [2]], [1, 0])), instead(([[2], [0, 1, 1]], [1, 0]))],
+        [
+            instead(([[0, 1], [2]], [1, 0])),  # the score stays zero
+            instead(([[0, 0, 1], [2]], [1, 0])),  # it rises
+        ],
+    ),
 }
 
 

@@ -158,6 +158,7 @@ def test_checked_cells_hold_claims_only(path):
 CORE = {
     "model",
     "one_step",
+    "why_v",
     "max_margin",
     "selection",
     "convergence",

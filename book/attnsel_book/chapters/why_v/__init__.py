@@ -1,0 +1,1 @@
+"""What the chapter *Why the V* alone needs."""

@@ -1,0 +1,158 @@
+"""The sweep behind the chapter "Why the V": scores against values, for two optimizers.
+
+    python book/sweeps/why_v/run_laws.py
+
+It takes about ten minutes of one core and writes `laws.json` in the folder of the
+chapter, which reads it. Each row has one corpus, its labels as they are or shuffled,
+one seed, what was trained and by which optimizer. Gradient descent stops at a loss of
+.5 or after its last step; Adam is stopped at the first step at which its loss is no
+higher.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnsel import AttentionClassifier, Corpus, fit, load_corpus
+from attnsel.synthetic import synthetic_corpus
+from attnsel.theory import mean_count, posterior_difference
+from attnsel_book.chapters.why_v.laws import explained, line, loss, rates, unit_steps
+from attnsel_book.data import result_folder, store
+from attnsel_book.shapes import shape
+
+OUT = result_folder("why_v") / "laws.json"
+SEEDS, DIM, LEVEL = range(5), 2048, 0.5
+RATES = {"synthetic": 10.0, "IMDB": 20.0, "Yelp": 20.0}
+EVEN = 0.05  # rate times share of a token: the rate that removes its frequency
+STEPS, ADAM = 1500, 0.005  # of descent at most; the rate of Adam
+LAB_RATE, LAB_DIM = 3.0, 64  # as the button of the laboratory has them
+
+
+def corpora(seed: int) -> dict[str, Corpus]:
+    """Return the three corpora of a seed."""
+    return {
+        "synthetic": synthetic_corpus(delta=0.5, seed=seed),
+        "IMDB": load_corpus("imdb", limit=1000, min_count=10, seed=seed),
+        "Yelp": load_corpus("yelp", limit=1000, min_count=5, seed=seed),
+    }
+
+
+def described(corpus: Corpus, scores: Any) -> dict[str, Any]:
+    """Return how scores follow values and leans over the tokens."""
+    a, b = scores.T
+    lean = posterior_difference(corpus)
+    return {
+        "loss": loss(corpus, a, b),
+        "square": line(a, b**2),
+        "size": line(a, np.abs(b)),
+        "spread": float(np.abs(b).std() / np.abs(b).mean()),
+        "arms": shape(lean, torch.from_numpy(scores)).arms,
+    }
+
+
+def descent(
+    corpus: Corpus, start: Any, rate: Any, level: float, steps: int = STEPS
+) -> tuple[Any, Any, int]:
+    """Return scores (V, 2), exposure (V,) and steps of descent on E alone.
+
+    The rate is a number, or one for each token (V,). It stops at a level of the loss.
+    """
+    (a, b), exposure = start.T, np.zeros(len(start))
+    for step in range(steps + 1):
+        if step == steps or loss(corpus, a, b) < level:
+            break
+        toward_p, toward_v, more = rates(corpus, a, b)
+        a, b = a + rate * toward_p, b + rate * toward_v
+        exposure = exposure + rate * more
+    return np.stack([a, b], axis=1), exposure, step
+
+
+def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
+    """Train by Adam until the loss is no higher than a level; return the history."""
+    known = {"lr": ADAM, "steps": 400, "snapshots": range(401), "until_loss": level}
+    return fit(model, corpus, **known | given)
+
+
+def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[dict[str, Any]]:
+    """Return a row for each training of one corpus."""
+    known = {"corpus": name, "labels": labels, "seed": seed}
+    size, found, level = len(corpus.vocab), [], LEVEL
+    share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
+    start = noise(size, DIM, seed)
+    for by, rate in (("descent", RATES[name]), ("even descent", EVEN / share)):
+        scores, exposure, steps = descent(corpus, start, rate, level)
+        row = {"trained": "E", "by": by, "steps": steps} | described(corpus, scores)
+        moved = scores[:, 0] - start[:, 0]
+        half = (scores[:, 1] ** 2 - start[:, 1] ** 2) / 2
+        row["law"] = explained(moved, half - exposure)
+        row["frequency"] = float(np.corrcoef(exposure, share)[0, 1])
+        found.append(known | row)
+        level = found[0]["loss"]
+    for trained, lr in ((("embeddings",), ADAM), (None, ADAM / 5)):
+        model = AttentionClassifier(size, DIM, seed=seed)
+        history = by_adam(model, corpus, level, train=trained, lr=lr)
+        begun, end = (history.at(k).double().numpy() for k in (0, -1))
+        steps = int(history.step[-1])
+        row = {"trained": "E" if trained else "E, p, v", "by": "Adam", "steps": steps}
+        row |= described(corpus, end)
+        if trained:
+            foretold = unit_steps(corpus, begun, steps, lr * (2 * DIM / np.pi) ** 0.5)
+            row["foretold a"] = explained(end[:, 0], foretold[:, 0])
+            row["foretold b"] = explained(end[:, 1], foretold[:, 1])
+        found.append(known | row)
+    return found
+
+
+def noise(size: int, dim: int, seed: int) -> Any:
+    """Return the two numbers of each token at a random start, (size, 2)."""
+    drawn = torch.Generator().manual_seed(seed)
+    scores = torch.randn(size, 2, generator=drawn, dtype=torch.float64)
+    return scores.numpy() / dim**0.5
+
+
+def in_the_laboratory() -> list[dict[str, Any]]:
+    """Return the arms of the V as the laboratory's descent goes on, E alone trained."""
+    corpus = load_corpus("imdb", limit=2000, min_count=10)
+    share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
+    start, found = noise(len(corpus.vocab), LAB_DIM, 0), []
+    for by, begin, rate, times in (
+        ("descent", start, LAB_RATE, (300, 1000, 3000, 10_000, 30_000)),
+        ("descent from zero", 0 * start, LAB_RATE, (300, 1000, 3000)),
+        ("even descent", start, EVEN / share, (10, 30, 100, 300, 1000)),
+    ):
+        scores, before = begin, 0
+        for time in times:
+            scores, _, _ = descent(corpus, scores, rate, 0.0, time - before)
+            before = time
+            row = {"by": by, "steps": time, "seed": 0} | described(corpus, scores)
+            found.append(row)
+            print(row, flush=True)
+    return found
+
+
+def main() -> None:
+    """Run all trainings and write their table."""
+    torch.set_num_threads(1)
+    table = []
+    for seed in SEEDS:
+        for name, corpus in corpora(seed).items():
+            random = torch.Generator().manual_seed(seed)
+            order = torch.randperm(len(corpus), generator=random)
+            shuffled = corpus.with_labels(corpus.targets[order])
+            for labels, given in (("true", corpus), ("shuffled", shuffled)):
+                table += rows(name, given, seed, labels)
+                print(*table[-4:], sep="\n", flush=True)
+    parts = {"trainings": table, "laboratory": in_the_laboratory()}
+    store(OUT, {name: [rounded(row) for row in part] for name, part in parts.items()})
+
+
+def rounded(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its measured numbers to four places."""
+    return {k: round(x, 4) if isinstance(x, float) else x for k, x in row.items()}
+
+
+if __name__ == "__main__":
+    main()
