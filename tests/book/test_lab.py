@@ -1,5 +1,6 @@
 """The laboratory of the page, in node, against the package."""
 
+import html
 import itertools
 import json
 import re
@@ -643,3 +644,158 @@ def test_the_logits_are_those_of_the_box(reviews):
     found = call("readings(data.bags, data)", {"bags": bags(test), "a": a, "b": b})
     exact = bag_logits(pair, test).tolist()
     assert found["logits"] == pytest.approx(exact, abs=1e-9)
+
+
+PAUSES = [
+    ((0.99, 0.5), None, "because 99% of the training reviews are classified correctly"),
+    ((0.98, 0.5), None, "paused here after 300 steps"),
+    ((0.99, 0.5), (0.01, 2.0), "better and new reviews worse: it memorizes"),
+    ((0.99, 0.5), (0.01, 0.4), "these steps also help on new reviews"),
+    ((0.99, 0.5), (0.20, 2.0), r"to 0\.2\. $"),
+]
+
+
+@pytest.mark.parametrize(("pause", "later", "expected"), PAUSES)
+def test_a_pause_and_what_follows_it_are_described(pause, later, expected):
+    def record(step, accuracy, own, unseen):
+        train, test = {"accuracy": accuracy, "loss": own}, {"loss": unseen}
+        return {"step": step, "train": train, "test": test | {"accuracy": 0.8}}
+
+    records = [record(300, pause[0], 0.1, pause[1])]
+    if later:
+        records.append(record(350, 1, *later))
+    code = "pauseSentence({records: data, pause: 0}, data.at(-1))"
+    said = call(code, records)
+    assert re.search(expected, said), said
+    assert ("memorizes" in said) == ("memorizes" in expected)
+    assert ("help" in said) == ("help" in expected)
+
+
+def compared(uniform, own, other, shuffle=False):
+    """Return what is said of two finished runs, which pass as arrays and numbers."""
+    code = """((data) => { const summaries = data.runs.map((run) => run && {...run,
+        fits: new Map(run.fits.map((fits, k) => [[0, FREQUENT][k], [[], fits]]))});
+      const settings = {uniform: data.uniform, shuffle: data.shuffle};
+      const summaryOf = (asked) => summaries[Number(
+        asked.uniform !== settings.uniform || asked.shuffle !== settings.shuffle)];
+      return controlSentence({settings, summaryOf, pause: 0, records: [{moves: true}]});
+    })(data)"""
+    given = {"uniform": uniform, "shuffle": shuffle, "runs": [own, other]}
+    return call(code, given)
+
+
+def finished(values=0.3, scores=0.2, right=(), loss=0.5):
+    parts = {"train": {"loss": loss}, "test": {"loss": loss, "accuracy": 0.8}}
+    return parts | {"fits": [[values, scores], [0.5, 0.4]], "right": list(right)}
+
+
+@pytest.mark.parametrize(
+    ("gain", "harm", "expected"),
+    [
+        (101, 86, "Coin tosses differ as much"),
+        (61, 40, r"softmax attention helps here"),  # 21 > 2 sqrt(101)
+        (60, 40, "Coin tosses differ as much"),  # 20 = 2 sqrt(100)
+        (40, 61, r"softmax attention harms here"),
+        (0, 0, "Coin tosses differ as much"),
+    ],
+)
+def test_uniform_attention_is_compared_review_by_review(gain, harm, expected):
+    softmax = [1] * gain + [0] * harm + [1, 0]
+    uniform = [0] * gain + [1] * harm + [1, 0]
+    said = compared(True, finished(right=uniform), finished(right=softmax))
+    assert f"disagree on {gain + harm} new reviews" in said
+    assert f"has {gain} right and uniform attention {harm}" in said
+    assert re.search(expected, said), said
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize(
+    ("noise", "expected"),
+    [
+        ((0.19, 0.09), "both pictures tell"),
+        ((0.19, 0.11), "the values tell .* and the V of the scores does not"),
+        ((0.21, 0.09), "the scores tell .* and the values do not"),
+        ((0.21, 0.11), "neither picture tells"),
+    ],
+)
+def test_true_labels_are_compared_with_shuffled_ones(noise, expected, shuffle):
+    pair = finished(), finished(*noise)
+    said = compared(False, *(pair[::-1] if shuffle else pair), shuffle=shuffle)
+    assert re.search(f"So {expected}", said), said
+    value = f"{noise[0]:.2f}"[1:]
+    assert f"of .30 with true and {value} with shuffled labels" in said
+
+
+def test_a_comparison_that_is_not_there_is_announced_or_has_diverged():
+    own = finished()
+    assert compared(False, own, None).endswith("with shuffled labels runs now.")
+    assert compared(True, own, None).endswith("with softmax attention runs now.")
+    lost = finished(loss="none")  # no number
+    assert compared(False, own, lost).endswith("with shuffled labels diverged.")
+    assert compared(False, lost, own).endswith("did not diverge.")
+
+
+def test_descent_on_e_alone_shows_a_v_and_descent_by_default_none():
+    reviews = call(READ, committed("imdb"))
+    alone = {"rate": 100, "optimizer": "gd", "p": False, "v": False, "least": 100}
+    assert 'value="optimizer=gd&rate=100&p=0&v=0&least=100"' in html.unescape(
+        lab.place("")
+    )
+    code = """data.all.map(([settings, most]) => {
+      const run = trained("reviews", settings, data.reviews, most);
+      const now = run.records.at(-1), fits = reviewsTab.fits(run, now, 0);
+      return [fits, descentSentence(run, now), lawSentence(run, now, {across: "value"}),
+        {...now.scores}]; })"""
+    given = {"reviews": reviews, "all": [(alone, 300), ({**alone, "rate": 1}, 3)]}
+    ((own, unseen), said, law, scores), (_, early, *_) = evaluate(
+        CODE + SAID, code, given
+    )
+    assert own[1] > 0.4 and unseen[1] > 0.3
+    assert said.endswith("So the V is there.")
+    assert "show no V yet" in early
+    a, b = (np.array(scores[letter]) for letter in "ab")
+    square = np.corrcoef(a, b * b)[0, 1]
+    assert f"a correlation of {square:.2f}".replace("0.", ".") in law
+
+
+def test_the_place_of_the_planted_word_is_described():
+    scores = {"a": [3, 1, 2], "b": [1, 5, 4]}
+    given = {"marked": 7, "names": ["a", "b", "xyzzy"], "settings": {"shuffle": False}}
+    said = call("plantedSentence(data, data.now)", given | {"now": {"scores": scores}})
+    assert "into 7 positive training reviews" in said
+    assert "number 2 by value and number 2 by score among 3 words" in said
+    none = call("plantedSentence(data, data.now)", {"marked": 0, "now": {}})
+    assert none == ""
+
+
+def test_ranks_of_leans_lie_apart_and_in_order():
+    leans = [0.5, None, -1, 0.5, 0.5, 1]
+    code = "spreadRanks(data.map((x) => x ?? NaN))"
+    found = call(code, leans)
+    assert found[1] is None
+    assert sorted(found[:1] + found[2:]) == pytest.approx([-0.8, -0.4, 0, 0.4, 0.8])
+    assert found[2] == pytest.approx(-0.8) and found[5] == pytest.approx(0.8)
+
+
+def test_both_second_stages_are_compared_and_the_step_sizes_counted():
+    code = """data.map(([train, own, other]) => {
+      const settings = {train, eta: 300, d: 64, seed: 0};
+      const summaryOf = (asked) => asked.eta === 300
+        ? asked.train === train ? own : other : asked.eta === 10 ? [1, 1] : undefined;
+      const run = {settings, summaryOf};
+      return [backSentence(run, lostIn(own)), sweepSentence(run)]; })"""
+    lost, kept = [1, 0], [1, 1]
+    found = call(code, [("p", lost, kept), ("E", kept, lost), ("p", kept, None)])
+    both = (
+        "After the same first step, with p alone the negative class is lost, "
+        "and with E alone no class is lost."
+    )
+    assert found[0] == [
+        both,
+        "Of 2 first-step sizes tried with p alone, 1 loses a class (300).",
+    ]
+    assert found[1] == [
+        both,
+        "Of 2 first-step sizes tried with E alone, none loses a class.",
+    ]
+    assert found[2][0] == "For comparison, E alone is trained now."

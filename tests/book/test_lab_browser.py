@@ -292,7 +292,7 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     tab.locator("[type=search]").fill("")
     says(point, nothing)
     canvas = tab.locator("canvas").nth(1)
-    canvas.scroll_into_view_if_needed()
+    canvas.evaluate("(canvas) => canvas.scrollIntoView({block: 'center'})")
     box = canvas.bounding_box()
     where = box["x"] + 52 + 0.5 * (box["width"] - 64), box["y"] + 0.5 * box["height"]
     tab.touchscreen.tap(*where) if width < 600 else tab.mouse.move(*where)

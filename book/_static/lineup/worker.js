@@ -54,7 +54,7 @@ function startLineup() {
   const point = (s) => {
     if (!isOpen || s === at || s < 0) { return; }
     at = s; draw();
-    const word = match.models.map(({names, scores: {a, b}}, k) =>
+    const word = match.models.map(({scores: {a, b}}, k) =>
       `${letterOf(k)}: value ${hundredths(b[s])}, score ${hundredths(a[s])}`);
     postMessage({number: match.number, point: `${match.models[0].names[s]}: ${
       word.join("; ")}; lean in new reviews ${hundredths(match.models[0].leans[1][s])}`});
