@@ -12,13 +12,14 @@ import numpy as np
 
 from attnsel.corpus import Corpus
 from attnsel.statistics import class_sizes
-from attnsel_report.copies import ALIKE, LEAST_TOKENS
+from attnsel_report.copies import ALIKE, HALF_ALIKE
 from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.splits import Parts, Repeats
 from attnsel_report.tables import LEAST_TEXTS
 
 LONGEST = 40  # characters of the name of a class
 IN_A_SHELL = "In a shell, say --tokenize jieba.lcut, or --tokenize characters."
+LOOSELY_ALIKE = 0.1  # share of texts half alike from which on the page warns
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
 
@@ -181,13 +182,24 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     )
     yield Fact(
         "Near copies",
-        f"{repeats.near:,} texts share {ALIKE:.0%} or more of their tokens with "
-        "another one",
-        "They count once as evidence, with the text that they are like, and are held "
-        "out with it or not at all. Texts of fewer than "
-        f"{LEAST_TOKENS} different tokens are not compared.",
+        f"{repeats.near:,} texts share {ALIKE:.0%} or more with another text, where "
+        "a token counts the more, the fewer texts contain it",
+        "Each counts once as evidence, together with the text that it is like, and is "
+        "held out with it or not at all.",
         amiss=repeats.near > 0,
     )
+    if repeats.half_alike > LOOSELY_ALIKE * repeats.distinct:
+        yield Fact(
+            "Texts half alike",
+            f"{repeats.half_alike:,} of {repeats.distinct:,} texts share "
+            f"{HALF_ALIKE:.0%} to {ALIKE:.0%} with another text, as rewritten copies "
+            "do",
+            "Each of them counts as a text of its own. If they are copies, findings "
+            "are not as sure as this page says: the promise of at most 5% false "
+            "findings does not hold for this file. Remove the copies, or name what "
+            "they have in common as a group.",
+            amiss=True,
+        )
     if repeats.seen:
         yield Fact(
             "Held-out texts that were seen",

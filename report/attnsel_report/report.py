@@ -14,7 +14,7 @@ from typing import Any
 
 from attnsel.validation import require
 
-require("report", "jinja2", "rensa", "sklearn")
+require("report", "jinja2", "sklearn")
 
 import numpy as np
 import pandas as pd

@@ -22,7 +22,7 @@ from attnsel.texts.frames import NoSuchSplit
 from attnsel.texts.loading import TooFewRows, load_corpus
 from attnsel.tokens import Tokenizer
 from attnsel.validation import shortened
-from attnsel_report.copies import near_copies
+from attnsel_report.copies import Likeness, find_near_copies
 from attnsel_report.readers.whole_tables import Table, load_table
 from attnsel_report.sequences import InOrder, read_texts
 
@@ -72,6 +72,9 @@ class Repeats:
         most: the text that is repeated most.
         times: how often it stands there.
         near: texts that are near copies of another one.
+        half_alike: texts that share part of their words with another, as one that was
+            rewritten does.
+        distinct: texts that are no copies.
         seen: rows of a test split that copy, or nearly, a text to learn from.
     """
 
@@ -80,6 +83,8 @@ class Repeats:
     most: str
     times: int
     near: int
+    half_alike: int
+    distinct: int
     seen: int
 
 
@@ -139,7 +144,8 @@ def read_parts(
     copies = same_texts(whole)
     places = np.flatnonzero(copies == np.arange(len(whole)))
     distinct = whole[places]
-    near = near_copies(distinct)
+    likeness = find_near_copies(distinct)
+    near = likeness.centre
     is_test = kept["held out"].to_numpy()[places]
     seen = is_test & np.isin(near, near[~is_test])
     _check_sides(is_test, seen, distinct, n_tables=len(tables))
@@ -157,7 +163,7 @@ def read_parts(
         order=order,
         names=rows_read["name"],
         left_out=whole.left_out,
-        repeats=_repeats(whole, copies, near, copied + int(seen.sum())),
+        repeats=_repeats(whole, copies, likeness, copied + int(seen.sum())),
         grouped=None if groups is None else _name_of(groups),
         suggested=suggested_groups(tables[0].rest) if groups is None else [],
     )
@@ -295,8 +301,13 @@ def _name_of(groups: Any) -> str:
     return "given" if name is None else str(name)
 
 
-def _repeats(whole: Corpus, copies: np.ndarray, near: np.ndarray, seen: int) -> Repeats:
-    """Return what is repeated in a corpus, by the numbers of copies and near ones."""
+def _repeats(
+    whole: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
+) -> Repeats:
+    """Return what is repeated in a corpus, by the numbers of copies and their likeness.
+
+    `likeness` is that of the distinct texts.
+    """
     times = np.bincount(copies)
     most = int(times.argmax())
     labels = whole.targets.numpy()
@@ -305,7 +316,9 @@ def _repeats(whole: Corpus, copies: np.ndarray, near: np.ndarray, seen: int) -> 
         torn=int((labels != labels[copies]).sum()),
         most="" if whole.texts is None else whole.texts[most],
         times=int(times[most]),
-        near=len(near) - len(np.unique(near)),
+        near=int((likeness.centre != np.arange(len(likeness.centre))).sum()),
+        half_alike=len(np.unique(likeness.half_alike)),
+        distinct=len(likeness.centre),
         seen=seen,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,9 @@ from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Parts, Repeats, Sample
 
-NONE = Repeats(copies=0, torn=0, most="a", times=1, near=0, seen=0)
+NONE = Repeats(
+    copies=0, torn=0, most="a", times=1, near=0, half_alike=0, distinct=10, seen=0
+)
 
 
 def sampled(labels, lengths, classes, groups=None):
@@ -61,7 +65,8 @@ def test_what_is_said_of_texts_with_nothing_amiss():
         "Left out": "no row",
         "Texts written twice": "0 rows repeat the text of another one, 0 of them with "
         "another label",
-        "Near copies": "0 texts share 70% or more of their tokens with another one",
+        "Near copies": "0 texts share 30% or more with another text, where a token "
+        "counts the more, the fewer texts contain it",
     }
     assert not any(fact.amiss for fact in found.values())
 
@@ -150,7 +155,14 @@ def test_two_classes_need_six_texts(n, too_many):
 
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     repeats = Repeats(
-        copies=1500, torn=2, most="so " * 30, times=1001, near=3, seen=1200
+        copies=1500,
+        torn=2,
+        most="so " * 30,
+        times=1001,
+        near=3,
+        half_alike=101,
+        distinct=1000,
+        seen=1200,
     )
     found = told(parts(TRAIN, TEST, repeats=repeats))
     fact = found["Texts written twice"]
@@ -166,6 +178,20 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     for name in ("Texts written twice", "Near copies", "Held-out texts that were seen"):
         assert found[name].amiss
     assert "Held-out texts that were seen" not in told(parts(TRAIN, TEST))
+
+
+@pytest.mark.parametrize(("half_alike", "is_said"), [(100, False), (101, True)])
+def test_more_than_a_tenth_of_texts_half_alike_withdraw_the_promise(
+    half_alike, is_said
+):
+    repeats = replace(NONE, half_alike=half_alike, distinct=1000)
+    found = told(parts(TRAIN, TEST, repeats=repeats))
+    assert ("Texts half alike" in found) == is_said
+    if is_said:
+        fact = found["Texts half alike"]
+        assert fact.value.startswith("101 of 1,000 texts share 15% to 30%")
+        assert "does not hold for this file" in fact.meaning
+        assert fact.amiss
 
 
 def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():

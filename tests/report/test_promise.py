@@ -15,7 +15,9 @@ MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
 
 
 @pytest.mark.parametrize("balance", run_promise.BALANCES)
-@pytest.mark.parametrize("kind", ["once", "twice", "near copies", "by author"])
+@pytest.mark.parametrize(
+    "kind", ["once", "twice", "near copies", "short copies", "rewritten", "by author"]
+)
 @pytest.mark.weekly
 def test_labels_dealt_by_luck_give_few_finds(kind, balance):
     groups = "author" if kind == "by author" else None

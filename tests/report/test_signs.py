@@ -13,7 +13,6 @@ from attnsel import Corpus
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report import figures
 from attnsel_report.baseline import baseline
-from attnsel_report.copies import near_copies
 from attnsel_report.quality import shared_tokens, some_to_learn
 from attnsel_report.ranking import signs
 from attnsel_report.sequences import in_order
@@ -157,19 +156,6 @@ def test_texts_that_share_no_token_have_a_report():
     found = attnsel.report({"text": texts, "label": ["a", "b"] * 7})
     assert len(found.tokens) == len(found.suspects) == 0
     assert "<!doctype html>" in found.html()
-
-
-def test_near_copies_share_most_of_their_tokens():
-    texts, _ = generate_reviews(60)
-    changed = [text + " indeed" for text in texts]
-    rewritten = [" ".join(text.split()[: len(text.split()) // 3]) for text in texts]
-    short = ["good film", "good film !"]
-    both = texts + changed + rewritten + short
-    corpus = Corpus.from_texts(both, np.arange(len(both)) % 2, min_count=1)
-    numbers = near_copies(corpus)
-    assert (numbers[60:120] == numbers[:60]).all()
-    assert (numbers[:60] == np.arange(60)).all()
-    assert (numbers[120:] == np.arange(120, 182)).all()
 
 
 def test_flipped_labels_are_found_by_models_that_did_not_see_them():

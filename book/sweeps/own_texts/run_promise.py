@@ -14,6 +14,9 @@ promised for each of them.
 - once: each review stands once, and has its own label
 - twice: each stands twice, with the same label
 - near copies: each stands twice, the second time with a word put in
+- short copies: the first ten words of each review stand three times, each time with a
+  tenth of the words replaced
+- rewritten: each review stands three times, each time with 30% of its words replaced
 - by author: 15 authors of ten reviews sign them; labels are dealt to authors
 - by author, not said: the same without groups="author", as a warning
 """
@@ -34,7 +37,15 @@ from attnsel_report.splits import read_parts
 RATE = 0.05  # of false finds
 WORDS, AUTHORS, OF_AUTHOR = 60, 15, 10
 BALANCES = {"even": (1, 1), "90/10": (9, 1), "60/30/10": (6, 3, 1)}
-FILES = ("once", "twice", "near copies", "by author", "by author, not said")
+FILES = (
+    "once",
+    "twice",
+    "near copies",
+    "short copies",
+    "rewritten",
+    "by author",
+    "by author, not said",
+)
 
 
 @cache
@@ -64,6 +75,15 @@ def with_a_word(text: str, random: np.random.Generator) -> str:
     return " ".join(words)
 
 
+def with_others(text: str, share: float, random: np.random.Generator) -> str:
+    """Return a text with a share of its words replaced by words of other reviews."""
+    words = text.split()
+    for place in np.flatnonzero(random.random(len(words)) < share):
+        other = all_reviews()[int(random.integers(len(all_reviews())))].split()
+        words[place] = other[int(random.integers(len(other)))]
+    return " ".join(words)
+
+
 def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
     """Return a file whose labels say nothing."""
     random = np.random.default_rng(1000 + seed)
@@ -76,6 +96,12 @@ def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
     labels = dealt(shares, len(texts), random)
     if kind == "once":
         return pd.DataFrame({"text": texts, "label": labels})
+    if kind in ("short copies", "rewritten"):
+        share = 0.3
+        if kind == "short copies":
+            texts, share = [" ".join(text.split()[:10]) for text in texts], 0.1
+        thrice = [with_others(text, share, random) for text in texts for _ in range(3)]
+        return pd.DataFrame({"text": thrice, "label": np.repeat(labels, 3)})
     again = texts
     if kind == "near copies":
         again = [with_a_word(text, random) for text in texts]
