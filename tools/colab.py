@@ -22,6 +22,7 @@ from sphinx.builders import Builder
 from sphinx_exercise.nodes import is_exercise_node, is_solution_node
 
 import attnsel
+from tools.guesses import guess_cells
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -333,8 +334,9 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
             if text:
                 cells.append(new(text, id=f"{cell.id[:56]}-caption"))
         elif text:
+            asked = guess_cells(cell.source, Path(address).stem)
             cell.source = text
-            cells.append(cell)
+            cells += [cell, *asked]
     if page.cited:
         entries = [f"- {entry}" for entry in sorted(page.cited)]
         cells.append(new("\n".join(["## References\n", *entries]), id="references"))

@@ -5,29 +5,38 @@ from __future__ import annotations
 import html
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import nbformat
 
 SCRIPT = Path(__file__).resolve().parent.parent / "book" / "_static" / "guess.js"
+BOX = re.compile(
+    r"^(:{3,})\{admonition\}[^\n]*\n:class: (guess [^\n]*)\n(.*?)\n\1$",
+    re.MULTILINE | re.DOTALL,
+)
 OPTION = re.compile(r"^\d+\. (.+(?:\n(?!\d+\. ).+)*)", re.MULTILINE)
-ANSWER = re.compile(r"\banswer-(\d+)")
 
 
-def guess_cell(name: str, classes: str, text: str) -> nbformat.NotebookNode | None:
-    """Return a cell that asks for a guess, None where there are no options.
+def guess_cells(source: str, chapter: str) -> list[nbformat.NotebookNode]:
+    """Return a cell that asks for a guess, for each question of a cell of text.
 
     Args:
-        name: what the browser remembers the guess by, such as "model-0".
-        classes: those of the admonition, such as "guess answer-2".
-        text: its Markdown, with a numbered list of options.
+        source: MyST, with admonitions of a class such as "guess answer-2", each with a
+            numbered list of options.
+        chapter: what the browser remembers the guesses by, such as "model".
     """
-    answer, options = ANSWER.search(classes), OPTION.findall(text)
-    if not answer or not options:
-        return None
-    items = "".join(f"<li>{_page(option)}</li>" for option in options)
+    return [
+        _cell(f"{chapter}: {' '.join(text.split())[:40]}", classes, text)
+        for _, classes, text in BOX.findall(source)
+    ]
+
+
+def _cell(name: str, classes: str, text: str) -> nbformat.NotebookNode:
+    """Return the cell of one question, with its output stored."""
+    items = "".join(f"<li>{_page(option)}</li>" for option in OPTION.findall(text))
     page = (
-        f'<div class="guess {answer[0]}"><p><b>Your guess</b></p><ol>{items}</ol></div>'
+        f'<div class="{classes}"><p><b>Your guess</b></p><ol>{items}</ol></div>'
         f"<script>(() => {{\n{SCRIPT.read_text(encoding='utf-8')}"
         "askGuess(document.currentScript.previousElementSibling, "
         f"{json.dumps(name)}, null);\n}})()</script>"
@@ -37,7 +46,8 @@ def guess_cell(name: str, classes: str, text: str) -> nbformat.NotebookNode | No
         f'from IPython.display import HTML\n\nHTML(r"""{page}""")'
     )
     output = nbformat.v4.new_output("display_data", {"text/html": page})
-    return nbformat.v4.new_code_cell(source, outputs=[output])
+    key = f"guess-{sha256(name.encode()).hexdigest()[:8]}"
+    return nbformat.v4.new_code_cell(source, outputs=[output], id=key)
 
 
 def _page(option: str) -> str:

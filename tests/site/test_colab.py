@@ -21,6 +21,7 @@ from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
 from tools.colab import ADDRESS, ROOT, Markdown, copy, form, pin
+from tools.guesses import guess_cells
 
 CHAPTERS = sorted(path.name for path in (ROOT / "book").glob("*.ipynb"))
 RAW = re.compile(
@@ -39,7 +40,11 @@ def prose(notebook: Any) -> dict[str, str]:
 
 
 def code(notebook: Any) -> dict[str, Any]:
-    return {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
+    return {
+        cell.id: cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and not cell.id.startswith("guess-")
+    }
 
 
 def read(path: Path) -> Any:
@@ -139,6 +144,27 @@ def test_every_sentence_of_the_site_is_there(name):
         if words(found.text) not in text
     ]
     assert not missing
+
+
+@pytest.mark.site
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_copy_asks_for_each_guess_of_its_chapter(name):
+    boxes = [guess_cells(cell.source, "") for cell in read(ROOT / "book" / name).cells]
+    asked = [cell for cell in made(name).cells if cell.id.startswith("guess-")]
+    assert len(asked) == sum(map(len, boxes))
+    for cell in asked:
+        assert cell.outputs[0].data["text/html"] in cell.source
+
+
+def test_a_guess_is_a_cell_that_needs_no_kernel():
+    text = "Which?\n\n1. *a* < b\n2. the\n   other"
+    box = f":::{{admonition}} Guess first\n:class: guess answer-2\n{text}\n:::"
+    cell, again = (guess_cells(f"Text.\n\n{box}", "model")[0] for _ in range(2))
+    page = cell.outputs[0].data["text/html"]
+    items = "<ol><li><i>a</i> &lt; b</li><li>the other</li></ol>"
+    assert f'<div class="guess answer-2"><p><b>Your guess</b></p>{items}</div>' in page
+    assert cell == again and page in cell.source
+    assert guess_cells(box.replace("guess answer-2", "note"), "model") == []
 
 
 def test_the_launch_buttons_name_the_copies():

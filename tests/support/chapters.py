@@ -32,13 +32,15 @@ def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
+    from attnsel_book.chapter import is_stopped
+
     matplotlib.use("module://matplotlib_inline.backend_inline")
     shell = InteractiveShell.instance()
     for source in sources:
         with capture_output() as shown:
             result = shell.run_cell(source)
         error = result.error_before_exec or result.error_in_exec
-        if error:
+        if error and not is_stopped():  # a chapter may stop with a sentence
             lines = traceback.format_exception(error)
             raise Stopped(f"{source}\n\n{''.join(lines[-4:])}")
         yield shell.user_ns, shown

@@ -1,0 +1,85 @@
+"""No line of a chapter says "here" of a number that was read from a file.
+
+Each chapter runs twice at changed settings, the second time on stored results that are
+one per cent larger. What was measured here is the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from test_settings import READY, SECONDS, START, TRIED, turned
+
+from attnsel_book import data
+from support.chapters import code, played, run_cells
+from support.turns import commit
+
+READS = re.compile(
+    r"\b(stored|step_sweep|table_of|\w+_runs|explanations|ending)\(", re.MULTILINE
+)
+CHAPTERS = [name for name in READY if READS.search("\n".join(code(name)))]
+
+
+def larger(value: Any) -> Any:
+    """Return stored results in which measured numbers are one per cent larger.
+
+    A measured number has many digits; sizes and rates, by which rows are chosen, few.
+    """
+    if isinstance(value, pd.DataFrame):
+        return value.map(larger)
+    if isinstance(value, dict):
+        return {key: larger(x) for key, x in value.items()}
+    if isinstance(value, list):
+        return [larger(x) for x in value]
+    is_measured = isinstance(value, float) and len(f"{value:.15g}") > 6
+    return 1.01 * value if is_measured else value
+
+
+def lines(sources: list[str], is_larger: bool) -> list[str]:
+    """Run cells, and return the lines of their claims."""
+    if is_larger:
+        plain, read = data._json, pd.read_csv
+        data._json = lambda path: larger(plain(path))
+        data.pd = SimpleNamespace(read_csv=lambda file: larger(read(file)))
+    return [
+        output.data["text/plain"]
+        for _, shown in run_cells(sources)
+        for output in shown.outputs
+        if "claim" in output.metadata
+    ]
+
+
+def marked(chapter: str) -> Any:
+    """One chapter runs at each commit that can wait for it, all of them every week."""
+    is_next = CHAPTERS[commit() % len(CHAPTERS)] == chapter
+    return pytest.param(
+        chapter, marks=pytest.mark.runner if is_next else pytest.mark.weekly
+    )
+
+
+@pytest.mark.parametrize("chapter", [marked(name) for name in CHAPTERS])
+def test_no_line_says_here_of_a_stored_number(chapter, tmp_path):
+    setting = next(s for s in TRIED[chapter] if "TEXT" not in s)
+    cells = [
+        turned(source, setting) if source.startswith(START) else source
+        for source in code(chapter)
+    ]
+    run = []
+    for name, is_larger in (("as stored", False), ("larger", True)):
+        folder = tmp_path / name
+        folder.mkdir()
+        run.append(played(lines, cells, is_larger, folder=folder, seconds=SECONDS))
+    changed = [pair for pair in zip(*run, strict=True) if len(set(pair)) > 1]
+    assert changed, "no claim rests on what is stored"
+    assert [first for first, _ in changed if ": here " in first] == []
+
+
+def test_sizes_by_which_rows_are_chosen_stay_as_they_are():
+    rows = {"step": 300.0, "rate": 0.045, "share": 0.71428571}
+    grown = {"step": 300.0, "rate": 0.045, "share": 1.01 * 0.71428571}
+    assert larger([rows, "IMDB"]) == [grown, "IMDB"]
+    assert larger(pd.DataFrame([rows])).to_dict("records") == [grown]
