@@ -34,7 +34,6 @@ STILL_TO_DO = {
     "intro",
     "margins",
     "margins_sweeps",
-    "max_margin",
     "memorized",
     "outside",
     "own_texts",
