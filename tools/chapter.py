@@ -53,6 +53,6 @@ def begin(name: str, root: Path = ROOT) -> None:
 
 if __name__ == "__main__":
     try:
-        begin(*sys.argv[1:])
-    except (TypeError, ValueError) as error:
-        sys.exit(f"{error}\nusage: make chapter NAME=tilt")
+        begin(sys.argv[1] if len(sys.argv) > 1 else "")
+    except ValueError as error:
+        sys.exit(str(error))
