@@ -1,0 +1,221 @@
+"""Terms are defined before they are used, and replaced words do not come back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+GLOSSARY = yaml.safe_load((ROOT / "book/glossary.yml").read_text(encoding="utf-8"))
+RETIRED = {re.compile(pattern): new for pattern, new in GLOSSARY["retired"].items()}
+CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.DOTALL | re.MULTILINE)
+CAPTION = re.compile(
+    r"^ +(?:caption|alt): (.*?)(?=^ *(?:alt|image|name|tags):|^---$)", re.S | re.M
+)
+NO_WORDS = re.compile(
+    r"^`{3,}.*?$|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|^:label:.*?$|^\([\w-]+\)=$",
+    re.DOTALL | re.MULTILINE,
+)
+
+# Files that still have a replaced word. Take a line out when its file has none.
+STILL_TO_DO: set[str] = {
+    "README.md",
+    "attnsel/beyond/deep.py",
+    "attnsel/beyond/deletion.py",
+    "attnsel/beyond/theorem_a.py",
+    "attnsel/beyond/transformer.py",
+    "attnsel/corpus.py",
+    "attnsel/encoding.py",
+    "attnsel/labels.py",
+    "attnsel/log_domain.py",
+    "attnsel/model.py",
+    "attnsel/scale/checkpoint.py",
+    "attnsel/significance/__init__.py",
+    "attnsel/significance/exact_test.py",
+    "attnsel/significance/groups.py",
+    "attnsel/significance/lean.py",
+    "attnsel/statistics.py",
+    "attnsel/synthetic.py",
+    "attnsel/texts/cells.py",
+    "attnsel/texts/hub.py",
+    "attnsel/texts/reviews.py",
+    "attnsel/theory.py",
+    "attnsel/train.py",
+    "attnsel/validation.py",
+    "book/_static/attnsel.js",
+    "book/attnsel_book/chapter.py",
+    "book/attnsel_book/chapters/classes/exercises.py",
+    "book/attnsel_book/chapters/explanation/figures.py",
+    "book/attnsel_book/chapters/margins/figures.py",
+    "book/attnsel_book/chapters/outside/results.py",
+    "book/attnsel_book/chapters/outside/stored_models.py",
+    "book/attnsel_book/chapters/own_texts/exercises.py",
+    "book/attnsel_book/chapters/selection/figures.py",
+    "book/attnsel_book/exercises/checking.py",
+    "book/attnsel_book/figures.py",
+    "book/attnsel_book/provenance.py",
+    "book/attnsel_book/scripts/map.js",
+    "book/attnsel_book/scripts/steer.js",
+    "book/attnsel_book/scripts/textbox.js",
+    "book/attnsel_book/shapes.py",
+    "book/attnsel_book/style.py",
+    "book/attnsel_book/trials.py",
+    "book/machines.md",
+    "book/map.md",
+    "book/notation.md",
+    "book/package.md",
+    "book/package_models.md",
+    "book/package_report.md",
+    "book/package_texts.md",
+    "book/package_theory.md",
+    "book/questions.md",
+    "book/text/classes.md",
+    "book/text/convergence.md",
+    "book/text/convergence_details.md",
+    "book/text/deeper.md",
+    "book/text/deviations.md",
+    "book/text/explanation.md",
+    "book/text/first_step_on_p.md",
+    "book/text/frozen.md",
+    "book/text/interactions.md",
+    "book/text/intro.md",
+    "book/text/margins.md",
+    "book/text/margins_sweeps.md",
+    "book/text/memorized.md",
+    "book/text/outside.md",
+    "book/text/own_texts.md",
+    "book/text/reviews.md",
+    "book/text/selection.md",
+    "book/text/selection_theorems.md",
+    "book/text/settings.md",
+    "book/text/synthetic.md",
+    "book/troubleshooting.md",
+    "report/attnsel_report/baseline.py",
+    "report/attnsel_report/command.py",
+    "report/attnsel_report/data_notes.py",
+    "report/attnsel_report/diagnosis.py",
+    "report/attnsel_report/estimator.py",
+    "report/attnsel_report/examples.py",
+    "report/attnsel_report/figures.py",
+    "report/attnsel_report/page/__init__.py",
+    "report/attnsel_report/pairs.py",
+    "report/attnsel_report/paths.py",
+    "report/attnsel_report/quality.py",
+    "report/attnsel_report/ranking.py",
+    "report/attnsel_report/readers/files.py",
+    "report/attnsel_report/readers/lines.py",
+    "report/attnsel_report/report.py",
+    "report/attnsel_report/result.py",
+    "report/attnsel_report/sequences.py",
+    "report/attnsel_report/splits.py",
+    "report/attnsel_report/surface.py",
+    "report/attnsel_report/tables.py",
+}
+
+
+def prose(text: str) -> str:
+    """Return the prose and the captions of a chapter, without code and formulas."""
+
+    def captions(cell: re.Match[str]) -> str:
+        return "\n".join(found[1] for found in CAPTION.finditer(cell[0]))
+
+    return NO_WORDS.sub(" ", CELL.sub(captions, text))
+
+
+def docstrings(source: str) -> str:
+    """Return the docstrings of a module."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+    found = [ast.get_docstring(node) or "" for node in nodes]
+    return NO_WORDS.sub(" ", "\n".join(re.sub("``.*?``", "", x) for x in found))
+
+
+@cache
+def words_of(name: str) -> str:
+    """Return what a person reads in a file of the project."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    if name.endswith(".py"):
+        return docstrings(text)
+    return prose(text) if name.endswith(".md") else text
+
+
+def files() -> Iterator[str]:
+    """Yield the files with prose, docstrings or strings of a page."""
+    for pattern in (
+        "README.md",
+        "book/*.md",
+        "book/text/*.md",
+        "book/_static/*.js",
+        "book/attnsel_book/scripts/*.js",
+        "attnsel/**/*.py",
+        "report/attnsel_report/**/*.py",
+        "book/attnsel_book/**/*.py",
+    ):
+        yield from sorted(str(x.relative_to(ROOT)) for x in ROOT.glob(pattern))
+
+
+def retired_in(text: str) -> list[str]:
+    """Return the replaced words of a text, each with what to write."""
+    return [
+        f"{found[0]!r}: {new}"
+        for pattern, new in RETIRED.items()
+        for found in pattern.finditer(text)
+    ]
+
+
+def chapters() -> list[str]:
+    """Return the numbered chapters in the order in which they are read."""
+    toc: dict[str, Any] = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    parts = [part["chapters"] for part in toc["parts"] if part.get("numbered")]
+    return [Path(page["file"]).name for part in parts for page in part]
+
+
+def first_use(pattern: str) -> tuple[str, str]:
+    """Return the chapter that first uses a term, and the place with what surrounds it.
+
+    What is folded counts like all else; what is in italics, a quotation, does not.
+    """
+    for chapter in chapters():
+        text = prose((ROOT / f"book/text/{chapter}.md").read_text(encoding="utf-8"))
+        found = re.search(pattern, text)
+        if found:
+            start, end = found.span()
+            return chapter, text[max(0, start - 30) : end + 30]
+    return "", ""
+
+
+@pytest.mark.parametrize("term", GLOSSARY["defined"])
+def test_a_term_is_defined_in_bold_where_it_first_occurs(term):
+    where = GLOSSARY["defined"][term]
+    chapter, place = first_use(where["pattern"])
+    assert chapter == where["chapter"], place
+    assert f"**{term}**" in re.sub(r"\s+", " ", place), place
+
+
+@pytest.mark.parametrize("name", sorted(set(files()) - STILL_TO_DO))
+def test_no_replaced_word_comes_back(name):
+    assert retired_in(words_of(name)) == []
+
+
+def test_a_file_that_is_still_to_do_has_a_replaced_word():
+    assert set(files()) >= STILL_TO_DO
+    done = sorted(name for name in STILL_TO_DO if not retired_in(words_of(name)))
+    assert not done, f"take these off the list: {done}"
+
+
+def test_words_are_found_in_prose_and_captions_but_not_in_code():
+    text = (
+        "It is dealt.\n\n```{code-cell}\n---\nmystnb:\n  figure:\n"
+        "    caption: A knob\n    name: fig-x\n---\nanew = 1\n```\n\n`by luck` $knob$"
+    )
+    found = [word.split(":")[0] for word in retired_in(prose(text))]
+    assert sorted(found) == ["'dealt'", "'knob'"]
+    source = 'def f():\n    """Return what is told of."""\n    knob = "dealt"\n'
+    assert len(retired_in(docstrings(source))) == 1
