@@ -12,7 +12,7 @@ from attnsel.train import fit
 from support import forks
 from support.distributed import SETTINGS, together
 
-SCRIPT = Path(__file__).parents[1] / "distributed.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "distributed.py"
 pytestmark = forks.in_forks
 MEASURED = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
