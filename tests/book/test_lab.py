@@ -420,7 +420,10 @@ def test_a_flow_that_turns_too_often_ends_and_says_so():
     found = call(code, given)
     assert found["steps"] == 7
     too_often, far, cancel, pauses = found["said"]
-    assert too_often[1:] == ["Here p turns too often to be followed further."]
+    assert too_often[1:] == [
+        "Here p turns too often to be followed further.",
+        "For comparison, E alone is trained now.",
+    ]
     assert far[0].endswith("is 0.9000.") and far[1:] == []
     assert cancel[1:] == ["Here the pulls on p cancel, so p stands still."]
     assert pauses[1:] == ["Press Continue to follow the path further."]
@@ -549,7 +552,7 @@ TURNED = [
     ({"rate": 0.001}, "After 25 steps"),
     ({"rate": 0.1}, "After "),
     ({"rate": 100}, "After |The training diverged"),
-    ({"optimizer": "gd", "rate": 0.3}, "there is no V yet"),
+    ({"optimizer": "gd", "rate": 0.3}, "show no V yet"),
     ({"optimizer": "gd", "rate": 30}, "After "),
     ({"optimizer": "gd", "rate": 100}, "The training diverged"),
     ({"optimizer": "sign", "rate": 0.001}, "After "),

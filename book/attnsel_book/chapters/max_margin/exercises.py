@@ -272,5 +272,5 @@ def start_fault(result: Any) -> str | None:
     minutes=10,
 )
 def my_start() -> list[float]:
-    """Return p(0) of norm at most 4, from which a class is lost."""
+    """Return p(0) of norm at most 4, from which the flow loses a class."""
     return [-3.4, -2.0]

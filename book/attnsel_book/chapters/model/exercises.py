@@ -273,7 +273,7 @@ def leans(corpus: Corpus) -> np.ndarray:
         ),
     },
     hints=(
-        "The value b of a token says for which label it counts, its score a how much.",
+        "The values b decide which label a token counts for, the scores a how much.",
         "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
         "and near 0 for one of both. Which function of it belongs to which number?",
     ),

@@ -230,7 +230,7 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
     minutes=10,
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return z of each token, (V,); nan where all hold it equally often."""
+    """Return z of each token, (V,); nan if its count is the same in all."""
     c, y = corpus.counts.toarray(), corpus.signs.double().numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
