@@ -1,7 +1,7 @@
 """One style sheet and one script for all pages: an extension of our own for Sphinx.
 
 They hold what the theme and the extensions name, in that order, without the rules for
-what no page shows, and with the font of the formulas. The search is not among them: it
+what no page shows, and with the fonts of formulas and headings. The search is not among them: it
 comes when a reader asks for it. What the figures of a page draw with, data and all, is
 a file of that page's own: its text and first states are there before. A figure with
 much data shows its first state until a reader turns to it, and then loads its own file.
@@ -21,7 +21,7 @@ THEME = {
     ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css"),
     ".js": ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
 }
-MATH = "vendor/math"  # the folder of the one font that pages use
+FONTS = {"vendor/math", "vendor/headings"}  # folders of the fonts that pages use
 # No page has tabs; the keys and marks of Sphinx's own search have no search to serve.
 UNUSED = {
     f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
@@ -54,7 +54,7 @@ def style(static: Path, name: str) -> str:
     folder = posixpath.dirname(name)
 
     def place(m: re.Match[str]) -> str:
-        if folder == MATH and m[1].endswith(".woff2"):
+        if folder in FONTS and m[1].endswith(".woff2"):
             # As a file it would come later, and to a page from the disk not at all.
             font = base64.b64encode(Path(static, folder, m[1]).read_bytes()).decode()
             return f'url("data:font/woff2;base64,{font}")'

@@ -187,7 +187,11 @@ def visit(browser: Any, folder: str, address: str, page: str) -> dict[str, float
     context.add_init_script(WATCH)
     tab = context.new_page()
     asked: list[str] = []
-    tab.on("request", lambda request: asked.append(request.url))
+    # A worker's own script comes from the page, and not from the server.
+    tab.on(
+        "request",
+        lambda request: request.url.startswith("blob:") or asked.append(request.url),
+    )
     session = context.new_cdp_session(tab)
     session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     session.send("Network.emulateNetworkConditions", NETWORK)

@@ -139,9 +139,11 @@ def print_book(browser: Any, address: str, target: Path) -> None:
 
 
 PREVIEW = """<style>
-  body {{ margin: 40px 60px; font: 44px sans-serif; text-align: center; color: #222 }}
-  img {{ width: 100%; margin-top: 24px }}
-</style>{title}<img src="{address}/_static/overview.svg" alt="">"""
+  body {{ margin: 34px 60px; font: 600 46px serif; text-align: center; color: #222 }}
+  img {{ width: 100%; margin: 18px 0 10px }}
+  small {{ font: 30px sans-serif; color: #59626d }}
+</style>Which of these learned something?
+<img src="{address}/_static/lineup/card.webp" alt=""><small>{title}</small>"""
 
 
 def picture(browser: Any, address: str, target: Path) -> None:

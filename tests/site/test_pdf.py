@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from PIL import Image
 
 from tools import print_book
 
@@ -65,8 +66,10 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     for name, content in BOOK.items():
         page = PAGE.format(name.title(), content)
         (site / "book" / f"{name}.html").write_text(page, "utf-8")
-    for name in ("_static/overview.svg", "_images/red.svg"):
-        (site / name).write_text(PICTURE)
+    (site / "_images" / "red.svg").write_text(PICTURE)
+    (site / "_static" / "lineup").mkdir()
+    red = Image.new("RGB", (300, 100), (255, 0, 0))
+    red.save(site / "_static" / "lineup" / "card.webp", lossless=True)
     (site / "_static" / "lab.js").write_text(MOVED)
     (site / "_config.yml").write_text('title: "Long and bold"')
     toc = {"root": "book/intro", "parts": [{"chapters": LISTED}]}
@@ -201,7 +204,9 @@ def test_readers_by_ear_can_follow_the_pdf(printed: str) -> None:
     assert "/StructTreeRoot" in printed
 
 
-def test_the_picture_for_previews_has_the_title_above_the_figure(book: Book) -> None:
+def test_the_picture_for_previews_asks_its_question_above_the_figure(
+    book: Book,
+) -> None:
     found = imread(book.folder / "_static" / "preview.png")[:, :, :3]
     assert found.shape == (630, 1200, 3)
     is_red = (found == [1, 0, 0]).all(axis=2)

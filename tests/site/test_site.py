@@ -34,7 +34,7 @@ TOC = yaml.safe_load(Path(SITE.parent.parent, "_toc.yml").read_text("utf-8"))
 DETAILS = [
     f"{chapter['file']}.html"
     for part in TOC["parts"]
-    if part["caption"] == "Details"
+    if part["caption"] == "Proofs and sweeps"
     for chapter in part["chapters"]
 ]
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}

@@ -146,6 +146,7 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
   const [attention, votes, ...effects] = root.querySelectorAll(".attnsel-text");
+  slider.closest(".bar").hidden = last === 0;
   const details = root.querySelector("details"), goes = root.querySelector("p");
   function shade(part) {
     const alpha = Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
