@@ -77,7 +77,6 @@ STILL_TO_DO: set[str] = {
     "book/package_theory.md",
     "book/questions.md",
     "book/text/classes.md",
-    "book/text/convergence.md",
     "book/text/convergence_details.md",
     "book/text/deeper.md",
     "book/text/deviations.md",
