@@ -27,7 +27,6 @@ STILL_TO_DO = {
     "deeper",
     "deviations",
     "explanation",
-    "first_step_on_p",
     "floating_point",
     "frozen",
     "interactions",

@@ -1,1 +1,1 @@
-"""What the chapter *Which tokens deviate* alone needs."""
+"""What the chapter *The first step in detail* alone needs."""

@@ -1,1 +1,0 @@
-"""What the chapter *The first step on p* alone needs."""
