@@ -81,7 +81,6 @@ STILL_TO_DO: set[str] = {
     "book/text/deeper.md",
     "book/text/deviations.md",
     "book/text/explanation.md",
-    "book/text/first_step_on_p.md",
     "book/text/frozen.md",
     "book/text/interactions.md",
     "book/text/intro.md",
