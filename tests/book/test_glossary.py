@@ -90,7 +90,6 @@ STILL_TO_DO: set[str] = {
     "book/text/outside.md",
     "book/text/own_texts.md",
     "book/text/reviews.md",
-    "book/text/selection.md",
     "book/text/selection_theorems.md",
     "book/text/settings.md",
     "book/text/synthetic.md",
