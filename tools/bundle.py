@@ -1,10 +1,11 @@
 """One style sheet and one script for all pages: an extension of our own for Sphinx.
 
 They hold what the theme and the extensions name, in that order, without the rules for
-what no page shows, and with the fonts of formulas and headings. The search is not among them: it
-comes when a reader asks for it. What the figures of a page draw with, data and all, is
-a file of that page's own: its text and first states are there before. A figure with
-much data shows its first state until a reader turns to it, and then loads its own file.
+what no page shows, and with the fonts of formulas and headings. The search is not among
+them: it comes when a reader asks for it. What the figures of a page draw with, data and
+all, is a file of that page's own: its text and first states are there before. A figure
+with much data shows its first state until a reader turns to it, and then loads its own
+file.
 """
 
 from __future__ import annotations

@@ -125,8 +125,8 @@ function verdict({question, answer, models}, bet) {
     + ` There, the values of ${real} still rise from left to right (rank correlation ${
       after[0]}, before it was ${before[0]}), but those of ${other} do not (${after[1]},`
     + ` before it was ${before[1]}). ${real} classifies ${right}.`,
-    "The attention gave nothing away: in the reviews they learned from, the scores of both"
-    + ` models draw a V (${at(0, 1).join(" and ")}; in the new reviews ${
+    "The V is no evidence: in the reviews they learned from, the scores of both"
+    + ` models draw one (${at(0, 1).join(" and ")}; in the new reviews ${
       at(1, 1).join(" and ")}). Both look alike because attention follows how far the`
     + " labels of a word lean to one side, and nothing in that law depends on whether the"
     + " labels are true.",
