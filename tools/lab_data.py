@@ -57,7 +57,7 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
 
 
 def draw(corpus: attnsel.Corpus) -> None:
-    """Draw what a training with the default settings leads to: for pages without scripts."""
+    """Draw what a training with the default settings leads to, for want of scripts."""
     use_style()
     model = attnsel.AttentionClassifier(len(corpus.vocab), 64, seed=0)
     attnsel.fit(model, corpus, steps=STEPS, lr=0.01)
