@@ -75,7 +75,7 @@ def _of_two_classes(
             [
                 f"{name} has {len(there)} classes, and this chapter distinguishes two. "
                 f"It goes on with the two largest, {chosen[0]} and {chosen[1]}. Choose "
-                f"others with classes=(..., ...); {MORE_CLASSES}."
+                f"others with CLASSES = (..., ...); {MORE_CLASSES}."
             ]
         )
     else:

@@ -54,7 +54,7 @@ def test_of_three_classes_the_two_largest_remain_or_those_that_are_chosen(tmp_pa
     train, test, said = read(path)
     assert train.classes == test.classes == ("b", "c")
     assert len(train) + len(test) == 160
-    assert "has 3 classes" in said and "classes=(..., ...)" in said
+    assert "has 3 classes" in said and "CLASSES = (..., ...)" in said
     train, _, said = read(path, classes=("a", "c"))
     assert train.classes == ("a", "c") and "has 3 classes" not in said
     with pytest.raises(Stop, match="are not two of a, b, c"):

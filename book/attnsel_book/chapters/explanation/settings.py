@@ -6,6 +6,7 @@ BOOK: dict[str, Any] = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
+    "CLASSES": None,
     "TRAIN": 4000,
     "TEST": 2500,
     "DIM": 256,

@@ -6,6 +6,7 @@ BOOK: dict[str, Any] = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
+    "CLASSES": None,
     "LIMIT": None,
     "DIM": 2048,
     "STEPS": 120,

@@ -7,6 +7,7 @@ BOOK: dict[str, Any] = {
     "FILE": None,
     "TEXT": "text",
     "LABEL": "label",
+    "CLASSES": None,
     "LIMIT": None,
     "DIM": 2048,
     "RATE": 0.045,
