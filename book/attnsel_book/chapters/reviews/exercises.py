@@ -146,8 +146,8 @@ def by_bin(
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
 
-    Where x is nan the point is in no bin. A bin holds its left end, the last one
-    both. nan where it is empty.
+    Where x is nan the point is in no bin. A bin holds its left end, the last
+    one both. nan where it is empty.
     """
     y, x = y[~np.isnan(x)], x[~np.isnan(x)]
     place = np.digitize(x, np.linspace(-1, 1, 21)) - 1
