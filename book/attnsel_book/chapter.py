@@ -82,6 +82,8 @@ def start(names: Mapping[str, Any], book: Mapping[str, Any], ranges: Any) -> Non
     _run.names, _run.book = names, book
     _run.shown = _run.stopped = ""
     _run.tracer = Tracer(names, book)
+    for source in names.get("In", ()):  # the cells above, as a notebook keeps them
+        _follow(source)
     _listen((Stop,))
     for name, value in book.items():
         stop_unless(not (fault := _unlike(name, names.get(name), value)), fault)
@@ -245,8 +247,13 @@ def _listen(errors: tuple[type[Exception], ...]) -> None:
 
 def _before(info: Any) -> None:
     """Follow the names of a cell that is about to run."""
+    _follow(info.raw_cell)
+
+
+def _follow(source: str) -> None:
+    """Follow the names through a cell, whatever commands of the shell are in it."""
     shell = get_ipython()
-    _run.tracer.read(shell.transform_cell(info.raw_cell) if shell else info.raw_cell)
+    _run.tracer.read(shell.transform_cell(source) if shell else source)
 
 
 def _after(result: Any) -> None:

@@ -36,7 +36,8 @@ class Tracer:
 
     def __init__(self, namespace: Mapping[str, Any], settings: Iterable[str]) -> None:
         self._namespace = namespace
-        self._names = dict.fromkeys(settings, Origin.LIVE)
+        self._settings = frozenset(settings)
+        self._names = dict.fromkeys(self._settings, Origin.LIVE)
         # By the first and last line of a statement, the origins of what it shows.
         self._shown: dict[tuple[int, int], dict[str, Origin]] = {}
         self._body: list[ast.stmt] = []
@@ -122,7 +123,8 @@ class Tracer:
     def _set(self, target: ast.AST, origin: Origin) -> None:
         """Give the names of a target an origin; a part of a value adds its own."""
         if isinstance(target, ast.Name):
-            self._names[target.id] = origin
+            is_setting = target.id in self._settings
+            self._names[target.id] = Origin.LIVE if is_setting else origin
         elif isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self._set(part, origin)

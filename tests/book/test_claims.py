@@ -223,7 +223,7 @@ def cells(*sources, names):
     found = []
     for source in sources:
         with capture_output() as captured:
-            shell.run_cell(source)
+            shell.run_cell(source, store_history=True)
         assert captured.stderr == ""
         found.append([output.data["text/plain"] for output in captured.outputs])
         found[-1] += captured.stdout.splitlines()
@@ -302,8 +302,9 @@ def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
 
 
 def test_a_line_on_a_stored_result_is_no_observation(chapter):
-    _, stored_only, both, number, table = cells(
-        "start(globals(), {'DIM': 9}, lambda s: {}); DIM = 4",
+    _, earlier, stored_only, both, number, table = cells(
+        "above = stored('own_texts/leaks'); DIM = 4",
+        "start(globals(), {'DIM': 9}, lambda s: {}); claim('a', len(above), above=1)",
         "runs = pd.DataFrame(stored('own_texts/leaks')).iloc[:, -1:]\n"
         "for most in [len(runs)]:\n    claim('rows', most, above=1)",
         "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",
@@ -311,6 +312,7 @@ def test_a_line_on_a_stored_result_is_no_observation(chapter):
         "runs",
         names=TOOLS | {"DIM": 4},
     )
+    assert earlier[-1].endswith("(this book); the book's stored run, not run here")
     claimed = "· rows: 51, in the book above 1 (this book)"
     assert stored_only[-1] == f"{claimed}; the book's stored run, not run here"
     assert both == [

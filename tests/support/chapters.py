@@ -38,7 +38,7 @@ def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
     shell = InteractiveShell.instance()
     for source in sources:
         with capture_output() as shown:
-            result = shell.run_cell(source)
+            result = shell.run_cell(source, store_history=True)
         error = result.error_before_exec or result.error_in_exec
         if error and not is_stopped():  # a chapter may stop with a sentence
             lines = traceback.format_exception(error)
