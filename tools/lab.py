@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -24,6 +25,7 @@ FIGURES = ROOT / "book" / "attnsel_book" / "scripts"
 LAB = ROOT / "book" / "_static" / "lab"
 PLACE = ROOT / "book" / "_templates" / "lab.html"
 SETTINGS = LAB / "settings.json"
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 TABS = {"reviews": "Real reviews", "stages": "Theorem 4.3"}
 MODULES = (
     "bags",
@@ -68,7 +70,8 @@ def source(path: Path) -> str:
 
 def joined(name: str, scripts: list[Path]) -> str:
     """Return scripts as one function, which a worker runs as well as the page."""
-    code = "".join(map(source, scripts))
+    # Comments are for those who read the repository; a page is lighter without them.
+    code = COMMENT.sub("", "".join(map(source, scripts)))
     return f'function {name}() {{\n"use strict";\n{code}}}\n{name}();\n'
 
 
