@@ -1,7 +1,7 @@
 """No line of a chapter says "here" of a number that was read from a file.
 
 Each chapter runs twice at changed settings, the second time on stored results that are
-one per cent larger. What was measured here is the same in both.
+up to two per cent larger. What was measured here is the same in both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHAPTERS = [name for name in READY if READS.search("\n".join(code(name)))]
 
 
 def larger(value: Any) -> Any:
-    """Return stored results in which measured numbers are one per cent larger.
+    """Return stored results in which measured numbers are up to two per cent larger.
 
     A measured number has many digits; sizes and rates, by which rows are chosen, few.
     """
@@ -35,8 +35,8 @@ def larger(value: Any) -> Any:
         return {key: larger(x) for key, x in value.items()}
     if isinstance(value, list):
         return [larger(x) for x in value]
-    is_measured = isinstance(value, float) and len(f"{value:.15g}") > 6
-    return 1.01 * value if is_measured else value
+    is_measured = isinstance(value, float) and len(f"{value:.15g}") > 5
+    return value * (1 + 0.02 * (1000 * value % 1)) if is_measured else value
 
 
 def lines(sources: list[str], is_larger: bool) -> list[str]:
@@ -76,11 +76,13 @@ def test_no_line_says_here_of_a_stored_number(chapter, tmp_path):
     first, second = run
     changed = [line for line in first if line not in second]
     assert changed, "no claim rests on what is stored"
-    assert [line for line in changed if ": here " in line] == []
+    here = [re.search(r": here (\S+),", line) for line in changed]
+    # What is zero but for rounding is another number in each run.
+    assert [found[0] for found in here if found and abs(float(found[1])) > 1e-6] == []
 
 
 def test_sizes_by_which_rows_are_chosen_stay_as_they_are():
     rows = {"step": 300.0, "rate": 0.045, "share": 0.71428571}
-    grown = {"step": 300.0, "rate": 0.045, "share": 1.01 * 0.71428571}
-    assert larger([rows, "IMDB"]) == [grown, "IMDB"]
-    assert larger(pd.DataFrame([rows])).to_dict("records") == [grown]
+    grown = {"step": 300.0, "rate": 0.045, "share": 0.71428571 * (1 + 0.02 * 0.28571)}
+    assert larger([rows, "IMDB"]) == [pytest.approx(grown), "IMDB"]
+    assert larger(pd.DataFrame([rows])).to_dict("records") == [pytest.approx(grown)]
