@@ -20,6 +20,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 JOBS = yaml.safe_load(WORKFLOW)["jobs"]
 
+HERE = {normal(found.metadata["Name"]) for found in metadata.distributions()}
+
 
 def modules(folder: str) -> Iterator[str]:
     """Yield the code of a folder."""
@@ -68,7 +70,9 @@ def installed(wanted: Iterable[str]) -> set[str]:
         name = normal(requirement.name)
         for extra in ({""} | requirement.extras) - {e for n, e in found if n == name}:
             found.add((name, extra))
-            if name != "attnsel":
+            if name not in HERE:
+                lines = []  # such as uv, which only the job itself installs
+            elif name != "attnsel":
                 lines = metadata.requires(name) or []
             elif extra:
                 lines = PROJECT["optional-dependencies"][extra]
