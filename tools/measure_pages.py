@@ -188,10 +188,12 @@ def visit(browser: Any, folder: str, address: str, page: str) -> dict[str, float
     tab = context.new_page()
     asked: list[str] = []
     # A worker's own script comes from the page, and not from the server.
-    tab.on(
-        "request",
-        lambda request: request.url.startswith("blob:") or asked.append(request.url),
-    )
+
+    def note_request(request: Any) -> None:
+        if not request.url.startswith("blob:"):
+            asked.append(request.url)
+
+    tab.on("request", note_request)
     session = context.new_cdp_session(tab)
     session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     session.send("Network.emulateNetworkConditions", NETWORK)

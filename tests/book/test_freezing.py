@@ -27,12 +27,13 @@ def test_a_step_of_descent_is_that_of_autograd_in_all_dimensions(names: str) -> 
     size = float(descent.size[0]) / 1.3
     assert 0 < size <= before
     moved = []
-    for name, x, rate in (("E", E, 3.0), ("p", p, 1.0), ("v", v, 1.0)):
-        assert x.grad is not None
-        moved.append(x - size * rate * x.grad * (name in names.split()))
-    for found, x in ((descent.p, moved[1]), (descent.v, moved[2])):
+    for name, parameter, rate in (("E", E, 3.0), ("p", p, 1.0), ("v", v, 1.0)):
+        assert parameter.grad is not None
+        step = size * rate * (name in names.split())
+        moved.append(parameter - step * parameter.grad)
+    for found, trained in ((descent.p, moved[1]), (descent.v, moved[2])):
         scores = (descent.E @ found[..., None])[0, :, 0]
-        assert torch.allclose(scores, moved[0] @ x, atol=1e-9)
+        assert torch.allclose(scores, moved[0] @ trained, atol=1e-9)
 
 
 def test_a_run_ends_with_a_row_for_each_level() -> None:

@@ -257,7 +257,7 @@ def number_faults(page: str) -> list[str]:
         ends = {re.sub(r".*\.", "", number) for number in numbers}
         if len(sizes) > 1 and ends in ({"00"}, {"000"}, {"000000"}):
             found += sizes
-        spellings = {float(number): set() for number in numbers}
+        spellings: dict[float, set[str]] = {float(number): set() for number in numbers}
         for number in numbers:
             spellings[float(number)].add(number)
         found += [n for one in spellings.values() if len(one) > 1 for n in sorted(one)]

@@ -44,7 +44,7 @@ def lines(sources: list[str], is_larger: bool) -> list[str]:
     if is_larger:
         plain, read = data._json, pd.read_csv
         data._json = lambda path: larger(plain(path))
-        data.pd = SimpleNamespace(read_csv=lambda file: larger(read(file)))
+        vars(data)["pd"] = SimpleNamespace(read_csv=lambda file: larger(read(file)))
     return [
         output.data["text/plain"]
         for _, shown in run_cells(sources)

@@ -34,6 +34,7 @@ def sign_vectors() -> Iterator[tuple[Tensor]]:
         "signs > 0 is a tensor of booleans, True for positive sequences.",
         "The mean of booleans, as numbers, is the share of True among them.",
     ),
+    terms=("signs > 0", "mean of booleans"),
     dots=1,
     minutes=2,
 )

@@ -32,7 +32,9 @@ from sweeps.selection.run_steps import SIZES as DRAWN
 SIZES: dict[str, dict[str, Any]] = DRAWN | {"pairs": DRAWN["T31"] | {"n_relevant": 2}}
 CROWDS = {"4:4": ([10] * 4, [10] * 4), "4:1": ([10] * 4, [40])}
 SEEDS = range(10)
-STEPS = dict.fromkeys(("T31", "pairs"), (0, 50, 150, 300, 500, 700, 1500, 3000, 6000))
+STEPS: dict[str, tuple[int, ...]] = dict.fromkeys(
+    ("T31", "pairs"), (0, 50, 150, 300, 500, 700, 1500, 3000, 6000)
+)
 STEPS |= {"T8": (300, 700, 1500), "T6": (50, 300, 700, 1500, 6000)}
 STEPS |= dict.fromkeys(CROWDS, (0, 50, 150, 300))
 TRAININGS = ("p", "p v", "E", "E p", "E p v")

@@ -72,19 +72,22 @@ def descent(
 
 def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
     """Train by Adam until the loss is no higher than a level; return the history."""
-    known = {"lr": ADAM, "steps": 400, "snapshots": range(401), "until_loss": level}
+    known: dict[str, Any] = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
+    known["until_loss"] = level
     return fit(model, corpus, **known | given)
 
 
 def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[dict[str, Any]]:
     """Return a row for each training of one corpus."""
     known = {"corpus": name, "labels": labels, "seed": seed}
-    size, found, level = len(corpus.vocab), [], LEVEL
+    size, level = len(corpus.vocab), LEVEL
+    found: list[dict[str, Any]] = []
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     start = noise(size, DIM, seed)
     for by, rate in (("descent", RATES[name]), ("even descent", EVEN / share)):
         scores, exposure, steps = descent(corpus, start, rate, level)
-        row = {"trained": "E", "by": by, "steps": steps} | described(corpus, scores)
+        row: dict[str, Any] = {"trained": "E", "by": by, "steps": steps}
+        row |= described(corpus, scores)
         moved = scores[:, 0] - start[:, 0]
         half = (scores[:, 1] ** 2 - start[:, 1] ** 2) / 2
         row["law"] = explained(moved, half - exposure)
