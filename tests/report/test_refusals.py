@@ -216,7 +216,9 @@ def test_plain_text_is_told_of(tmp_path):
 
 
 def test_what_a_fact_says_to_type_works():
-    table = TABLE.assign(user=[f"u {(i // 2 + i) % 20}" for i in range(80)])
+    texts = [f"a {('bad', 'good')[i % 2]} film, number {i}" for i in range(80)]
+    users = [f"u {(i // 2 + i) % 20}" for i in range(80)]
+    table = TABLE.assign(text=texts, user=users)
     told = " ".join(fact.meaning for fact in attnsel.report(table).facts)
     ((argument, typed),) = re.findall(r"say groups='(\w+)' \(--groups (\w+)\)", told)
     assert argument == typed == "user"

@@ -82,7 +82,9 @@ def test_facts_tell_what_is_amiss(told):
     assert fact(told, "Texts written twice").value.startswith("2 rows repeat")
     assert "1 of them with" in fact(told, "Texts written twice").value
     assert "stands there 2 times" in fact(told, "Texts written twice").value
-    assert fact(told, "Near copies").value.startswith("0 texts")
+    # Generated reviews are made of the same sentences: some are nearly the same.
+    assert fact(told, "Near copies").value.startswith("16 texts")
+    assert fact(told, "Texts half alike").value.startswith("389 of 400 texts")
     assert (len(told.train), len(told.test)) == (320, 80)
 
 

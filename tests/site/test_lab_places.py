@@ -21,7 +21,10 @@ def place(*arguments):
     """The HTML of a place with some settings, and what is noted of its page."""
     noted, files = {"book/train": {}}, set()
     env = SimpleNamespace(
-        metadata=noted, docname="book/train", note_dependency=files.add
+        metadata=noted,
+        docname="book/train",
+        note_dependency=files.add,
+        config=SimpleNamespace(html_baseurl="https://book.example/"),
     )
     state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=env)))
     machine = SimpleNamespace(reporter=None)
