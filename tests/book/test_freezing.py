@@ -31,9 +31,9 @@ def test_a_step_of_descent_is_that_of_autograd_in_all_dimensions(names: str) -> 
         assert parameter.grad is not None
         step = size * rate * (name in names.split())
         moved.append(parameter - step * parameter.grad)
-    for found, trained in ((descent.p, moved[1]), (descent.v, moved[2])):
+    for found, moved_x in ((descent.p, moved[1]), (descent.v, moved[2])):
         scores = (descent.E @ found[..., None])[0, :, 0]
-        assert torch.allclose(scores, moved[0] @ trained, atol=1e-9)
+        assert torch.allclose(scores, moved[0] @ moved_x, atol=1e-9)
 
 
 def test_a_run_ends_with_a_row_for_each_level() -> None:
