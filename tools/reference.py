@@ -148,7 +148,7 @@ def exported() -> list[str]:
     found = []
     for name in sorted(dir(attnsel), key=str.lower):
         home = getattr(getattr(attnsel, name), "__module__", "") or ""
-        if home.startswith("attnsel.") and name[0] != "_":
+        if re.match(r"attnsel(_report)?\.", home) and name[0] != "_":
             found.append(name)
     return found
 

@@ -419,11 +419,12 @@ def test_a_flow_that_turns_too_often_ends_and_says_so():
     given = {"model": stored(model), "bags": sequences["bags"]}
     found = call(code, given)
     assert found["steps"] == 7
-    too_often, far, cancel, pauses = found["said"]
-    assert too_often[1:] == [
-        "Here p turns too often to be followed further.",
-        "For comparison, E alone is trained now.",
-    ]
+    compared = "For comparison, E alone is trained now."
+    too_often, far, cancel, pauses = (
+        [words for words in said if words != compared] for said in found["said"]
+    )
+    assert compared in found["said"][0]
+    assert too_often[1:] == ["Here p turns too often to be followed further."]
     assert far[0].endswith("is 0.9000.") and far[1:] == []
     assert cancel[1:] == ["Here the pulls on p cancel, so p stands still."]
     assert pauses[1:] == ["Press Continue to follow the path further."]

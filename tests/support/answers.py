@@ -318,3 +318,51 @@ def my_null(corpus, seed):
 
     order = np.random.default_rng(seed + 7).permutation(len(corpus))
     return attnsel.Corpus(corpus.counts[order], corpus.labels, corpus.vocab)
+
+
+def _per_sequence(corpus, a, b):
+    """Return attention (n, V) and outputs (n,), one sequence after the other."""
+    import numpy as np
+
+    counts = corpus.counts.toarray()
+    weights = counts * np.exp(np.asarray(a) - np.max(a))
+    attention = weights / weights.sum(axis=1, keepdims=True)
+    return attention, attention @ np.asarray(b)
+
+
+@answers("why-v-exposure")
+def my_exposure(corpus, a, b):
+    """Average over a dense matrix of attention."""
+    import numpy as np
+
+    attention, f = _per_sequence(corpus, a, b)
+    y = corpus.signs.numpy()
+    g = 1 / (1 + np.exp(y * f))
+    return (attention * (y * g * f)[:, None]).mean(axis=0)
+
+
+@answers("why-v-step")
+def my_step(corpus, a, b, rate):
+    """Move by the mean of each factor over the sequences."""
+    import numpy as np
+
+    attention, f = _per_sequence(corpus, a, b)
+    y = corpus.signs.numpy()
+    pushed = attention * (y / (1 + np.exp(y * f)))[:, None]
+    b = np.asarray(b)
+    score = (pushed * (b[None, :] - f[:, None])).mean(axis=0)
+    return np.stack([a + rate * score, b + rate * pushed.mean(axis=0)])
+
+
+@answers("why-v-balance")
+def my_balance(E, p, v):
+    """Sum outer products by einsum."""
+    import numpy as np
+
+    return np.einsum("si,sj->ij", E, E) - np.outer(p, p) - np.outer(v, v)
+
+
+@answers("why-v-upside-down")
+def my_sequences():
+    """Hide the good token among more empty words."""
+    return [[1, 1, 0, 1, 1], [2, 3]], [1, 0]

@@ -24,6 +24,9 @@ def skeleton(root: Path) -> Path:
     return root
 
 
+DETAILS = "Proofs and sweeps"  # the part to which a new chapter is added
+
+
 def test_a_chapter_is_a_text_a_folder_and_a_line(tmp_path):
     begin("two_words", skeleton(tmp_path))
     files = [path for path in tmp_path.rglob("*.*") if path.is_file()]
@@ -38,7 +41,7 @@ def test_a_chapter_is_a_text_a_folder_and_a_line(tmp_path):
     assert 'settings("two_words", globals())' in text
     before = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     after = yaml.safe_load((tmp_path / "_toc.yml").read_text(encoding="utf-8"))
-    details = next(part for part in after["parts"] if part["caption"] == "Details")
+    details = next(part for part in after["parts"] if part["caption"] == DETAILS)
     assert details["chapters"].pop() == {"file": "book/two_words"}
     assert after == before
 

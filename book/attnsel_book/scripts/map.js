@@ -39,7 +39,8 @@ function map(root, data) {
       labels[xs.value], labels[ys.value]);
     places = across.parts.map((x, i) => place(x, up.parts[i]));
     pen.globalAlpha = 0.9;
-    const shades = colours.map((colour) => isLight(look.ink) && LIGHTER[colour] || colour);
+    const shades = colours.map(
+      (colour) => isLight(look.ink) && LIGHTER[colour] || colour);
     places.forEach(([x, y], i) => {
       pen.fillStyle = shades[groups[i]]; pen.fillRect(x - 1.5, y - 1.5, 3, 3);
     });
