@@ -1,8 +1,8 @@
 """Begin a chapter: `make chapter NAME=tilt` writes one that builds, runs and passes.
 
 It consists of its text (`book/text/NAME.md`), its folder (settings and exercises) and
-its line in `_toc.yml`, the last of the part *Proofs and sweeps*; `make chapter` then makes and
-runs the notebook.
+its line in `_toc.yml`, the last of the part *Proofs and sweeps*; `make chapter` then
+makes and runs the notebook.
 """
 
 from __future__ import annotations

@@ -27,9 +27,15 @@ def place(*arguments):
         config=SimpleNamespace(html_baseurl="https://book.example/"),
     )
     state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=env)))
-    machine = SimpleNamespace(reporter=None)
+    machine = SimpleNamespace(
+        reporter=None, get_source_and_line=lambda *_: ("book/train.md", 1)
+    )
     directive = lab.Lab("lab", [*arguments], {}, [], 1, 0, "", state, machine)
-    (node,) = directive.run()
+    node, copy = directive.run()
+    assert copy["format"] == "markdown"
+    assert copy.astext().startswith(
+        "[Train the model in the book](https://book.example"
+    )
     assert node["format"] == "html"
     assert files == {str(lab.PLACE), str(lab.SETTINGS)}
     return node.astext(), noted["book/train"]

@@ -363,6 +363,6 @@ def my_balance(E, p, v):
 
 
 @answers("why-v-upside-down")
-def my_sequences():
+def my_sinking_sequences():
     """Hide the good token among more empty words."""
     return [[1, 1, 0, 1, 1], [2, 3]], [1, 0]
