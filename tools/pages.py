@@ -342,6 +342,11 @@ def list_exercises(
     known = exercises(Path(app.srcdir))
     if page.removeprefix("book/") in known and "body" in context:
         content = json.dumps(known)
+        n = sum(map(len, known.values()))
+        # In the page from the start, so that nothing moves when the script fills it.
+        place = f"<summary>Yours: 0 of {n} exercises</summary>"
+        place = f'</h1>\n<details class="yours">{place}</details>'
+        context["body"] = context["body"].replace("</h1>", place, 1)
         context["body"] += (
             f'<script type="application/json" id="attnsel-exercises">{content}</script>'
         )

@@ -44,9 +44,7 @@ function strip(byChapter) {
 }
 
 function countExercises(byChapter) {
-  const head = document.querySelector(".bd-article h1");
-  const box = Object.assign(document.createElement("details"), {className: "yours"});
-  head.after(box);
+  const box = document.querySelector("details.yours"); // its place is in the page
 
   function show() {
     box.innerHTML = strip(byChapter);
