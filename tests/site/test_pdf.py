@@ -157,7 +157,7 @@ def test_the_pages_are_those_of_the_book() -> None:
     assert sorted(found) == sorted(Path(file).name for file in files)
     appendix = ["package", "package_models", "package_theory", "claims"]
     assert set(appendix) <= set(found[-7:])
-    assert found[:2] == ["intro", "train"]
+    assert found[:3] == ["intro", "half_hour", "train"]
 
 
 def drawn(pdf: bytes) -> list[str]:
