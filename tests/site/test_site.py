@@ -95,6 +95,9 @@ def test_links_within_the_site_resolve(page):
         if parts.path:
             target = (target.parent / unquote(parts.path)).resolve()
         assert target.is_file(), link
+        # A round of the line-up is a state of its page, and no place.
+        if re.fullmatch(r"round=\d+", parts.fragment):
+            continue
         if parts.fragment and target.suffix == ".html":
             anchors = parsed(str(target.relative_to(SITE.resolve()))).ids
             assert unquote(parts.fragment) in anchors, link
@@ -761,11 +764,11 @@ def test_claims_are_filtered(searching):
     shown = "all => all.filter(e => e.checkVisibility()).map(e => e.innerText)"
     every = lines.evaluate_all(shown)
     assert told.inner_text() == f"{len(every)} of {len(every)} claims"
-    tab.get_by_label("Words").fill("SLOPE lemma")
+    tab.get_by_role("searchbox", name="Words").fill("SLOPE lemma")
     found = lines.evaluate_all(shown)
     assert found == [c for c in every if "slope" in c.lower() and "lemma" in c.lower()]
     assert told.inner_text() == f"{len(found)} of {len(every)} claims"
-    tab.get_by_label("Words").fill("")
+    tab.get_by_role("searchbox", name="Words").fill("")
     tab.get_by_label("Said by").select_option("the paper")
     assert lines.evaluate_all(shown) == [c for c in every if "(the paper)" in c]
     tab.get_by_label("Chapter").select_option(label="The max-margin direction")

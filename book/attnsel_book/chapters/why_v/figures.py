@@ -71,7 +71,8 @@ def draw_drop(
         axes.plot(*curve, "o", ms=3.5, color=colour)
     axes.plot(*control, "--", color=NEUTRAL, label="uniform attention")
     axes.set(xlabel="time $t$ of the flow", ylabel="loss", ylim=(0, 0.72))
-    axes.legend()
+    axes.set_ylim(0, 1)  # room for the legend above the curves
+    axes.legend(loc="upper right", ncols=2)
 
 
 def draw_horseshoe(
