@@ -95,8 +95,8 @@ def test_links_within_the_site_resolve(page):
         if parts.path:
             target = (target.parent / unquote(parts.path)).resolve()
         assert target.is_file(), link
-        # A round of the line-up is a state of its page, and no place.
-        if re.fullmatch(r"round=\d+", parts.fragment):
+        # A state of the line-up or the laboratory is no place of a page.
+        if re.fullmatch(r"(round=\d+|tab=(reviews|stages))", parts.fragment):
             continue
         if parts.fragment and target.suffix == ".html":
             anchors = parsed(str(target.relative_to(SITE.resolve()))).ids

@@ -208,15 +208,18 @@ const fetchReviews = (source) => new Promise((resolve, reject) => {
 let fetched = null;
 async function reviewsFor({part}) {
   const note = part(".note");
-  if (!fetched) { note.textContent = "Loading the reviews …"; }
+  // A note that comes and goes at once would only move what is below it.
+  const late = setTimeout(() => { note.textContent = "Loading the reviews …"; }, 300);
   fetched ??= fetchReviews("imdb").catch(() => fetchReviews("generated"));
   try {
     const reviews = await fetched;
+    clearTimeout(late);
     note.textContent = reviews.source === "imdb" ? ""
       : "The IMDB reviews could not be loaded, so these are generated ones.";
     return reviews;
   } catch {
     fetched = null;
+    clearTimeout(late);
     note.textContent = "No connection, so there are no reviews. Press Train to try again.";
     return null;
   }
