@@ -7,7 +7,7 @@ one layer is trained in full batches; deeper models take mini-batches in the sam
 import copy
 import os
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -214,7 +214,9 @@ def fit(
         training = _Training(learner, corpus, test, batch_size, ends, snapshots, file)
         if saved is not None:
             training.restore(saved)
-        _train(training, progress(range(begin, steps + 1), "training"))
+        # A traceback keeps the frame that holds the bar, so it is closed here.
+        with closing(progress(range(begin, steps + 1), "training")) as bar:
+            _train(training, bar)
         return training.history()
 
 

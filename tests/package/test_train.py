@@ -476,3 +476,25 @@ def test_a_bar_goes_away_when_fit_ends_early(bars):
     assert "training:" in bar.fp.getvalue()
     assert "/201 [" in bar.fp.getvalue()  # the first state, and one after each step
     assert not bar.fp.getvalue().split("\r")[-1].strip()
+
+
+def test_an_interrupted_training_closes_its_bar_though_a_traceback_is_kept(monkeypatch):
+    closed = []
+
+    def watched(iterable, description):
+        try:
+            yield from iterable
+        finally:
+            closed.append(description)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    _, _, corpus = ragged(0, n=10)
+    model = AttentionClassifier(len(corpus.vocab), 4)
+    monkeypatch.setattr(train, "progress", watched)
+    monkeypatch.setattr(train._Training, "move", interrupt)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        fit(model, corpus, steps=3, lr=0.1)
+    assert kept.tb is not None
+    assert closed == ["training"]
