@@ -28,17 +28,17 @@ def of_three() -> Iterator[tuple[Corpus]]:
 
 
 def seen(corpus: Corpus) -> Corpus:
-    """Return the corpus with each token counted once a sequence."""
+    """Return the corpus with each token counted once per sequence."""
     return Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
 
 
 def by_package(corpus: Corpus) -> Tensor:
-    """Return the importance, counted once a review."""
+    """Return the importance, counted once per review."""
     return signed_frequency(seen(corpus))
 
 
 def shares(corpus: Corpus) -> Tensor:
-    """Return the share of all sequences that hold a token and are of a class."""
+    """Return the share of all sequences that contain a token and are of a class."""
     share = torch.from_numpy(seen(corpus).counts.sum(0)).double() / len(corpus)
     return by_package(corpus) + share[:, None] / corpus.n_classes
 
@@ -48,7 +48,7 @@ def shares(corpus: Corpus) -> Tensor:
     expected=by_package,
     cases=of_three,
     mistakes={
-        "count a token once a sequence, however often it occurs": signed_frequency,
+        "count a token once per sequence, however often it occurs": signed_frequency,
         "the other classes push back: 1/K is missing": shares,
         "that is the sum over the sequences; take their mean": lambda corpus: (
             by_package(corpus) * len(corpus)
@@ -59,7 +59,7 @@ def shares(corpus: Corpus) -> Tensor:
         ),
     },
     hints=(
-        "(corpus.counts > 0) says which sequences hold which token, (n, V).",
+        "(corpus.counts > 0) shows which sequences contain which token, (n, V).",
         "Write the factor 1{y = k} - 1/K as a matrix (n, K), with one_hot. The mean "
         "over the sequences of a product is a product of matrices, over n.",
     ),
