@@ -487,7 +487,7 @@ def test_each_optimizer_has_a_line_of_its_shares():
         }
     )
     runs = {"steps": ("gd", 10.0), "Adam": ("adam", 10.0), "none": ("h", 1.0)}
-    draw_shares(shares, runs, null="none")
+    draw_shares(shares, runs, control="none")
     (axes,) = pyplot.gcf().axes
     close(line(axes, "$\\ell_2$"), [[0.9, 0], [0.8, 0], [0.5, -1]])
     close(line(axes, "$\\ell_\\infty$"), [[0.4, 0], [0.3, 0], [0.7, -1]])

@@ -30,7 +30,6 @@ STILL_TO_DO = {
     "frozen",
     "interactions",
     "intro",
-    "margins",
     "margins_sweeps",
     "memorized",
     "outside",

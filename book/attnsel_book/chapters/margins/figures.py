@@ -11,13 +11,15 @@ from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 
 
 def draw_shares(
-    shares: pd.DataFrame, runs: dict[str, tuple[str, float]], null: str
+    shares: pd.DataFrame, runs: dict[str, tuple[str, float]], control: str
 ) -> None:
-    """Draw which share of the greatest lead in three norms optimizers have.
+    """Draw the share of the largest lead in three norms that optimizers reach.
 
-    The rows of `shares` hold "optimizer", "lead" and the shares "l2", "linf", "l1" of a
-    draw each; `runs` says which optimizer, at which lead, has a line of this name. The
-    line that is named `null` is grey.
+    Args:
+        shares: frame with the columns "optimizer" and "lead" and the shares "l2",
+            "linf" and "l1", one row per random instance.
+        runs: optimizer and lead of each row of the figure, by its name.
+        control: name of the row that is grey.
     """
     marks = {
         "l2": ("o", ACCENT, "$\\ell_2$"),
@@ -30,7 +32,7 @@ def draw_shares(
         for height, (name, (optimizer, lead)) in enumerate(runs.items()):
             chosen = (shares["optimizer"] == optimizer) & (shares["lead"] == lead)
             found = shares.loc[chosen, norm].tolist()
-            if name == null:
+            if name == control:
                 axes.plot(found, [-height] * len(found), mark, color=NEUTRAL, alpha=0.7)
                 continue
             x += found
@@ -38,7 +40,7 @@ def draw_shares(
         axes.plot(x, y, mark, color=colour, alpha=0.7, label=label)
     axes.set_yticks([-i for i in range(len(runs))], list(runs))
     axes.set(xlim=(0, 1.03), ylim=(0.5 - len(runs), 1.1))
-    axes.set_xlabel("share of the greatest possible lead")
+    axes.set_xlabel("share of the largest possible lead")
     axes.legend(ncols=3, loc="upper left")
     pyplot.show()
 
@@ -48,11 +50,12 @@ def draw_balls(
     touch: Mapping[str, np.ndarray],
     paths: Mapping[str, np.ndarray],
 ) -> None:
-    """Draw balls of three norms that touch a wedge, and three optimizers on their way.
+    """Draw balls of three norms that touch a wedge, and paths of three optimizers.
 
-    The wedge holds the p with leads of at least one over the differences (2, 2);
-    `touch` says where the ball of "l2", "linf" and "l1" does, and `paths` has the path
-    (k, 2) of the optimizer that goes with it.
+    Args:
+        differences: array (2, 2); the wedge contains all p with leads of at least one.
+        touch: point (2,) where the ball of "l2", "linf" and "l1" touches the wedge.
+        paths: path (k, 2) of the optimizer of each norm.
     """
     looks = {
         "l2": (ACCENT, "$\\ell_2$", "normalized descent"),
@@ -84,8 +87,9 @@ def draw_balls(
 def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     """Draw Adam's share of l-infinity, and the cosine to the margin of its own norm.
 
-    By label, frames with the columns "time", the lead over its memory, "linf" and
-    "cos root v"; dashed grey, the null, is "cos l2", the cosine to the Euclidean one.
+    Args:
+        means: for each label a frame with the columns "time" (lead over memory),
+            "linf", "cos root v" and, for the control in dashed grey, "cos l2".
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.4))
     for (label, rows), mark in zip(means.items(), "vos^D", strict=False):
@@ -96,28 +100,32 @@ def draw_memory(means: dict[str, pd.DataFrame]) -> None:
     left.set_ylabel("share of $\\ell_\\infty$")
     left.legend(title="rate, $\\beta_2$", fontsize="small", loc="upper left")
     right.set(xscale="log", xlabel="lead over mem")
-    right.set_ylabel("cosine to the margin of its own norm")
+    right.set_ylabel("cosine to its own margin")
     right.plot([], [], "--", color=NEUTRAL, lw=1, label="to the Euclidean margin")
     right.legend(fontsize="small", loc="lower left")
     pyplot.show()
 
 
 def draw_entries(
-    vectors: Mapping[str, np.ndarray], null: np.ndarray, differences: np.ndarray
+    vectors: Mapping[str, np.ndarray], control: np.ndarray, differences: np.ndarray
 ) -> None:
-    """Draw vectors p (d,) by name: their entries, and their leads D p, both sorted.
+    """Draw the sorted entries and the sorted leads of vectors p.
 
-    Entries are divided by the largest, leads by the least; D is (pairs, d). Dashed grey
-    is a `null` (d,), a vector that selects and that no optimizer has found.
+    Entries are divided by the largest, leads by the smallest.
+
+    Args:
+        vectors: p (d,) by name.
+        control: vector (d,) that selects without training, in dashed grey.
+        differences: array (pairs, d) of differences of embeddings.
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.2))
     looks: dict[str, dict[str, Any]] = {name: {} for name in vectors}
     looks["$h$"] = {"color": NEUTRAL, "ls": "--", "lw": 1.2}
-    for name, p in (*vectors.items(), ("$h$", null)):
+    for name, p in (*vectors.items(), ("$h$", control)):
         leads = differences @ p
         left.plot(np.sort(p / np.abs(p).max()), label=name, **looks[name])
         right.plot(np.sort(leads / leads.min()), **looks[name])
-    left.set(xlabel="entries of $p$, sorted", ylabel="over the largest")
-    right.set(xlabel="pairs, sorted", ylabel="lead over the least", ylim=(0.9, 2))
+    left.set(xlabel="entries of $p$, sorted", ylabel="entry over the largest")
+    right.set(xlabel="pairs, sorted", ylabel="lead over the smallest", ylim=(0.9, 2))
     left.legend(fontsize="small")
     pyplot.show()
