@@ -1,5 +1,6 @@
 """What stands in the cells of a table: texts, lists of tokens, bytes, labels."""
 
+import ast
 import warnings
 from collections.abc import Hashable
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+# Words for a missing label among numbers; among words some of them name a class.
+NO_LABEL = ("NaN", "nan", "NA", "N/A", "None", "none", "NULL", "null")
+NEVER_A_CLASS = ("NaN", "nan")
 TEXTS_APART = "\n"  # between the texts of two columns; it is no token
 
 
@@ -36,7 +40,7 @@ def _as_texts(column: pd.Series) -> pd.Series:
     if isinstance(first[0], (list, tuple, np.ndarray)):
         warnings.warn(
             f"the texts of {column.name!r} are lists of tokens; they are joined by "
-            "spaces and split anew",
+            "spaces and split again",
             stacklevel=2,
         )
         return column.map(lambda tokens: " ".join(map(str, tokens)), na_action="ignore")
@@ -50,11 +54,20 @@ def _as_texts(column: pd.Series) -> pd.Series:
 def labels_of(column: pd.Series) -> pd.Series:
     """Return a column of labels; lists of one label each hold it, empty ones none.
 
-    A ValueError tells of several labels a text.
+    Among numbers, the words of NO_LABEL are missing labels; among words, those of
+    NEVER_A_CLASS are, and the others are classes, of which a warning counts the rows.
+
+    Raises:
+        ValueError: if a text has several labels, or a label is a record.
     """
     known = column.dropna()
     first = known.head(1).tolist()
+    if first and isinstance(first[0], str):
+        if first[0].startswith("[") and known.map(_is_list).all():
+            return labels_of(column.map(ast.literal_eval, na_action="ignore"))
+        return _without_missing(column)
     if not first or not isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
+        _warn_of_codes(known)
         return column
     has_order = not isinstance(first[0], (set, dict))
     sizes = known.map(len)
@@ -65,6 +78,50 @@ def labels_of(column: pd.Series) -> pd.Series:
         f"labels: {several_labels[0]!r} in column {column.name!r} is several labels; "
         "expected one a text, so keep one of them"
     )
+
+
+def _is_list(cell: Any) -> bool:
+    """Say whether a string is a list, as it is written when a table is saved as CSV."""
+    try:
+        return isinstance(ast.literal_eval(cell), list)
+    except (ValueError, SyntaxError, TypeError):
+        return False
+
+
+def _without_missing(column: pd.Series) -> pd.Series:
+    """Return a column of words without those that stand for no label."""
+    words = column.map(str.strip, na_action="ignore") if _all_words(column) else column
+    is_word = words.isin(NO_LABEL)
+    if not is_word.any():
+        return column
+    others = words[~is_word & words.notna() & (words != "")]
+    if pd.to_numeric(others, errors="coerce").notna().all():
+        return column.mask(is_word)
+    for word, n in words[is_word & ~words.isin(NEVER_A_CLASS)].value_counts().items():
+        warnings.warn(
+            f"{n:,} rows have the label {word!r}, which is taken for a class; if it "
+            "means that there is no label, remove these rows",
+            stacklevel=2,
+        )
+    return column.mask(words.isin(NEVER_A_CLASS))
+
+
+def _all_words(column: pd.Series) -> bool:
+    return all(isinstance(label, str) for label in column.dropna())
+
+
+def _warn_of_codes(labels: pd.Series) -> None:
+    """Warn of -100, or of -1 beside 0, 1 and 2, which often say that there is none."""
+    if labels.dtype.kind not in "if":
+        return
+    counts = labels.value_counts()
+    for code, is_odd in {-100: True, -1: {0, 1, 2} <= set(counts.index)}.items():
+        if is_odd and code in counts.index:
+            warnings.warn(
+                f"{counts[code]:,} rows have the label {code}, which is taken for a "
+                "class; if it means that there is no label, remove these rows",
+                stacklevel=2,
+            )
 
 
 def _only_label(labels: Any) -> Any:

@@ -16,10 +16,12 @@ class Columns(NamedTuple):
     Attributes:
         text: a name, or a list of them whose texts are joined.
         label: a name; None for no labels.
+        limit: number of rows that are wanted at most; None for all.
     """
 
     text: Any
     label: Hashable | None
+    limit: int | None = None
 
 
 def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:

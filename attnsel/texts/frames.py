@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from attnsel.texts.cells import several
@@ -52,10 +53,12 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
         raise one_table("the source", split)
     if hasattr(source, "collect"):  # a lazy frame of polars
         source = source.collect()
-    if isinstance(source, pd.DataFrame) or is_dataset(source):
+    if is_dataset(source):
         return source
+    if isinstance(source, pd.DataFrame):
+        return _flat(source)
     if hasattr(source, "to_pandas"):
-        return source.to_pandas()
+        return _flat(source.to_pandas())
     if isinstance(source, tuple) and len(source) == 2:
         texts, labels = source
         labels = pd.Series(labels).array
@@ -67,7 +70,35 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
         return pd.DataFrame({first: texts, wanted.label: labels})
     if isinstance(source, str) or not isinstance(source, Iterable):
         raise TypeError(f"source: expected a name, path or table, got {type(source)}")
-    return pd.DataFrame(list(source))
+    return _flat(pd.DataFrame(list(source)))
+
+
+def _flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with a column for each field of the records in its cells.
+
+    Records {"b": 1} in a column a become a column a.b, and so do lists of one record.
+    """
+    parts = []
+    for place, name in enumerate(table.columns):
+        column = table.iloc[:, place]
+        part = column.to_frame()
+        if any(isinstance(_record(cell), Mapping) for cell in column.dropna().head(1)):
+            known = column.dropna().map(_record)
+            if all(isinstance(record, Mapping) for record in known):
+                fields = pd.DataFrame(known.tolist(), known.index)
+                part = _flat(fields.reindex(table.index)).add_prefix(f"{name}.")
+        parts.append(part)
+    is_flat = all(part.shape[1] == 1 for part in parts)
+    names = [part.columns[0] for part in parts if part.shape[1] == 1]
+    if is_flat and names == list(table.columns):
+        return table
+    return pd.concat([part for part in parts if part.shape[1]], axis=1)
+
+
+def _record(cell: Any) -> Any:
+    """Return the record that a list holds alone, or else the cell."""
+    alone = isinstance(cell, (list, np.ndarray)) and len(cell) == 1
+    return cell[0] if alone and isinstance(cell[0], Mapping) else cell
 
 
 def is_dataset(source: Any) -> bool:

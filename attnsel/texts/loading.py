@@ -79,7 +79,8 @@ def load_corpus(
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
     found = find_split(source, split)
-    wanted = Columns(text, label)
+    check_number("limit", limit, 1, integer=True, optional=True)
+    wanted = Columns(text, label, limit)
 
     def make() -> Corpus:
         table = found.read(wanted)
@@ -173,10 +174,10 @@ def texts_and_labels(
 ) -> tuple[Any, pd.Series | None]:
     """Return the texts and labels of a table; texts stay on the disk if asked."""
     if not is_dataset(table):
-        text, label = find_columns(list(table), wanted)
+        text, label, _ = find_columns(list(table), wanted)
         labels = None if label is None else labels_of(table[label])
         return texts_of(table, text), labels
-    text, label = find_columns(table.column_names, wanted)
+    text, label, _ = find_columns(table.column_names, wanted)
     labels = None
     if label is not None:
         labels = labels_of(table.select_columns([label]).to_pandas()[label])

@@ -440,17 +440,9 @@ MENDED = (
     r"`import pandas; pandas.read_csv\(.*mine\.csv', on_bad_lines='skip'\)"
     r".*mine-mended.csv'$"
 )
-UNQUOTED = (
-    r"\); a quote that opens there is not closed; .* leave out rows of more fields, "
-    r"`.*mine\.csv', on_bad_lines='skip', quoting=3\).*mine-mended.csv'$"
-)
 NO_TABLE = {
     "empty": (b"", r"it is empty\)$"),
     "a line end": ("\n", r"it is empty\)$"),
-    "a quote never closed": (
-        TABLE + '"a film,1\n' + ROWS,
-        f"EOF inside string starting at row 3{UNQUOTED}",
-    ),
     "quotes not doubled": (
         TABLE + '"a "good", film",1\n',
         f"Expected 2 fields in line 4, saw 3{MENDED}",

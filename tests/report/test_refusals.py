@@ -40,9 +40,9 @@ def database(path):
 
 def archive(path):
     TABLE.to_csv(path / "train.csv", index=False)
-    with tarfile.open(path / "mine.tar", "w") as opened:
+    with tarfile.open(path / "mine.tar.gz", "w:gz") as opened:
         opened.add(path / "train.csv", "train.csv")
-    return path / "mine.tar"
+    return path / "mine.tar.gz"
 
 
 def ragged(path):
@@ -54,13 +54,6 @@ def ragged(path):
 def separated(path):
     text = TABLE.to_csv(index=False, sep=";") + "a text; of three; fields\n"
     (path / "mine.csv").write_text(f"{text}café;;pos\n", encoding="cp1252")
-    return path / "mine.csv"
-
-
-def unclosed(path):
-    rows = [f"{t.replace(',', '')},{n}" for t, n in TABLE.itertuples(index=False)]
-    rows[5] = f'"{rows[5]}'
-    (path / "mine.csv").write_text("\n".join(["text,label", *rows]))
     return path / "mine.csv"
 
 
@@ -108,7 +101,6 @@ REFUSED = {
     "several files": several,
     "a row too long": ragged,
     "a row too long, in Excel's CSV": separated,
-    "a quote that is not closed": unclosed,
     "quotes after backslashes": escaped,
     "letters that are not UTF-8": cyrillic,
     "HDF": unread(".h5", "read_hdf"),
@@ -143,7 +135,7 @@ def test_the_line_of_a_refusal_works(tmp_path, monkeypatch, what):
 
 @pytest.mark.parametrize(
     "make",
-    [pickled, database, archive, several, separated, unclosed, escaped, cyrillic],
+    [pickled, database, archive, several, separated, escaped, cyrillic],
 )
 def test_the_line_works_in_a_shell(tmp_path, make):
     typed, target = refused(main, ["report", str(make(tmp_path))])

@@ -1,29 +1,32 @@
 """Files become data frames; `pandas` does the reading."""
 
 import bz2
-import csv
 import gzip
 import io
 import json
 import lzma
 import re
-import warnings
 import zipfile
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from attnsel.texts.cells import several
 from attnsel.texts.columns import Columns, find_columns, plain_name
 from attnsel.validation import described, shortened
+from attnsel_report.readers.delimited import (
+    find_separator,
+    first_row,
+    read_delimited,
+)
+from attnsel_report.readers.encodings import decoded, likely_encodings
 from attnsel_report.readers.lines import read_lines
 from attnsel_report.readers.refusals import into_csv, refuse_unreadable, unpack
 
-SEPARATORS = ",;\t|"
 # The readers of pandas, by the ending of a file.
 BINARY = {
     ".parquet": "read_parquet",
@@ -44,7 +47,10 @@ DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 ENDINGS = (*DELIMITED, *JSON, *BINARY)
 # How the content of a file begins that has no such ending.
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"ORC": ".orc"}
-NO_LABEL = ("", "NA", "NaN", "nan", "None", "NULL", "null")
+ESCAPES = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")  # of JSON
+MOST = 1 << 30  # bytes that a compressed file may unpack to
+TURN = "\0turn"  # column of the random numbers by which rows are drawn
+BLOCK = 1 << 25  # bytes of a larger file that are read at once for a sample
 
 
 # Files
@@ -53,8 +59,16 @@ NO_LABEL = ("", "NA", "NaN", "nan", "None", "NULL", "null")
 def read_file(path: Path, wanted: Columns) -> Any:
     """Read a file as a table, or as what JSON holds; its content tells how.
 
-    Texts such as 007 and NA stay as they are. A ValueError names the file.
+    Texts such as 007 and NA stay as they are. Of a large table with a limit of rows
+    there are as many rows of each class, drawn at random, and all others are dropped.
+
+    Raises:
+        ValueError: if it cannot be read; the message names the file.
     """
+    refuse_unreadable(str(path))
+    with path.open("rb") as file:
+        if wanted.limit is not None and _is_large_table(file, path):
+            return _sampled(file, path, wanted)
     return read_bytes(path.read_bytes(), str(path), wanted)
 
 
@@ -84,11 +98,14 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
         if 0 in content:
             cause = described(error) if ending in BINARY else "a NUL byte: it is binary"
             raise ValueError(f"{name} cannot be read as a table ({cause})") from error
-        call = f"read_csv({name!r}, encoding='cp1251')"
+        first, *_ = fitting = likely_encodings(content)
+        reader = "read_json" if ending in JSON else "read_csv"
+        call = f"{reader}({name!r}, encoding={first!r})"
         raise ValueError(
             f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
-            f"byte {error.start}). With its own letters, such as those of Windows for "
-            f"Cyrillic, {into_csv(name, call)}"
+            f"byte {error.start}). Its letters may be those of {' or '.join(fitting)}. "
+            f"For {first}, {into_csv(name, call)}; if the letters there look wrong, "
+            "use another encoding"
         ) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise _bad_rows(content, name, wanted, error) from error
@@ -101,7 +118,7 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
 def _bad_rows(
     content: bytes, name: str, wanted: Columns, error: Exception
 ) -> ValueError:
-    """Return the error that tells of rows with too many fields, and how to read on."""
+    """Return the error about rows that do not fit the columns, and how to read on."""
     content, inner = _uncompressed(content, name)
     text = decoded(content)
     cause = f"{name} cannot be read as a table ({described(error)})"
@@ -112,10 +129,11 @@ def _bad_rows(
     elif isinstance(error, pd.errors.ParserWarning):
         return ValueError(
             f"{name} cannot be read as a table: it has rows of more fields than its "
-            "first line; a text that holds the separator needs double quotes around "
-            "it, and those inside are doubled"
+            "first line. If the first line lacks the name of a column, add it; if "
+            "texts contain the separator, put double quotes around them and double "
+            "those inside"
         )
-    elif "EOF inside string" in str(error):
+    elif "quote" in str(error) or "EOF inside string" in str(error):
         why = (
             "a quote that opens there is not closed; to take quotes as letters and "
             "leave out rows of more fields"
@@ -130,7 +148,7 @@ def _bad_rows(
 def _ways(content: bytes, text: str, name: str, wanted: Columns) -> str:
     """Return options of pandas for separator and letters, where they are not usual."""
     options = ""
-    separator = _separator(text, wanted, PurePath(name).suffix.lower())
+    separator = find_separator(text, wanted, PurePath(name).suffix.lower())
     if separator != ",":
         options += f", sep={separator!r}"
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -140,20 +158,51 @@ def _ways(content: bytes, text: str, name: str, wanted: Columns) -> str:
     return options
 
 
+# Compressed files
+
+
 def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
-    """Undo compression, which the first bytes tell; take its ending off the name."""
+    """Undo compression; take its ending off the name.
+
+    Raises:
+        ValueError: if there are more bytes than MOST.
+    """
+    stream, inner = _opened(io.BytesIO(content), name)
+    if inner is None:
+        return content, name
+    with stream:
+        unpacked = stream.read(MOST + 1)
+    if len(unpacked) > MOST:
+        raise ValueError(
+            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
+            "limit= of rows to draw at random"
+        )
+    return unpacked, inner
+
+
+def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
+    """Return what a file holds, uncompressed, and its name without that ending.
+
+    The first bytes tell how it is compressed; the name is None if it is not.
+    """
+    beginning = file.read(6)
+    file.seek(0)
     inner = re.sub(r"\.(gz|bz2|xz|zst)$", "", name, flags=re.IGNORECASE)
-    if content.startswith(b"\x1f\x8b"):
-        return gzip.decompress(content), inner
-    if content.startswith(b"BZh"):
-        return bz2.decompress(content), inner
-    if content.startswith(b"\xfd7zXZ"):
-        return lzma.decompress(content), inner
-    if content.startswith(b"\x28\xb5\x2f\xfd"):
-        return pa.CompressedInputStream(io.BytesIO(content), "zstd").read(), inner
+    if beginning.startswith(b"\x1f\x8b"):
+        return gzip.open(file), inner
+    if beginning.startswith(b"BZh"):
+        return bz2.open(file), inner
+    if beginning.startswith(b"\xfd7zXZ"):
+        return lzma.open(file), inner
+    if beginning.startswith(b"\x28\xb5\x2f\xfd"):
+        return pa.CompressedInputStream(file, "zstd"), inner
     if name.lower().endswith(".zip"):
-        return _only_member(content)
-    return content, inner
+        archive = zipfile.ZipFile(file)
+        members = _members(archive)
+        if not members:
+            raise ValueError("it is empty")
+        return archive.open(members[0]), members[0]
+    return file, None
 
 
 def _members(archive: zipfile.ZipFile) -> list[str]:
@@ -173,13 +222,78 @@ def _refuse_several(content: bytes, name: str) -> None:
         raise ValueError(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
 
 
-def _only_member(content: bytes) -> tuple[bytes, str]:
-    """Return the one file of a zip, and its name."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = _members(archive)
-        if not members:
-            raise ValueError("it is empty")
-        return archive.read(members[0]), members[0]
+# Samples of large tables
+
+
+def _is_large_table(file: BinaryIO, path: Path) -> bool:
+    """Say whether a file is a table of rows with more bytes than a BLOCK."""
+    try:
+        stream, inner = _opened(file, path.name)
+        beginning = stream.read(BLOCK + 1)
+    except Exception:  # which reading the file raises again, with its name
+        return False
+    finally:
+        file.seek(0)
+    ending = PurePath(inner or path.name).suffix.lower()
+    has_one_byte_a_letter = 0 not in beginning[:1000]
+    return len(beginning) > BLOCK and ending in DELIMITED and has_one_byte_a_letter
+
+
+def _sampled(file: BinaryIO, path: Path, wanted: Columns) -> pd.DataFrame:
+    """Return a table of `wanted.limit` random rows of each class, block by block.
+
+    Its index are the places of the rows, and `attrs["rows"]` their number in the file.
+    """
+    stream, inner = _opened(file, str(path))
+    random = np.random.default_rng(0)
+    kept, head, n = pd.DataFrame(), b"", 0
+    for block in _blocks_of_rows(stream):
+        table = read_bytes(head + block, inner or str(path), wanted)
+        if n == 0:
+            head = _line_of_names(block, wanted)
+        found = find_columns(list(table), wanted)
+        table.index += n
+        n += len(table)
+        table[TURN] = random.random(len(table))
+        kept = pd.concat([kept, table]).sort_values(TURN)
+        if found.label is None:
+            kept = kept.head(wanted.limit)
+        else:
+            kept = kept.groupby(found.label, dropna=False).head(wanted.limit)
+    kept = kept.sort_index().drop(columns=TURN)
+    kept.attrs["rows"] = n
+    return kept
+
+
+def _blocks_of_rows(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield a stream in blocks that end at a line end with all quotes closed."""
+    rest = b""
+    while part := stream.read(BLOCK):
+        rest += part
+        stop = len(rest)
+        for _ in range(100):
+            stop = rest.rfind(b"\n", 0, stop)
+            if stop < 0 or rest.count(b'"', 0, stop) % 2 == 0:
+                break
+        yield rest[: stop + 1]
+        rest = rest[stop + 1 :]
+    if rest.strip():
+        yield rest
+
+
+def _line_of_names(block: bytes, wanted: Columns) -> bytes:
+    """Return the first line of a table, if it names the columns; else nothing."""
+    line = block[: block.find(b"\n") + 1]
+    text = decoded(block)
+    separator = find_separator(text, wanted, "")
+    try:
+        find_columns(first_row(text, separator), wanted)
+    except KeyError:
+        return b""
+    return line
+
+
+# What a file holds
 
 
 def _read(content: bytes, name: str, wanted: Columns) -> Any:
@@ -203,7 +317,7 @@ def _read(content: bytes, name: str, wanted: Columns) -> Any:
     if ending in JSON or (ending not in DELIMITED and text.lstrip()[:1] in ("[", "{")):
         return _read_json(text)
     table = read_lines(text, wanted)
-    return _read_delimited(text, wanted, ending) if table is None else table
+    return read_delimited(text, wanted, ending) if table is None else table
 
 
 def _read_binary(content: bytes, ending: str) -> pd.DataFrame:
@@ -217,172 +331,27 @@ def _read_binary(content: bytes, ending: str) -> pd.DataFrame:
         return pa.ipc.open_stream(content).read_pandas()
 
 
-def decoded(content: bytes) -> str:
-    """Return what bytes say: UTF-8, UTF-16, or else the letters of Windows.
-
-    The latter are guessed, which a warning says. A UnicodeDecodeError tells of bytes
-    that are neither, such as UTF-8 with a damaged letter.
-    """
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16")
-    beginning = content[:200]
-    if beginning.count(0) > len(beginning) // 3:  # ASCII with a zero in each pair
-        first_is_zero = beginning[0::2].count(0) > beginning[1::2].count(0)
-        return content.decode("utf-16-be" if first_is_zero else "utf-16-le")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = _in_windows_letters(content)
-        if text is None:
-            raise
-    return text
-
-
-def _in_windows_letters(content: bytes) -> str | None:
-    """Read bytes as Windows-1252, if that is what they can be."""
-    # Pairs that are UTF-8 hardly occur by chance, nor a text that is mostly accents.
-    as_utf8 = content.decode("utf-8", "ignore")
-    accents = len(content) - len(as_utf8)
-    if not as_utf8.isascii() or accents > len(content) / 5:
-        return None
-    try:
-        text = content.decode("cp1252")
-    except UnicodeDecodeError:
-        return None
-    warnings.warn(
-        "the file is not UTF-8 and read as Windows-1252, the letters of Western "
-        "Europe; if they look wrong, save it in UTF-8",
-        stacklevel=2,
-    )
-    return text
-
-
-# Text with separators
-
-
-def _read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
-    """Read a table of rows whose fields a comma, semicolon, tab or bar divides."""
-    separator = None
-    # Excel may say the separator in a line of its own; other programs, what they are.
-    if said := re.match(r"sep=(.)\r?\n", text):
-        separator = said[1]
-        text = text[said.end() :]
-    text = re.sub(r"\A(?:#[^\n]*\n)+", "", text)
-    # A table in Markdown has a rule below its names.
-    text = re.sub(r"\A([^\n]*\n)[|: -]*---[|: -]*\n", r"\1", text)
-    if not text.strip():
-        raise ValueError("it is empty")
-    if separator is None:
-        separator = _separator(text, wanted, ending)
-    names = None
-    try:
-        columns = find_columns(_header(text, separator), wanted)
-    except KeyError:
-        columns, names = _columns_of_nameless(text, separator, wanted)
-    known = _given(columns)
-    # A row longer than the line of names is an error, not an index and a text.
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "Length of header or names")
-        return pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            names=names,
-            dtype=dict.fromkeys(known, str),
-            keep_default_na=False,
-            na_values={name: [""] for name in known} | {columns.label: NO_LABEL},
-            index_col=False,
-        )
-
-
-def _header(text: str, separator: str) -> list[str]:
-    """Return the fields of the first line that is not blank."""
-    lines = io.StringIO(text, newline=None)
-    first = next((line for line in lines if line.strip()), "")
-    return next(csv.reader([first], delimiter=separator), [])
-
-
-def _separator(text: str, wanted: Columns, ending: str) -> str:
-    """Return what divides the first line into the wanted names, or else most often."""
-    candidates = SEPARATORS
-    if ending in (".tsv", ".tab"):
-        candidates = "\t" + SEPARATORS
-    for separator in candidates:
-        try:
-            find_columns(_header(text, separator), wanted)
-        except KeyError:
-            continue
-        return separator
-    return max(candidates, key=lambda separator: len(_header(text, separator)))
-
-
-def _columns_of_nameless(
-    text: str, separator: str, wanted: Columns
-) -> tuple[Columns, list[Hashable] | None]:
-    """Return columns and their names where the first line names none that is wanted.
-
-    It is a row like the others if columns are wanted by their places, from 0, or if
-    there are two of which one holds the label of the first line again. Names are None
-    of a table whose columns have other names; a ValueError tells of plain text.
-    """
-    try:
-        rows = pd.read_csv(io.StringIO(text), sep=separator, header=None, dtype=str)
-    except pd.errors.ParserError:
-        rows = pd.DataFrame()
-    width = rows.shape[1]
-    # After a comma in a sentence there is a space, and words follow.
-    names_at_top = all(
-        name == name.strip() and len(name.split()) < 4
-        for name in _header(text, separator)
-    )
-    if width == 0 and separator in text and names_at_top:
-        return wanted, None  # a row is too long
-    first = text.strip().split("\n")[0][:60]
-    names_one = plain_name(first) in map(plain_name, _given(wanted))
-    if width < 2 and wanted.label is not None and not names_one:
-        raise ValueError(
-            f"it is plain text: its first line is {first!r}, which names no columns, "
-            "and lines without columns have no labels. Give a table with a line of "
-            "names, or a folder that holds a folder of text files for each class"
-        )
-    places = list(range(width))
-    if all(re.fullmatch(r"\d+", str(name)) for name in _given(wanted)):
-        with suppress(KeyError):  # which is told of the whole table
-            wanted = find_columns(places, wanted)
-        return wanted, [*places]
-    if wanted.label is not None and width == 2:
-        label_at = int(rows.nunique().idxmin())
-        labels = rows[label_at]
-        if (labels == labels[0]).sum() > 1:
-            names = [wanted.text, wanted.text]
-            names[label_at] = wanted.label
-            return wanted, names
-    return wanted, None
-
-
-def _given(wanted: Columns) -> list[Hashable]:
-    """Return all names that are wanted."""
-    labels = [] if wanted.label is None else [wanted.label]
-    return [*several(wanted.text), *labels]
-
-
-# JSON
-
-
 def _read_json(text: str) -> Any:
     """Return what JSON holds: one value, or a record in each line.
 
-    A record in a record has columns of its own: {"a": {"b": 1}} has a column a.b.
+    Half letters, such as half of an emoji that was cut, are replaced by \ufffd.
     """
+    text = ESCAPES.sub(_whole_letters, text)
     try:
-        held = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(lines) < 2:
             raise
-        held = [_record(line, number) for number, line in enumerate(lines, 1)]
-    if isinstance(held, list):
-        held = [_flat(row) if isinstance(row, dict) else row for row in held]
-    return held
+        return [_record(line, number) for number, line in enumerate(lines, 1)]
+
+
+def _whole_letters(escapes: re.Match[str]) -> str:
+    r"""Return a run of escapes such as \ud83d with its half letters replaced."""
+    if not re.search(r"\\u[dD][89a-fA-F]", escapes[2]):
+        return escapes[0]
+    letters = json.loads(f'"{escapes[2]}"').encode("utf-16-le", "surrogatepass")
+    return escapes[1] + json.dumps(letters.decode("utf-16-le", "replace"))[1:-1]
 
 
 def _record(line: str, number: int) -> Any:
@@ -393,17 +362,3 @@ def _record(line: str, number: int) -> Any:
         raise ValueError(
             f"line {number} is no JSON ({error.msg}): {line[:60]}"
         ) from error
-
-
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the columns of the records that it holds."""
-    flat: dict[str, Any] = {}
-    for name, value in record.items():
-        inner = {}
-        if isinstance(value, dict):
-            inner = _flat(value)
-        if inner:
-            flat |= {f"{name}.{column}": held for column, held in inner.items()}
-        else:
-            flat[name] = value
-    return flat

@@ -8,7 +8,8 @@ import pandas as pd
 
 from attnsel.texts.columns import Columns
 from attnsel.texts.frames import SPLITS, NoSuchSplit, one_table
-from attnsel_report.readers.files import ENDINGS, decoded
+from attnsel_report.readers.encodings import decoded
+from attnsel_report.readers.files import ENDINGS
 
 UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
 _PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"

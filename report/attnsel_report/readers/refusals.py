@@ -5,6 +5,7 @@ A line works as it is typed in Python, and in a shell behind `python -c`.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path, PurePath
@@ -22,7 +23,7 @@ CALLS = {
 }
 CALLS |= {".pickle": CALLS[".pkl"], ".hdf5": CALLS[".h5"], ".htm": CALLS[".html"]}
 DATABASES = (".db", ".sqlite", ".sqlite3")
-ARCHIVES = (".tar", ".tgz")
+ARCHIVE = re.compile(r"(\.tar|\.tgz|\.tbz2|\.txz|\.tar\.\w+)$", re.IGNORECASE)
 NO_TABLES = (".7z", ".rar", ".pdf", ".docx", ".doc", ".rtf", ".odt", ".epub")
 
 
@@ -35,7 +36,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
         raise ValueError(f"{name} is {what}; {into_csv(name, call.format(repr(name)))}")
     if ending in DATABASES:
         raise ValueError(f"{name} is a database; {_of_database(name)}")
-    if ending in ARCHIVES:
+    if ARCHIVE.search(name):
         raise ValueError(f"{name} is an archive; {unpack(name)}")
     if ending in NO_TABLES:
         raise ValueError(
@@ -46,7 +47,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 def unpack(name: str) -> str:
     """Return the line that unpacks an archive, and what to name."""
-    folder = str(PurePath(name).with_suffix(""))
+    folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r})`"
     return f"{line} unpacks it, then name {folder!r}"
 

@@ -45,7 +45,7 @@ def load_table(
     The errors are those of `load_corpus`; a limit above the number of rows is none.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label)
+    wanted = Columns(text, label, limit)
     found = find_split(source, split)
     table = found.read(wanted)
     texts, labels = texts_and_labels(table, wanted, on_disk=False)
@@ -54,8 +54,12 @@ def load_table(
     rest = rest.drop(columns=[*several(used.text), used.label])
     n = len(texts)
     rows = np.arange(n)
-    texts, rest = texts.reset_index(drop=True), rest.reset_index(drop=True)
-    labels = pd.Series(labels).reset_index(drop=True)
+    # Of a large file there are some rows only, whose index are their places.
+    places = pd.RangeIndex(n)
+    if "rows" in rest.attrs:
+        places, n = rest.index, rest.attrs["rows"]
+    texts, rest = texts.set_axis(places), rest.set_axis(places)
+    labels = pd.Series(labels).set_axis(places)
     if limit is not None:
         whole = int((texts.notna() & labels.notna()).sum())
         rows = balanced_sample(texts, labels, min(limit, max(whole, 1)), seed)
