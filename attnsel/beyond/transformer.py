@@ -2,7 +2,7 @@
 
 It stands for what people use where this book has one layer: heads, residuals,
 LayerNorm, a hidden layer after each attention. Nothing in it is computed in score
-space. It is asked only through its output in the chapter "A V seen from outside".
+space. The chapter *Does a transformer select tokens?* queries it as a black box.
 """
 
 import math

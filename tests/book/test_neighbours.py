@@ -32,7 +32,6 @@ STILL_TO_DO = {
     "intro",
     "margins_sweeps",
     "memorized",
-    "outside",
     "own_texts",
     "reviews",
     "selection",

@@ -1,4 +1,4 @@
-"""The runs behind the chapter "A V seen from outside".
+"""The runs behind the chapter *Does a transformer select tokens?*.
 
     python -m sweeps.outside.run_outside
     python -m sweeps.outside.run_outside models

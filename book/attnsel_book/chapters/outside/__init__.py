@@ -1,1 +1,1 @@
-"""What the chapter *A V seen from outside* alone needs."""
+"""What the chapter *Does a transformer select tokens?* alone needs."""

@@ -1,6 +1,4 @@
-"""The stored runs of the chapter on models seen from outside."""
-
-from collections.abc import Mapping
+"""The stored runs of the chapter on models that are queried as black boxes."""
 
 import pandas as pd
 
@@ -10,42 +8,19 @@ from attnsel_book.provenance import reads_stored
 
 @reads_stored
 def outside_runs() -> pd.DataFrame:
-    """Return what was found of models asked from outside, one row a run.
+    """Return measures of models that were queried as black boxes, one row per run.
 
-    `data`, `variant`, `passes` and `seed` make the run, `run_outside.py` the table.
-    `rise`, `vee` and `height` are of values and fitted log-weights along the leans of
-    the texts it learned from, `held ...` along those of test reviews; "W, short" and
-    "W, reviews" are shares of the variance that a surrogate W explains; the rest is
-    what `attnsel.beyond.probe.outside` says, and `inner ...` of the model's own
-    attention.
+    `data`, `variant`, `passes` and `seed` name the run of `run_outside.py`. `rise`,
+    `vee` and `height` describe values and fitted log-weights along the leans of the
+    training texts, `held ...` along those of test reviews. "W, short" and "W, reviews"
+    are the shares of the variance that a surrogate W explains. `inner ...` describes
+    the model's own attention, and the other columns are those of
+    `attnsel.beyond.probe.outside`.
     """
     return stored("outside/runs")
 
 
 @reads_stored
 def table_of(name: str) -> pd.DataFrame:
-    """Return a table of `run_grid.py`, "grid" or "clients", one row a run."""
+    """Return a table of `run_grid.py`, "grid" or "clients", one row per run."""
     return stored(f"outside/{name}")
-
-
-def seed_ranges(
-    runs: pd.DataFrame, columns: Mapping[str, str], by: str = "variant"
-) -> pd.DataFrame:
-    """Return the ranges over seeds of some columns as text, one row a variant.
-
-    The variants, values of the column `by`, stand as they come; `columns` has the new
-    name of each column. The last column counts the runs.
-    """
-    groups = runs.groupby(by, sort=False)
-    table = groups[list(columns)].agg(_range).rename(columns=columns)
-    table["runs"] = groups.size()
-    return table.rename_axis(None).rename_axis(columns="model")
-
-
-def _range(values: pd.Series) -> str:
-    """Write the least and the greatest of some numbers, or one, or none."""
-    if values.isna().all():
-        return ""
-    ends = [round(end, 2) + 0.0 for end in (values.min(), values.max())]
-    shown = [f"{end:.2f}".replace("inf", "∞") for end in ends]
-    return " to ".join(dict.fromkeys(shown))

@@ -1,4 +1,4 @@
-"""Settings of the chapter *A V seen from outside*."""
+"""Settings of the chapter *Does a transformer select tokens?*."""
 
 from typing import Any
 

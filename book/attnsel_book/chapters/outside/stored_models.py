@@ -1,4 +1,4 @@
-"""Small trained models that a chapter asks, stored with a checksum."""
+"""Small trained models that a chapter queries, stored with a checksum."""
 
 import hashlib
 import io
@@ -24,8 +24,10 @@ def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
 
     First comes their vocabulary. By name, each is a `Transformer`, or the numbers of
     what needs no more: "one layer" its scores E p and E v, (V, 2), "mean of values" the
-    same, "sum" a number for each token and one for all texts, (V + 1,). A ValueError
-    tells of a file that has changed.
+    same, "sum" a number for each token and one for all texts, (V + 1,).
+
+    Raises:
+        ValueError: if the file is not the one that was stored.
     """
     folder = resources.files(__package__)
     text = folder.joinpath("models.json").read_text(encoding="utf-8")
@@ -69,7 +71,7 @@ def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
-    """Return what a model of sequences of ids says of texts, lists of words."""
+    """Return the logits of a model of sequences of ids for texts, lists of words."""
 
     def classify(texts: list[list[str]]) -> Tensor:
         rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]
