@@ -12,6 +12,7 @@ from attnsel_book.claims import glue as glue
 from attnsel_book.data import authors as authors
 from attnsel_book.data import step_sweep as step_sweep
 from attnsel_book.data import stored as stored
+from attnsel_book.figures import attended_text as attended_text
 from attnsel_book.figures import coloured_text as coloured_text
 from attnsel_book.figures import flow_plane as flow_plane
 from attnsel_book.figures import frames as frames

@@ -86,26 +86,68 @@ def coloured_text(
     check_shape("values", numbers, (len(words), *per_word))
     check_number("scale", scale, above=0)
     names = classes or [""]
-    spans = []
-    for (piece, token_id), row in zip(words, numbers.tolist(), strict=True):
-        piece = html.escape(piece)
-        if token_id < 0:
-            spans.append(piece)
-            continue
+    shades = []
+    for row in numbers.tolist():
         by_class = row if classes else [row]
         value = max(by_class)
         colour = CLASSES[by_class.index(value)]
         if signed and value < 0:
             colour = NEGATIVE
+        tip = _tip(names, by_class, unit) if unit else ""
+        shades.append((colour, abs(value) / scale, tip))
+    return _shaded(words, shades)
+
+
+def attended_text(
+    words: Sequence[tuple[str, int]],
+    attention: Sequence[float] | Tensor,
+    values: Sequence[float] | Tensor,
+    *,
+    full: float,
+) -> str:
+    """Return a text as HTML, each token in the colour of its value's sign.
+
+    The colour, blue for positive and orange for negative, is as strong as the attention
+    on the token; each token tells its attention and its value on demand.
+
+    Args:
+        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
+        attention: one number a piece, between 0 and 1.
+        values: one number a piece.
+        full: the attention of the full colour, positive.
+    """
+    pairs = torch.as_tensor(attention), torch.as_tensor(values)
+    for name, numbers in zip(("attention", "values"), pairs, strict=True):
+        check_shape(name, numbers, (len(words),))
+    check_number("full", full, above=0)
+    shades = [
+        (
+            POSITIVE if value > 0 else NEGATIVE,
+            weight / full,
+            f"attention {weight:.3f}, value {value:.3g}",
+        )
+        for weight, value in zip(*(x.tolist() for x in pairs), strict=True)
+    ]
+    return _shaded(words, shades)
+
+
+def _shaded(
+    words: Sequence[tuple[str, int]], shades: Sequence[tuple[str, float, str]]
+) -> str:
+    """Return words as HTML, each over its colour in its strength, with its tip."""
+    spans = []
+    for (piece, token_id), (colour, strength, tip) in zip(words, shades, strict=True):
+        piece = html.escape(piece)
+        if token_id < 0:
+            spans.append(piece)
+            continue
         # Laid over the page, so that the text stays readable in both themes.
-        shade = to_rgba(colour, 0.6 * min(abs(value) / scale, 1.0))
-        attributes = f'style="background:{to_hex(shade, keep_alpha=True)}"'
-        if unit:
-            attributes += f' data-tip="{_tip(names, by_class, unit)}"'
-        spans.append(f"<span {attributes}>{piece}</span>")
+        shade = to_hex(to_rgba(colour, 0.6 * min(strength, 1.0)), keep_alpha=True)
+        data = f' data-tip="{tip}"' if tip else ""
+        spans.append(f'<span style="background:{shade}"{data}>{piece}</span>')
     keys = ""
-    if unit:
-        label = "Words; the left and right keys tell their numbers"
+    if any(tip for *_, tip in shades):
+        label = "Words; the left and right keys show their numbers"
         keys = f' tabindex="0" role="group" aria-label="{label}"'
     return f'<div class="attnsel-text"{keys}>{"".join(spans)}</div>'
 
@@ -258,16 +300,12 @@ def _first_reading(
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)
     values = torch.where(ids < 0, 0.0, scores[ids.clamp(min=0), 1])
     logit = float(weights @ values)
-    rows = {
-        "attention": coloured_text(words, weights, scale=0.6),
-        "value": coloured_text(words, values, scale=data["scale"], signed=True),
-    }
-    lines = [
-        f'<div class="line"><span>{name}</span>{row}</div>'
-        for name, row in rows.items()
-    ]
-    state = f"f(X) = {logit:+.2f}: {data['classes'][logit > 0]}."
-    return "".join(lines) + state_line(state, "To type another text")
+    text = attended_text(words, weights, values, full=0.6)
+    reading = f"read as {data['classes'][logit > 0]}"
+    if abs(logit) < 0.1:
+        reading = "no opinion yet"
+    state = f"f(X) = {logit:+.2f}: {reading}."
+    return text + state_line(state, "To type another text")
 
 
 def flow_plane(

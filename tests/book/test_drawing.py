@@ -18,7 +18,7 @@ from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import History
-from attnsel_book import stills
+from attnsel_book import attended_text, stills
 from attnsel_book.chapters.convergence.figures import draw_bound
 from attnsel_book.chapters.explanation.figures import (
     draw_deletion,
@@ -241,18 +241,17 @@ def test_errors_stand_below_their_bound():
     assert axes.get_title(loc="left") == "a step"
 
 
-def test_a_review_is_shaded_by_its_attention_and_by_its_values():
+def test_a_review_has_the_colours_of_its_values_as_strong_as_its_attention():
     words = [("good", 0), (" ", -1), ("bad", 1)]
-    scores = torch.tensor([[math.log(4.0), 6.0], [0.0, -3.0]])
+    scores = torch.tensor([[math.log(13 / 4), 6.0], [0.0, -3.0]])
     page = shaded_review("A title", words, scores)
-    attended, valued = page.split("Values")
-    assert "A title" in attended and "Attention" in attended
-    assert 'data-tip="0.8 attention"' in attended
-    assert 'data-tip="0.2 attention"' in attended
-    assert 'data-tip="6 value"' in valued and 'data-tip="-3 value"' in valued
-    # Half and a quarter of the full colour, which is 0.6 of 255.
-    assert f"{POSITIVE.lower()}4c" in valued and f"{NEGATIVE.lower()}26" in valued
-    assert attended.count(f"{POSITIVE.lower()}99") == 2  # both are over 0.15
+    assert "A title" in page
+    assert 'data-tip="attention 0.765, value 6"' in page
+    assert 'data-tip="attention 0.235, value -3"' in page
+    # Both have more than the attention of the full colour, which is 0.6 of 255.
+    assert f"{POSITIVE.lower()}99" in page and f"{NEGATIVE.lower()}99" in page
+    weak = attended_text(words, [0.15, 0, 0.075], [6, 0, -3], full=0.25)
+    assert f"{POSITIVE.lower()}5c" in weak and f"{NEGATIVE.lower()}2e" in weak
 
 
 def test_typical_reviews_are_right_by_the_median_and_wrong_by_most():

@@ -134,21 +134,21 @@ def test_a_repeated_token_counts_each_time():
         (
             [3, 1],
             [2, -4],
-            "“a” gets 75% of the attention; its value is +2.00. Read as good: values "
+            "“a” gets 75% of the attention; its value is +2.00. Values "
             "times attention sum to +0.50, most of it by “a” (+1.50); most against it: "
             "“b” (−1.00).",
         ),
         (
             [1, 3],
             [2, -4],
-            "“b” gets 75% of the attention; its value is −4.00. Read as bad: values "
+            "“b” gets 75% of the attention; its value is −4.00. Values "
             "times attention sum to −2.50, most of it by “b” (−3.00); most against it: "
             "“a” (+0.50).",
         ),
         (
             [1, 1],
             [2, 4],
-            "“a” gets 50% of the attention; its value is +2.00. Read as good: values "
+            "“a” gets 50% of the attention; its value is +2.00. Values "
             "times attention sum to +3.00, most of it by “b” (+2.00).",
         ),
     ],
@@ -158,7 +158,7 @@ def test_a_reading_is_told_in_words(odds, values, words):
       const pieces = tokenize("a b", new Map([["a", 0], ["b", 1]]));
       const {weights, logit} = attend(pieces, d[0], d[1]);
       const words = bag(pieces, weights, d[0], d[1]);
-      return inWords(words, ["a", "b"], ["bad", "good"], logit);
+      return inWords(words, ["a", "b"], logit);
     })(data)"""
     data = [np.log(odds).tolist(), values]
     assert call(["textbox.js"], code, data) == words
@@ -226,22 +226,31 @@ def test_before_one_types_the_first_example_is_read_at_the_last_step():
     vocab = Vocab(["good", "bad"], ("dull", "fine"))
     scores = {0: torch.zeros(2, 2), 5: torch.tensor([[np.log(3), 2.0], [0.0, -4.0]])}
     page = text_box(vocab, scores, examples={"Good, <bad": "", "Other.": ""}).data
-    still = page[page.index('<div class="line">') : page.index("<script>")]
-    # 75% and 25% of 60%, and 2 and -4 of 3.98, of a colour of 0.6 of 255.
-    rows = [
-        ("attention", f"{POSITIVE}99", f"{POSITIVE}40"),
-        ("value", f"{POSITIVE}4d", f"{NEGATIVE}99"),
-    ]
-    for name, good, bad in rows:
-        words = (
-            f'<span style="background:{good.lower()}">Good</span>, &lt;'
-            f'<span style="background:{bad.lower()}">bad</span>'
-        )
-        line = f'<span>{name}</span><div class="attnsel-text">{words}</div>'
-        assert f'<div class="line">{line}</div>' in still
-    assert still.index(">attention<") < still.index(">value<")
+    still = page[page.index('<div class="attnsel-text"') : page.index("<script>")]
+    # Blue above 0, orange below: 75% and 25% of 60%, of a colour of 0.6 of 255.
+    for word, colour, tip in (
+        ("Good", f"{POSITIVE}99", "attention 0.750, value 2"),
+        ("bad", f"{NEGATIVE}40", "attention 0.250, value -4"),
+    ):
+        shade = f"background:{colour.lower()}"
+        assert f'<span style="{shade}" data-tip="{tip}">{word}</span>' in still
+    assert "</span>, &lt;<span" in still
     # 75% of 2 and 25% of -4.
-    assert "<p>f(X) = +0.50: fine. To type another text needs JavaScript.</p>" in still
+    read = "f(X) = +0.50: read as fine. To type another text needs JavaScript."
+    assert f"<p>{read}</p>" in still
+
+
+@pytest.mark.parametrize(
+    ("value", "reading"),
+    [(0.11, "read as fine"), (0.09, "no opinion yet"), (-0.09, "no opinion yet")],
+)
+def test_a_logit_near_zero_is_no_opinion(value, reading):
+    scores = {5: torch.tensor([[0.0, value]])}
+    vocab = Vocab(["good"], ("dull", "fine"))
+    page = text_box(vocab, scores, examples={"good": ""}).data
+    assert f"f(X) = {value:+.2f}: {reading}.".replace("-", "\N{MINUS SIGN}") in page
+    code = "readingOf(data, ['dull', 'fine'])"
+    assert call(["textbox.js"], code, value) == reading
 
 
 @pytest.mark.parametrize("words", ["bad", "b a d"])
@@ -249,8 +258,12 @@ def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words):
     vocab = Vocab(["good", "bad"], ("dull", "fine"))
     scores = {5: torch.tensor([[0.0, 2.0], [0.0, -4.0]])}
     page = text_box(vocab, scores, examples={words: ""}).data
-    value = "\N{MINUS SIGN}4.00" if words == "bad" else "+0.00"
-    assert f"f(X) = {value}: dull." in page
+    reading = (
+        "\N{MINUS SIGN}4.00: read as dull"
+        if words == "bad"
+        else "+0.00: no opinion yet"
+    )
+    assert f"f(X) = {reading}." in page
 
 
 WORDS = ["good", "great", "bad", "awful", "the", "film", "plot"]

@@ -31,11 +31,11 @@ def test_quotes_and_tags_of_an_example_are_letters(visit, width):
         assert box.input_value() == example
         assert lesson.inner_text().endswith(told)
         assert tab.locator(".attnsel-text").first.inner_text() == example
-        assert verdict.inner_text().endswith(f": {WORDS.classes[i]}")
+        assert verdict.inner_text().endswith(f": read as {WORDS.classes[i]}")
     box.fill('"')
     tip, word = tab.locator(".tip"), tab.locator("[data-tip]").first
     word.tap() if width < 600 else word.hover()
-    assert tip.inner_text() == '": attention 1.000'
+    assert tip.inner_text().startswith('": attention 1.000, value ')
     assert tab.locator("main b, main i").count() == 0
 
 
@@ -54,7 +54,7 @@ def test_a_text_of_unknown_words_has_no_numbers(visit, text):
     )
     assert goes.inner_text() == ""
     assert tab.locator("[data-tip]").count() == 0
-    for row in range(4):
+    for row in range(3):
         pieces = tab.locator(".attnsel-text").nth(row)
         assert pieces.text_content() == text
         pieces.press("ArrowRight")
@@ -70,7 +70,7 @@ def test_a_box_without_examples_is_empty_until_one_types(visit):
     assert tab.get_by_role("button").count() == 0
     tab.locator("[type=text]").fill("good bad bad")
     # Equal attention on one value of -1 and two of 1.
-    assert verdict.inner_text() == "f(X) = +0.33: it's down & out"
+    assert verdict.inner_text() == "f(X) = +0.33: read as it's down & out"
 
 
 def test_nothing_moves_until_it_is_played(visit):

@@ -1,4 +1,4 @@
-// A review of a few words and one p to drag, until the review is read rightly.
+// A review of a few words and one p to drag, until the review is classified correctly.
 /* global clean, on, onKeys */
 
 // Attention on each word and the logit, for a p in the plane.
@@ -39,7 +39,7 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
   function lesson(right, share) {
     if (!right) { return `It should be read as ${label}: drag p.`; }
     if (share < 0.99) {
-      return `Read rightly. ${words[wanted]} has ${(100 * share).toFixed(0)}% of the`
+      return `Classified correctly. ${words[wanted]} has ${(100 * share).toFixed(0)}% of the`
         + " attention. Can you give it 99%?";
     }
     return "Solved. The direction of p decides which word wins, its length how sharply:"

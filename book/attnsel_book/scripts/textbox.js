@@ -5,7 +5,7 @@
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
   + "\\u2028\\u2029\\u202f\\u205f\\u3000";
 const BREAK = new RegExp(`<br[${SPACE}]*/?>`, "gi");
-// Marks that belong to the letter before them, and joiners.
+// Marks that belong to a letter, and joiners.
 const MARK = "(?![\\u{1F000}-\\u{10FFFF}])[\\p{M}\\u200c\\u200d]";
 const LETTER = "[\\p{L}\\p{N}]", WORD = `${LETTER}+(?:(?:${MARK})+${LETTER}*)*`;
 const TOKEN = new RegExp(`${WORD}(?:'${WORD})*|[^${SPACE}](?:${MARK})*`, "gu");
@@ -110,52 +110,59 @@ function shapleys(words) {
   return found;
 }
 
-// What got the attention, how the text is classified, and which words made it so.
-function inWords(words, tokens, classes, logit) {
+// The class of a logit, if it is far enough from 0 to be called one.
+const readingOf = (logit, classes) => Math.abs(logit) < 0.1 ? "no opinion yet"
+  : `read as ${classes[logit > 0 ? 1 : 0]}`;
+
+// What got the attention, what the logit is, and which words made it so.
+function inWords(words, tokens, logit) {
   const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
   const part = (word) => word.share * word.value;
   const name = (word) => `“${tokens[word.id]}”`;
-  const told = (word) => `${name(word)} (${signed(part(word))})`;
+  const term = (word) => `${name(word)} (${signed(part(word))})`;
   const top = words.reduce((most, word) => word.share > most.share ? word : most);
   const side = Math.sign(logit) || -1;
   const by = [...words].sort((one, other) => side * (part(other) - part(one)));
   const [first, last] = [by[0], by.at(-1)];
-  const against = side * part(last) < 0 ? `; most against it: ${told(last)}` : "";
+  const against = side * part(last) < 0 ? `; most against it: ${term(last)}` : "";
   const share = (100 * top.share).toFixed(0);
   return `${name(top)} gets ${share}% of the attention; its value`
-    + ` is ${signed(top.value)}. Read as ${classes[logit > 0 ? 1 : 0]}: values times`
-    + ` attention sum to ${signed(logit)}, most of it by ${told(first)}${against}.`;
+    + ` is ${signed(top.value)}. Values times attention sum to ${signed(logit)},`
+    + ` most of it by ${term(first)}${against}.`;
 }
 
 function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
   const texts = [...taught.keys()], last = scores.length - 1, numbers = [];
-  const row = (name) => `<div class="line"><span>${name}</span><div class="attnsel-text"
-    tabindex="0" role="group"
-    aria-label="${name} of the words; the left and right keys go over them"></div>
-    </div>`;
-  const chip = (text) => ` <button type="button">${clean(text)}</button>`;
-  root.innerHTML = `<div class="bar"><label>Type a review <input type="text"
+  const line = (name, content) => `<div class="line"><span>${name}</span>${content}</div>`;
+  const shaded = (name, what) => line(name, `<div class="attnsel-text" tabindex="0"
+    role="group" aria-label="${what} of the words; the left and right keys go over them"
+    ></div>`);
+  const chip = (text) => `<button type="button">${clean(text)}</button> `;
+  root.innerHTML = `<label class="line"><span>your review</span><input type="text"
     value="${clean(texts[0] || "")}" autocomplete="off" spellcheck="false"></label>
-    <output aria-live="polite"></output></div>${row("attention")}${row("value")}
-    <div class="bar"><label>training <input type="range" max="${last}" value="${last}">
-    </label><output></output></div><div class="bar">try${texts.map(chip).join("")}
-    </div><output aria-live="polite"></output><details${open ? " open" : ""}>
+    ${texts.length ? line("or one of", `<div>${texts.map(chip).join("")}</div>`) : ""}
+    ${line("the model", '<output aria-live="polite"></output>')}
+    ${shaded("word by word", "attention and values")}
+    <label class="line"><span>training</span><span class="bar"><input type="range"
+    max="${last}" value="${last}"><output></output></span></label>
+    ${line("because", '<output aria-live="polite"></output>')}
+    <details${open ? " open" : ""}>
     <summary>What does each word do to the reading?</summary>
-    ${row("influence")}${row("Shapley value")}<p></p></details>`;
+    ${shaded("influence", "influence")}${shaded("Shapley value", "Shapley value")}
+    <p></p></details>`;
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
-  const [attention, votes, ...effects] = root.querySelectorAll(".attnsel-text");
-  slider.closest(".bar").hidden = last === 0;
+  const [reading, ...effects] = root.querySelectorAll(".attnsel-text");
+  slider.closest(".line").hidden = last === 0;
   const details = root.querySelector("details"), goes = root.querySelector("p");
-  function shade(part) {
-    const alpha = Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
-    return `background:${colours[part < 0 ? 0 : 1]}${alpha.padStart(2, "0")}`;
-  }
-  function colour(box, pieces, partOf, tipOf) {
+  const alpha = (part) => Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
+  const shade = (sign, part) =>
+    `background:${colours[sign < 0 ? 0 : 1]}${alpha(part).padStart(2, "0")}`;
+  function colour(box, pieces, styleOf, tipOf) {
     box.innerHTML = pieces.map(([text, id], i) => `<span ${id < 0
       ? `class="${text.trim() && "unknown"}"`
-      : `style="${shade(partOf(id, i))}" data-tip="${tipOf(id, i)}"`
+      : `style="${styleOf(id, i)}" data-tip="${tipOf(id, i)}"`
     }>${clean(text)}</span>`).join("");
   }
   function read() {
@@ -166,17 +173,16 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     const known = pieces.some(([, id]) => id >= 0);
     const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
-      + `${Math.abs(logit).toFixed(2)}: ${classes[logit > 0 ? 1 : 0]}`
+      + `${Math.abs(logit).toFixed(2)}: ${readingOf(logit, classes)}`
       : "No word here is in the vocabulary.";
-    verdict.style = shade(logit / scale);
+    verdict.style = shade(logit, logit / scale);
     step.textContent = "step " + k;
     slider.setAttribute("aria-valuetext", step.textContent);
     const why = known
-      ? inWords(bag(pieces, weights, a, b), tokens, classes, logit) : "";
+      ? inWords(bag(pieces, weights, a, b), tokens, logit) : "";
     lesson.textContent = `${why} ${taught.get(input.value) || ""}`.trim();
-    colour(attention, pieces, (_, i) => weights[i] / 0.6,
-      (_, i) => "attention " + weights[i].toFixed(3));
-    colour(votes, pieces, (id) => b[id] / scale, (id) => "value " + round(b[id]));
+    colour(reading, pieces, (id, i) => shade(b[id], weights[i] / 0.6),
+      (id, i) => `attention ${weights[i].toFixed(3)}, value ${round(b[id])}`);
     if (details.open) { explain(pieces, weights, a, b, logit); }
   }
   const signed = (x) => (x < 0 ? "−" : "+") + round(Math.abs(x));
@@ -188,7 +194,7 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     const unit = Math.max(...lost.map(Math.abs), ...values.map(Math.abs)) || 1;
     const [other, gone] = [classes[logit > 0 ? 0 : 1], flipping(words)];
     [lost, values].forEach((numbers, k) => colour(effects[k], pieces,
-      (id) => numbers[place.get(id)] / unit, (id) => k ? `Shapley value ${
+      (id) => shade(numbers[place.get(id)], numbers[place.get(id)] / unit), (id) => k ? `Shapley value ${
         signed(numbers[place.get(id)])}` : `influence ${
         signed(numbers[place.get(id)])}, f without it ${
         signed(logit - numbers[place.get(id)])}`));

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnsel.corpus import Corpus
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
-from attnsel_book.figures import coloured_text
+from attnsel_book.figures import attended_text
 from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, SIGNED
 
 # Height of each row of the drawing, from top to bottom.
@@ -131,14 +131,11 @@ def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]
 
 
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
-    """Return a text as HTML twice: shaded by its attention, and by its values.
+    """Return a text as HTML, coloured by its values as strong as its attention.
 
     `words` are those of `Corpus.words`, `scores` (V, 2) the numbers E p and E v of all
-    tokens. Full colour is an attention of 0.15, and a value of 12.
+    tokens. Full colour is an attention of 0.15.
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]
-    attention = attention_on(words, scores)
-    head = f"<p><strong>{html.escape(title)}</strong></p><p>Attention</p>"
-    attended = coloured_text(words, attention, scale=0.15, unit="attention")
-    valued = coloured_text(words, values, scale=12, unit="value", signed=True)
-    return f"{head}{attended}<p>Values</p>{valued}"
+    text = attended_text(words, attention_on(words, scores), values, full=0.15)
+    return f"<p><strong>{html.escape(title)}</strong></p>{text}"
