@@ -63,7 +63,6 @@ STILL_TO_DO: set[str] = {
     "book/text/deviations.md",
     "book/text/explanation.md",
     "book/text/frozen.md",
-    "book/text/interactions.md",
     "book/text/margins_sweeps.md",
     "book/text/own_texts.md",
     "book/text/reviews.md",

@@ -27,7 +27,6 @@ STILL_TO_DO = {
     "explanation",
     "floating_point",
     "frozen",
-    "interactions",
     "margins_sweeps",
     "memorized",
     "own_texts",

@@ -1,1 +1,1 @@
-"""What the chapter *Interactions and order: what one layer cannot say* alone needs."""
+"""What the chapter *Negation and word order* alone needs."""

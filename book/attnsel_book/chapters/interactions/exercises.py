@@ -22,7 +22,7 @@ def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> floa
 
 
 def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
-    """Return which of the four kinds is not as it should be."""
+    """Return which of the four kinds has a wrong logit, or None."""
     try:
         a, b = ([float(x) for x in numbers] for numbers in result)
     except (TypeError, ValueError, OverflowError, RuntimeError):
@@ -76,6 +76,6 @@ def gate_scores(B: float) -> tuple[list[float], list[float]]:
     """Return a and b, lists of three numbers for good, bad and not.
 
     B is positive: f must be B on "good", -B on "bad", and within 0.01 of 0
-    where a "not" stands beside them.
+    when a "not" is beside them.
     """
     return [0.0, 0.0, float(np.log(100 * B))], [B, -B, 0.0]

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Interactions and order: what one layer cannot say*."""
+"""Settings of the chapter *Negation and word order*."""
 
 from typing import Any
 
