@@ -648,12 +648,12 @@ def test_what_is_wrong_is_not_accepted(name, wrong):
 def test_right_answers_of_another_form_are_accepted():
     tasks = exercises()
     shift, flip = tasks["model-constant"].solution, tasks["explanation-flip"].solution
-    frozen = tasks["reviews-frozen"].solution
+    frozen = tasks["frozen-embeddings"].solution
     rows, labels = tasks["one-step-lengths"].solution()
     others = {
         "model-constant": lambda *given: shift(*given).astype(np.float32),
         "explanation-flip": lambda *given: set(flip(*given).tolist()),
-        "reviews-frozen": lambda *given: frozen(*given).numpy(),
+        "frozen-embeddings": lambda *given: frozen(*given).numpy(),
         "one-step-lengths": lambda: (rows, [2 * label - 1 for label in labels]),
     }
     for name, other in others.items():

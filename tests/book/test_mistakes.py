@@ -917,7 +917,7 @@ SECOND["reviews-neutral"] = {
     "mean label of the texts": lambda corpus: (
         sum(y for _, y in rows(corpus)) / len(corpus)
     ),
-    "sign is turned": lambda corpus: -signed_tokens(corpus) / corpus.counts.sum(),
+    "sign is reversed": lambda corpus: -signed_tokens(corpus) / corpus.counts.sum(),
     "mean length as well": lambda corpus: signed_tokens(corpus) / len(corpus),
     "from 0 to 1": lambda corpus: (
         sum(len(tokens) for tokens, y in rows(corpus) if y > 0) / corpus.counts.sum()
@@ -942,12 +942,12 @@ def leaning(of_token: Callable[[int, int, int, int], float]) -> Answer:
 
 
 SECOND["reviews-lean"] = {
-    "sign is turned": leaning(lambda k, m, *_: (m - k) / (m + k)),
+    "sign is reversed": leaning(lambda k, m, *_: (m - k) / (m + k)),
     "signed frequency": lambda corpus: over(corpus, lambda c, T, y: y * c),
     "twice in a text counts twice": leaning(lambda k, m, a, b: (a - b) / (a + b)),
     "not by in how many texts": leaning(lambda k, m, a, b: (k - m) / (a + b)),
     "from 0 to 1": leaning(lambda k, m, *_: k / (m + k)),
-    "nothing is known: nan": lambda corpus: np.nan_to_num(
+    "has no lean: nan": lambda corpus: np.nan_to_num(
         leaning(lambda k, m, *_: (k - m) / (m + k))(corpus)
     ),
 }
@@ -977,7 +977,7 @@ def bin_of(x: float) -> float:
 
 
 SECOND["reviews-bins"] = {
-    "holds its right end": lambda x, y: held_by(
+    "contains its right end": lambda x, y: held_by(
         x, y, lambda a: a if math.isnan(a) else math.floor((a + 1) * 10)
     ),
     "an empty bin": lambda x, y: held_by(x, y, bin_of, empty=0.0),
@@ -1013,7 +1013,7 @@ SECOND["reviews-null"] = {
     "how often each occurs": lambda corpus, seed: corpus[::2],
 }
 
-SECOND["reviews-frozen"] = {
+SECOND["frozen-embeddings"] = {
     "p and v overlap": lambda ab, p, v: torch.stack(
         [a * p / sum(p * p) + b * v / sum(v * v) for a, b in ab]
     ),

@@ -206,7 +206,7 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
             instead(([[0, 1, 1, 1], [0, 1]], [1, 0])),  # alpha is 0
         ],
     ),
-    "reviews-frozen": (
+    "frozen-embeddings": (
         [lambda E, *_: E * (1 + 5e-6)],
         [lambda E, *_: E * (1 + 3e-5), lambda E, *_: E * 1.01],
     ),

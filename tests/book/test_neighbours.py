@@ -26,11 +26,9 @@ STILL_TO_DO = {
     "deviations",
     "explanation",
     "floating_point",
-    "frozen",
     "margins_sweeps",
     "memorized",
     "own_texts",
-    "reviews",
     "selection_theorems",
     "settings",
 }

@@ -9,8 +9,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from attnsel.corpus import Corpus
+from attnsel.statistics import RankCorrelation
 from attnsel_book import majority_share, train_and_test
 from attnsel_book.chapter import Stop
+from attnsel_book.chapters.reviews import own_file
 
 WORDS = ["good", "bad", "film", "plot", "actor", "the", "scene", "end"]
 
@@ -83,3 +85,34 @@ def test_a_file_that_is_missing_is_a_sentence():
 def test_the_majority_share_is_the_accuracy_of_the_largest_class():
     corpus = Corpus.from_tokens([[0], [0], [1], [1]], [0, 1, 1, 1], ["x", "y"])
     assert majority_share(corpus) == 0.75
+
+
+def found(value, error=0.1):
+    return RankCorrelation(value, value - error, value + error)
+
+
+def conclusions(accuracy=0.9, left=-0.5, held=0.5):
+    """Return the sentences on 100 held-out texts, 80 of one class."""
+    test = Corpus.from_tokens(100 * [[0]], 80 * [0] + 20 * [1], ["x"])
+    shapes = {"value": found(0.5), "left arm": found(left), "right arm": found(0.5)}
+    of = {"test accuracy": accuracy, "value, held-out leans": held and found(held)}
+    control = {"test accuracy": 0.5, "value, held-out leans": found(0.0)}
+    return own_file.sentences(
+        {"your labels": shapes | of, "control": shapes | control}, test
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"accuracy": 0.89}, "which is clearly better than always predicting"),
+        ({"accuracy": 0.87}, "not clearly better than always predicting the most"),
+        ({"left": -0.11}, "With your labels values rise and scores form a V; with"),
+        ({"left": -0.09}, "With your labels values rise and scores form the right arm"),
+        ({"held": 0.21}, "is 0.21, and that of the control 0.00; the first is clearly"),
+        ({"held": 0.19}, "the first is not clearly larger"),
+        ({"held": None}, "too few tokens occur"),
+    ],
+)
+def test_of_a_readers_file_no_more_is_said_than_the_intervals_show(given, words):
+    assert words in " ".join(conclusions(**given))

@@ -297,7 +297,7 @@ def my_neutral(corpus):
     return sum(T * y for T, y in zip(long, signs, strict=True)) / sum(long)
 
 
-@answers("reviews-frozen")
+@answers("frozen-embeddings")
 def my_embeddings(ab, p, v):
     """Solve two equations, and add what neither p nor v sees."""
     import numpy as np

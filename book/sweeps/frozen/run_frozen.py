@@ -1,4 +1,4 @@
-"""The sweep behind the chapter "One step, then frozen", at matched training loss.
+"""The sweep behind the chapter on training the embeddings, at matched training loss.
 
     python -m sweeps.frozen.run_frozen
 

@@ -1,1 +1,1 @@
-"""What the chapter *One step, then frozen: is there less scatter* alone needs."""
+"""What the chapter *Do the embeddings have to be trained?* alone needs."""

@@ -12,6 +12,7 @@ from attnsel.model import AttentionClassifier, score_gradient
 from attnsel.train import one_step
 from attnsel_book.exercises.cases import models
 from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers, code, same
 
 Case = tuple[AttentionClassifier, Corpus, float, Tensor]
 
@@ -89,3 +90,61 @@ def value_after(
     _, g = score_gradient(start.scores(), corpus)
     random = start.embeddings @ v
     return random - eta_0 * (g[:, 0] * (start.cls @ v) + g[:, 1] * (start.output @ v))
+
+
+def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield scores (V, 2), and p and v that are neither orthogonal nor of length 1."""
+    random = torch.Generator().manual_seed(2)
+    for n_tokens, dim in ((2, 2), (3, 2), (4, 5), (6, 9)):
+        ab = torch.randn(n_tokens, 2, generator=random, dtype=torch.float64)
+        p, v = torch.randn(2, dim, generator=random, dtype=torch.float64)
+        yield ab, p, p + v
+
+
+def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
+    """Return why the embeddings do not give the scores ab with p and v, or None."""
+    E = as_numbers(result)
+    if E is None or E.shape != (len(ab), len(p)):
+        return f"return numbers of shape ({len(ab)}, {len(p)}), a row for each token"
+    for name, vector, wanted in (("E p", p, ab[:, 0]), ("E v", v, ab[:, 1])):
+        found = E @ vector.numpy()
+        if not same(found, wanted):
+            return f"{name} is {code(found)} and should be {code(wanted.numpy())}"
+    return None
+
+
+@exercise(
+    "frozen-embeddings",
+    fault=not_those,
+    cases=vectors,
+    mistakes={
+        "p and v overlap: what is added along v changes E p, too": lambda ab, p, v: (
+            torch.outer(ab[:, 0], p) / (p @ p) + torch.outer(ab[:, 1], v) / (v @ v)
+        ),
+        "along p as well: only E v has been looked at": lambda ab, p, v: (
+            torch.outer(ab[:, 1], v) / (v @ v)
+        ),
+        "along v as well: only E p has been looked at": lambda ab, p, v: (
+            torch.outer(ab[:, 0], p) / (p @ p)
+        ),
+        "divide by the squared lengths of p and v": lambda ab, p, v: (
+            torch.outer(ab[:, 0], p) + torch.outer(ab[:, 1], v)
+        ),
+    },
+    hints=(
+        "Each row of E has to satisfy two linear equations in d >= 2 unknowns.",
+        "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
+        "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
+    ),
+    terms=("E", "torch.stack([p, v])"),
+    dots=3,
+    minutes=15,
+)
+def my_embeddings(
+    ab: torch.Tensor,
+    p: torch.Tensor,
+    v: torch.Tensor,
+) -> torch.Tensor:
+    """Embeddings E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
+    P = torch.stack([p, v])
+    return ab @ torch.linalg.pinv(P).T

@@ -13,21 +13,11 @@ from attnsel.statistics import label_z
 from attnsel.synthetic import synthetic_corpus
 from attnsel_book.exercises.cases import corpora
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.exercises.messages import as_numbers, code, same
 
 
 def one_corpus() -> Iterator[tuple[Corpus]]:
-    """Yield one corpus a case."""
+    """Yield one corpus per case."""
     return ((corpus,) for corpus in corpora())
-
-
-def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Yield scores (V, 2), and p and v that are neither orthogonal nor of length 1."""
-    random = torch.Generator().manual_seed(2)
-    for n_tokens, dim in ((2, 2), (3, 2), (4, 5), (6, 9)):
-        ab = torch.randn(n_tokens, 2, generator=random, dtype=torch.float64)
-        p, v = torch.randn(2, dim, generator=random, dtype=torch.float64)
-        yield ab, p, p + v
 
 
 def lean(counts: Any, signs: Tensor) -> np.ndarray:
@@ -40,7 +30,7 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
     expected=lambda corpus: lean(corpus.counts, corpus.signs),
     cases=one_corpus,
     mistakes={
-        "the sign is turned round": lambda corpus: -lean(corpus.counts, corpus.signs),
+        "the sign is reversed": lambda corpus: -lean(corpus.counts, corpus.signs),
         "that is the signed frequency; divide by how often the token occurs": (
             lambda corpus: corpus.counts.T @ corpus.signs.numpy() / len(corpus)
         ),
@@ -55,16 +45,16 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
         "that is the share in positive texts, from 0 to 1: subtract the other share": (
             lambda corpus: (1 + lean(corpus.counts, corpus.signs)) / 2
         ),
-        "where a token does not occur nothing is known: nan": lambda corpus: (
-            np.nan_to_num(lean(corpus.counts, corpus.signs))
+        "a token that does not occur has no lean: nan": lambda corpus: np.nan_to_num(
+            lean(corpus.counts, corpus.signs)
         ),
     },
     hints=(
-        "A token's place on the axis is the mean label, -1 or +1, of its occurrences.",
+        "The lean of a token is the mean label, -1 or +1, of its occurrences.",
         "corpus.counts.T @ x sums a number x of each text over the occurrences of each "
         "token. Which x counts those in positive texts?",
     ),
-    terms=("axis", "corpus.counts.T"),
+    terms=("lean", "corpus.counts.T"),
     dots=1,
     minutes=5,
 )
@@ -114,7 +104,7 @@ def by_bin(
     expected=by_bin,
     cases=points,
     mistakes={
-        "the last bin holds its right end, too: some tokens lean entirely": (
+        "the last bin contains its right end, too: some tokens have the lean 1": (
             lambda x, y: by_bin(x, y, right=False)
         ),
         "an empty bin has no mean: nan": lambda x, y: np.nan_to_num(by_bin(x, y)),
@@ -137,7 +127,7 @@ def by_bin(
     hints=(
         "np.linspace(-1, 1, 21) has the edges of the bins: in which one is each x?",
         "np.digitize(x, edges) - 1 is the bin of x, but for x = 1. Then take mean and "
-        "standard deviation of y over the points of each bin that holds any.",
+        "standard deviation of y over the points of each bin that has any.",
     ),
     terms=("bins", "np.digitize"),
     dots=2,
@@ -146,7 +136,7 @@ def by_bin(
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
 
-    Where x is nan the point is in no bin. A bin holds its left end, the last
+    Where x is nan the point is in no bin. A bin contains its left end, the last
     one both. nan where it is empty.
     """
     y, x = y[~np.isnan(x)], x[~np.isnan(x)]
@@ -168,7 +158,7 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "a long text weighs more: that is the mean label of the texts": lambda corpus: (
             float(corpus.signs.double().mean())
         ),
-        "the sign is turned round": lambda corpus: (
+        "the sign is reversed": lambda corpus: (
             -float(corpus.signs.double() @ corpus.lengths.double())
             / float(corpus.lengths.sum())
         ),
@@ -182,9 +172,9 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ),
     },
     hints=(
-        "By their lengths T_X, how many tokens do the positive texts hold, and how "
+        "By their lengths T_X, how many tokens do the positive texts contain, and how "
         "many the negative ones?",
-        "A text of length T holds T tokens, each with the sign of the text: add up the "
+        "A text of length T has T tokens, each with the sign of the text: add up the "
         "signed tokens, and divide by how many there are.",
     ),
     terms=("lengths", "length"),
@@ -197,57 +187,6 @@ def my_neutral(corpus: attnsel.Corpus) -> float:
     return float(corpus.signs @ lengths / lengths.sum())
 
 
-def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
-    """Return why the embeddings do not give the scores ab with p and v, or None."""
-    E = as_numbers(result)
-    if E is None or E.shape != (len(ab), len(p)):
-        return (
-            f"numbers of shape ({len(ab)}, {len(p)}), a row for each token, are asked"
-        )
-    for name, vector, wanted in (("E p", p, ab[:, 0]), ("E v", v, ab[:, 1])):
-        found = E @ vector.numpy()
-        if not same(found, wanted):
-            return f"{name} is {code(found)} and should be {code(wanted.numpy())}"
-    return None
-
-
-@exercise(
-    "reviews-frozen",
-    fault=not_those,
-    cases=vectors,
-    mistakes={
-        "p and v overlap: what is added along v changes E p, too": lambda ab, p, v: (
-            torch.outer(ab[:, 0], p) / (p @ p) + torch.outer(ab[:, 1], v) / (v @ v)
-        ),
-        "along p as well: only E v has been looked at": lambda ab, p, v: (
-            torch.outer(ab[:, 1], v) / (v @ v)
-        ),
-        "along v as well: only E p has been looked at": lambda ab, p, v: (
-            torch.outer(ab[:, 0], p) / (p @ p)
-        ),
-        "divide by the squared lengths of p and v": lambda ab, p, v: (
-            torch.outer(ab[:, 0], p) + torch.outer(ab[:, 1], v)
-        ),
-    },
-    hints=(
-        "Each row of E has to satisfy two linear equations in d >= 2 unknowns.",
-        "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
-        "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
-    ),
-    terms=("E", "torch.stack([p, v])"),
-    dots=3,
-    minutes=15,
-)
-def my_embeddings(
-    ab: torch.Tensor,
-    p: torch.Tensor,
-    v: torch.Tensor,
-) -> torch.Tensor:
-    """Embeddings E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
-    P = torch.stack([p, v])
-    return ab @ torch.linalg.pinv(P).T
-
-
 def drawn() -> Iterator[tuple[Corpus, int]]:
     """Yield corpora with leaning tokens and classes of unequal sizes, and a seed."""
     for seed in (0, 1):
@@ -255,15 +194,15 @@ def drawn() -> Iterator[tuple[Corpus, int]]:
         yield corpus[torch.arange(1200) % 4 != corpus.labels], seed
 
 
-LEANS = "tokens still lean to a label, beyond chance"
-SIZES = "a null keeps how many texts each class has"
-TEXTS = "a null keeps how many texts and tokens there are, and how often each occurs"
+LEANS = "tokens still lean to a label, more than by chance"
+SIZES = "a control keeps how many texts each class has"
+TEXTS = "a control keeps how many texts and tokens there are, and how often each occurs"
 
 
 def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
-    """Return what of a corpus is not that of another one under chance, or None."""
+    """Return how a corpus differs from a control of another one, or None."""
     if not isinstance(result, Corpus) or result.labels is None:
-        return "an attnsel.Corpus with labels is asked"
+        return "return an attnsel.Corpus with labels"
     if result.counts.shape != corpus.counts.shape:
         return TEXTS
     total, kept = (part.counts.sum(axis=0) for part in (corpus, result))

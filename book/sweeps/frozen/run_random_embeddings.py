@@ -1,6 +1,6 @@
 """Trained against random embeddings on reviews, each at its own best rate and step.
 
-    python -m sweeps.reviews.run_random_embeddings
+    python -m sweeps.frozen.run_random_embeddings
 
 A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
 number of steps; a best rate or step at the edge of its grid is told. Then the test
@@ -146,7 +146,7 @@ def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("reviews") / "random_embeddings.json"
+    here = result_folder("frozen") / "random_embeddings.json"
     parser.add_argument("target", nargs="?", type=Path, default=here)
     found = []
     for name in ("imdb", "yelp"):

@@ -1,6 +1,6 @@
 """Classifiers to compare attention with, on IMDB and Yelp, each with its best setting.
 
-    python -m sweeps.reviews.run_review_classifiers
+    python -m sweeps.frozen.run_review_classifiers
 
 As in `random_embeddings.py`, a fifth of the training reviews chooses each setting, and
 the test reviews are used once. `edge` says that a best setting is the first or the last
@@ -26,7 +26,7 @@ from attnsel.model import accuracy, bag_logits, logistic_loss
 from attnsel.theory import posterior_difference, signed_frequency
 from attnsel_book.data import result_folder
 from attnsel_report.baseline import baseline
-from sweeps.reviews.run_random_embeddings import DIM, Parts, parts_of
+from sweeps.frozen.run_random_embeddings import DIM, Parts, parts_of
 
 # A setting, whether it is at an edge of what is tried, logits on valid and test.
 Candidates = Iterator[tuple[str, bool, Tensor, Tensor]]
@@ -133,7 +133,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     ways = {
         "majority": majority(parts),
         "signed frequency": mean_weight(signed_frequency(learn), parts),
-        "posterior difference": mean_weight(posterior_difference(learn), parts),
+        "mean lean": mean_weight(posterior_difference(learn), parts),
         "one step": after_one_step(parts),
         "no attention": without_attention(parts),
         "no attention, convex": mean_of_values(parts, MEANS, has_threshold=False),
@@ -146,7 +146,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("reviews") / "review_classifiers.json"
+    here = result_folder("frozen") / "review_classifiers.json"
     parser.add_argument("target", nargs="?", type=Path, default=here)
     rows = [row for name in ("imdb", "yelp") for row in rows_of(name)]
     lines = ",\n".join(json.dumps(row) for row in rows)

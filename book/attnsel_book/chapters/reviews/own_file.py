@@ -1,0 +1,56 @@
+"""What the chapter *IMDB and Yelp* finds in a reader's own file, in sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attnsel.corpus import Corpus
+from attnsel_book.texts import majority_share
+
+
+def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
+    """Return sentences on accuracy, shapes and what lasts on held-out texts.
+
+    Accuracy is clearly better than always predicting the most frequent class if it is
+    above by two standard errors of that share. Values follow held-out leans clearly
+    more than those of the control if the 95% intervals do not overlap.
+
+    Args:
+        rows: for "your labels" and for "control", the "test accuracy" and, as rank
+            correlations or None, "value", "left arm", "right arm" and "value, held-out
+            leans".
+        test: the held-out texts.
+    """
+    own, control = rows["your labels"], rows["control"]
+    accuracy, majority = own["test accuracy"], majority_share(test)
+    error = (majority * (1 - majority) / len(test)) ** 0.5
+    is_better = accuracy > majority + 2 * error
+    shapes = "; ".join(f"with {name} {_shapes(row)}" for name, row in rows.items())
+    held, chance = (row["value, held-out leans"] for row in (own, control))
+    if held is None or chance is None:
+        lasts = "On held-out texts too few tokens occur to compare values with leans."
+    else:
+        is_more = held.low > chance.high
+        lasts = (
+            "The rank correlation of values with leans in held-out texts is "
+            f"{held.value:.2f}, and that of the control {chance.value:.2f}; the "
+            f"first is {'' if is_more else 'not '}clearly larger."
+        )
+    return [
+        f"{accuracy:.1%} of the held-out texts are classified correctly, which is "
+        f"{'' if is_better else 'not '}clearly better than always predicting the most "
+        f"frequent class, {majority:.1%}.",
+        f"{shapes[0].upper()}{shapes[1:]}.",
+        lasts,
+    ]
+
+
+def _shapes(row: Mapping[str, Any]) -> str:
+    """Return which of the two shapes the intervals of a row confirm."""
+    value, left, right = (row[name] for name in ("value", "left arm", "right arm"))
+    rise = "values rise" if value and value.low > 0 else "values do not clearly rise"
+    is_left, is_right = left and left.high < 0, right and right.low > 0
+    if is_left and is_right:
+        return f"{rise} and scores form a V"
+    if is_left or is_right:
+        return f"{rise} and scores form the {'left' if is_left else 'right'} arm only"
+    return f"{rise} and scores form no clear V"
