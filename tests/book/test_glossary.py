@@ -64,7 +64,6 @@ STILL_TO_DO: set[str] = {
     "book/text/explanation.md",
     "book/text/margins_sweeps.md",
     "book/text/own_texts.md",
-    "book/text/selection_theorems.md",
     "book/text/settings.md",
     "report/attnsel_report/baseline.py",
     "report/attnsel_report/command.py",

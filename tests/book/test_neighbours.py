@@ -29,7 +29,6 @@ STILL_TO_DO = {
     "margins_sweeps",
     "memorized",
     "own_texts",
-    "selection_theorems",
     "settings",
 }
 

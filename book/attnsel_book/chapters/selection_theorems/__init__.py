@@ -1,1 +1,1 @@
-"""What the page *Theorems on the size of the step* alone needs."""
+"""What the page *Which first steps select* alone needs."""

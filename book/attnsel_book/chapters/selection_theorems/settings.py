@@ -1,4 +1,4 @@
-"""Settings of the chapter *Theorems on the size of the step*."""
+"""Settings of the chapter *Which first steps select*."""
 
 from typing import Any
 
