@@ -41,7 +41,7 @@ class Constants:
         gap: least y (b_selected - b_other), the value gap if it is positive.
         A: greatest n / (g gap) of a sequence.
         g_inf: least g = 1 / (1 + exp(y b_selected)) of a sequence.
-        rho: greatest ratio of the counts of the selected and another token.
+        count_ratio: greatest ratio of the counts of the selected and another token.
         margin: m of the max-margin direction u.
         D: greatest difference of u·E between two tokens that are not selected.
         M: greatest distance between two embeddings of a sequence.
@@ -60,7 +60,7 @@ class Constants:
     gap: float
     A: float
     g_inf: float
-    rho: float
+    count_ratio: float
     margin: float
     D: float
     M: float
@@ -188,7 +188,7 @@ def _constants(
         gap=float(gaps.min()),
         A=A,
         g_inf=float(g.min()),
-        rho=float(ratios.max()),
+        count_ratio=float(ratios.max()),
         margin=margin,
         D=D,
         M=M,
@@ -287,7 +287,7 @@ def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
     path = 0.0
     if log_excess > log_level:
         path = constants.h_norm / theta * (log_excess - log_level)
-    log_ratio = math.log(2 * constants.A * constants.rho)
+    log_ratio = math.log(2 * constants.A * constants.count_ratio)
     spare = 1 + log_ratio + min(log_excess, log_level)
     reach = path + spare / constants.margin
     if log_excess < log_level:

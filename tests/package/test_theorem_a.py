@@ -114,7 +114,9 @@ def test_constants_by_brute_force(seed: int) -> None:
         "gap": min(gaps),
         "A": A,
         "g_inf": min(g),
-        "rho": max(x.count(r) / x.count(s) for _, r, others, x in bags for s in others),
+        "count_ratio": max(
+            x.count(r) / x.count(s) for _, r, others, x in bags for s in others
+        ),
         "margin": u.margin,
         "D": D,
         "M": M,
@@ -160,7 +162,7 @@ def test_constant_and_theta_by_their_formulas() -> None:
         assert found.theta == pytest.approx(min(thetas), rel=1e-6)
         late = min(excess, found.direction_level)
         path = found.h_norm / found.theta * math.log(excess / late)
-        c = 1 + math.log(2 * found.rho * found.A * late)
+        c = 1 + math.log(2 * found.count_ratio * found.A * late)
         want = float(problem.p.norm()) + path + c / u.margin
         assert found.constant == pytest.approx(want, rel=1e-6)
         assert found.level == ("direction" if path == 0 else "selection")
@@ -208,7 +210,7 @@ def test_inequalities_of_lemma_1(seed: int, size: float) -> None:
     if max(nu) <= 0.5:
         for r, s in problem.pairs():
             behind = math.exp(scores[s] - scores[r])
-            assert behind <= 2 * found.rho * found.A * excess * slack
+            assert behind <= 2 * found.count_ratio * found.A * excess * slack
     hessian = torch.autograd.functional.hessian(problem.loss, problem.p)
     size_of = float(torch.linalg.matrix_norm(hessian, 2))
     assert size_of <= found.beta * excess * slack + 1e-13

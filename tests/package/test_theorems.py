@@ -178,7 +178,7 @@ def test_speed_of_theorem_a() -> None:
     second = int((excess <= proof.direction_level).int().argmax())
     m, clock = proof.margin, flow.log_time[second + 1 :]
     spent = clock + torch.log(-torch.expm1(flow.log_time[second] - clock))
-    low = spent + math.log(m**2 / (8 * proof.rho * proof.A))
+    low = spent + math.log(m**2 / (8 * proof.count_ratio * proof.A))
     late = float(excess[second].log()) + 2 * math.log(proof.Lambda) + spent
     high = m * flow.norms[second] + 1 + torch.nn.functional.softplus(late)
     norm = m * flow.norms[second + 1 :]

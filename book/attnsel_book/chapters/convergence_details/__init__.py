@@ -1,1 +1,1 @@
-"""What the page *Convergence, the long way* alone needs."""
+"""What the page *Proof of Theorem A, constants, Theorem B* alone needs."""

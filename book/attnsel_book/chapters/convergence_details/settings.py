@@ -1,4 +1,4 @@
-"""Settings of the chapter *Convergence, the long way*."""
+"""Settings of the chapter *Proof of Theorem A, constants, Theorem B*."""
 
 from typing import Any
 
