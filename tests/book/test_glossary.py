@@ -61,7 +61,6 @@ STILL_TO_DO: set[str] = {
     "book/text/deeper.md",
     "book/text/deviations.md",
     "book/text/explanation.md",
-    "book/text/margins_sweeps.md",
     "book/text/own_texts.md",
     "book/text/settings.md",
     "report/attnsel_report/baseline.py",

@@ -25,7 +25,6 @@ STILL_TO_DO = {
     "deviations",
     "explanation",
     "floating_point",
-    "margins_sweeps",
     "memorized",
     "own_texts",
     "settings",

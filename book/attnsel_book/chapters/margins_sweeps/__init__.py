@@ -1,1 +1,1 @@
-"""What the page *Margins, the sweeps* alone needs."""
+"""What the chapter *Adam's margin: experiments* alone needs."""

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Margins, the sweeps*."""
+"""Settings of the chapter *Adam's margin: experiments*."""
 
 from typing import Any
 
