@@ -59,7 +59,6 @@ STILL_TO_DO: set[str] = {
     "book/attnsel_book/style.py",
     "book/attnsel_book/trials.py",
     "book/text/deeper.md",
-    "book/text/deviations.md",
     "book/text/explanation.md",
     "book/text/own_texts.md",
     "book/text/settings.md",

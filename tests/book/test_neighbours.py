@@ -22,7 +22,6 @@ CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
 STILL_TO_DO = {
     "broken_assumptions",
     "deeper",
-    "deviations",
     "explanation",
     "floating_point",
     "memorized",

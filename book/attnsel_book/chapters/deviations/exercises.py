@@ -133,8 +133,8 @@ def own(
         ),
     },
     hints=(
-        "One sequence adds y g c_s/T (gamma_s - f), with f the mean of its values.",
-        "The sum over sequences splits in two: one in which b_s stands in front, "
+        "One sequence adds y g c_s/T (b_s - f), with f the mean of its values.",
+        "The sum over sequences splits in two: one in which b_s is a factor, "
         "and one with f of each sequence. Both are C.T times a vector (n,).",
     ),
     terms=("g", "b"),
