@@ -22,7 +22,7 @@ from attnsel.labels import ClassName, number_labels, report_left_out, what_rows_
 from attnsel.tokens import Tokenizer, Vocab, clean_text, pieces
 from attnsel.validation import check_number
 
-CLASSES_SHOWN = 10  # of those that a corpus describes itself by
+CLASSES_SHOWN = 10  # number of classes that `repr` shows
 _AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -41,8 +41,9 @@ class Corpus:
         name: what to call the corpus.
         left_out: the rows of the source that could not be used, by what they lack.
 
-    A ValueError tells of shapes that disagree, a count that is no whole number, a label
-    out of range, or a sequence without token.
+    Raises:
+        ValueError: if shapes disagree, a count is not a whole number, a label is out of
+            range, or a sequence has no token.
     """
 
     counts: csr_array
@@ -81,25 +82,28 @@ class Corpus:
         """Count the tokens of texts: words with contractions, other characters alone.
 
         Args:
-            texts: n strings in any sequence or Series; `<br />` is read as a space.
+            texts: n strings in any sequence or Series; `<br />` becomes a space.
             labels: n strings, whole numbers, booleans or categories that name classes.
             vocab: the tokens to count, the classes and `tokenize`: those of the
                 training corpus for a test split; if None, all tokens by decreasing
                 frequency.
-            min_count: least number of occurrences of a token of a fitted vocabulary; if
-                None, 20, or in a small corpus the first of 10, 5, 2 and 1 under which
-                two thirds of what is written are kept, with a warning.
-            max_tokens: greatest size of a fitted vocabulary.
-            tokenize: a function that splits a text, for scripts without spaces between
-                words; if None, that of `vocab`, or the words of `tokens.split`.
-            name: what to call the corpus.
-            on_bad_rows: rows without text, label or known token are left out; "warn"
-                tells of them once, "ignore" does not, "error" names all of them.
-            num_proc: processes that count the one column of a `datasets.Dataset`, whose
-                texts stay on the disk.
+            min_count: smallest number of occurrences of a token of a fitted vocabulary;
+                None is 20, or in a small corpus the first of 10, 5, 2 and 1 for which
+                the tokens make up two thirds of the texts, with a warning.
+            max_tokens: largest size of a fitted vocabulary.
+            tokenize: function that splits a text into tokens, for scripts without
+                spaces; if None, that of `vocab`, or `attnsel.tokens.split`.
+            name: name of the corpus, for messages.
+            on_bad_rows: what happens with rows without text, label or known token,
+                which are left out: "warn" (one warning counts them), "ignore", or
+                "error" (a ValueError names all of them).
+            num_proc: number of processes that count the only column of a
+                `datasets.Dataset`, whose texts stay on the disk.
 
-        A ValueError tells of texts and labels that differ in number, a label that names
-        no class of `vocab`, no token that is frequent enough, or no row that is left.
+        Raises:
+            ValueError: if texts and labels differ in number, a label is not a class of
+                `vocab`, no token is frequent enough, or no row is left.
+            TypeError: if `texts` is one string.
 
         Example:
             >>> texts = ["good film", "bad film"]
@@ -162,9 +166,11 @@ class Corpus:
         """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
 
         `vocab` is a Vocab or a list of V distinct strings. Labels are as in
-        `from_texts`, their classes those of `vocab` if it brings any. A sequence
-        without token or label is left out, with a warning; an id that is no integer in
-        0..V-1 is a ValueError.
+        `from_texts`, their classes those of `vocab` if it has any. A sequence without
+        token or label is left out, with a warning.
+
+        Raises:
+            ValueError: if an id is not an integer in 0..V-1.
         """
         if not isinstance(vocab, Vocab):
             vocab = Vocab(vocab)
@@ -200,8 +206,8 @@ class Corpus:
     ) -> Corpus:
         """Return a corpus of the rows of counts that lack neither token nor class.
 
-        `numbers` (n,) are those of the classes, -1 where there is none. Others are told
-        of by their names.
+        `numbers` (n,) are those of the classes, -1 where there is none. The rows that
+        are left out are reported by their names, as `on_bad_rows` says.
         """
         n = counts.shape[0]
         lacking = what_rows_lack(counts, numbers, texts)
@@ -210,16 +216,16 @@ class Corpus:
             row_name = row if row_names is None else row_names[row]
             left_out.setdefault(what, []).append(row_name)
         report_left_out(left_out, n, on_bad_rows, level=4)
-        kept = np.delete(np.arange(n), list(lacking))
-        labels = kept_texts = None
+        usable = np.delete(np.arange(n), list(lacking))
+        labels = cleaned = None
         if numbers is not None:
-            labels = torch.from_numpy(numbers[kept])
+            labels = torch.from_numpy(numbers[usable])
         if texts is not None and keep_texts:
-            kept_texts = tuple([clean_text(texts[row]) for row in kept.tolist()])
+            cleaned = tuple([clean_text(texts[row]) for row in usable.tolist()])
         if lacking:
-            counts = counts[kept]
+            counts = counts[usable]
         vocab = Vocab(tokens, classes, tokenize)
-        return cls(counts, labels, vocab, kept_texts, name, left_out)
+        return cls(counts, labels, vocab, cleaned, name, left_out)
 
     @property
     def classes(self) -> tuple[ClassName, ...]:
@@ -240,8 +246,8 @@ class Corpus:
 
     @cached_property
     def signs(self) -> torch.Tensor:
-        """The labels y as -1 and +1, float32 tensor (n,); ValueError if K > 2."""
-        signs = (2 * self.targets - 1).to(torch.float32)
+        """The labels y as -1 and +1, float64 tensor (n,); ValueError if K > 2."""
+        signs = 2 * self.targets.double() - 1
         if self.n_classes != 2:
             raise ValueError(f"signs need 2 classes, {self.name} has {self.n_classes}")
         return signs
@@ -254,14 +260,16 @@ class Corpus:
     def with_labels(self, labels: torch.Tensor) -> Corpus:
         """Return the same sequences with other labels, int64 (n,) in 0..K-1.
 
-        A ValueError tells of another number of labels, or of one that is no class.
+        Raises:
+            ValueError: if there are not n labels, or one is not a class.
         """
         return replace(self, labels=labels)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Draw `per_class` sequences of each class, or as many as the smallest has.
 
-        A ValueError tells of a number that is not in 1..(size of the smallest class).
+        Raises:
+            ValueError: if `per_class` is not in 1..(size of the smallest class).
         """
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         smallest = int(self.targets.bincount(minlength=self.n_classes).min())
@@ -274,8 +282,10 @@ class Corpus:
     def most_frequent(self, size: int) -> Corpus:
         """Keep the first `size` tokens, the most frequent ones of a fitted vocabulary.
 
-        Sequences that are left without any token are left out, with a warning. A
-        ValueError tells of a size below 1.
+        Sequences without any of these tokens are left out, with a warning.
+
+        Raises:
+            ValueError: if `size` is below 1.
         """
         check_number("size", size, 1, integer=True)
         return self.of_usable_rows(
@@ -301,9 +311,9 @@ class Corpus:
     def words(self, i: int) -> list[tuple[str, int]]:
         """Split sequence i into pieces with their token ids, to colour a text.
 
-        The pieces, read one after the other, give the cleaned text; what lies between
-        tokens, and tokens outside the vocabulary, have the id -1. A sequence without
-        text gives its tokens in the order of their ids, with spaces between them.
+        Joined, the pieces are the cleaned text. What is between tokens, and tokens
+        outside the vocabulary, have the id -1. For a sequence without text the pieces
+        are its tokens in the order of their ids, with spaces between them.
         """
         if self.texts is not None:
             return pieces(self.texts[i], self.vocab)
@@ -338,8 +348,8 @@ def _checked_counts(counts: Any, width: int) -> csr_array:
     if counts.shape[0] == 0 or counts.shape[1] != width:
         wanted = f"at least one sequence and {width} columns"
         raise ValueError(f"counts: expected {wanted}, got shape {counts.shape}")
-    whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
-    if not (whole & (counts.data >= 0)).all():
+    is_whole = np.isfinite(counts.data) & (counts.data == np.trunc(counts.data))
+    if not (is_whole & (counts.data >= 0)).all():
         raise ValueError("counts: expected whole numbers of at least 0")
     if not (counts.has_canonical_format and counts.data.all()):
         counts = counts.copy()
@@ -348,7 +358,7 @@ def _checked_counts(counts: Any, width: int) -> csr_array:
     sizes = np.diff(counts.indptr)
     if not sizes.all():
         row = int(np.argmin(sizes))
-        raise ValueError(f"counts: row {row} holds no token of the vocabulary")
+        raise ValueError(f"counts: row {row} has no token of the vocabulary")
     return counts
 
 

@@ -1,4 +1,20 @@
-"""How texts and labels become counts of tokens and numbers of classes."""
+"""From texts to counts of tokens.
+
+    texts                      n strings, in memory or a column on the disk
+      | text_blocks            blocks of about 5 million letters
+      v
+    tokens_in_order            per block: split, and number the distinct tokens
+      | counted                the bag of each text: ids of tokens, and how often
+      v
+    frequent_tokens            all blocks: the vocabulary, by frequency
+      | count_matrix           ids of a block -> ids of the vocabulary
+      v
+    counts (n, V)              csr_array, float32: `Corpus.counts`
+
+A text is split once: the vocabulary is not known before all blocks are counted, so a
+block numbers its own tokens, and `count_matrix` renumbers them. Labels go another way,
+`attnsel.labels`.
+"""
 
 import warnings
 from collections import Counter
@@ -16,24 +32,20 @@ from attnsel.scale.disk import blocks_on_disk
 from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
 from attnsel.validation import check_choice, check_number
 
-BLOCK_SIZE = 5_000_000  # letters of texts that are counted together
-BATCH_SIZE = 5_000  # texts on the disk that are
-MIN_COUNTS = (20, 10, 5, 2, 1)  # of which a small corpus takes a lower one
-KEPT_SHARE = 2 / 3  # of all occurrences, that the tokens of a vocabulary make up
-UNSPACED_SHARE = 0.05  # of all distinct tokens, from which on clauses are told of
+BLOCK_SIZE = 5_000_000  # letters of the texts that are counted together
+BATCH_SIZE = 5_000  # texts on the disk that are counted together
+MIN_COUNTS = (20, 10, 5, 2, 1)  # values of min_count; a small corpus takes a lower one
+COVERED_SHARE = 2 / 3  # smallest share of all occurrences that a vocabulary covers
+UNSPACED_SHARE = 0.05  # smallest share of clauses among the tokens that is reported
 
 
 class CountedTexts(TypedDict):
-    """The bags of some texts that follow one another.
+    """The bags of m texts that follow one another, as the rows of a sparse matrix."""
 
-    `tokens` are the distinct ones. The bag of each text in turn is the next `sizes` of
-    the `ids` of its tokens, each with how many `times` it occurs.
-    """
-
-    tokens: list[str]
-    ids: np.ndarray
-    times: np.ndarray
-    sizes: np.ndarray
+    tokens: list[str]  # the distinct tokens of these texts
+    ids: np.ndarray  # (nnz,), place in `tokens`, one text after the other
+    times: np.ndarray  # (nnz,), how often the token occurs in the text
+    sizes: np.ndarray  # (m,), number of distinct tokens of each text
 
 
 def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
@@ -43,9 +55,9 @@ def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTex
 
 def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedTexts:
     """Count the tokens of texts that `tokens_in_order` has split."""
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = np.concatenate([[0], np.cumsum(sizes)])  # (m + 1,)
     shape = len(sizes), len(tokens)
-    ids = codes.astype(np.int32)  # a copy, which is sorted where it lies
+    ids = codes.astype(np.int32)  # (tokens of all texts,); a copy, sorted in place
     bags = csr_array((np.ones(len(ids), np.int32), ids, starts), shape)
     bags.sum_duplicates()
     return {
@@ -59,17 +71,17 @@ def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedT
 def tokens_in_order(
     texts: Sequence[Any], tokenize: Tokenizer | None
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return the codes of the tokens of texts, one behind the other.
+    """Return the tokens of texts as codes, the distinct tokens, and sizes, int64 (m,).
 
-    Beside them are the distinct tokens that the codes number, and how many tokens each
-    text has, int64 (n,); what is no string has none.
+    The codes number the distinct tokens and follow one another, text after text; the
+    sizes are the numbers of tokens of each text. A cell that is not a string has none.
     """
     import pandas as pd  # as heavy as all else but torch: only where texts are read
 
     strings = [text if isinstance(text, str) else "" for text in texts]
-    written = [END, *split_all(tokenize, strings)]
-    codes, tokens = pd.factorize(np.array(written, object))
-    ends = np.flatnonzero(codes == 0)
+    written = [END, *split_all(tokenize, strings)]  # END after each text
+    codes, tokens = pd.factorize(np.array(written, object))  # END has the code 0
+    ends = np.flatnonzero(codes == 0)  # (m + 1,)
     return codes[codes > 0] - 1, tokens[1:].tolist(), np.diff(ends) - 1
 
 
@@ -109,8 +121,8 @@ def frequent_tokens(
 ) -> list[str]:
     """Return the tokens of rows with a class, by frequency, then by alphabet.
 
-    Without a `min_count` it is 20, or in a small corpus, as a warning says, fewer.
-    Tokens that are clauses are told of, too.
+    Without a `min_count` it is 20, or less in a small corpus, with a warning. Another
+    warning says when many tokens are clauses.
 
     Raises:
         ValueError: if there are tokens, but none that occurs `min_count` times.
@@ -127,44 +139,43 @@ def frequent_tokens(
             f"occurs {most} times, so use a smaller one"
         )
     _warn_of_clauses(totals)
-    kept = [token for token, total in totals.items() if total >= min_count]
-    kept.sort(key=lambda token: (-totals[token], token))
-    return kept[:max_tokens]
+    frequent = [token for token, total in totals.items() if total >= min_count]
+    frequent.sort(key=lambda token: (-totals[token], token))
+    return frequent[:max_tokens]
 
 
 def suitable_min_count(times: np.ndarray) -> int:
-    """Return the largest of MIN_COUNTS that keeps most of what was written, else 1.
+    """Return the largest of MIN_COUNTS whose tokens cover most of the texts, else 1.
 
     `times` are the occurrences of each token, (V,).
     """
-    if not times.any():  # that no row is left is told instead
+    if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]
-    suitable = [m for m in MIN_COUNTS if _kept_share(times, m) >= KEPT_SHARE]
+    suitable = [m for m in MIN_COUNTS if _covered_share(times, m) >= COVERED_SHARE]
     return max(suitable, default=1)
 
 
 def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
-    """Tell of a small corpus, whose tokens need not be as frequent as usual."""
+    """Warn of a small corpus, whose tokens need not be as frequent as usual."""
     usual = MIN_COUNTS[0]
     if chosen < usual:
-        kept = int((times >= chosen).sum())
+        frequent = int((times >= chosen).sum())
         warnings.warn(
             f"the corpus is small, so min_count is {chosen} instead of {usual}: "
-            f"{kept:,} of {len(times):,} tokens are kept; at {usual} they would be "
-            f"{_kept_share(times, usual):.0%} of what is written",
+            f"{frequent:,} of {len(times):,} tokens are kept; at {usual} they would be "
+            f"{_covered_share(times, usual):.0%} of what is written",
             stacklevel=4,
         )
 
 
-def _kept_share(times: np.ndarray, min_count: int) -> float:
+def _covered_share(times: np.ndarray, min_count: int) -> float:
     """Return the share of all occurrences that belong to frequent tokens."""
-    kept = times[times >= min_count].sum()
-    total = times.sum()
-    return float(kept / max(1, total))
+    covered = times[times >= min_count].sum()
+    return float(covered / max(1, times.sum()))
 
 
 def _warn_of_clauses(totals: Mapping[str, int]) -> None:
-    """Tell of texts in a script without spaces, where a token is no word."""
+    """Warn of texts in a script without spaces, where a token is not a word."""
     clauses = sum(map(is_unspaced, totals))
     if clauses > UNSPACED_SHARE * len(totals):
         warnings.warn(
@@ -219,19 +230,19 @@ def _renumbered(
     """Return the ids of a block in a vocabulary, their times, and how many each row."""
     table = [places.get(token, -1) for token in block["tokens"]]
     ids = np.array(table, np.int32)[block["ids"]]
-    kept = ids >= 0
-    times = block["times"][kept]
+    is_known = ids >= 0
+    times = block["times"][is_known]
     n = len(block["sizes"])
     rows = np.repeat(np.arange(n), block["sizes"])
-    lengths = np.bincount(rows[kept], minlength=n)
-    return ids[kept], times, lengths
+    lengths = np.bincount(rows[is_known], minlength=n)
+    return ids[is_known], times, lengths
 
 
-def _append(whole: np.ndarray, more: np.ndarray) -> None:
-    """Let an array grow where it lies: two copies of it may not fit the memory."""
-    end = len(whole)
-    whole.resize(end + len(more), refcheck=False)
-    whole[end:] = more
+def _append(array: np.ndarray, more: np.ndarray) -> None:
+    """Let an array grow in place, because two copies of it may not fit the memory."""
+    end = len(array)
+    array.resize(end + len(more), refcheck=False)
+    array[end:] = more
 
 
 def check_settings(

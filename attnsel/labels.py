@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from attnsel.validation import shortened
 
 ClassName = str | int | bool
-ROWS_SHOWN = 5  # of those that a message tells of
-CLASSES_SHOWN = 10  # of those that a message tells of
+ROWS_SHOWN = 5  # number of rows that a message names
+CLASSES_SHOWN = 10  # number of classes that a message names
 
 
 def number_labels(
@@ -22,8 +22,11 @@ def number_labels(
 
     The numbers are int64 (n,), None without labels. Classes that are not given are
     those that occur: whole numbers by value, then words in alphabetical order;
-    categories in their own order. A ValueError tells of labels that are not n, of one
-    that names no class or none of `classes`, and of a single class.
+    categories in their own order.
+
+    Raises:
+        ValueError: if there are not n labels, if one of them cannot name a class or is
+            none of `classes`, or if all name one class.
     """
     if labels is None:
         return None, classes
@@ -78,10 +81,10 @@ def _as_written(label: Any) -> ClassName | None:
 
 
 def _class_of_word(word: str) -> ClassName | None:
-    """Read a label that is a string: words for whole numbers and booleans are these."""
-    whole = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
-    if whole:
-        return int(whole[1])
+    """Return the class that a string names, a whole number or boolean if it is one."""
+    number = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
+    if number:
+        return int(number[1])
     if re.fullmatch(r"[+-]?\d*\.\d+", word):
         raise _no_class(word)
     special = {"true": True, "false": False, "": None}
@@ -108,7 +111,7 @@ def _classes_in_order(
         order = sorted(present, key=lambda name: (isinstance(name, str), name))
     classes = tuple(name for name in order if name is not None and name in present)
     if len(classes) == 1:
-        only = f"every row holds {classes[0]!r}"
+        only = f"every row has {classes[0]!r}"
         raise ValueError(f"labels: {only}; expected two classes or more")
     return classes
 
@@ -143,11 +146,17 @@ def _is_blank(text: Any) -> bool:
 def report_left_out(
     left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
 ) -> None:
-    """Warn of the rows left out of n, or raise a ValueError if that was asked for.
+    """Warn of the rows left out of n, unless `on_bad_rows` is "ignore".
 
-    `left_out` are their names by what they lack; `on_bad_rows` is "warn", "error" or
-    "ignore", `level` the caller that a warning points at. No row, or none that is
-    left, is a ValueError, too.
+    Args:
+        left_out: names of the rows by what they lack.
+        n: number of all rows.
+        on_bad_rows: "warn", "ignore" or "error".
+        level: number of calls from here to the caller that the warning points at.
+
+    Raises:
+        ValueError: if there is no row, if none is left, or for "error" if any is left
+            out; the message names them.
     """
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else ROWS_SHOWN

@@ -133,7 +133,7 @@ class Learner:
     def scores(self) -> Tensor:
         """Return the scores of all tokens as the model stands."""
         if self._scores is None:
-            self._scores = self.model.scores().detach()
+            self._scores = self.model.scores()
         return self._scores
 
     @torch.no_grad()

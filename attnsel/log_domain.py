@@ -99,14 +99,15 @@ class ClsProblem:
 def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     """Return the problem of a model and a corpus of two classes.
 
-    A ValueError tells of another vocabulary, more classes, and parameters that are not
-    finite.
+    Raises:
+        ValueError: if the corpus has another vocabulary or more than two classes, or if
+            a parameter is not finite.
     """
     model.check_vocab(corpus)
     parameters = (model.embeddings, model.cls, model.output)
     if not all(bool(parameter.isfinite().all()) for parameter in parameters):
         raise ValueError("model: its parameters hold values that are not finite")
-    E, p, v = (parameter.detach().double().cpu() for parameter in parameters)
+    E, p, v, *_ = model.weights()
     counts = corpus.counts
     ids, token = np.unique(counts.indices, return_inverse=True)
     occurring = E[torch.from_numpy(ids)]
@@ -126,7 +127,7 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
         values=values[token],
         sizes=sizes[token],
         log_counts=np.log(counts.data.astype(np.float64)),
-        signs=corpus.signs.double().numpy(),
+        signs=corpus.signs.numpy(),
     )
 
 
@@ -150,16 +151,16 @@ class Attention:
 
 def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
     row = problem.row
-    by_token = problem.points @ z
-    scores = by_token[problem.token] + problem.log_counts
+    by_token = problem.points @ z  # (tokens,)
+    scores = by_token[problem.token] + problem.log_counts  # (nnz,)
     scores -= problem.row_maxima(scores)[row]
     tied = np.flatnonzero(scores == 0)
     of_row = row[tied]
     is_first = np.append(True, of_row[1:] > of_row[:-1])
-    top = tied[is_first]
-    odds = np.exp(scores)
+    top = tied[is_first]  # (n,)
+    odds = np.exp(scores)  # (nnz,)
     odds[top] = 0
-    log_top = -np.log1p(problem.row_sums(odds))
+    log_top = -np.log1p(problem.row_sums(odds))  # (n,)
     return Attention(top, odds, log_top, scores + log_top[row])
 
 
@@ -241,21 +242,21 @@ def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     attention = _attention(problem, z)
     top = attention.top
     q_top = np.exp(attention.log_top)
-    limit = problem.values[top]
-    gap = problem.values - limit[row]  # b_i - b_top
-    shift = problem.row_sums(attention.odds * gap) * q_top  # f - b_top
-    lead = gap - shift[row]  # b_i - f
+    limit = problem.values[top]  # b_top, (n,)
+    gap = problem.values - limit[row]  # b_i - b_top, (nnz,)
+    shift = problem.row_sums(attention.odds * gap) * q_top  # f - b_top, (n,)
+    lead = gap - shift[row]  # b_i - f, (nnz,)
 
-    log_g = log_expit(-y * (limit + shift))
-    log_weight = attention.log + log_g[row]  # log(g q_i)
+    log_g = log_expit(-y * (limit + shift))  # (n,)
+    log_weight = attention.log + log_g[row]  # log(g q_i), (nnz,)
     log_weight[top] = -math.inf
     scale = max(float(log_weight.max()), -sys.float_info.max)  # without any pull, too
-    weight = np.exp(log_weight - scale)
-    fall = problem.row_sums(weight * gap)
-    pull = y[row] * weight * lead
+    weight = np.exp(log_weight - scale)  # (nnz,)
+    fall = problem.row_sums(weight * gap)  # (n,)
+    pull = y[row] * weight * lead  # (nnz,)
     pull[top] = -y * fall * q_top  # y g q_top (b_top - f)
-    by_token = np.bincount(problem.token, pull, len(problem.points))
-    descent = by_token @ problem.points / len(y)
+    by_token = np.bincount(problem.token, pull, len(problem.points))  # (tokens,)
+    descent = by_token @ problem.points / len(y)  # -dL/dz exp(-scale), (r,)
     size = float(np.linalg.norm(descent))
     return ClsPoint(
         problem=problem,
@@ -288,15 +289,15 @@ def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
     That of the pulls y g f' in the scores is, summed over the sequences,
     diag(y g f') - y g f' (q + y (1 - g) f')^T - q (y g f')^T, with f' = q_i (b_i - f).
     """
-    attention = problem.bags(point.attention)
-    pull = problem.bags(point.pull)
-    bend = problem.bags(point.bend)
+    attention = problem.bags(point.attention)  # (n, tokens)
+    pull = problem.bags(point.pull)  # (n, tokens)
+    bend = problem.bags(point.bend)  # (n, tokens)
     products = pull.T @ bend + attention.T @ pull
-    curvature = -products.toarray()
+    curvature = -products.toarray()  # (tokens, tokens)
     diagonal = np.diag_indices_from(curvature)
     curvature[diagonal] += pull.sum(axis=0)
-    change = problem.points.T @ curvature @ problem.points
-    # Of a unit vector only what is across it changes.
+    change = problem.points.T @ curvature @ problem.points  # (r, r)
+    # A unit vector changes only across its direction.
     along = point.direction @ change
     change -= np.outer(point.direction, along)
     n = len(problem.signs)

@@ -4,9 +4,9 @@ With E the token embeddings, p the <cls> embedding and v the output vector,
 
 .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v .
 
-f depends on E only through two numbers a token, its scores a = E p and b = E v, and
-not at all on the order of the tokens. So a pass reads E once and then works on the
-sparse counts C of the corpus, by entries of w and b:
+f depends on E only through two numbers per token, its score a = E p and its value
+b = E v, and not on the order of the tokens. Therefore a pass reads E once, and then
+works on the sparse counts C of the corpus, by entries of w and b:
 
 .. math:: f = \frac{C (w b)}{C w}, \qquad w = \exp(a - \max a) .
 
@@ -15,7 +15,7 @@ With g the gradient of the loss in (a, b), that of E is a matrix of rank two:
 .. math:: \nabla_E L = g_a p^\top + g_b v^\top .
 
 With K classes there are an output v_k, a score b_k and a logit f_k for each, and the
-rank is K + 1; with a key-query matrix W the query W p stands in the place of p.
+rank is K + 1. With a key-query matrix W the query W p replaces p.
 """
 
 import math
@@ -41,7 +41,7 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 
 
 class Classifier(nn.Module):
-    """What all models here share: embeddings, a query, outputs and their scores.
+    """A classifier of bags of tokens, with its embeddings, query, outputs and scores.
 
     Args:
         n_tokens: V, the number of tokens.
@@ -115,9 +115,24 @@ class Classifier(nn.Module):
         outputs = self.output.view(-1, len(query))
         return torch.cat([query[None], outputs])
 
+    def weights(self) -> list[Tensor]:
+        """Return copies of E, p and v, then of any matrices, as float64 on the CPU.
+
+        The order is that of `named_parameters`. No gradient flows back from them.
+        """
+        return [
+            parameter.detach().to("cpu", torch.float64, copy=True)
+            for parameter in self.parameters()
+        ]
+
+    @torch.no_grad()
     def scores(self) -> Tensor:
-        """Return E p (or E W p) and each E v_k of all tokens, (V, 2) or (V, K + 1)."""
-        return self.embeddings @ self.directions().T
+        """Return E p (or E W p) and each E v_k of all tokens, (V, 2) or (V, K + 1).
+
+        They are float64 on the CPU, computed in the dtype of the model; no gradient
+        flows back.
+        """
+        return (self.embeddings @ self.directions().T).cpu().double()
 
     @torch.no_grad()
     def predict(self, texts: Corpus | Iterable[str | None]) -> list[Any]:
@@ -126,9 +141,12 @@ class Classifier(nn.Module):
         Args:
             texts: a corpus, or texts as they are once the model has a vocabulary.
 
-        The answers are as many as the sequences of the corpus, or as the texts. Of a
-        text without any token of the vocabulary the model knows nothing: its answer is
-        None. A ValueError tells of texts for a model without a vocabulary.
+        There is one answer per sequence or text. Texts without any token of the
+        vocabulary get None.
+
+        Raises:
+            ValueError: if the model has no vocabulary, and so cannot split texts.
+            TypeError: if `texts` is one string.
         """
         if isinstance(texts, Corpus):
             return self._likeliest(texts)
@@ -164,9 +182,11 @@ class Classifier(nn.Module):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write parameters, vocabulary and classes to a file, whole or not at all.
 
-        The file holds tensors, strings and numbers, no code; an OSError names a file
-        that could not be written. The vocabulary is that of the training corpus, none
-        before training.
+        The file contains tensors, strings and numbers, no code. The vocabulary is that
+        of the training corpus, none before training.
+
+        Raises:
+            OSError: if the file cannot be written.
         """
         vocab_classes = None
         if self.vocab is not None and self.vocab.classes is not None:
@@ -187,14 +207,17 @@ class Classifier(nn.Module):
         """Return a model that `save` wrote, on the CPU.
 
         From then on it refuses a corpus in another vocabulary, as the saved one did. A
-        function that split the texts is not in the file: set `model.vocab.tokenize`. A
-        ValueError tells of a file that is damaged, holds code, which is not run, or
-        another kind of model.
+        function that split the texts is not in the file: set `model.vocab.tokenize`.
+
+        Raises:
+            ValueError: if the file is damaged, contains code (which is not run), or
+                contains another kind of model.
         """
         content = read_whole(path)
         kind = content.get("model")
         if kind != cls.__name__:
-            raise ValueError(f"{path} holds no {cls.__name__} but {kind or 'no model'}")
+            found = f"{path} contains {kind or 'no model'}, not {cls.__name__}"
+            raise ValueError(f"{found}; load it with the class that saved it")
         parameters = content["parameters"]
         dtype = parameters["embeddings"].dtype
         model = cls(**content["settings"], dtype=dtype)
@@ -217,15 +240,15 @@ class Classifier(nn.Module):
 
     def extra_repr(self) -> str:
         """Return the sizes, for `repr`."""
-        named = self.named_parameters()
-        return ", ".join(f"{name}={tuple(value.shape)}" for name, value in named)
+        parameters = self.named_parameters()
+        return ", ".join(f"{name}={tuple(value.shape)}" for name, value in parameters)
 
 
 def _lost_tokenizer(text: str) -> list[str]:
-    """Stand for the function that split the texts of a loaded model."""
+    """Replace the function that split the texts of a loaded model."""
     raise ValueError(
-        "texts: the model was trained on tokens of a function of one's own, which its "
-        "file does not hold; set model.vocab.tokenize to it"
+        "texts: the model was trained on tokens of your own function, which its file "
+        "does not contain; set model.vocab.tokenize to it"
     )
 
 
@@ -266,21 +289,21 @@ class AttentionClassifier(Classifier):
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K); see `bag_logits`."""
         self.check_vocab(corpus)
-        return bag_logits(self.scores(), corpus)
+        return bag_logits(self.embeddings @ self.directions().T, corpus)
 
     @torch.no_grad()
     def attention(self, corpus: Corpus) -> csr_array:
         """Return the attention on each token of each sequence, as a csr_array (n, V).
 
-        Its stored entries are those of `corpus.counts`: the softmax weight of the token
-        times its count, so that each row sums to one.
+        Its stored entries, float64, are those of `corpus.counts`: the softmax weight of
+        the token times its count, so that each row sums to one.
         """
         self.check_vocab(corpus)
         a = self.scores()[:, 0]
-        C, _ = count_tensors(corpus, a.dtype, a.device)
+        C, _ = count_tensors(corpus, a.dtype)
         _, _, q = sequence_softmax(a, C)
         counts = corpus.counts
-        weights = q.cpu().numpy()
+        weights = q.numpy()
         indices = counts.indices.copy()
         indptr = counts.indptr.copy()
         return csr_array((weights, indices, indptr), counts.shape)
@@ -309,23 +332,25 @@ def bag_logits(
 
     Column 0 of the scores holds a = E p, each other one a b_k = E v_k: (V, 2) gives
     the logits (n,), and (V, K + 1) those of K classes, (n, K). The result is
-    differentiable in all of them, and exact to the dtype for any spread of a; a
-    FloatingPointError if a score is not finite. The counts, or their transpose, are
-    multiplied with a matrix by `multiply`.
+    differentiable in all of them, and exact to the dtype for any spread of a. The
+    counts, or their transpose, are multiplied with a matrix by `multiply`.
+
+    Raises:
+        FloatingPointError: if a score is not finite.
     """
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
-    a = scores[:, :1]
-    b = scores[:, 1:]
+    a = scores[:, :1]  # (V, 1)
+    b = scores[:, 1:]  # (V, K), or (V, 1) for two classes
     C, Ct = count_tensors(corpus, scores.dtype, scores.device)
     top = a.detach().max()
     bottom = a.detach().min()
     if float(top - bottom) <= SAFE_SPREAD[scores.dtype]:
-        w = torch.exp(a - top)
-        terms = torch.cat((w * b, w), dim=1)
-        sums = _Product.apply(terms, C, Ct, multiply)
-        normalizer = sums[:, -1:]
-        logits = sums[:, :-1] / normalizer
+        w = torch.exp(a - top)  # (V, 1)
+        terms = torch.cat((w * b, w), dim=1)  # (V, K + 1)
+        sums = _Product.apply(terms, C, Ct, multiply)  # (n, K + 1)
+        normalizer = sums[:, -1:]  # C w, (n, 1)
+        logits = sums[:, :-1] / normalizer  # (n, K)
     else:
         logits = _spread_logits(a[:, 0], b, C)
     return logits.squeeze(1)  # where there is one output
@@ -375,8 +400,8 @@ def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     .. math:: q_{is} = \frac{C_{is} \exp(a_s)}{\sum_t C_{it} \exp(a_t)} .
     """
-    columns = C.col_indices().long()
-    sizes = C.crow_indices().diff()
+    columns = C.col_indices().long()  # (nnz,)
+    sizes = C.crow_indices().diff()  # (n,)
     rows = torch.arange(len(C), device=a.device).repeat_interleave(sizes)
     return rows, columns, bag_softmax(a[columns], C.values(), rows, len(C))
 
@@ -388,9 +413,9 @@ def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) ->
     c times weighs c exp(score). A row without a finite score gives nan.
     """
     top = scores.new_full((n,), -math.inf)
-    top.scatter_reduce_(0, rows, scores.detach(), "amax")
-    w = counts * torch.exp(scores - top[rows])
-    total = scores.new_zeros(n).index_add(0, rows, w)
+    top.scatter_reduce_(0, rows, scores.detach(), "amax")  # of each row, (n,)
+    w = counts * torch.exp(scores - top[rows])  # (nnz,)
+    total = scores.new_zeros(n).index_add(0, rows, w)  # (n,)
     return w / total[rows]
 
 
@@ -410,10 +435,10 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 
 
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
-    """Return the share of sequences whose logits, (n,) or (n, K), are right.
+    """Return the share of sequences that are classified correctly, from their logits.
 
-    Right is a logit on the side of its label, or above those of all other classes;
-    zero, or a draw, is wrong.
+    A logit (n,) is correct if it has the sign of the label; of logits (n, K) that of
+    the label has to exceed all others. Zero, or a tie, is wrong.
     """
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0
@@ -455,6 +480,6 @@ def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) ->
     .. math:: \Delta (E P^\top) = -g P P^\top .
     """
     outputs = output.view(-1, len(cls))
-    P = torch.cat([cls[None], outputs]).detach().double()
-    _, g = score_gradient(scores, corpus)
+    P = torch.cat([cls[None], outputs]).detach().cpu().double()
+    _, g = score_gradient(scores.cpu(), corpus)
     return -g.double() @ (P @ P.T)

@@ -1,4 +1,4 @@
-"""Statistics of tokens: deviations of luck, means by bin, rank correlation."""
+"""Statistics of tokens: z of a label, means by bin, rank correlation."""
 
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ from attnsel.validation import check_number, check_shape
 
 
 def label_z(corpus: Corpus) -> Tensor:
-    r"""Return how far each token's counts lean to a class, in deviations of luck.
+    r"""Return how far each token's counts lean to a class, in standard deviations.
 
-    If the labels were dealt anew among the n sequences, n_k of class k, the occurrences
-    of token s in those of class k would have
+    If the labels were permuted at random among the n sequences, n_k of class k, the
+    occurrences of token s in those of class k would have
 
     .. math::
 
         \text{mean } n_k \bar c, \quad \text{variance }
         \frac{n_k (n - n_k)}{n (n - 1)} \sum_X (c_s(X) - \bar c)^2 ,
 
-    with the mean of the counts c_s(X). z is what was found, in these terms: float64,
-    (V,) for class 1 of two, (V, K) for more, nan for a token that all hold equally
-    often.
+    with the mean of the counts c_s(X). z is the observed number minus this mean, over
+    the standard deviation: float64, (V,) for class 1 of two, (V, K) for more, nan for a
+    token that occurs equally often in all sequences.
 
-    z orders tokens. It is no probability: for rare tokens and rare classes its tails
-    are far from the normal ones. For significance use `q_values` of
+    z orders tokens. It is not a probability, because for rare tokens and rare classes
+    its tails are far from the normal ones. For significance use `q_values` of
     `attnsel.significance.exact_test`.
     """
     counts = corpus.counts.astype(np.float64)
@@ -80,9 +80,9 @@ class Binned:
 
     Attributes:
         centers: middles of the bins.
-        mean: of the values in each bin, nan if it is empty.
-        deviation: their standard deviation, by the count, not the count less one.
-        count: how many they are, int64.
+        mean: mean of the values in each bin, nan if it is empty.
+        deviation: their standard deviation, with the count as divisor.
+        count: number of values in each bin, int64.
     """
 
     centers: Tensor
@@ -145,10 +145,13 @@ class RankCorrelation:
 def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     """Return Spearman's rank correlation and its 95% percentile bootstrap interval.
 
-    The points, here tokens, are drawn again with replacement, 200 times; the interval
-    speaks of other tokens from the same corpus and model, not of other corpora. Points
-    with nan in x (V,) are left out. A ValueError tells of shapes that differ, fewer
-    than 10 points or a constant x or y.
+    The points, here tokens, are resampled with replacement, 200 times. The interval is
+    about other tokens from the same corpus and model, not about other corpora. Points
+    with nan in x (V,) are left out.
+
+    Raises:
+        ValueError: if the shapes differ, there are fewer than 10 points, or x or y is
+            constant.
     """
     xs, ys = _pair(x, y, "y")
     is_constant = np.ptp(xs) == 0 or np.ptp(ys) == 0

@@ -22,17 +22,20 @@ def separable_corpus(
     """Draw a corpus that satisfies Assumption 1 exactly.
 
     Half of the n sequences of T = length tokens, n even, are positive, in random order.
-    Each holds one of the n_relevant tokens, half of them completely positive ("pos_0",
-    ...), half completely negative ("neg_0", ...), and otherwise irrelevant tokens
-    ("irr_0", ...): those of the positive sequences are drawn at random, and the same
-    ones, shuffled, fill the negative sequences, so that alpha_s = 0 exactly. Each of
-    the V = n_tokens tokens occurs; a ValueError if that cannot be.
+    Each contains one of the n_relevant tokens, half of them completely positive
+    ("pos_0", ...), half completely negative ("neg_0", ...), and otherwise irrelevant
+    tokens ("irr_0", ...): those of the positive sequences are drawn at random, and the
+    same ones, shuffled, fill the negative sequences, so that alpha_s = 0 exactly. Each
+    of the V = n_tokens tokens occurs.
 
     The assumption breaks with `per_sequence` > 1 distinct relevant tokens in each, and
     with n_partly irrelevant tokens, an even number, made partly positive
     ("partly_pos_0", ...) or negative ("partly_neg_0", ...): a share `tilt`, in (0, 1],
-    of their occurrences on the wrong side is exchanged, about their posterior
-    difference |P(1|s) - P(0|s)|.
+    of their occurrences on the wrong side is exchanged, which is about the size
+    |P(1|s) - P(0|s)| of their lean.
+
+    Raises:
+        ValueError: if a size is out of range, or if not every token can occur.
 
     Example:
         >>> separable_corpus(80, 40, 5)
@@ -88,7 +91,7 @@ def _draw_relevant(
     order = torch.randperm(n, generator=random)
     token = torch.arange(kinds)
     sequence = order[token // per_sequence]
-    keys[sequence, token] = 2.0  # above all that is drawn: sure to be held
+    keys[sequence, token] = 2.0  # above all random keys, so it is chosen
     return keys.topk(per_sequence, dim=1).indices
 
 
@@ -171,12 +174,12 @@ def synthetic_corpus(
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
     Tokens "pos_0", ..., "neg_0", ..., "irr_0", ... are independent given the label, by
-    the law of `synthetic_probabilities`; not all need occur. Half of the n >= 2
-    sequences of T = length tokens are positive (one more if n is odd), in random order.
-    At the upper end of delta, (|S| - 1) / |S|, every sequence holds exactly one token
-    that is completely relevant in the sample too, with probability at least
-    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)); the alpha_s of an irrelevant
-    token is 0 in the mean, and of order n^-1/2 in the sample.
+    the distributions of `synthetic_probabilities`; not all need occur. Half of the
+    n >= 2 sequences of T = length tokens are positive (one more if n is odd), in random
+    order. At the upper end of delta, (|S| - 1) / |S|, every sequence has exactly one
+    token that is completely relevant in the sample, too, with probability at least
+    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)). The alpha_s of an irrelevant
+    token is 0 on average, and of order n^-1/2 in the sample.
     """
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)

@@ -34,7 +34,7 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
     .. math:: \hat{\mathbb{E}}\big[w_X c_s(X)\big], \qquad c_s(X) = \#\{i : x_i = s\}
 
-    For weights (n,) it is float64 (V,); for several a sequence, (n, K), it is (V, K).
+    It is float64: (V,) for weights (n,), and (V, K) for weights (n, K).
     """
     counts = corpus.counts.T.astype(np.float64)
     sums = counts @ weights.double().numpy()
@@ -63,7 +63,7 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
 
 def posterior_difference(corpus: Corpus) -> Tensor:
-    r"""Return P(1|s) - P(0|s) of each token, the axis of the paper's figures.
+    r"""Return the lean P(1|s) - P(0|s) of each token, the axis of the paper's figures.
 
     P(y|s) is the share of the occurrences of token s that fall in sequences of class y:
 
@@ -100,14 +100,15 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
 
     a multiple of alpha_s if all lengths are equal. What vanishes as d grows is
     neglected: the attention is taken as uniform and the logistic factor as 1/2. For
-    K > 2 classes v is (K, d) and the change of E_s·v_k, shape (V, K),
+    K > 2 classes v is (K, d), and the change of E_s·v_k, shape (V, K), is
 
     .. math::
 
         \eta_0 \sum_j \hat{\mathbb{E}}\Big[\frac{1\{y = j\} - 1/K}{T_X} \,
         \#\{i : x_i = s\}\Big] \, v_j \cdot v_k .
 
-    Another shape of v is a ValueError.
+    Raises:
+        ValueError: if v has another shape.
     """
     v = output.detach().double().cpu()
     weights = _class_weights(corpus)
@@ -125,7 +126,7 @@ def _class_weights(corpus: Corpus) -> Tensor:
     """Return y as -1 and +1, (n,); for K > 2 classes 1{y = k} - 1/K, (n, K)."""
     K = corpus.n_classes
     if K == 2:
-        return corpus.signs.double()
+        return corpus.signs
     return one_hot(corpus.targets, K).double() - 1 / K
 
 
@@ -134,17 +135,19 @@ def relevant_tokens(
 ) -> Tensor:
     r"""Return the selection of Theorem 4.3, a token of each sequence, int64 (n,).
 
-    Assumption 1 is checked: each of the n sequences, of two classes, holds exactly one
+    Assumption 1 is checked: each of the n sequences, of two classes, has exactly one
     distinct token that occurs in one class only, and all its other tokens are
-    irrelevant. To the letter that is alpha_s = 0, "alpha"; what a gradient step sees,
-    and all results on selection need, is "beta", the same with equal lengths:
+    irrelevant. The paper's definition is alpha_s = 0 ("alpha"). A gradient step, and
+    all results on selection, depend on beta_s = 0 ("beta") instead, which is the same
+    if all lengths are equal:
 
     .. math::
 
         \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] = 0 .
 
-    A ValueError names the first sequence that breaks the assumption and the tokens
-    responsible.
+    Raises:
+        ValueError: if a sequence breaks the assumption; the message names the first one
+            and the tokens responsible.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
     weights = torch.ones(len(corpus), dtype=torch.float64)
@@ -167,7 +170,7 @@ def relevant_tokens(
             raise ValueError(f"{broken}: {message}")
         if len(candidates) != 1:
             names = [corpus.vocab[token] for token in candidates[:5]]
-            message = f"it holds {len(candidates)} relevant tokens: {names}"
+            message = f"it has {len(candidates)} relevant tokens: {names}"
             raise ValueError(f"{broken}: {message}")
         relevant.append(int(candidates[0]))
     return torch.tensor(relevant)
@@ -177,7 +180,7 @@ def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     """Return the token of each sequence that votes most strongly for its label.
 
     That is the greatest y b_s of its tokens, with the values b = E v of shape (V,); the
-    result is int64 (n,). Of several that vote alike it is the first in the vocabulary.
+    result is int64 (n,). Of tokens with equal votes it is the first in the vocabulary.
     """
     check_shape("values", values, (len(corpus.vocab),))
     b = values.detach().double().cpu().numpy()
@@ -221,10 +224,11 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     n collections of ids, where each selected token has to beat every one that is not
     selected.
 
-    A TypeError tells of an id that is no integer; a ValueError of shapes that disagree,
-    a value that is not finite, a selected token that is not in its sequence, no pair
-    that is left, or pairs that contradict each other; a RuntimeError of a solver that
-    fails or whose answer misses optimality.
+    Raises:
+        TypeError: if an id is not an integer.
+        ValueError: if shapes disagree, an embedding is not finite, a selected token is
+            not in its sequence, there is no pair, or no p satisfies all constraints.
+        RuntimeError: if the solver fails, or its answer is not optimal.
 
     Example:
         >>> vocab = ["good", "bad", "film"]
@@ -265,9 +269,9 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
 
 def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
-    """Return an orthonormal basis (d, r) of what rows (k, d) span, and them in it.
+    """Return an orthonormal basis (d, r) of the span of rows, and their coordinates.
 
-    These coordinates are float64 (k, r), if the rows are.
+    For rows (k, d) in float64 the coordinates are float64 (k, r).
     """
     basis, coordinates = torch.linalg.qr(rows.T)
     return basis, coordinates.T.numpy()
@@ -330,10 +334,10 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
             raise ValueError(f"selected: sequence {i} has no selected token")
         if not chosen <= tokens:
             missing = _names(corpus, chosen - tokens)
-            raise ValueError(f"selected: sequence {i} does not hold {missing}")
+            raise ValueError(f"selected: sequence {i} does not contain {missing}")
         pairs.update(itertools.product(chosen, tokens - chosen))
     if not pairs:
-        raise ValueError("selected: no sequence holds a token that is not selected")
+        raise ValueError("selected: no sequence has a token that is not selected")
     return np.array(sorted(pairs), dtype=np.int64)
 
 
@@ -345,7 +349,7 @@ def _token_ids(choice: int | Iterable[int]) -> set[int]:
 
 
 def _names(corpus: Corpus, ids: set[int]) -> list[str | int]:
-    """Return tokens by their ids; an id of no token stays as it is."""
+    """Return tokens by their ids; an id outside the vocabulary stays as it is."""
     names = dict(enumerate(corpus.vocab))
     return [names.get(s, s) for s in ids]
 

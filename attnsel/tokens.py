@@ -106,7 +106,7 @@ def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
     end = 0
     for token in split_with(vocab.tokenize, text):
         start = folded.find(token, end)
-        if start < 0:  # a function of one's own may leave capitals
+        if start < 0:  # your own function may leave capitals
             start = text.find(token, end)
         if start >= 0:
             found.append((text[end:start], -1))

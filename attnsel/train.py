@@ -56,12 +56,12 @@ def _train(training: "_Training", steps: Iterable[int]) -> None:
 
 @dataclass
 class History:
-    """What `fit` saw: one entry for the state before each step, and the last state.
+    """What `fit` recorded: one entry before each step, and one for the last state.
 
     Attributes:
         step: number of steps taken, int64 (records,).
         scores: by step, for the last one and each snapshot that was reached, E p and
-            E v of all tokens, (V, 2) or (V, K + 1) on the CPU.
+            E v of all tokens, float64 (V, 2) or (V, K + 1) on the CPU.
         loss: on the training corpus, float64 (records,).
         accuracy: share of the training corpus that is classified correctly, (records,).
         test_loss: on the test corpus; empty without one.
@@ -80,8 +80,8 @@ class History:
         if step == -1:
             step = int(self.step[-1])
         if step not in self.scores:
-            kept = ", ".join(map(str, self.scores)) or "none"
-            raise KeyError(f"no scores at step {step}, kept are: {kept}")
+            there = ", ".join(map(str, self.scores)) or "none"
+            raise KeyError(f"no scores at step {step}, kept are: {there}")
         return self.scores[step]
 
 
@@ -95,8 +95,9 @@ def one_step(
 
     .. math:: E_1 = E_0 - \eta_0 \nabla_E L
 
-    A TypeError tells of a model of more than one layer, a ValueError
-    of an lr that is not positive or a corpus with other tokens or classes.
+    Raises:
+        TypeError: if the model has more than one layer.
+        ValueError: if lr is not positive, or the corpus has other tokens or classes.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -110,11 +111,12 @@ def one_step(
     if not isinstance(model, AttentionClassifier):
         raise TypeError(f"model: expected one layer, got {type(model).__name__}")
     _check(model, corpus, lr)
-    _, g = score_gradient(model.scores(), corpus)
     stepped = copy.deepcopy(model)
     stepped.vocab, stepped.classes = corpus.vocab, corpus.classes
     with torch.no_grad():
-        stepped.embeddings.addmm_(g, model.directions(), alpha=-lr)
+        P = model.directions()  # (2, d) or (K + 1, d)
+        _, g = score_gradient(model.embeddings @ P.T, corpus)  # (V, 2) or (V, K + 1)
+        stepped.embeddings.addmm_(g, P, alpha=-lr)
     return stepped
 
 
@@ -166,11 +168,13 @@ def fit(
     the history of the whole; one layer only, in full batches. A process that hangs
     stops the others after that timeout, a `timedelta`; torch's own is 30 minutes.
 
-    A ValueError tells of an argument out of its range, of vocabularies or classes of
-    model, corpus and test that differ, or settings of processes or checkpoint that do;
-    a RuntimeError of another process that ended or does not answer in time; an OSError,
-    before the first step where it can be, of a checkpoint that cannot be written; a
-    FloatingPointError of training that diverges, and at which step.
+    Raises:
+        ValueError: if an argument is out of its range; if vocabulary or classes of
+            model, corpus and test differ, or settings of the processes or of the
+            checkpoint do.
+        RuntimeError: if another process ended, or does not answer in time.
+        OSError: if the checkpoint cannot be written, if possible before the first step.
+        FloatingPointError: if training diverges; the message names the step.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -250,7 +254,7 @@ class _Ends:
 
 
 class _Training:
-    """What `fit` goes through: a learner, what it learns from, and what it recorded."""
+    """The state of `fit`: a learner, its corpora, and the measurements so far."""
 
     def __init__(
         self,
@@ -276,11 +280,11 @@ class _Training:
         learner.share = self.share
 
     def gradient(self, step: int) -> Tensor:
-        """Take the gradient, but not at the last step; return what it saw.
+        """Take the gradient, but not at the last step; return loss and accuracy.
 
-        With mini-batches the steps of a whole pass are taken here, since training loss
-        and accuracy are those of the batches before their steps. Returned are loss and
-        accuracy on the training corpus, then on the test corpus, float64 (2,) or (4,).
+        These are on the training corpus, then on the test corpus, float64 (2,) or (4,).
+        With mini-batches the steps of a whole pass are taken here, because training
+        loss and accuracy are those of the batches before their steps.
         """
         is_last = step == self.ends.steps
         if self.file is not None and (is_last or self.file.is_due()):
@@ -341,7 +345,8 @@ class _Training:
         columns = torch.tensor(self.measured, dtype=torch.float64).T
         steps = torch.arange(len(self.measured))
         self.scores[int(steps[-1])] = self.learner.scores().cpu()
-        return History(steps, self.scores, *columns)
+        scores = {step: at.double() for step, at in self.scores.items()}
+        return History(steps, scores, *columns)
 
     def _pass_in_batches(self, batch_size: int) -> Tensor:
         """Step on each mini-batch; return mean loss and accuracy before the steps."""
@@ -391,7 +396,7 @@ def _check_test(test: Corpus | None, corpus: Corpus) -> None:
 
 
 def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
-    """Return the name and settings of an optimizer; a ValueError if it is none."""
+    """Return the name and settings of an optimizer; ValueError if it is not one."""
     if isinstance(optimizer, str) or not callable(optimizer):
         check_choice("optimizer", optimizer, ("adam", "gd"))
         return str(optimizer)
@@ -405,14 +410,14 @@ def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
 def _check_processes(
     model: Classifier, batch_size: int | None, optimizer: str | OptimizerFactory
 ) -> None:
-    """Raise a ValueError if several processes are asked for what only one can do."""
+    """Raise a ValueError if several processes cannot share this training."""
     is_one_layer = isinstance(model, AttentionClassifier)
     if n_processes() == 1:
         return
     if batch_size is not None or not is_one_layer or not isinstance(optimizer, str):
         raise ValueError(
-            "batch_size, model, optimizer: processes share full batches of one layer, "
-            'by "adam" or "gd"'
+            "batch_size, model, optimizer: with several processes, only full-batch "
+            'training of the one-layer model by "adam" or "gd" is supported'
         )
 
 

@@ -36,8 +36,8 @@ def check_number(
 ) -> None:
     """Raise a ValueError unless a value is a finite number from `least` to `most`.
 
-    It is to be greater than `above`, and an (even) integer if the flag says so; None
-    passes if `optional`. True and False are no numbers here.
+    It has to be greater than `above`, and an (even) integer if the flag says so; None
+    passes if `optional`. True and False are not numbers here.
     """
     if optional and value is None:
         return
@@ -71,7 +71,7 @@ def check_choice(name: str, value: Any, known: Collection[Any]) -> None:
 
 
 def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None:
-    """Raise a ValueError unless a tensor has a shape; a letter stands for any size."""
+    """Raise a ValueError unless a tensor has a shape, in which a letter is any size."""
     got = tuple(tensor.shape)
     is_right = len(got) == len(shape)
     for size, n in zip(shape, got, strict=False):

@@ -1,1 +1,1 @@
-"""What stands beyond the paper: the certificate, deletion, deeper models."""
+"""Results and models beyond the paper: the certificate, deletion, deeper models."""

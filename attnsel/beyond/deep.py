@@ -30,7 +30,7 @@ class MLPClassifier(Classifier):
 
     with H the parameter `hidden` (d, d); with `residual` it is (relu(x H^T) + x) v. An
     output is a direction of the hidden space: E v has a meaning of its own only with a
-    residual, while E (H^T v) reads what the hidden layer makes of a token. The other
+    residual, while E (H^T v) is what the hidden layer makes of a token. The other
     settings are those of `Classifier`.
     """
 
@@ -106,8 +106,9 @@ class TwoLayerClassifier(Classifier):
     def forward(self, corpus: Corpus) -> Tensor:
         """Return the logits f(X) of all sequences, (n,) or (n, K).
 
-        A ValueError tells of another vocabulary and, with positions, of a corpus
-        without texts or with one that is too long.
+        Raises:
+            ValueError: if the corpus has another vocabulary, or, with positions, if it
+                has no texts or one with more tokens than positions.
         """
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)

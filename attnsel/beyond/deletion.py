@@ -1,13 +1,12 @@
 r"""What each token does to a prediction, exactly: deletion, Shapley values, flips.
 
-A sequence X holds token s with the weight w_s = C_s exp(a_s), and
+A sequence X contains token s with the weight w_s = C_s exp(a_s), and
 
 .. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
 So f without s, f_-s, is a mean over the other tokens, and f - f_-s = Q_s (b_s - f_-s):
-attention times the value of s less that of the rest. Without any token f is 0. What is
-said of f holds of the difference of two logits as well, with b the difference of their
-values.
+attention times the value of s minus that of the rest. Without any token f is 0. The
+same is true of the difference of two logits, with b the difference of their values.
 """
 
 from collections.abc import Iterator
@@ -38,9 +37,10 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     of a sequence with one token only it is f. Its stored entries are those of
     `corpus.counts`, of either sign, and at most Q_s times the range of the values in X.
 
-    A ValueError tells of a model with more than two classes, for which there is
-    `score_influence`, or of another vocabulary; a FloatingPointError of scores that are
-    not finite.
+    Raises:
+        ValueError: if the model has more than two classes (use `score_influence`) or
+            another vocabulary.
+        FloatingPointError: if a score is not finite.
     """
     return score_influence(_two_scores(model, corpus), corpus)
 
@@ -89,7 +89,7 @@ def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
     """Return the scores (V, 2) of a model of two classes, for this corpus."""
     model.check_vocab(corpus)
-    scores = model.scores().detach()
+    scores = model.scores()
     if scores.shape[1] != 2:
         classes = scores.shape[1] - 1
         raise ValueError(

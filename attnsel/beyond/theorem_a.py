@@ -1,4 +1,4 @@
-"""What Theorem A of the book proves of a gradient flow from one point of it."""
+"""Theorem A of the book: what one point of a gradient flow proves about its limit."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Constants:
     """What Theorem A needs of E, v, the corpus and the selection, whatever p is.
 
     Attributes:
-        selected_votes: y b of the selected token of each of the m sequences that hold
+        selected_votes: y b of the selected token of each of the m sequences with
             another token, (m,).
         rival_votes: the greatest y b of the other tokens of these sequences, (m,).
-        n_sequences: n, with those that hold one token only.
+        n_sequences: n, including sequences of one distinct token.
         limit_loss: the loss with all attention on the selected tokens.
         selection_level: least excess loss of an attention that misses a sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
@@ -118,7 +118,10 @@ def certificate(
         corpus: n sequences with two classes, in the vocabulary of the model.
         selected: the id of one token of each sequence, (n,).
 
-    Errors are those of `gradient_flow` and `max_margin`.
+    Raises:
+        ValueError: if the corpus or the selection does not fit the model, or if no p
+            selects these tokens.
+        RuntimeError: if the solver of `max_margin` fails.
 
     Example:
         >>> import attnsel

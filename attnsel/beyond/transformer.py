@@ -1,6 +1,6 @@
 """A small transformer that reads sequences of tokens, and parts of it that can be off.
 
-It stands for what people use where this book has one layer: heads, residuals,
+It is the model that people use where this book has one layer: heads, residuals,
 LayerNorm, a hidden layer after each attention. Nothing in it is computed in score
 space. The chapter *Does a transformer select tokens?* queries it as a black box.
 """

@@ -30,8 +30,9 @@ class Checkpoint:
         size: bytes that the file will take, to see before the first step if there is
             room for it.
 
-    A FileNotFoundError tells of a folder that does not exist, an OSError of a folder
-    that cannot be written to or has no room.
+    Raises:
+        FileNotFoundError: if the folder does not exist.
+        OSError: if the folder cannot be written to, or has no room.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
 
 
 class Texts(Protocol):
-    """What is asked of a corpus here, which stands on a floor above."""
+    """The part of a `Corpus` that a checkpoint needs."""
 
     @property
     def counts(self) -> csr_array:

@@ -1,1 +1,1 @@
-"""What a label hangs on in any labelled texts: luck, leans, what counts once."""
+"""Which tokens a label depends on: exact tests, leans, and what counts once."""

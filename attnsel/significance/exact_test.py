@@ -1,8 +1,9 @@
-"""What a label hangs on, and how much of that is luck.
+"""Exact tests of which tokens depend on the label, with a false-discovery rate.
 
-Our own statistics, for any labelled texts. A distinct text is the unit of evidence:
-what it repeats counts once, and so do a text of a million tokens and its copies. Texts
-whose labels were not dealt one by one, such as those of one author, count by group.
+Our own statistics, for any labelled texts. One distinct text is one observation: a
+token that a text repeats counts once, and so do exact copies of a text. Near copies do
+not count once here; the report leaves them out before it tests. Texts whose labels were
+not given independently, such as those of one author, count by group.
 """
 
 from typing import Any
@@ -24,60 +25,66 @@ Numbers = np.ndarray | int
 # Probabilities that differ by less than this are one: what rounding makes of a tie.
 _TIE = 1 + 1e-7
 
-CELLS = 500_000  # probabilities that are in memory at a time, or one token's more
+CELLS = 500_000  # number of probabilities in memory, or all of one token if more
 
-LEVEL = 0.05  # a test that could not reach it, were it the only one, is no test
+LEVEL = 0.05  # a test that could not reach this level on its own is left out
 
 
 def texts_by_class(corpus: Corpus, *, groups: Any = None) -> np.ndarray:
     """Return in how many distinct texts of each class a token occurs, int64 (V, K).
 
-    With `groups`, as in `q_values`, it is how many groups hold the token in a text of
-    the class; of several such texts of a group the first one counts.
+    With `groups`, as in `q_values`, it is the number of groups with the token in a text
+    of the class; of several such texts of a group the first one counts.
     """
     held, _ = _sides(corpus, groups)
     return held
 
 
 def _sides(corpus: Corpus, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class hold each token, and lack it, (V, K)."""
+    """Return how many groups of each class have each token, and lack it, (V, K)."""
     numbers = group_numbers(corpus, groups)
     labels = corpus.targets.numpy()
     return sides(corpus.counts, labels, corpus.n_classes, numbers)
 
 
 def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
-    """Return the least rate of false finds at which each token is still beyond luck.
+    """Return for each token the smallest false-discovery rate that still reports it.
 
-    The null is that labels were dealt among the distinct texts by luck. Then the number
-    of texts of class k among the m_s that hold token s is hypergeometric, whatever the
-    sizes of corpus and classes, and `hypergeometric_p` is exact. Copies of a text count
-    once, with the label of the first; without texts each sequence counts.
+    The null hypothesis is that labels were assigned to the distinct texts at random.
+    Then the number of texts of class k among the m_s texts with token s is
+    hypergeometric, whatever the sizes of corpus and classes, and `hypergeometric_p` is
+    exact.
 
-    Labels that go with an author or a film are not dealt to texts. With `groups` each
-    group counts once among the texts that hold a token and once among those that lack
-    it, by the first such text of the group. The p-values are exact if labels were dealt
-    text by text, or group by group to a token that all texts of a group hold or none;
-    a group that stands on both sides makes them greater, where labels go with groups.
+    What counts once: a token that a text repeats, and exact copies of a text (the same
+    up to case and spaces), with the label of the first. Near copies count separately.
+    If texts repeat others with some words changed, the rate can be far above what is
+    promised; put the same name in `groups` for such texts, or use `attnsel.report`,
+    which leaves near copies out. A corpus without texts counts each sequence.
+
+    Labels that go with an author or a film are not independent. With `groups` each
+    group counts once among the texts with a token and once among those without it, by
+    the first such text of the group. The p-values are exact if labels were assigned
+    text by text, or group by group to a token that all texts of a group contain or
+    none. Where labels go with groups, a group on both sides makes p-values larger.
 
     Benjamini and Hochberg's correction is over all tokens and, for more than two
-    classes, over each class against the rest, less the tests that `testable` leaves
-    out. It bounds the rate if the tests are independent or positively dependent (PRDS).
-    Tokens of one sequence share its label, which is of this kind between two words of
-    a phrase; a class against the rest of which others are made is not, and Benjamini
-    and Yekutieli's bound, which holds for any dependence, is greater by a factor of up
-    to 1 + 1/2 + ... + 1/(V K). What is promised was therefore counted with shuffled
-    labels (`run_luck.py` of the chapter on your own texts): a find is as rare as it
-    should be, at any balance.
+    classes, over each class against the rest, without the tests that `testable` leaves
+    out. It bounds the rate if tests are independent or positively dependent (PRDS), as
+    two words of a phrase are. A class against the rest is not, and the bound of
+    Benjamini and Yekutieli, which is valid for any dependence, is larger by a factor of
+    up to 1 + 1/2 + ... + 1/(V K). Therefore `run_luck.py` of the chapter on your own
+    texts counts discoveries with shuffled labels: they are as rare as promised.
 
     Args:
         corpus: labelled texts.
-        groups: n names of what the labels go with, strings or numbers; a missing name
-            is that of no group.
+        groups: n names, strings or numbers, of what the labels go with, such as the
+            author; a text without a name is a group of its own.
 
     Returns:
-        float64 in [0, 1]: (V,) for two classes, (V, K) for more. A ValueError tells of
-        another number of names than n.
+        float64 in [0, 1]: (V,) for two classes, (V, K) for more.
+
+    Raises:
+        ValueError: if there are not n names.
     """
     held, lacked = _sides(corpus, groups)
     p = luck_p(held, held + lacked)
@@ -86,22 +93,25 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
 
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
-    """Return which tokens lean further than luck, with false finds at most at a rate.
+    """Return which tokens lean significantly, at a false-discovery rate.
 
-    These are the tokens whose `q_values`, which explain `groups`, are at most `rate`,
-    the expected share of false finds among the finds, in (0, 1). If nothing is to be
-    found, that is the probability that there is a find at all. bool: (V,), or (V, K)
-    for K > 2 classes.
+    These are the tokens with `q_values` of at most `rate`, in (0, 1): the expected
+    share of false discoveries among all that are reported. If no token depends on the
+    label, it bounds the probability that any is reported. bool: (V,), or (V, K) for
+    K > 2 classes.
+
+    `q_values` explains `groups`, and what counts once: exact copies of a text do, near
+    copies do not.
     """
     check_number("rate", rate, 0, 1)
     return q_values(corpus, groups=groups) <= rate
 
 
 def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Return Benjamini and Hochberg's q-values of the testable, 1 of others.
+    """Return Benjamini and Hochberg's q-values of the testable tests, 1 of the others.
 
-    `least` are the p-values that the tests could have had at least. Both and the result
-    are float64 of one shape.
+    `least` are the smallest p-values that the tests could have had. Both arguments and
+    the result are float64 of one shape.
     """
     q = np.ones(p.shape)
     counted = testable(least)
@@ -113,10 +123,10 @@ def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
 def testable(least: np.ndarray) -> np.ndarray:
     """Return which tests can become significant at all, bool of the shape of `least`.
 
-    A token in two texts cannot, whatever their labels. By Tarone (1990) and, for rates
-    of false finds, Gilbert (2005) those count whose least p-value is at most LEVEL / K,
-    with the smallest K that is no less than the number of these tests. The labels have
-    no part in the choice.
+    For example, a token in two texts cannot, whatever their labels. By Tarone (1990)
+    and, for false-discovery rates, Gilbert (2005), the tests that count are those with
+    a least p-value of at most LEVEL / K, for the smallest K that is not less than their
+    number. The choice does not depend on the labels.
     """
     in_order = np.sort(least, axis=None)
     numbers = np.arange(1, len(in_order) + 1)
@@ -129,11 +139,11 @@ def testable(least: np.ndarray) -> np.ndarray:
 
 
 def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
-    """Return the exact p-values of what is held by so many texts of each class.
+    """Return exact p-values of the numbers of texts of each class with a token.
 
     `found` is (V, K) as from `texts_by_class`, `of_class` the number of all texts of
-    each class, (K,), or (V, K) if it differs. float64 (V, K), or (V, 1) for two
-    classes, of which the second speaks for both.
+    each class, (K,), or (V, K) if it differs between tokens. float64 (V, K), or (V, 1)
+    for two classes, whose p-values are equal.
     """
     held = found.sum(axis=-1, keepdims=True)
     total = of_class.sum(axis=-1, keepdims=True)
@@ -141,7 +151,7 @@ def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
 
 
 def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
-    """Return the least p-values that as many texts could have had under any labels.
+    """Return the smallest p-values that as many texts could have had with any labels.
 
     Arguments and shape are those of `luck_p`.
     """
@@ -169,24 +179,24 @@ def hypergeometric_p(
     of_class: np.ndarray,
     total: Numbers,
 ) -> np.ndarray:
-    """Return two-sided exact p-values of drawing `found` of a class by luck.
+    """Return two-sided p-values of Fisher's exact test.
 
-    Of `total` sequences `of_class` are of a class and `held` hold a token; p is the
-    probability of all numbers that are no likelier than the one found (Fisher's exact
-    test). Whole numbers of one shape after broadcasting, float64 of that shape.
+    Of `total` sequences `of_class` are of a class, `held` have a token, and `found` are
+    both; p is the probability of all numbers that are no likelier than `found`. The
+    arguments are whole numbers of one shape after broadcasting; float64 of that shape.
     """
     cases = np.broadcast_arrays(held, found, of_class, total)
     shape = cases[0].shape
     columns = [numbers.ravel() for numbers in cases]
     if not columns[0].size:
         return np.ones(shape)
-    # Tokens of the same numbers have one p.
-    place = _numbered(columns)
+    # Tokens of the same numbers have one p: c distinct cases.
+    place = _numbered(columns)  # (V,)
     _, first = np.unique(place, return_index=True)
-    m, x, g, n = (column[first] for column in columns)
+    m, x, g, n = (column[first] for column in columns)  # each (c,)
     factors = np.arange(1.0, n.max() + 2)
     log_factorial = gammaln(factors)
-    # What may be drawn: numbers of the class from `fewest` on, `sizes` of them.
+    # Possible numbers of the class: `fewest`, fewest + 1, ..., `sizes` of them.
     fewest = np.maximum(m - (n - g), 0)
     most = np.minimum(m, g)
     sizes = most - fewest + 1
@@ -219,19 +229,19 @@ def _two_sided(
     """Return the probability of all that is no likelier than x of a class, (L,).
 
     Of m drawn out of n, of which g are of the class, `sizes` numbers from `fewest` on
-    are possible. The laws of all cases stand one behind the other.
+    are possible. The distributions of all cases follow one another in one array.
     """
     of_case = sum(log_factorial[k] for k in (g, n - g, m, n - m)) - log_factorial[n]
-    starts = np.cumsum(sizes) - sizes
-    begin = np.repeat(fewest - starts, sizes)
-    drawn = begin + np.arange(len(begin))
+    starts = np.cumsum(sizes) - sizes  # (c,)
+    begin = np.repeat(fewest - starts, sizes)  # (L,), L = sum of sizes
+    drawn = begin + np.arange(len(begin))  # each possible number, (L,)
     of_class_left = np.repeat(g, sizes) - drawn
     of_others = np.repeat(m, sizes) - drawn
     others_left = np.repeat(n - g - m, sizes) + drawn
     log_law = np.repeat(of_case, sizes)
     for k in (drawn, of_class_left, of_others, others_left):
         log_law -= log_factorial[k]
-    law = np.exp(log_law)
+    law = np.exp(log_law)  # (L,)
     is_possible = (fewest <= x) & (x < fewest + sizes)
     at = starts + np.where(is_possible, x - fewest, 0)
     likelihood = np.where(is_possible, law[at], 0)

@@ -21,7 +21,8 @@ def plain(text: str) -> str:
 def same_texts(corpus: Corpus) -> np.ndarray:
     """Return a number for each sequence that the copies of its text share, int64 (n,).
 
-    Copies differ in case and space at most. Without texts each sequence has its own.
+    Copies differ in case and space at most: a text of which one word differs is not a
+    copy. Without texts each sequence has its own number.
     """
     numbers = np.arange(len(corpus))
     if corpus.texts is None:
@@ -40,9 +41,11 @@ def same_texts(corpus: Corpus) -> np.ndarray:
 def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     """Return the number 0..G-1 of the group of each sequence, int64 (n,).
 
-    A group holds the sequences that share a name in `groups`, n strings or numbers, or
-    whose texts are copies; a missing name is shared by none. A ValueError tells of
-    another number of names.
+    A group contains the sequences that share a name in `groups`, n strings or numbers,
+    or whose texts are exact copies; a missing name is shared by none.
+
+    Raises:
+        ValueError: if there are not n names.
     """
     copies = same_texts(corpus)
     if groups is None:
@@ -50,10 +53,15 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     n = len(corpus)
     names, _ = pd.factorize(pd.Series(groups))
     if len(names) != n:
-        raise ValueError(f"groups: expected {n} names, one a text, got {len(names)}")
+        left_out = sum(map(len, corpus.left_out.values()))
+        hint = f"; {left_out:,} rows were left out, see corpus.left_out"
+        raise ValueError(
+            f"groups: expected {n} names, one per text of the corpus, got {len(names)}"
+            f"{hint if left_out else ''}"
+        )
     own_numbers = names.max() + 1 + np.arange(n)
-    named = np.where(names < 0, own_numbers, names)
-    return linked(named, copies)
+    filled = np.where(names < 0, own_numbers, names)  # a number of its own if missing
+    return linked(filled, copies)
 
 
 def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -112,8 +120,8 @@ def _sides_of_rows(
     sizes = np.diff(table.indptr)
     of_stored = np.repeat(labels, sizes)
     held = _by_class(table.indices, of_stored, P, n_classes)
-    whole = np.bincount(labels, minlength=n_classes)
-    return held, whole - held
+    per_class = np.bincount(labels, minlength=n_classes)
+    return held, per_class - held
 
 
 def _by_class(
@@ -147,8 +155,8 @@ def _sides_of_groups(
     place = np.arange(len(key))
     count = place - begin
     skipped = turn[row] != count
-    whole_group = np.repeat(times, times)
-    until = np.where(skipped, count, whole_group)
+    group_size = np.repeat(times, times)
+    until = np.where(skipped, count, group_size)
     first_without = np.minimum.reduceat(until, begins)
     of_group, column = np.divmod(key[begins], P)
     first_with = row[begins]
@@ -156,12 +164,12 @@ def _sides_of_groups(
     held = _by_class(column, label_with, P, n_classes)
     # Groups that hold no column of theirs lack it by their first row ...
     label_of_group = labels[starts]
-    whole = np.bincount(label_of_group, minlength=n_classes)
+    per_class = np.bincount(label_of_group, minlength=n_classes)
     holders = _by_class(column, label_of_group[of_group], P, n_classes)
     # ... and those that hold it by the first row without it, if there is one.
     is_left = first_without < sizes[of_group]
     row_without = starts[of_group] + first_without
     label_without = labels[row_without[is_left]]
     lacking = _by_class(column[is_left], label_without, P, n_classes)
-    without_any = whole - holders
+    without_any = per_class - holders
     return held, without_any + lacking

@@ -1,4 +1,4 @@
-"""How a token leans, as it is to be expected on texts not seen yet."""
+"""The lean of a token that is to be expected on new texts."""
 
 from typing import Any
 
@@ -11,29 +11,31 @@ from attnsel.corpus import Corpus
 from attnsel.significance.exact_test import texts_by_class
 from attnsel.statistics import class_sizes
 
-STRENGTHS = np.geomspace(0.1, 1e6, 15)  # of the prior of a lean, in sequences
-ROUNDS = 100  # of fitting how many tokens have which
+STRENGTHS = np.geomspace(0.1, 1e6, 15)  # c of the prior, in sequences
+ROUNDS = 100  # EM steps that fit the share of tokens with each strength
 
 
 def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
-    """Return P(1|s) - P(0|s) on sequences not seen yet, as a prior expects it.
+    """Return the lean P(1|s) - P(0|s) that a fitted prior expects on new sequences.
 
-    P(k|s) is the share of class k among the distinct texts that hold token s, or the
-    `groups` of `q_values`, each of which counts once, however long. These shares are
-    drawn from a Dirichlet prior c pi around the shares pi of the classes (a beta prior
-    for two). Its strength c is one of `STRENGTHS`, from hardly any to luck alone; how
-    many tokens have which maximizes the likelihood of the corpus. So a token that tells
-    its label keeps its lean where most others are luck. What is returned is the lean of
-    the posterior mean, float64: (V,) in (-1, 1) for two classes; for more (V, K), a
-    class's share less the mean share of the others.
+    P(k|s) is the share of class k among the distinct texts with token s, or among the
+    `groups` of `q_values`, each of which counts once. These shares are drawn from a
+    Dirichlet prior c pi around the shares pi of the classes (a beta prior for two
+    classes). Its strength c is one of `STRENGTHS`, from almost no prior to chance
+    alone; the share of tokens with each strength maximizes the likelihood of the
+    corpus. Therefore an informative token keeps its lean where most others are chance.
 
-    Tokens of every number of texts share the prior. On reviews of films those in fewer
-    than five lean more in other reviews than is returned, those in ten or more do not.
+    The result is the lean of the posterior mean, float64: (V,) in (-1, 1) for two
+    classes; for more (V, K), the share of a class minus the mean share of the others.
 
-    Tokens are taken one by one. A few sequences that hold most tokens therefore give
-    all of them one lean in common: of two even classes, h of one class among m that
-    hold a token add h / (m + c). Whether such sequences lean or were dealt their few
-    labels by luck is not to be told from them.
+    Tokens in few and in many texts share the prior. On film reviews, tokens in fewer
+    than five texts lean more in other reviews than is returned; those in ten or more
+    do not.
+
+    Tokens are treated one by one. A few sequences that contain most tokens therefore
+    give all of them a common lean: with two even classes, h of one class among the m
+    sequences with a token add h / (m + c). These sequences alone cannot show whether
+    they lean, or have their few labels by chance.
     """
     found = texts_by_class(corpus, groups=groups)
     shares = shrunken_shares(found, class_sizes(corpus))
@@ -81,7 +83,7 @@ def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
 def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return the share of the tokens that has each strength, by EM from equal ones.
 
-    `times` says how many tokens each row speaks for.
+    `times` is the number of tokens that each row represents.
     """
     n_strengths = likelihood.shape[1]
     shares = np.full(n_strengths, 1 / n_strengths)

@@ -40,9 +40,9 @@ def cached(
 ) -> tuple[Corpus, list[str]]:
     """Return the corpus of some files from the cache, or make it and keep it there.
 
-    With it go the notes that were told when it was made. Each file has a name that
-    tells how it is read; the content goes into the key, and so do the settings, as
-    `repr` writes them.
+    With it go the warnings that were given when it was made. Each file has a name that
+    says how to read it; its content and the settings, as `repr` writes them, make the
+    key.
     """
     content = hashlib.sha256(repr((FORMAT, TOKEN_PATTERN, settings)).encode())
     for name, path in files:

@@ -1,4 +1,4 @@
-"""What stands in the cells of a table: texts, lists of tokens, bytes, labels."""
+"""The cells of a table: texts, lists of tokens, bytes, labels."""
 
 import ast
 import warnings
@@ -11,11 +11,11 @@ import pandas as pd
 # Words for a missing label among numbers; among words some of them name a class.
 NO_LABEL = ("NaN", "nan", "NA", "N/A", "None", "none", "NULL", "null")
 NEVER_A_CLASS = ("NaN", "nan")
-TEXTS_APART = "\n"  # between the texts of two columns; it is no token
+TEXTS_APART = "\n"  # separates the texts of two columns; not a token
 
 
-def several(names: Any) -> list[Hashable]:
-    """Return the names of columns of which there may be one or a list."""
+def as_list(names: Any) -> list[Hashable]:
+    """Return the names of columns, of which one or a list is given."""
     return list(names) if isinstance(names, (list, tuple)) else [names]
 
 
@@ -24,7 +24,7 @@ def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
 
     Lists of tokens are joined by spaces, with a warning, and bytes are read as UTF-8.
     """
-    columns = [_as_texts(table[name]) for name in several(names)]
+    columns = [_as_texts(table[name]) for name in as_list(names)]
     if len(columns) == 1:
         return columns[0]
     filled = pd.concat(columns, axis=1).fillna("")
@@ -52,10 +52,11 @@ def _as_texts(column: pd.Series) -> pd.Series:
 
 
 def labels_of(column: pd.Series) -> pd.Series:
-    """Return a column of labels; lists of one label each hold it, empty ones none.
+    """Return a column of labels, of which a list of one label is that label.
 
-    Among numbers, the words of NO_LABEL are missing labels; among words, those of
-    NEVER_A_CLASS are, and the others are classes, of which a warning counts the rows.
+    An empty list is a missing label. Among numbers, the words of NO_LABEL are missing
+    labels; among words, those of NEVER_A_CLASS are, and the others are classes, of
+    which a warning counts the rows.
 
     Raises:
         ValueError: if a text has several labels, or a label is a record.

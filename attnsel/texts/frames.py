@@ -1,4 +1,4 @@
-"""Whatever holds a table of texts in memory becomes a data frame."""
+"""Tables of texts in memory, of any kind, as a data frame."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.cells import several
+from attnsel.texts.cells import as_list
 from attnsel.texts.columns import Columns, plain_name
 
 SPLITS = ("train", "test", "validation", "valid", "val", "dev")
@@ -62,7 +62,7 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     if isinstance(source, tuple) and len(source) == 2:
         texts, labels = source
         labels = pd.Series(labels).array
-        first, *_ = several(wanted.text)
+        first, *_ = as_list(wanted.text)
         texts = list(texts)
         if len(texts) != len(labels):
             unequal = f"{len(texts)} texts and {len(labels)} labels"
@@ -119,7 +119,7 @@ def one_table(what: str, split: str) -> NoSuchSplit:
 def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) -> Any:
     """Return the table of columns by name, of a split by name, or of a key in JSON."""
     keys = list(source)
-    first, *_ = several(wanted.text)
+    first, *_ = as_list(wanted.text)
     if split in keys and first not in keys:
         return table_of(source[split], wanted, "train")
     if {"data", "target"} <= set(keys):
@@ -148,7 +148,7 @@ def _of_bunch(source: Mapping[Any, Any], wanted: Columns) -> pd.DataFrame:
     names = source.get("target_names")
     if names is not None and pd.api.types.is_numeric_dtype(targets):
         targets = targets.map(dict(enumerate(names)))
-    first, *_ = several(wanted.text)
+    first, *_ = as_list(wanted.text)
     return pd.DataFrame({first: texts, wanted.label: targets})
 
 

@@ -21,7 +21,7 @@ HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 
 
 class BundledCorpusWarning(UserWarning):
-    """Generated reviews stand in for real ones that could not be had."""
+    """Generated reviews replace real ones that could not be loaded."""
 
 
 # By name: the classes; the folder below ATTNSEL_DATA; the repository on the Hub, its
@@ -63,7 +63,8 @@ def generated_table(name: str, split: str) -> pd.DataFrame:
     stream = {"train": 0, "test": 1}[split]
     size = BUNDLED_REVIEWS
     texts, labels = generate_reviews(size, classes=len(classes), stream=stream)
-    return pd.DataFrame({"text": texts, "label": named(pd.Series(labels), classes)})
+    label = categories(pd.Series(labels), classes)
+    return pd.DataFrame({"text": texts, "label": label})
 
 
 def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.DataFrame:
@@ -82,10 +83,10 @@ def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.Da
     if source["folder"] == "yelp":  # a backslash stands before line breaks and quotes
         plain = {r"\\n": "\n", r'\\"': '"'}
         frame = frame.assign(text=frame["text"].replace(plain, regex=True))
-    return frame.assign(label=named(frame["label"], source["classes"]))
+    return frame.assign(label=categories(frame["label"], source["classes"]))
 
 
-def named(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
+def categories(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
     """Return the names of numbered classes; -1 and nothing are missing labels."""
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)
 
@@ -111,7 +112,7 @@ def from_hub(source: dict[str, Any], split: str) -> Path | str:
     if reason is None:
         try:
             return Path(fetch())
-        except Exception as error:  # the warning tells it
+        except Exception as error:  # the warning contains it
             reason = described(error)
     return f"the Hugging Face Hub did not give {source['hub']} ({reason})"
 
@@ -126,7 +127,7 @@ def unreachable(repository: str) -> str | None:
         try:
             HfApi().dataset_info(repository, timeout=HUB_PATIENCE)
             wrong[0] = None
-        except Exception as error:  # the caller tells it
+        except Exception as error:  # the caller reports it
             wrong[0] = described(error)
 
     # No timeout of a request bounds the resolution of a name, so ask in a thread.

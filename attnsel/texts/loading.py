@@ -1,4 +1,18 @@
-"""`load_corpus`: labelled texts by a name of ours, from a table in memory or a file."""
+"""`load_corpus`: labelled texts from a corpus by name, a table in memory or a file.
+
+    source                     "imdb", a data frame, records, a path ...
+      | find_split             where the rows are: ATTNSEL_DATA, the Hub, a file, memory
+      v
+    DataSplit                  name, files, and `read`, which gives the table
+      | texts_and_labels       the two columns; `balanced_sample` with limit=
+      v
+    Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
+      | cached                 by the content of the files and the settings
+      v
+    Corpus
+
+Formats of files are known to `attnsel_report.readers` alone.
+"""
 
 import os
 import warnings
@@ -15,7 +29,7 @@ from attnsel.encoding import check_settings
 from attnsel.labels import report_left_out
 from attnsel.texts import hub
 from attnsel.texts.cache import cached
-from attnsel.texts.cells import labels_of, several, texts_of
+from attnsel.texts.cells import as_list, labels_of, texts_of
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.frames import DataSplit, is_dataset, table_of
 from attnsel.tokens import Tokenizer, Vocab
@@ -56,25 +70,26 @@ def load_corpus(
             as "parts/*.csv"; a table of pandas, polars, Arrow or `datasets`; records,
             pairs, (texts, labels) or columns by name; an open file; a URL; the Hub's
             name of a data set, "owner/name".
-        split: "train", "test" or another that is there. One table is one split: that
-            none of it was held out is a ValueError.
+        split: "train", "test" or another split of the source. One table is one split,
+            "train".
         text: name of the column of texts; spaces around it and case do not matter.
         label: name of the column of labels; None for texts without labels.
         vocab: as in `Corpus.from_texts`: that of the training corpus for a test split.
         min_count: least number of occurrences of a token, as in `Corpus.from_texts`.
         max_tokens: greatest size of the vocabulary, as in `Corpus.from_texts`.
         tokenize: as in `Corpus.from_texts`; what it makes is not cached.
-        limit: size of a random sample, evenly from the classes while they last.
-        seed: of that sample, at least 0.
+        limit: maximum number of rows, sampled at random and balanced across classes as
+            far as possible.
+        seed: seed of that sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
-        num_proc: processes that count the tokens of a data set of `datasets`, and leave
-            its texts on the disk.
+        num_proc: number of processes that count the tokens of a data set of `datasets`,
+            whose texts stay on the disk.
 
     Raises:
         ValueError: if there is no such corpus, file or split, if it cannot be read, if
-            one class is all there is, or as `Corpus.from_texts` does.
+            all rows are of one class, or as `Corpus.from_texts` does.
         KeyError: if a column is missing; the message names the columns present.
-        TypeError: if the source is nothing of the kind.
+        TypeError: if the source is of another kind.
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
@@ -104,9 +119,9 @@ def load_corpus(
 
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
     if found.files and not own_tokens:
-        named = source if _is_named(source) else None
+        name = source if _is_named(source) else None
         tokens = None if vocab is None else (tuple(vocab), vocab.classes)
-        settings = named, split, text, label, tokens, min_count, max_tokens, limit, seed
+        settings = name, split, text, label, tokens, min_count, max_tokens, limit, seed
         corpus, notes = cached(found.files, settings, lambda: _with_notes(make))
     else:
         corpus, notes = _with_notes(make)
@@ -145,7 +160,7 @@ def find_split(source: Any, split: str) -> DataSplit:
 
 
 def _named(name: str, split: str) -> DataSplit:
-    """Find one of our corpora, or its stand-in."""
+    """Find one of our corpora, or the generated reviews that replace it."""
     path = hub.named_file(name, split, level=5)
     if path is None:
         return DataSplit("bundled", (), lambda _: hub.generated_table(name, split))
@@ -182,8 +197,8 @@ def texts_and_labels(
     if label is not None:
         labels = labels_of(table.select_columns([label]).to_pandas()[label])
         if names := getattr(table.features.get(label), "names", None):
-            labels = pd.Series(hub.named(labels, names))
-    texts = table.select_columns(several(text))
+            labels = pd.Series(hub.categories(labels, names))
+    texts = table.select_columns(as_list(text))
     return texts if on_disk else texts_of(texts.to_pandas(), text), labels
 
 
@@ -194,12 +209,12 @@ def balanced_sample(
     frame = pd.DataFrame({"text": texts.to_numpy(), "label": 0})
     if labels is not None:
         frame["label"] = labels.array
-    whole = frame.dropna()
+    usable = frame.dropna()
     try:
-        check_number("limit", limit, 1, len(whole), integer=True)
+        check_number("limit", limit, 1, len(usable), integer=True)
     except ValueError as error:
         raise TooFewRows(*error.args) from error
-    mixed = whole.sample(frac=1, random_state=seed)
+    mixed = usable.sample(frac=1, random_state=seed)
     # The first of each class come first, then the second ones, and so on.
     turn = mixed.groupby("label", observed=True).cumcount()
     drawn = mixed.index[np.argsort(turn, kind="stable")[:limit]]

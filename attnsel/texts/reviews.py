@@ -89,8 +89,8 @@ def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
     """Return how often each word of opinion is expected in one review of each class.
 
     With c = expected_counts()[word], its average signed frequency over balanced
-    reviews is (c[1] - c[0]) / 2 and its posterior difference
-    P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). Other tokens tell nothing of
+    reviews is (c[1] - c[0]) / 2 and its lean is
+    P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). Other tokens do not depend on
     the label.
 
     For K = `classes`, at least 2, each word has a float64 array (K,).
@@ -118,7 +118,7 @@ def generate_reviews(
     machine; another stream gives an independent draw of the same seed.
     A share `negation` of the opinions is said as "not" and the opposite.
     """
-    # Nothing else is asked of numpy, so a seed gives the same under any version.
+    # No other function of numpy is used, so a seed gives the same under any version.
     uniform = np.random.Generator(np.random.PCG64([seed, stream, classes])).random
     words, _, _ = _lexicon()
     plain_rates, negated_rates = _rates(classes)

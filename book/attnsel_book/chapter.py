@@ -181,7 +181,7 @@ def _short(value: Any) -> str:
 
 
 def _unlike(name: str, now: Any, book: Any) -> str:
-    """Return why a value cannot stand in place of the book's, or ""."""
+    """Return why a value cannot replace the book's, or ""."""
     got = f"{name} = {_short(now)}"
     if isinstance(book, dict):
         if not isinstance(now, dict) or not set(now) <= set(book) | {"n_relevant"}:

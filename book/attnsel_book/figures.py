@@ -173,8 +173,8 @@ def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
     parts = []
     for i, (label, content) in enumerate(contents.items()):
         hidden = "" if i == start else " hidden"
-        named = f'class="frame" data-label="{html.escape(label)}"'
-        parts.append(f"<div {named}{hidden}>{content}</div>")
+        about = f'class="frame" data-label="{html.escape(label)}"'
+        parts.append(f"<div {about}{hidden}>{content}</div>")
     return embed("frames", title, {}, "".join(parts))
 
 
@@ -199,8 +199,8 @@ def scatter_explorer(
         log: labels of the columns on a logarithmic scale, all positive, the greatest
             at most 10^9 times the least.
         slider: label, least and greatest size of a step. Each axis is linear up to
-            the median size of what is on it and logarithmic beyond, and their
-            correlation is told.
+            the median size of its numbers and logarithmic beyond, and a line shows
+            the correlation of the two.
     """
     for label in (*classes, *log):
         check_choice("classes, log", label, columns)

@@ -112,7 +112,7 @@ class Tracer:
         return _of_object(self._namespace.get(name))
 
     def _object(self, node: ast.AST) -> Any:
-        """Return what `module.name` stands for, None for all else."""
+        """Return the object that `module.name` names, None for all else."""
         if isinstance(node, ast.Name):
             value = self._namespace.get(node.id)
             return value if isinstance(value, ModuleType) else None

@@ -47,12 +47,14 @@ class Shape:
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of scores E p and E v, (V, 2), along x (V,).
 
-    The axis x is such as `posterior_difference`; nan in it leaves a token out. Of its
-    20 equal bins those count that hold `least` tokens or more; a ValueError tells of
-    fewer than two of them.
+    The axis x is, for example, `posterior_difference`; a token with nan in it is left
+    out. Of its 20 equal bins, those with at least `least` tokens count.
+
+    Raises:
+        ValueError: if there are fewer than two such bins.
     """
     check_shape("scores", scores, (len(x), 2))
-    score, value = scores.detach().cpu().T
+    score, value = scores.detach().T
     score_bins = binned(x, score)
     value_bins = binned(x, value)
     full = value_bins.count >= least

@@ -77,9 +77,9 @@ def token_scatter(
 ) -> None:
     """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
 
-    Tensors x and y (V,) have how well each token tells the label, in [-1, 1] or nan,
-    and its value or attention score. Groups are, by label, which tokens, bool tensor
-    (V,), and their colour; without them it goes from orange to blue with x.
+    Tensors x and y (V,) are the lean of each token, in [-1, 1] or nan, and its value or
+    attention score. `groups` gives, by label, a bool tensor (V,) that selects tokens,
+    and their colour; without groups the colour goes from orange to blue with x.
     """
     style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
     y = y.detach().cpu()
@@ -129,8 +129,7 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
 def figure_html(figure: Figure, alt: str) -> str:
     """Close a figure and return it as `<img>`s with their data inside, for `frames`.
 
-    There is one for each column of axes; where a page is narrow they stand below each
-    other.
+    There is one for each column of axes; on a narrow page they wrap.
     """
     file = BytesIO()
     figure.savefig(file, dpi=1.5 * CSS_DPI)
@@ -139,12 +138,13 @@ def figure_html(figure: Figure, alt: str) -> str:
     parts = []
     with Image.open(file) as drawn:
         # As small as a picture of lines can be without a change that one sees.
-        whole = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
-        whole = whole.convert("RGB")
+        picture = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        picture = picture.convert("RGB")
         for i, (left, right) in enumerate(itertools.pairwise(cuts)):
-            box = round(left * whole.width), 0, round(right * whole.width), whole.height
+            first, end = round(left * picture.width), round(right * picture.width)
+            panel = picture.crop((first, 0, end, picture.height))
             stored = BytesIO()
-            whole.crop(box).save(stored, "webp", lossless=True)
+            panel.save(stored, "webp", lossless=True)
             data = base64.b64encode(stored.getvalue()).decode()
             width = figure.get_figwidth() * CSS_DPI * (right - left)
             name = alt if i == 0 else f"Panel {i + 1} of {len(cuts) - 1}"

@@ -90,11 +90,11 @@ def _of_two_classes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of all rows the first reading has warned
         tokenize = train.vocab.tokenize
-        kept = Corpus.from_texts(texts, labels, tokenize=tokenize, name=train.name)
+        known = Corpus.from_texts(texts, labels, tokenize=tokenize, name=train.name)
         held = Corpus.from_texts(
-            held_texts, held_labels, vocab=kept.vocab, name=test.name
+            held_texts, held_labels, vocab=known.vocab, name=test.name
         )
-    return kept, held
+    return known, held
 
 
 def _rows(corpus: Corpus, classes: Sequence[str]) -> tuple[list[str], list[str]]:

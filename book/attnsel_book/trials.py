@@ -1,4 +1,4 @@
-"""Many models of random settings, and what `diagnose` tells of each."""
+"""Many models of random settings, and the diagnosis of each."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def trials(
         choices: what to draw from for `dim`, `lr`, `steps`, `tokens` (the size of the
             vocabulary), `frozen` (whether E stays as drawn) and `noise` (share of the
             training labels that are exchanged).
-        number: of models.
-        coins: how many of them, the first, have half of their labels exchanged.
+        number: number of models.
+        coins: number of models, the first ones, with half of their labels exchanged.
 
     Columns are the settings and, after "training, " or "held-out, ", the attributes of
     `Diagnosis`; training labels are those that the model saw.

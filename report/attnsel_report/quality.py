@@ -140,7 +140,7 @@ def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
     """Return a corpus with shuffled labels and the attention scores learned from it."""
     order = _random_order(len(corpus), seed)
     dealt = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
-    scores = trained(dealt, steps, seed).scores().detach()
+    scores = trained(dealt, steps, seed).scores()
     return dealt, scores[:, 0]
 
 
@@ -284,7 +284,7 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     wrong = rows[is_wrong]
     order = of_label[wrong].argsort(stable=True)
     worst = wrong[order[:WORST]]
-    scores = model.scores().detach().double()
+    scores = model.scores()
     found = [_misread(test, row, chances[row], scores) for row in worst.tolist()]
     return [replace(text, row=int(kept[text.row])) for text in found]
 

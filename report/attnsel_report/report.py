@@ -269,7 +269,7 @@ def _judged(
     model = trained(seen, steps, seed)
     shared = shared_tokens(train.counts)
     regression = baseline(train, test, tokens=shared)
-    tokens = with_attention(found.tokens, model.scores().detach()[:, 0])
+    tokens = with_attention(found.tokens, model.scores()[:, 0])
     shuffle = partial(shuffled, seen, steps)
     by_luck = list(side_by_side(shuffle, range(seed + 1, seed + 1 + SHUFFLES)))
     tables = {name: getattr(found, name) for name in ("pairs", "form", "measures")}

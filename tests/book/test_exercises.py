@@ -30,10 +30,10 @@ from attnsel_book.exercises.messages import code, difference
 from attnsel_book.exercises.storage import (
     functions,
     keep,
-    kept,
     parts,
     restore,
     source_of,
+    sources,
 )
 from attnsel_book.exercises.strip import show_strip
 from support.tried import NAMES, by_name, of_each, time_enough  # noqa: F401
@@ -289,7 +289,7 @@ def test_functions_are_taken_back_from_a_file_or_a_text(tmp_path, capsys):
         Path("my_attnsel.py").unlink()
         keep({"b": "g = max", "c": "h = max"})
         restore(source)
-        assert kept() == {"a": "f = len", "b": "g = len", "c": "h = max"}
+        assert sources() == {"a": "f = len", "b": "g = len", "c": "h = max"}
         assert "2 of your functions are back" in capsys.readouterr().out
     with pytest.raises(ValueError, match="no line '# exercise: NAME'"):
         restore("f = 1\ng = 2")

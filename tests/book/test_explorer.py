@@ -150,8 +150,8 @@ def step():
     """A figure whose slider is the size of a step, and the model that takes it."""
     corpus = attnsel.separable_corpus(60, 40, 6, seed=0)
     model = attnsel.AttentionClassifier(40, 64, seed=0, dtype=torch.float64)
-    before = model.scores().detach()
-    change = attnsel.one_step(model, corpus, lr=1.0).scores().detach() - before
+    before = model.scores()
+    change = attnsel.one_step(model, corpus, lr=1.0).scores() - before
     predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=1.0)
     columns = {
         "predicted": (torch.zeros(40), predicted),
@@ -176,7 +176,7 @@ def test_the_slider_shows_the_step_that_the_package_takes(step, lr):
       return {x: [...x], y: [...y], a: [...a], fit: correlation(x, y)};
     })(data)"""
     found = call(["tips.js", "map.js"], code, [data["columns"], lr])
-    stepped = attnsel.one_step(model, corpus, lr=lr).scores().detach()
+    stepped = attnsel.one_step(model, corpus, lr=lr).scores()
     predicted = attnsel.theory.one_step_prediction(corpus, model.output, lr=lr)
     for name, exact in (("x", predicted), ("y", stepped[:, 1]), ("a", stepped[:, 0])):
         shown = torch.tensor(found[name], dtype=torch.float64)

@@ -122,7 +122,7 @@ def test_both_models_train_as_in_the_package(reviews, question):
         trained = ("embeddings", "output") if lacks else ("embeddings", "cls", "output")
         steps = run["now"]["step"]
         history = attnsel.fit(model, corpus, steps=steps, lr=0.01, train=trained)
-        for letter, exact in zip("ab", model.scores().detach().T, strict=True):
+        for letter, exact in zip("ab", model.scores().T, strict=True):
             shown = torch.tensor(run["scores"][letter], dtype=torch.float64)
             # Adam divides by the size of a gradient. Where that is nearly 0, the
             # rounding of single precision decides which way a number moves.

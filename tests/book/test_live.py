@@ -91,7 +91,7 @@ def trained():
         test = attnsel.Corpus.from_texts(test.texts, test.labels, vocab=corpus.vocab)
     model = attnsel.AttentionClassifier(len(corpus.vocab), 256, seed=0)
     history = attnsel.fit(model, corpus, steps=60, lr=5e-3, snapshots=[0, 10])
-    scores = {k: history.scores[k] for k in (0, 10)} | {60: model.scores().detach()}
+    scores = {k: history.scores[k] for k in (0, 10)} | {60: model.scores()}
     return text_box(corpus.vocab, scores, examples={"Not good.": ""}), scores, test
 
 

@@ -67,7 +67,7 @@ def test_of_three_classes_the_two_largest_remain_or_those_that_are_chosen(tmp_pa
     ("labels", "columns", "why"),
     [
         (["a", "b", "a"], {}, "not both classes in each"),
-        (20 * ["a"], {}, "every row holds 'a'"),
+        (20 * ["a"], {}, "every row has 'a'"),
         (20 * ["a", "b"], {"text": "body"}, "expected one column 'body'"),
     ],
 )

@@ -73,7 +73,7 @@ def test_from_tokens_counts_like_a_counter(case):
     assert corpus.signs.tolist() == [2.0 * y - 1 for y in labels]
     assert corpus.counts.dtype == np.float32
     assert corpus.counts.has_sorted_indices and corpus.counts.data.all()
-    assert (corpus.lengths.dtype, corpus.signs.dtype) == (torch.int64, torch.float32)
+    assert (corpus.lengths.dtype, corpus.signs.dtype) == (torch.int64, torch.float64)
 
 
 @pytest.mark.parametrize(
@@ -375,9 +375,9 @@ def test_labels_name_classes(labels, classes, numbers):
         ([[0], [1], [1]], "expected one name for each text"),
         (np.array([[0], [1], [1]]), "expected one name for each text"),
         ([0, 1], "2 labels for 3"),
-        (["pos"] * 3, "every row holds 'pos'; expected two classes or more"),
-        ([2, 2, 2], "every row holds 2; expected two classes or more"),
-        ([0, 0, 0], "every row holds 0; expected two classes or more"),
+        (["pos"] * 3, "every row has 'pos'; expected two classes or more"),
+        ([2, 2, 2], "every row has 2; expected two classes or more"),
+        ([0, 0, 0], "every row has 0; expected two classes or more"),
     ],
 )
 def test_labels_that_cannot_be_used(labels, message):
@@ -418,7 +418,7 @@ def test_texts_without_labels():
         ([[1.0, np.nan]], "whole numbers of at least 0"),
         ([[1.0, np.inf]], "whole numbers of at least 0"),
         ([[1.0, 1.0, 1.0]], "at least one sequence and 2 columns, got shape .1, 3"),
-        ([[1.0, 0.0], [0.0, 0.0]], "row 1 holds no token"),
+        ([[1.0, 0.0], [0.0, 0.0]], "row 1 has no token"),
         (np.zeros((0, 2)), "at least one sequence"),
     ],
 )

@@ -279,7 +279,7 @@ def test_of_classes_two_are_compared_by_their_scores():
     corpus = Corpus.from_tokens([[0, 1, 2]], [2], Vocab(list("abc"), range(3)))
     with pytest.raises(ValueError, match="expected one logit, got 3 classes"):
         deletion.influence(model, corpus)
-    a, *b = model.scores().detach().T
+    a, *b = model.scores().T
     lost = score_influence(torch.stack([a, b[2] - b[1]], dim=1), corpus).toarray()[0]
     fewer = Corpus.from_tokens([[1, 2]], [2], corpus.vocab)
     logits = [model(c).detach()[0] for c in (corpus, fewer)]

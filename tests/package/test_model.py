@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from attnsel import model as model_module
 from attnsel.beyond.deep import MLPClassifier, TwoLayerClassifier
+from attnsel.beyond.deletion import influence
 from attnsel.corpus import Corpus
 from attnsel.model import (
     SAFE_SPREAD,
@@ -16,6 +17,8 @@ from attnsel.model import (
     mean_loss,
     score_change,
 )
+from attnsel.statistics import binned
+from attnsel.theory import one_step_prediction
 from attnsel.tokens import Vocab
 from attnsel.train import fit
 from support.reference import naive_logits, naive_loss, ragged
@@ -131,6 +134,39 @@ def test_the_change_of_the_scores_is_that_of_a_gradient_step(K):
     moved = torch.cat([p[None], v.view(-1, 6)]) @ -gradient.T
     found = score_change(model.scores(), p, v, corpus)
     torch.testing.assert_close(found, moved.T)
+
+
+def measured_by_name(model, corpus):
+    """Yield what is measured on a model and a corpus of two classes, by name."""
+    history = fit(model, corpus, steps=2, lr=0.1, snapshots=[1])
+    yield from history.scores.items()
+    yield from [("loss", history.loss), ("accuracy", history.accuracy)]
+    yield from zip(["E", "p", "v", "W"], model.weights(), strict=True)
+    yield "scores", model.scores()
+    yield "attention", torch.from_numpy(model.attention(corpus).data)
+    yield "influence", torch.from_numpy(influence(model, corpus).data)
+    yield "change", score_change(model.scores(), model.cls, model.output, corpus)
+    yield "signs", corpus.signs
+    yield "prediction", one_step_prediction(corpus, model.output, lr=1.0)
+    yield from vars(binned(model.scores()[:, 0], model.scores()[:, 1])).items()
+
+
+def test_what_is_measured_is_float64_without_a_gradient():
+    _, _, corpus = ragged(3)
+    model = AttentionClassifier(9, 6, key_query=True)
+    for name, found in measured_by_name(model, corpus):
+        assert not found.requires_grad, name
+        assert found.dtype == (torch.int64 if name == "count" else torch.float64), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_weights_are_copies_of_the_parameters(dtype):
+    model = AttentionClassifier(9, 6, dtype=dtype)
+    E, p, v = model.weights()
+    scores = torch.stack([E @ p, E @ v], dim=1)
+    torch.testing.assert_close(model.scores(), scores, rtol=1e-5, atol=1e-6)
+    E.zero_()
+    assert bool(model.embeddings.all())
 
 
 @pytest.mark.parametrize("name", ["n_tokens", "dim", "n_classes"])
@@ -331,7 +367,7 @@ def test_deeper_models_come_back_too(tmp_path, model):
     assert again.residual == model.residual
     for old, new in zip(model.parameters(), again.parameters(), strict=True):
         assert torch.equal(old, new)
-    with pytest.raises(ValueError, match="holds no AttentionClassifier but "):
+    with pytest.raises(ValueError, match="contains .*, not AttentionClassifier"):
         AttentionClassifier.load(tmp_path / "model.pt")
 
 

@@ -61,7 +61,7 @@ def test_one_layer_is_recovered_exactly(seed):
         return model(corpus).detach()
 
     found = outside(classify, WORDS, samples=100)
-    a, b = model.scores().detach().numpy().T
+    a, b = model.scores().numpy().T
     assert np.abs(found.values - b).max() < 1e-9
     assert np.abs(found.scores - (a - a.mean())).max() < 1e-9
     assert found.fits

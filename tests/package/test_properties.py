@@ -260,7 +260,7 @@ def test_another_order_is_the_same_flow_and_the_same_proof(seed: int) -> None:
     flow = attnsel.gradient_flow(model, corpus, max_norm=5.0)
     again = attnsel.gradient_flow(moved, other, max_norm=5.0)
     torch.testing.assert_close(again.cls[-1], flow.cls[-1], rtol=1e-3, atol=1e-3)
-    values = model.scores()[:, 1].detach()
+    values = model.scores()[:, 1]
     selected = highest_votes(corpus, values)
     named = torch.from_numpy(tokens)[selected][rows]
     try:

@@ -369,5 +369,5 @@ def test_the_highest_of_several_relevant_tokens() -> None:
 
 def test_unusable_selection() -> None:
     problem = Problem(0)
-    with pytest.raises(ValueError, match="selected: sequence 0 does not hold"):
+    with pytest.raises(ValueError, match="selected: sequence 0 does not contain"):
         certificate(problem.model, problem.corpus, [2] * 10)

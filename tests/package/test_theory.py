@@ -175,7 +175,7 @@ def test_one_step_prediction_wants_a_vector() -> None:
     [
         ([[0, 1], [2, 1], [0, 3, 1], [1]], [1, 0, 1, 0], "sequence 2 .* 2 relevant"),
         ([[0, 1], [2, 1, 1]], [1, 0], "sequence 0 .*'b' leans .* -0.5"),
-        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* holds 0 relevant"),
+        ([[0, 1], [2, 1], [1], [1]], [1, 0, 1, 0], "sequence 2 .* has 0 relevant"),
         (
             [[0, 1, 1], [2, 1]],
             [1, 0],
@@ -349,10 +349,10 @@ def test_contradictory_selections_are_named() -> None:
     ("selected", "message"),
     [
         ([0], "selected: 1 for 2 sequences"),
-        ([0, 0], "selected: sequence 1 does not hold .'a'.$"),
-        ([0, 17], "selected: sequence 1 does not hold .17.$"),
+        ([0, 0], "selected: sequence 1 does not contain .'a'.$"),
+        ([0, 17], "selected: sequence 1 does not contain .17.$"),
         ([[0], []], "selected: sequence 1 has no selected token"),
-        ([[0, 1], [1, 2]], "selected: no sequence holds a token that is not selected"),
+        ([[0, 1], [1, 2]], "selected: no sequence has a token that is not selected"),
     ],
 )
 def test_unusable_selections(selected: list, message: str) -> None:
@@ -386,7 +386,7 @@ def test_the_explicit_lemma_holds_for_each_token(seed):
     corpus = synthetic_corpus(100, 30, 10, delta=0.5, seed=seed)
     model = AttentionClassifier(30, 64, seed=seed, dtype=torch.float64)
     p, v = model.cls.detach(), model.output.detach()
-    scores = model.scores().detach()
+    scores = model.scores()
     change = score_change(scores, p, v, corpus)[:, 1]
     eps = max(float(scores.abs().max()), float((p @ v).abs()))
     v2 = float(v @ v)
@@ -448,5 +448,5 @@ def test_five_contradictory_pairs_are_named_and_others_are_counted(
 
 def test_five_relevant_tokens_of_a_sequence_are_named() -> None:
     corpus = tiny([0, 1, 2, 3, 4, 5], [6], labels=[1, 0])
-    with pytest.raises(ValueError, match=r"holds 6 relevant tokens: \['a', .*'e'\]$"):
+    with pytest.raises(ValueError, match=r"has 6 relevant tokens: \['a', .*'e'\]$"):
         relevant_tokens(corpus)

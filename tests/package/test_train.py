@@ -195,8 +195,8 @@ def test_history_describes_the_state_before_each_step_and_the_last():
             right = ((logits > 0).long() == part.labels).double().mean()
             assert float(share[row]) == float(right)
     assert sorted(history.scores) == [0, 4]
-    torch.testing.assert_close(history.scores[0], start.scores().detach())
-    torch.testing.assert_close(history.scores[4], model.scores().detach())
+    torch.testing.assert_close(history.scores[0], start.scores())
+    torch.testing.assert_close(history.scores[4], model.scores())
 
 
 def test_a_zero_logit_counts_as_wrong():
@@ -275,7 +275,7 @@ def test_fit_stops_below_the_loss_asked_for_and_keeps_the_last_scores():
     assert history.loss[-1] < 0.1
     assert (history.loss[:-1] >= 0.1).all()
     assert len(history.step) < 201
-    torch.testing.assert_close(history.at(), model.scores().detach())
+    torch.testing.assert_close(history.at(), model.scores())
 
 
 def test_a_huge_learning_rate_never_returns_nonsense():

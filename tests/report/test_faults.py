@@ -485,11 +485,11 @@ NO_CORPUS = {
         "text,label,label\na,0,1\nb,1,0\n",
         "one column 'label', got text, label, label",
     ),
-    "labels all 1": (labelled(1, 1, 1), "every row holds 1; expected two classes"),
-    "labels all 0": (labelled(0, 0), "every row holds 0; expected two classes"),
-    "labels all pos": (labelled("pos", "pos"), "every row holds 'pos'; expected two"),
-    "labels but for one": (labelled("", "", "pos"), "every row holds 'pos'; expected"),
-    "one row": (labelled(1), "every row holds 1; expected two"),
+    "labels all 1": (labelled(1, 1, 1), "every row has 1; expected two classes"),
+    "labels all 0": (labelled(0, 0), "every row has 0; expected two classes"),
+    "labels all pos": (labelled("pos", "pos"), "every row has 'pos'; expected two"),
+    "labels but for one": (labelled("", "", "pos"), "every row has 'pos'; expected"),
+    "one row": (labelled(1), "every row has 1; expected two"),
     "a fraction for a label": (
         labelled(0, 0.5),
         "labels: '0.5' names no class; .* scores are cut into classes first",
@@ -532,7 +532,7 @@ def test_one_class_is_enough_for_a_test_split_only(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNSEL_DATA", str(tmp_path))
     (tmp_path / "imdb").mkdir()
     parquet(tmp_path / "imdb" / "train.parquet", ["film one", "film two"], [1, 1])
-    with pytest.raises(ValueError, match="every row holds 'positive'; expected two"):
+    with pytest.raises(ValueError, match="every row has 'positive'; expected two"):
         load_corpus("imdb", min_count=1)
     vocab = Vocab(["film"], ["negative", "positive"])
     assert load_corpus("imdb", vocab=vocab).labels.tolist() == [1, 1]

@@ -102,7 +102,7 @@ def test_a_test_split_may_lack_a_class(tmp_path):
     with pytest.raises(ValueError, match="'w' in row 1 is none of the classes x, y, z"):
         load_corpus(path, vocab=train.vocab)
     write(path, TEXTS[:2], ["z", "z"])
-    with pytest.raises(ValueError, match="every row holds 'z'"):
+    with pytest.raises(ValueError, match="every row has 'z'"):
         load_corpus(path, min_count=1)
 
 

@@ -23,7 +23,7 @@ from IPython.display import display
 
 from attnsel_book.exercises.messages import as_numbers, code, difference, same
 from attnsel_book.exercises.running import Outcome, in_form, outcomes
-from attnsel_book.exercises.storage import FILE, functions, keep, kept, source_of
+from attnsel_book.exercises.storage import FILE, functions, keep, source_of, sources
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]
@@ -160,7 +160,7 @@ class Verdict:
 
 
 def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Try an answer on all cases; the first that fails, the smallest one, is told.
+    """Try an answer on all cases, and report the first that fails, the smallest one.
 
     Whatever the answer is and does, nothing is raised.
     """
@@ -242,12 +242,12 @@ def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
     if not any(map(_is_finite, results)):
         return None
     for name, made in _made(exercise.name).items():
-        kept = [
+        pairs = [
             (mine, other.result)
             for mine, other in zip(results, made.outcomes, strict=False)
             if not made.shows_finite or (_is_finite(mine) and _is_finite(other.result))
         ]
-        if kept and all(same(mine, other) for mine, other in kept):
+        if pairs and all(same(mine, other) for mine, other in pairs):
             return name
     return None
 
@@ -326,7 +326,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
     if verdict.state == "right":
         used = f"{used} {_kept_now(exercise, mine)}"
         function = in_form(mine, exercise.solution)
-    elif verdict.state == "open" and name in kept():
+    elif verdict.state == "open" and name in sources():
         earlier, why = _kept_earlier(exercise)
         used = f"Until then yours from {FILE} is used."
         if earlier is None:

@@ -43,8 +43,8 @@ def outcomes(
 ) -> list[Outcome]:
     """Call a function on copies of arguments, up to the first that it fails on.
 
-    It runs in a thread of its own: a loop without end is left, and told, after `LIMIT`
-    seconds. Its warnings are not shown.
+    It runs in a thread of its own, so that a loop without end is left after `LIMIT`
+    seconds and reported. Its warnings are not shown.
     """
     found: list[Outcome] = []
     with (
@@ -141,19 +141,19 @@ def in_form(
     kind = solution.__annotations__["return"]
 
     @functools.wraps(function)
-    def used(*given: Any, **named: Any) -> Any:
+    def answer(*given: Any, **keywords: Any) -> Any:
         try:
-            result = function(*given, **named)
+            result = function(*given, **keywords)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             print(f"Your {function.__name__} fails here ({why}); the package's is used")
-            return solution(*given, **named)
+            return solution(*given, **keywords)
         try:
             return _as_kind(result, kind)
         except Exception:  # then the next line says what it makes of it
             return result
 
-    return used
+    return answer
 
 
 def _as_kind(value: Any, kind: Any) -> Any:

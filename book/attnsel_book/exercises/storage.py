@@ -24,7 +24,7 @@ def parts(text: str) -> dict[str, str]:
     return dict(zip(pieces[1::2], map(str.strip, pieces[2::2]), strict=True))
 
 
-def kept() -> dict[str, str]:
+def sources() -> dict[str, str]:
     """Return the sources that the file contains; none if it cannot be read."""
     try:
         return parts(FILE.read_text(encoding="utf-8"))
@@ -32,9 +32,9 @@ def kept() -> dict[str, str]:
         return {}
 
 
-def keep(sources: dict[str, str]) -> bool:
+def keep(new: dict[str, str]) -> bool:
     """Add sources to the file, by exercise; return whether it could be written."""
-    blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (kept() | sources).items()]
+    blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (sources() | new).items()]
     try:
         FILE.write_text(HEAD + "".join(blocks), encoding="utf-8")
     except OSError:  # a folder that one cannot write to
@@ -58,7 +58,7 @@ def functions() -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(HEAD, names)
     found: dict[str, Any] = {}
-    for exercise, source in kept().items():
+    for exercise, source in sources().items():
         before = dict(names)
         try:
             exec(compile(source, str(FILE), "exec"), names)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from IPython.display import display
 
 from attnsel_book.exercises.checking import exercises
-from attnsel_book.exercises.storage import FILE, kept
+from attnsel_book.exercises.storage import FILE, sources
 
 SITE = "https://attnsel.github.io/attnsel/book"
 _NEW_MACHINE = (
@@ -19,7 +19,7 @@ _NEW_MACHINE = (
 
 def show_strip() -> None:
     """Display the strip where there is a file of functions, and in Colab."""
-    mine, in_colab = kept(), "google.colab" in sys.modules
+    mine, in_colab = sources(), "google.colab" in sys.modules
     if not mine and not in_colab:
         return
     known = exercises()

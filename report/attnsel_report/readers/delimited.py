@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnsel.texts.cells import several
+from attnsel.texts.cells import as_list
 from attnsel.texts.columns import Columns, find_columns, plain_name
 
 SEPARATORS = ",;\t|"
@@ -289,4 +289,4 @@ def _columns_of_nameless(
 def _given(wanted: Columns) -> list[Hashable]:
     """Return all names that are wanted."""
     labels = [] if wanted.label is None else [wanted.label]
-    return [*several(wanted.text), *labels]
+    return [*as_list(wanted.text), *labels]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from attnsel.texts.cells import several
+from attnsel.texts.cells import as_list
 from attnsel.texts.columns import Columns, find_columns, plain_name
 from attnsel.validation import described, shortened
 from attnsel_report.readers.delimited import (
@@ -305,7 +305,7 @@ def _read(content: bytes, name: str, wanted: Columns) -> Any:
     if ending in BINARY:
         frame = _read_binary(content, ending)
         for name in frame:
-            if plain_name(name) in map(plain_name, several(wanted.text)):
+            if plain_name(name) in map(plain_name, as_list(wanted.text)):
                 list(frame[name])  # text that is not UTF-8 may show here only
         return frame
     if content.startswith(b"SQLite format 3"):

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from attnsel.texts.cells import several
+from attnsel.texts.cells import as_list
 from attnsel.texts.columns import Columns
 
 LABEL = "__label__"  # before a label, in fastText's files
@@ -43,5 +43,5 @@ def _of_fasttext(lines: list[str], wanted: Columns) -> pd.DataFrame:
                 f"line {number} has several labels, {line[:60]!r}; expected one a text"
             )
         rows.append((text.strip(), label.removeprefix(LABEL)))
-    name, *_ = several(wanted.text)
+    name, *_ = as_list(wanted.text)
     return pd.DataFrame(rows, columns=[name, wanted.label])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.cells import several
+from attnsel.texts.cells import as_list
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.frames import is_dataset
 from attnsel.texts.loading import balanced_sample, find_split, texts_and_labels
@@ -51,7 +51,7 @@ def load_table(
     texts, labels = texts_and_labels(table, wanted, on_disk=False)
     rest = table.to_pandas() if is_dataset(table) else table
     used = find_columns(list(rest), wanted)
-    rest = rest.drop(columns=[*several(used.text), used.label])
+    rest = rest.drop(columns=[*as_list(used.text), used.label])
     n = len(texts)
     rows = np.arange(n)
     # Of a large file there are some rows only, whose index are their places.

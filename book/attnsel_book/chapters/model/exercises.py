@@ -10,6 +10,7 @@ from torch import Tensor
 
 import attnsel
 from attnsel.corpus import Corpus
+from attnsel.model import logistic_loss
 from attnsel.synthetic import separable_corpus
 from attnsel_book.exercises.cases import models
 from attnsel_book.exercises.checking import exercise
@@ -24,7 +25,7 @@ MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exe
 def sequences() -> Iterator[tuple[Any, ...]]:
     """Yield token ids of a sequence, scores and values; last a score beyond exp."""
     for model, corpus in models():
-        a, b = model.scores().detach().numpy().T
+        a, b = model.scores().numpy().T
         yield np.array([s for _, s in corpus.words(0) if s >= 0]), a, b
     yield np.array([0, 1]), np.array([1000.0, 0.0]), np.array([1.0, -1.0])
 
@@ -91,7 +92,7 @@ def bags() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     yield with_gradient(small, torch.tensor([[1.0, 2.0], [1.0, -2.0], [0.0, 0.5]]))
     for model, corpus in models():
         counts = torch.from_numpy(corpus.counts.toarray())
-        yield with_gradient(counts, model.scores().detach())
+        yield with_gradient(counts, model.scores())
     huge = torch.tensor([[1000.0, 1.0], [999.0, -1.0]])
     yield with_gradient(torch.tensor([[1.0, 1.0], [2.0, 0.0]]), huge)
 
@@ -240,7 +241,7 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
     for i in range(len(corpus)):
         ids = np.array([s for _, s in corpus.words(i) if s >= 0])
         logits[i] = softmax(a[ids]) @ b[ids]
-    loss = np.logaddexp(0, -corpus.signs.numpy() * logits).mean()
+    loss = float(logistic_loss(torch.as_tensor(logits), corpus.signs))
     if loss > ENOUGH:
         return f"the loss is {loss:.3f} and has to be at most {ENOUGH}"
     return None

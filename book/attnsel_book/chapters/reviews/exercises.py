@@ -183,8 +183,8 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 )
 def my_neutral(corpus: attnsel.Corpus) -> float:
     """x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
-    lengths = corpus.lengths.float()
-    return float(corpus.signs @ lengths / lengths.sum())
+    signed_tokens = corpus.signs * corpus.lengths
+    return float(signed_tokens.sum() / corpus.lengths.sum())
 
 
 def drawn() -> Iterator[tuple[Corpus, int]]:
