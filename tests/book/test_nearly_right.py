@@ -206,6 +206,10 @@ NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
             instead(([[0, 1, 1, 1], [0, 1]], [1, 0])),  # alpha is 0
         ],
     ),
+    "own-attention-margin": (
+        [lambda p, *_: p * (1 + 5e-4)],
+        [lambda p, *_: p * (1 + 2e-3), lambda p, *_: p * 0.999],
+    ),
     "frozen-embeddings": (
         [lambda E, *_: E * (1 + 5e-6)],
         [lambda E, *_: E * (1 + 3e-5), lambda E, *_: E * 1.01],

@@ -1,0 +1,1 @@
+"""What the chapter *Your own attention, from nothing* alone needs."""

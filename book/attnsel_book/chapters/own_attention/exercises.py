@@ -1,0 +1,98 @@
+"""Exercises of the chapter *Your own attention, from nothing*."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
+
+LEAST = 1 - 1e-5  # lead that still counts as one
+LONGEST = 1 + 1e-3  # length, over that of the shortest
+
+
+def margin_problems() -> Iterator[tuple[np.ndarray]]:
+    """Yield rows; in the first two cases, one of them is not a support pair."""
+    yield (np.array([[1.0, 0.0], [3.0, 4.0]]),)
+    yield (np.array([[2.0, 0.0], [0.0, 1.0], [4.0, 4.0]]),)
+    random = np.random.default_rng(0)
+    for pairs, d in ((3, 2), (8, 5), (300, 512)):
+        towards = random.normal(size=d)
+        rows = random.normal(size=(pairs, d))
+        leads = rows @ towards
+        yield (np.where(leads > 0, 1, -1)[:, None] * rows,)
+
+
+def shortest(rows: np.ndarray) -> np.ndarray:
+    """Return the solution from the point of the convex hull nearest to zero.
+
+    The dual is solved by its own, independent method: the multipliers of the shortest
+    convex combination of the rows, divided by its squared length.
+    """
+    far = 1e3 * np.linalg.norm(rows, axis=1).max()
+    weights, _ = nnls(
+        np.vstack([rows.T, np.full(len(rows), far)]),
+        np.append(np.zeros(rows.shape[1]), far),
+    )
+    nearest = rows.T @ weights / weights.sum()
+    return nearest / (rows @ nearest).min()
+
+
+def shortest_fault(result: Any, rows: np.ndarray) -> str | None:
+    """Return why a vector is not the shortest one with leads of at least one."""
+    p = as_numbers(result)
+    if p is None or p.shape != rows.shape[1:] or not np.isfinite(p).all():
+        return f"{rows.shape[1]} finite numbers are asked, the entries of p"
+    least = (rows @ p).min()
+    if least < LEAST:
+        return f"the smallest lead is {least:.4g} and has to be at least 1"
+    length = np.linalg.norm(p) / np.linalg.norm(shortest(rows))
+    if length > LONGEST:
+        return f"a vector that is {length:.4g} times shorter has leads of at least 1"
+    return None
+
+
+def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return p / (rows @ p).min()
+
+
+@exercise(
+    "own-attention-margin",
+    fault=shortest_fault,
+    cases=margin_problems,
+    mistakes={
+        "a lead may be larger than 1: do not ask for equality in each row": (
+            lambda rows: np.linalg.pinv(rows) @ np.ones(len(rows))
+        ),
+        "that is the direction; the vector has a smallest lead of 1": (
+            lambda rows: shortest(rows) / np.linalg.norm(shortest(rows))
+        ),
+        "the mean of all rows weighs pairs that have lead to spare": (
+            lambda rows: _scaled(rows.mean(axis=0), rows)
+        ),
+        "the smallest lead has to be 1, not their mean": (
+            lambda rows: rows.mean(axis=0) / (rows @ rows.mean(axis=0)).mean()
+        ),
+    },
+    hints=(
+        "By the KKT conditions p is a combination of the rows with multipliers of at "
+        "least 0. Which multipliers give the shortest combination with leads of 1?",
+        "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Let the columns "
+        "of A be the rows, each with an additional entry 1, and f be zero with an "
+        "additional 1. The residual A x - f = (r, -s) has the answer, p = r / s.",
+    ),
+    terms=("rows", "residual"),
+    dots=3,
+    minutes=15,
+)
+def my_shortest(rows: np.ndarray) -> np.ndarray:
+    """Return the shortest p, (d,), with rows @ p >= 1, from rows (k, d)."""
+    from scipy.optimize import nnls
+
+    A = np.vstack([rows.T, np.ones(len(rows))])
+    f = np.append(np.zeros(rows.shape[1]), 1.0)
+    x, _ = nnls(A, f)
+    residual = A @ x - f
+    return residual[:-1] / -residual[-1]

@@ -1,0 +1,44 @@
+"""Settings of the chapter *Your own attention, from nothing*."""
+
+from typing import Any
+
+BOOK: dict[str, Any] = {
+    "DATA": "imdb",
+    "TEXT": "text",
+    "LABEL": "label",
+    "CLASSES": None,
+    "LIMIT": 1000,
+    "FEW": 100,
+    "DIM": 1024,
+    "STEP": 30.0,
+    "MAX_NORM": 300.0,
+    "SEED": 0,
+}
+
+
+def ranges(s: Any) -> dict[str, bool]:
+    """Return for each condition on the settings, in words, whether it holds."""
+    return {
+        "FEW is between 4 and 300, because each text adds rows to the margin problem": (
+            4 <= s.FEW <= 300
+        ),
+        "MAX_NORM is at least 2, because p starts with a norm of about 1": (
+            s.MAX_NORM >= 2
+        ),
+        "STEP is at most 300, because after larger ones p moves back and forth": (
+            s.STEP <= 300
+        ),
+    }
+
+
+# Far from the book's, the small ones first; tests run the chapter at each.
+# A file of one's own, in the folder in which the chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+TRIED: list[dict[str, Any]] = [
+    MINE,
+    {"FEW": 4, "DIM": 64, "LIMIT": 200},
+    {"DATA": "yelp", "LIMIT": 500, "MAX_NORM": 30.0},
+    {"STEP": 200.0, "SEED": 3},
+    {"FEW": 300, "DIM": 256},
+    {"LIMIT": 60, "MAX_NORM": 100.0},
+]
