@@ -17,7 +17,6 @@ def ranges(s: Any) -> dict[str, bool]:
         "DIM is at least n_tokens + 2; less is one of the variants": (
             s.SMALL["n_tokens"] + 2 <= s.DIM
         ),
-        "STEP is at least 30; a small one is one of the variants": s.STEP >= 30,
         "SEEDS are some of 0 to 9, as the stored runs are": set(s.SEEDS)
         <= set(range(10)),
         "MAX_NORM is at least 300, or what changes late is not seen": s.MAX_NORM >= 300,
