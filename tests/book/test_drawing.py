@@ -454,7 +454,7 @@ def test_replaced_attention_is_drawn_by_what_it_changes():
         panels(), ("best step", "converged"), (0.25, 0.5), strict=True
     ):
         assert axes.get_title(loc="left") == moment
-        assert set(line(axes, "one a review")[:, 1]) == {height}
+        assert set(line(axes, "one per review")[:, 1]) == {height}
         for name in ("training", "test"):
             for way, label in (("shared p", "one p"), ("retrained", "all free")):
                 change, divergence = (
@@ -467,7 +467,7 @@ def test_replaced_attention_is_drawn_by_what_it_changes():
         same = [
             [runs.loc[f"{way}, {what}", moment].mean()
              for what in ("change of probability", "divergence")]
-            for way in ("uniform", "dealt anew")
+            for way in ("uniform", "permuted")
         ]  # fmt: skip
         close(line(axes, "same verdicts"), same)
         assert axes.get_xscale() == axes.get_yscale() == "log"

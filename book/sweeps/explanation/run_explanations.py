@@ -132,7 +132,7 @@ def first_words(padded: Padded, ways: dict[str, np.ndarray], lost: np.ndarray) -
     first = {name: padded.order(merit).argmin(1) for name, merit in ways.items()}
     top, strongest = first["attention"], first["size of influence"]
     yield "most attended is not most influential", float((top != strongest).mean())
-    yield "most attended pulls against", float((lost[rows, top] < 0).mean())
+    yield "most attended counts against", float((lost[rows, top] < 0).mean())
     for name, s in first.items():
         flips = lost[rows, s] > padded.f
         yield f"flips without the first, {name}", float(flips.mean())
@@ -241,11 +241,11 @@ def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
 
 
 def twins(scores: Tensor, test: Corpus) -> Rows:
-    """Yield what becomes of explanations if attention is uniform, or dealt anew."""
+    """Yield how explanations change with uniform attention and with permuted scores."""
     scores = scores.double()
     order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))
     a = scores[:, 0]
-    for name, other in (("uniform", 0 * a), ("dealt anew", a[order])):
+    for name, other in (("uniform", 0 * a), ("permuted", a[order])):
         twin = reweighted(scores, other - other.mean() + a.mean())
         f, g = (bag_logits(x, test) for x in (scores, twin))
         yield f"{name}, verdicts that differ", float((f * g <= 0).double().mean())

@@ -34,7 +34,7 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     expected=by_deletion,
     cases=lambda: drawn((2, 3, 5, 8)),
     mistakes={
-        "that is the gradient Q (b - f): f itself still holds the token": (
+        "that is the gradient Q (b - f): f itself still contains the token": (
             lambda Q, b: Q * (b - Q @ b)
         ),
         "attention times value forgets what the rest would say": lambda Q, b: Q * b,
@@ -184,7 +184,7 @@ def reversed_fault(result: Any) -> str | None:
     minutes=15,
 )
 def my_reversed() -> tuple[np.ndarray, np.ndarray]:
-    """Q and b of five tokens: more attention, less influence in size."""
+    """Return Q and b of five tokens: more attention, less influence."""
     Q = np.array([0.204, 0.202, 0.2, 0.198, 0.196])
     terms = np.array([1, 2, 3, 4, -10])
     return Q, terms / Q

@@ -26,34 +26,36 @@ PRICES = [10, 100, 1000]  # of a changed prediction
 COLOURS = "black", CURVES[3], CONTRAST, CURVES[2]
 
 
-def draw_influence(names: Sequence[str], share: Any, gap: Any, pull: Any) -> None:
+def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -> None:
     """Draw the words of a text by attention and contrast, with lines of equal product.
 
-    For k words: their attention and the distance of their value from that of the rest,
-    both positive, and `pull`, positive for words that speak for the verdict, (k,). The
-    words of most attention and of most influence are named.
+    For k words: their attention and contrast, both positive, and `sign`, positive for
+    words that count for the verdict, (k,). The words of most attention and of most
+    influence are named.
     """
-    share, gap, pull = (np.asarray(x, dtype=float) for x in (share, gap, pull))
-    sizes = np.sort(share * gap)[::-1]
+    share, contrast, sign = (
+        np.asarray(x, dtype=float) for x in (share, contrast, sign)
+    )
+    sizes = np.sort(share * contrast)[::-1]
     _, axes = pyplot.subplots(figsize=(4.9, 4.2))
     across = np.geomspace(share.min() / 2, 3 * share.max())
     for level in [sizes[i] for i in (0, 3, 9, 27) if i < len(sizes)]:
         axes.plot(across, level / across, color=NEUTRAL, lw=0.8)
     sides = {"for the verdict": (1, POSITIVE), "against it": (-1, NEGATIVE)}
-    for label, (sign, colour) in sides.items():
-        here = pull * sign > 0
-        axes.plot(share[here], gap[here], "o", ms=5, color=colour, label=label)
+    for label, (side, colour) in sides.items():
+        here = sign * side > 0
+        axes.plot(share[here], contrast[here], "o", ms=5, color=colour, label=label)
     named: list[int] = []
-    for i in np.argsort(-share * gap)[:12]:
+    for i in np.argsort(-share * contrast)[:12]:
         aside = np.abs(np.log(share[named] / share[i]))
-        above = np.abs(np.log(gap[named] / gap[i]))
+        above = np.abs(np.log(contrast[named] / contrast[i]))
         if not ((aside < 1.3) & (above < 0.12)).any():  # else names stand on names
             named.append(i)
-            point = share[i] * 1.08, gap[i] * 1.05
+            point = share[i] * 1.08, contrast[i] * 1.05
             axes.annotate(f"“{names[i]}”", point, fontsize=10)
     axes.set(xscale="log", xlabel="attention $Q_s$", xlim=(across[0], across[-1]))
     axes.set(yscale="log", ylabel="contrast $|b_s - f_{-s}|$")
-    axes.set_ylim(np.quantile(gap, 0.1), 3 * gap.max())
+    axes.set_ylim(np.quantile(contrast, 0.1), 3 * contrast.max())
     _plain_numbers(axes)
     legend_above(axes, 2)
 
@@ -91,7 +93,7 @@ def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
 
     There is a panel for each moment; `farthest` has the mean divergence of an attention
     that is made for each review. Dots are one other p, triangles all scores and values
-    made anew, stars those with the same verdicts on every text.
+    trained again, stars those with the same verdicts on every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):
@@ -103,12 +105,12 @@ def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
             y = runs.loc[[f"{row} divergence" for row in at], moment].to_numpy()
             axes.plot(x, y, mark, ms=4, color=colour)
             axes.plot(x.mean(1), y.mean(1), color=colour, label=f"{label}, {name}")
-        twins = [f"{way}, {{}}" for way in ("uniform", "dealt anew")]
+        twins = [f"{way}, {{}}" for way in ("uniform", "permuted")]
         x = runs.loc[[row.format("change of probability") for row in twins], moment]
         y = runs.loc[[row.format("divergence") for row in twins], moment]
         style: Any = {"ls": "", "color": ACCENT, "label": "same verdicts"}
         axes.plot(x.mean(axis=1), y.mean(axis=1), marker="*", ms=9, **style)
-        axes.axhline(height, color=NEUTRAL, ls="--", label="one a review")
+        axes.axhline(height, color=NEUTRAL, ls="--", label="one per review")
         axes.set(xscale="log", yscale="log", title=moment)
         axes.set(xlabel="mean change of the probability", ylabel="mean divergence")
         _plain_numbers(axes)

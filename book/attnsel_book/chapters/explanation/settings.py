@@ -21,11 +21,12 @@ def ranges(s: Any) -> dict[str, bool]:
     return {
         "DIM is at least 2, or E p and E v are the same numbers": s.DIM >= 2,
         "TRAIN and TEST are at least 20": min(s.TRAIN, s.TEST) >= 20,
+        "LR is at most 0.1, or training may diverge": s.LR <= 0.1,
     }
 
 
 # Far from the book's, the small ones first; tests run the chapter at each.
-# A file of one's own, in the folder in which the chapter runs.
+# A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED: list[dict[str, Any]] = [
     MINE,

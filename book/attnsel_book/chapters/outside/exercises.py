@@ -117,8 +117,8 @@ def same_sign(zeta: np.ndarray) -> np.ndarray:
 def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
     """Return which pairs of different tokens betray a sum, bool (V, V).
 
-    The sum says start + zeta_s of one token and start + zeta_s + zeta_t of
-    two. A pair betrays it if that is not between what it says of each.
+    The sum is start + zeta_s for one token and start + zeta_s + zeta_t for
+    two. A pair betrays it if its sum is not between those of its tokens.
     """
     different = ~np.eye(len(zeta), dtype=bool)
     return (np.outer(zeta, zeta) > 0) & different
@@ -166,10 +166,10 @@ def seeming(c: float, k: int) -> float:
     minutes=10,
 )
 def my_seeming_weight(c: float, k: int) -> float:
-    """Return the weight w of a word with number c that k neutral words see.
+    """Return the weight w that a word of number c has next to k neutral words.
 
     The model is f = tanh(mean of the numbers), and a neutral word has 0.
-    An attention with the weights w and 1 would say the same.
+    An attention with the weights w and 1 would have the same output.
     """
     b, f = np.tanh(c), np.tanh(c / (k + 1))
     return k * f / (b - f)
