@@ -33,7 +33,9 @@ def frames(svg: str, states: tuple[int, ...]) -> str:
     width, _, columns = panels(svg)
     found = ""
     for left, right in (columns[state - 1] for state in states):
-        place = f"left:{100 * left / width:.1f}%;width:{100 * (right - left) / width:.1f}%"
+        place = (
+            f"left:{100 * left / width:.1f}%;width:{100 * (right - left) / width:.1f}%"
+        )
         found += f'<span class="here" style="{place}"></span>'
     return found
 

@@ -1,0 +1,53 @@
+"""A chapter shows where it stands in the sequence of maps."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+from tools.stages import NAMES, STATES, strip
+
+SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
+
+
+def sequence() -> str:
+    """Return a picture with five panels of one width."""
+    figure, axes = plt.subplots(1, 5, figsize=(10, 2))
+    for axis in axes:
+        axis.set(xticks=[], yticks=[], ylabel="score")
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    plt.close(figure)
+    return file.getvalue()
+
+
+def test_a_frame_stands_around_each_state_of_the_chapter():
+    line = strip("maps.svg", "intro.html#maps", sequence(), (1, 4))
+    assert "You are here in the sequence of maps: 1 random start and 4 shuff" in line
+    places = re.findall(r"left:([\d.]+)%;width:([\d.]+)%", line)
+    (first, wide), (fourth, narrow) = [tuple(map(float, place)) for place in places]
+    # The axes share 77.5% of the width, after a margin of 12.5%; the first panel
+    # has the margin before it.
+    assert first == 0
+    assert wide == pytest.approx(12.5 + 77.5 / 5, abs=4)
+    assert fourth == pytest.approx(12.5 + 3 * 77.5 / 5, abs=4)
+    assert narrow == pytest.approx(77.5 / 5, abs=4)
+
+
+@pytest.mark.site
+@pytest.mark.parametrize("page", sorted(STATES))
+def test_the_page_of_a_chapter_shows_its_states_above_the_guess(page):
+    text = (SITE / f"{page}.html").read_text(encoding="utf-8")
+    (line,) = re.findall(r'<a class="stages".*?</a>', text)
+    assert line.count('class="here"') == len(STATES[page])
+    assert all(NAMES[state - 1] in line for state in STATES[page])
+    assert text.index(line) < text.index("Guess first")
+    address, name = re.findall(r'href="([^"#]*)#([^"]*)"', line)[0]
+    landing = (SITE / "book" / address).read_text(encoding="utf-8")
+    assert f'id="{name}"' in landing
+    image = re.findall(r'src="([^"]*)"', line)[0]
+    assert (SITE / "book" / image).is_file()
