@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 
 from attnsel.corpus import Corpus
@@ -42,3 +43,8 @@ def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
             for parameter in model.parameters():
                 parameter.mul_(2)
         yield model, corpus
+
+
+def arrays(model: AttentionClassifier) -> list[np.ndarray]:
+    """Return E (V, d), p (d,) and v (d,) as float64 arrays."""
+    return [weights.numpy() for weights in model.weights()]

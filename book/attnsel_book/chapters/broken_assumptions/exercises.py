@@ -14,7 +14,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def _beta(corpus: Corpus) -> Tensor:
-    return mean_count(corpus, corpus.signs.double() / corpus.lengths)
+    return mean_count(corpus, corpus.signs / corpus.lengths)
 
 
 def winner(corpus: Corpus) -> Tensor:

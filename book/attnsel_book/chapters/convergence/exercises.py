@@ -197,9 +197,9 @@ def starts() -> Iterator[tuple[Tensor, Tensor, Corpus, Tensor]]:
             256, seed=seed, n=80, n_tokens=40, length=6, n_relevant=8
         )
         model = problem.model
-        embeddings, output = model.embeddings.detach(), model.output.detach()
+        embeddings, _, output = model.weights()
         fresh = problem.corpus[:]  # without the sparse tensors of the step
-        yield embeddings.double(), output.double(), fresh, problem.relevant
+        yield embeddings, output, fresh, problem.relevant
 
 
 def start_fault(

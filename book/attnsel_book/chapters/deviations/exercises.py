@@ -7,15 +7,15 @@ import numpy as np
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.cases import arrays, models
 from attnsel_book.exercises.checking import exercise
 
 
 def valued() -> Iterator[tuple[Any, ...]]:
     """Yield a corpus, the values of its tokens, and the squared norm of v."""
     for model, corpus in models():
-        v = model.output.detach().numpy()
-        yield corpus, model.embeddings.detach().numpy() @ v, float(v @ v)
+        E, _, v = arrays(model)
+        yield corpus, E @ v, float(v @ v)
 
 
 def background(
@@ -89,7 +89,7 @@ def my_background(
 def with_values() -> Iterator[tuple[Any, ...]]:
     """Yield a corpus and the values of its tokens."""
     for model, corpus in models():
-        yield corpus, (model.embeddings @ model.output).detach().numpy()
+        yield corpus, model.scores()[:, 1].numpy()
 
 
 def own(

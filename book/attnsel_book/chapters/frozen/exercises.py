@@ -28,7 +28,7 @@ def stepped(
     start: AttentionClassifier, corpus: Corpus, eta_0: float, v: Tensor
 ) -> Tensor:
     """Return the values with the embeddings formed."""
-    return one_step(start, corpus, lr=eta_0).embeddings.detach() @ v
+    return one_step(start, corpus, lr=eta_0).weights()[0] @ v
 
 
 def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def mistaken(terms: Callable[..., Tensor]) -> Callable[..., Any]:
         start: AttentionClassifier, corpus: Corpus, eta_0: float, v: Tensor
     ) -> Tensor:
         g = score_gradient(start.scores(), corpus)[1]
-        E, p, own = (part.detach() for part in start.parameters())
+        E, p, own = start.weights()
         return terms(E @ v, eta_0 * g[:, 0], eta_0 * g[:, 1], p @ v, own @ v, v @ v)
 
     return answer

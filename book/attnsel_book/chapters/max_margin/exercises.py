@@ -11,7 +11,7 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
-from attnsel_book.exercises.cases import models
+from attnsel_book.exercises.cases import arrays, models
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
@@ -120,7 +120,7 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
 def labelled() -> Iterator[tuple[Any, ...]]:
     """Yield E, p, v and a corpus."""
     for model, corpus in models():
-        yield *(part.detach().numpy() for part in model.parameters()), corpus
+        yield *arrays(model), corpus
 
 
 def sequences(corpus: Corpus) -> Iterator[tuple[list[int], float]]:

@@ -11,7 +11,7 @@ import attnsel
 from attnsel import posterior_difference, signed_frequency
 from attnsel.corpus import Corpus
 from attnsel.statistics import label_z
-from attnsel_book.exercises.cases import corpora, models
+from attnsel_book.exercises.cases import arrays, corpora, models
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
@@ -28,7 +28,7 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
     mistakes={
         "the sign is turned round": lambda corpus: -signed_frequency(corpus),
         "the labels are 0 and 1; y is in corpus.signs": lambda corpus: (
-            corpus.counts.T @ corpus.labels.numpy() / len(corpus)
+            corpus.counts.T @ corpus.labels / len(corpus)
         ),
         "divide by the number of sequences, not of tokens": lambda corpus: (
             signed_frequency(corpus) * len(corpus) / corpus.lengths.sum()
@@ -37,16 +37,13 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
             signed_frequency(corpus) * len(corpus)
         ),
         "alpha counts occurrences; divided by the lengths it is beta": lambda corpus: (
-            corpus.counts.T
-            @ (corpus.signs / corpus.lengths).double().numpy()
-            / len(corpus)
+            corpus.counts.T @ (corpus.signs / corpus.lengths) / len(corpus)
         ),
         "that is the posterior difference: alpha over how often the token occurs": (
             posterior_difference
         ),
         "count every occurrence, not only whether the token is there": lambda corpus: (
-            torch.from_numpy((corpus.counts.T > 0) @ corpus.signs.double().numpy())
-            / len(corpus)
+            torch.from_numpy((corpus.counts.T > 0) @ corpus.signs) / len(corpus)
         ),
     },
     hints=(
@@ -60,13 +57,13 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
 )
 def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     """Return alpha, (V,), from corpus.counts (n, V) and corpus.signs (n,)."""
-    return corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+    return corpus.counts.T @ corpus.signs / len(corpus)
 
 
 def starts() -> Iterator[tuple[Any, ...]]:
     """Yield E, p, v and a corpus."""
     for model, corpus in models():
-        yield *(part.detach().numpy() for part in model.parameters()), corpus
+        yield *arrays(model), corpus
 
 
 def by_autograd(
@@ -175,7 +172,7 @@ def z_with(
     """Return z from counts c (n, V) and labels y (n, 1), less a centre, by a spread."""
 
     def z(corpus: Corpus) -> np.ndarray:
-        c, y = corpus.counts.toarray(), corpus.signs.double().numpy()[:, None]
+        c, y = corpus.counts.toarray(), corpus.signs.numpy()[:, None]
         return ((y * c).mean(0) - center(c, y)) / spread(c, y) ** 0.5
 
     return z
@@ -231,7 +228,7 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
     """Return z of each token, (V,); nan if its count is the same in all."""
-    c, y = corpus.counts.toarray(), corpus.signs.double().numpy()
+    c, y = corpus.counts.toarray(), corpus.signs.numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
 

@@ -22,7 +22,7 @@ def one_corpus() -> Iterator[tuple[Corpus]]:
 
 def lean(counts: Any, signs: Tensor) -> np.ndarray:
     """Return P(1|s) - P(0|s) of each token, nan where it does not occur."""
-    return (counts.T @ signs.double().numpy()) / counts.sum(axis=0)
+    return (counts.T @ signs) / counts.sum(axis=0)
 
 
 @exercise(
@@ -32,14 +32,14 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
     mistakes={
         "the sign is reversed": lambda corpus: -lean(corpus.counts, corpus.signs),
         "that is the signed frequency; divide by how often the token occurs": (
-            lambda corpus: corpus.counts.T @ corpus.signs.numpy() / len(corpus)
+            lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)
         ),
         "a token that occurs twice in a text counts twice": lambda corpus: lean(
             corpus.counts > 0, corpus.signs
         ),
         "divide by how often the token occurs, not by in how many texts": (
             lambda corpus: (
-                corpus.counts.T @ corpus.signs.numpy() / (corpus.counts > 0).sum(axis=0)
+                corpus.counts.T @ corpus.signs / (corpus.counts > 0).sum(axis=0)
             )
         ),
         "that is the share in positive texts, from 0 to 1: subtract the other share": (
@@ -60,7 +60,7 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
 )
 def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
     """P(1|s) - P(0|s), (V,), from counts (n, V) and signs (n,) of a corpus."""
-    positive = corpus.counts.T @ (corpus.signs.numpy() > 0)
+    positive = corpus.counts.T @ (corpus.signs > 0)
     total = corpus.counts.sum(axis=0).astype(float)
     total[total == 0] = np.nan
     return (2 * positive - total) / total
@@ -151,19 +151,18 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @exercise(
     "reviews-neutral",
     expected=lambda corpus: float(
-        corpus.signs.double() @ corpus.lengths.double() / corpus.lengths.sum()
+        (corpus.signs * corpus.lengths).sum() / corpus.lengths.sum()
     ),
     cases=one_corpus,
     mistakes={
         "a long text weighs more: that is the mean label of the texts": lambda corpus: (
-            float(corpus.signs.double().mean())
+            float(corpus.signs.mean())
         ),
         "the sign is reversed": lambda corpus: (
-            -float(corpus.signs.double() @ corpus.lengths.double())
-            / float(corpus.lengths.sum())
+            -float((corpus.signs * corpus.lengths).sum()) / float(corpus.lengths.sum())
         ),
-        "divide by the mean length as well": lambda corpus: (
-            float(corpus.signs.double() @ corpus.lengths.double()) / len(corpus)
+        "divide by the mean length as well": lambda corpus: float(
+            (corpus.signs * corpus.lengths).mean()
         ),
         "that is the share of the tokens in positive texts, from 0 to 1": (
             lambda corpus: float(
@@ -210,7 +209,7 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
         return TEXTS
     if not torch.equal(result.targets.bincount(), corpus.targets.bincount()):
         return SIZES
-    beyond = float((label_z(result).abs() > 3).double().mean())
+    beyond = np.average(label_z(result).abs() > 3)
     if beyond > 0.1:
         return f"{LEANS}: {beyond:.0%} of them have |z| > 3"
     return None

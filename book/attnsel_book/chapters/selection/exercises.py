@@ -109,7 +109,7 @@ def embeddings() -> Iterator[tuple[Tensor, Tensor, float]]:
 def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     """Return E with c times its part along v, by a projection."""
     onto = torch.outer(v, v) / v.square().sum()
-    return E @ (torch.eye(len(v)).double() - onto + c * onto)
+    return E @ (torch.eye(len(v)).to(onto) - onto + c * onto)
 
 
 @exercise(

@@ -32,7 +32,7 @@ def rates(corpus: Corpus, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
     The corpus has two classes; scores a and values b are float64 (V,).
     """
-    C, y = corpus.counts, corpus.signs.double().numpy()
+    C, y = corpus.counts, corpus.signs.numpy()
     w = np.exp(a - a.max())
     total = C @ w
     f = C @ (w * b) / total
