@@ -90,7 +90,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _without_missing(column: pd.Series) -> pd.Series:
-    """Return a column of words without those that stand for no label."""
+    """Return a column of words without those that mean no label."""
     words = column.map(str.strip, na_action="ignore") if _all_words(column) else column
     is_word = words.isin(NO_LABEL)
     if not is_word.any():

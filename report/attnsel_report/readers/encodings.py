@@ -1,4 +1,4 @@
-"""The letters that the bytes of a file stand for."""
+"""The text that the bytes of a file encode."""
 
 from __future__ import annotations
 
