@@ -30,7 +30,6 @@ STILL_TO_DO: set[str] = {
     "book/attnsel_book/chapters/selection/figures.py",
     "book/text/deeper.md",
     "book/text/own_texts.md",
-    "book/text/settings.md",
     "report/attnsel_report/baseline.py",
     "report/attnsel_report/command.py",
     "report/attnsel_report/data_notes.py",

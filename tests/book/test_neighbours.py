@@ -24,7 +24,6 @@ STILL_TO_DO = {
     "floating_point",
     "memorized",
     "own_texts",
-    "settings",
 }
 
 

@@ -20,15 +20,15 @@ BOOK: dict[str, Any] = {
 def ranges(s: Any) -> dict[str, bool]:
     """Return for each condition on the settings, in words, whether it holds."""
     return {
-        "SUBSET is at least 500, or the reviews are learned by heart at once": s.SUBSET
+        "SUBSET is at least 500, or the reviews are memorized at once": s.SUBSET
         >= 500,
-        "TOKENS is at least 1,000, or bins of the axis are empty": s.TOKENS >= 1_000,
+        "TOKENS is at least 1,000, or bins of the lean are empty": s.TOKENS >= 1_000,
         "DIM is at least 16, or starts differ by chance": s.DIM >= 16,
         "RATE is between .01 and .2, or training crawls or jumps": 0.01
         <= s.RATE
         <= 0.2,
         "STEPS is at least 60, or training stops before convergence": s.STEPS >= 60,
-        "V is at least 200, or bins of the axis hold too few tokens": s.V >= 200,
+        "V is at least 200, or bins of the lean contain too few tokens": s.V >= 200,
         "DELTA is between 0 and 1, as a share is": 0 <= s.DELTA <= 1,
         "DRAWN_RATE is between .02 and .4, or training crawls or jumps": (
             0.02 <= s.DRAWN_RATE <= 0.4
