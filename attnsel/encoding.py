@@ -1,5 +1,7 @@
 """From texts to counts of tokens.
 
+::
+
     texts                      n strings, in memory or a column on the disk
       | text_blocks            blocks of about 5 million letters
       v

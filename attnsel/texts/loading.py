@@ -1,5 +1,7 @@
 """`load_corpus`: labelled texts from a corpus by name, a table in memory or a file.
 
+::
+
     source                     "imdb", a data frame, records, a path ...
       | find_split             where the rows are: ATTNSEL_DATA, the Hub, a file, memory
       v
