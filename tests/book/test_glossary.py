@@ -28,7 +28,6 @@ NO_WORDS = re.compile(
 STILL_TO_DO: set[str] = {
     "book/attnsel_book/chapters/own_texts/exercises.py",
     "book/attnsel_book/chapters/selection/figures.py",
-    "book/text/deeper.md",
     "book/text/own_texts.md",
     "report/attnsel_report/baseline.py",
     "report/attnsel_report/command.py",
