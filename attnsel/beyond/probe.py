@@ -83,12 +83,13 @@ class Outside:
 
     @property
     def fits(self) -> bool:
-        """Whether f is an average with weights: no pair beyond, no drift, no error."""
+        """Whether f is an average with weights: not hard, none beyond, no drift."""
         known = self.scores[np.isfinite(self.scores)]
         spread = float(np.std(known))
         small = max(SMALL * spread, ROUNDING)
         return (
-            self.beyond == 0
+            self.hard <= 0.5
+            and self.beyond == 0
             and not self.cycle > SMALL
             and abs(self.drift) <= small
             and self.explained > 1 - SMALL**2
@@ -111,8 +112,8 @@ class Outside:
         if self.beyond > 0:
             return f"{self.beyond:.0%} of pairs from one end {self._beyond_told()}"
         return (
-            "pairs are those of an average, other texts are not: a saturating curve "
-            "or a normalization by length; the log-weights of pairs are no attention"
+            "pairs are those of an average, other texts are not: a saturating curve, "
+            "a normalization by length or noise; the log-weights are no attention"
         )
 
     def _beyond_told(self) -> str:
@@ -128,9 +129,9 @@ class Outside:
                 "a sum nor a token in every text would: the form does not hold"
             )
         return (
-            "are beyond both values, and repeating a token raises it: a sum, or a "
-            "<cls> in every text that is attended to, with the weight of "
-            f"{self.ghost:.2g} strong tokens (inf for a sum); pairs cannot tell which"
+            "are beyond both values, and repeating a token raises it: a sum, also over "
+            "a root of the length, or a <cls> in every text that is attended to, with "
+            f"the weight of {self.ghost:.2g} strong tokens (inf for a sum)"
         )
 
 

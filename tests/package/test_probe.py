@@ -199,12 +199,20 @@ def test_hard_attention_has_no_weights_and_says_so():
     assert np.isnan(found.explained) and np.isnan(found.strength).all()
 
 
+def test_weights_of_too_many_powers_are_reported_as_hard_attention():
+    b, a = drawn()
+    for powers, fits in ((1, True), (24, False)):
+        found = ask(lambda ids, c=a * powers: average(b[ids], c[ids]))
+        assert found.fits == fits
+        assert ("no weight to be found" in found.verdict) == (not fits)
+
+
 def test_the_verdict_names_what_cannot_be_told():
     b, a = drawn()
     total = ask(lambda ids: b[ids].sum())
     assert total.ghost == math.inf
     assert "100% of pairs from one end" in total.verdict
-    assert "a sum, or a <cls>" in total.verdict
+    assert "a sum, also over a root of the length, or a <cls>" in total.verdict
     # What grows faster than a sum is no attention with a ghost either.
     assert ask(lambda ids: b[ids].sum() * len(ids) ** 0.2).ghost == math.inf
     layer = ask(lambda ids: average(b[ids], a[ids]))

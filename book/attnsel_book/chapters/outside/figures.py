@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 
-from attnsel_book.style import legend_above
-
 MARKS = "o", "D", "s"  # of the columns of a panel
 
 
@@ -44,4 +42,5 @@ def draw_ranges(
         axes.set(xlabel=label, ylim=(len(names) - 0.4, -0.6))
         axes.set_yticks(range(len(names)), names)
         if len(columns) > 1:
-            legend_above(axes, len(columns))
+            place: Any = {"loc": "lower right", "bbox_to_anchor": (1.03, 1)}
+            axes.legend(ncols=len(columns), columnspacing=1, handlelength=1, **place)
