@@ -1,1 +1,1 @@
-"""What the chapter *Your own texts* alone needs."""
+"""What the chapter *A report on your own labelled texts* alone needs."""

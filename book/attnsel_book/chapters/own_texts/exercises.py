@@ -1,4 +1,4 @@
-"""Exercises of the chapter on one's own texts."""
+"""Exercises of the chapter on your own texts."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from attnsel.significance.exact_test import hypergeometric_p
 from attnsel_book.exercises.checking import exercise
 
 
-def small_deals() -> Iterator[tuple[int, int, int, int]]:
+def small_cases() -> Iterator[tuple[int, int, int, int]]:
     """Yield numbers x, m, n_1 and n of a token, smallest first."""
     yield 2, 2, 2, 4
     yield 0, 10, 300, 1000
@@ -36,7 +36,7 @@ def alone(x: int, m: int, n_1: int, n: int) -> float:
 
 
 def replaced(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the p-value of labels that are drawn anew for each text."""
+    """Return the p-value of labels that are drawn independently for each text."""
     law = binom(m, n_1 / n).pmf(np.arange(m + 1))
     return float(law[law <= law[x] * (1 + 1e-7)].sum())
 
@@ -63,11 +63,11 @@ def farther(x: int, m: int, n_1: int, n: int) -> float:
 @exercise(
     "own-texts-p",
     expected=exact_p,
-    cases=small_deals,
+    cases=small_cases,
     mistakes={
         "that is one tail only: numbers far on the other side count, too": above,
         "that is the probability of x alone; add all that are no likelier": alone,
-        "draw without replacement: a text is dealt its label once": replaced,
+        "draw without replacement: a shuffle gives each label to one text": replaced,
         "numbers as likely as x count, too": strictly_rarer,
         "equal probabilities differ by rounding: compare with (1 + 1e-7) P(x)": (
             without_ties
@@ -85,9 +85,9 @@ def farther(x: int, m: int, n_1: int, n: int) -> float:
     minutes=10,
 )
 def my_p(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the two-sided p-value of x of m texts being of class 1 by luck.
+    """Return the two-sided p-value of x of m texts being of class 1 by chance.
 
-    n texts were dealt their labels, n_1 of them the label 1.
+    The labels of n texts are shuffled, and n_1 of them are 1.
     """
     law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
     return law[law <= law[x] * (1 + 1e-7)].sum()

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Your own texts*."""
+"""Settings of the chapter *A report on your own labelled texts*."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def ranges(s: Any) -> dict[str, bool]:
 
 
 # Far from the book's, the small ones first; tests run the chapter at each.
-# A file of one's own, in the folder in which the chapter runs.
+# A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED: list[dict[str, Any]] = [
     MINE,
