@@ -18,10 +18,6 @@ import pytest
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
 
-# Chapters whose claims have no neighbours yet. Take a line out with its file.
-STILL_TO_DO = {
-}
-
 
 def file_of(chapter: str) -> Path:
     return BOOK / "attnsel_book" / "chapters" / chapter / "neighbours.json"
@@ -59,7 +55,7 @@ def test_bounds_are_understood_as_a_claim_words_them(bound, inside, outside):
     assert not any(admits(bound, x) for x in outside)
 
 
-@pytest.mark.parametrize("chapter", sorted(set(CHAPTERS) - STILL_TO_DO))
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_each_claim_admits_its_stored_value_and_no_false_neighbour(chapter):
     claims = {claim["statement"]: claim for claim in claims_of(chapter)}
     neighbours = json.loads(file_of(chapter).read_text()) if claims else {}
@@ -80,10 +76,3 @@ def test_each_claim_of_a_chapter_has_a_label_of_its_own():
     for chapter in CHAPTERS:
         labels = [claim["statement"] for claim in claims_of(chapter)]
         assert len(labels) == len(set(labels)), chapter
-
-
-def test_a_chapter_that_is_still_to_do_has_claims_and_no_neighbours_yet():
-    assert set(CHAPTERS) >= STILL_TO_DO
-    for chapter in STILL_TO_DO:
-        assert claims_of(chapter), f"{chapter} has no claim: take it off the list"
-        assert not file_of(chapter).exists(), f"{chapter}: take it off the list"
