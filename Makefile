@@ -78,7 +78,7 @@ test-bundled: $(READY)
 	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
-# What a runner does. Chapters alone, as in Colab: three, one of them with the Hub, or
+# What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
 # RUNNER=all; and chapters with other knobs. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready

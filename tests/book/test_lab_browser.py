@@ -16,6 +16,8 @@ from tools import lab
 pytestmark = pytest.mark.site
 
 FEW = "reviews=200&d=16"
+# Without the pauses that let a reader follow a run.
+AT_ONCE = {"reduced_motion": "reduce"}
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>lab</title>'
 FILES = ("_static/lab.js", "_static/lab.css")
 DONE = """(play) => { const lab = play.closest(".attnsel-lab");
@@ -381,7 +383,7 @@ def test_all_first_steps_fill_the_strip(visit: Any) -> None:
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
-    tab = visit("page=1", width=width, address="#tab=stages&eta=300")
+    tab = visit("page=1", width=width, address="#tab=stages&eta=300", **AT_ONCE)
     press(tab.locator(".play"), width=width)
     sentence = wait(tab)
     assert "100% of the positive and 0% of the negative" in sentence
@@ -681,7 +683,7 @@ def check_sizes(tab: Any) -> None:
 def test_axe_finds_nothing_serious_and_a_finger_hits_all(visit: Any, width: int):
     from axe_playwright_python.sync_playwright import Axe
 
-    tab = visit(f"page=1&{FEW}", width=width)
+    tab = visit(f"page=1&{FEW}", width=width, **AT_ONCE)
     for kind in ("reviews", "stages"):
         press(tab.locator(f"[name=tab][value={kind}]"), width=width)
         press(tab.locator(".play"), width=width)
@@ -698,7 +700,7 @@ def test_axe_finds_nothing_serious_and_a_finger_hits_all(visit: Any, width: int)
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_finger_hits_all_of_a_small_place(visit: Any, width: int) -> None:
-    tab = visit(f"small=1&{FEW}", FEW, width=width)
+    tab = visit(f"small=1&{FEW}", FEW, width=width, **AT_ONCE)
     press(tab.locator(".play").first, width=width)
     wait(tab)
     check_sizes(tab)

@@ -249,7 +249,7 @@ def test_a_logit_near_zero_is_no_opinion(value, reading):
     vocab = Vocab(["good"], ("dull", "fine"))
     page = text_box(vocab, scores, examples={"good": ""}).data
     assert f"f(X) = {value:+.2f}: {reading}.".replace("-", "\N{MINUS SIGN}") in page
-    code = "readingOf(data, ['dull', 'fine'])"
+    code = "opinionOf(data, ['dull', 'fine'])"
     assert call(["textbox.js"], code, value) == reading
 
 

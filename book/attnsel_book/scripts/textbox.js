@@ -111,7 +111,7 @@ function shapleys(words) {
 }
 
 // The class of a logit, if it is far enough from 0 to be called one.
-const readingOf = (logit, classes) => Math.abs(logit) < 0.1 ? "no opinion yet"
+const opinionOf = (logit, classes) => Math.abs(logit) < 0.1 ? "no opinion yet"
   : `read as ${classes[logit > 0 ? 1 : 0]}`;
 
 // What got the attention, what the logit is, and which words made it so.
@@ -173,7 +173,7 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     const known = pieces.some(([, id]) => id >= 0);
     const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
-      + `${Math.abs(logit).toFixed(2)}: ${readingOf(logit, classes)}`
+      + `${Math.abs(logit).toFixed(2)}: ${opinionOf(logit, classes)}`
       : "No word here is in the vocabulary.";
     verdict.style = shade(logit, logit / scale);
     step.textContent = "step " + k;
