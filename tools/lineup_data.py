@@ -36,8 +36,8 @@ PLAY = """
   while (advance(played)) {}
   const models = played.models.map(({orders, scores: {a, b}}) =>
     ({across: orders[0], value: [...b], score: [...a]}));
-  const [, ...told] = verdict(played, played.answer);
-  const answer = `Model ${letterOf(played.answer)}. ${told.join(" ")}`;
+  const [, ...sentences] = verdict(played, played.answer);
+  const answer = `Model ${letterOf(played.answer)}. ${sentences.join(" ")}`;
   console.log(JSON.stringify({round: played.number, answer, models}));
 })();
 """

@@ -74,11 +74,11 @@ def noticed(fault: Fault) -> str:
             if not child:
                 _run(tree, file.fileno(), fault.tests.split())
             _, ended = os.waitpid(child, 0)
-        told = out.read_text(encoding="utf-8")
-    failed = re.search(r"^(?:FAILED|ERROR) (?:\S+?::)?(\S+)", told, re.M)
+        output = out.read_text(encoding="utf-8")
+    failed = re.search(r"^(?:FAILED|ERROR) (?:\S+?::)?(\S+)", output, re.M)
     status = os.waitstatus_to_exitcode(ended)
     if status not in (0, 1, 2):
-        raise RuntimeError(f"{fault.what}: {told}")
+        raise RuntimeError(f"{fault.what}: {output}")
     return failed[1] if failed else ""
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 
-def seconds_told(path: Path) -> int:
-    """Return how long a notebook says that it takes, 0 for one that does not."""
-    told = re.search(r"about (\d+) s on", path.read_text(encoding="utf-8"))
-    return int(told[1]) if told else 0
+def stated_seconds(path: Path) -> int:
+    """Return how long a notebook states, 0 for one that does not."""
+    found = re.search(r"about (\d+) s on", path.read_text(encoding="utf-8"))
+    return int(found[1]) if found else 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest, so that all processes end at about the same time."""
-    seconds = {path: seconds_told(path) for path in {item.path for item in items}}
+    seconds = {path: stated_seconds(path) for path in {item.path for item in items}}
     items.sort(key=lambda item: -seconds[item.path])
 
 

@@ -44,11 +44,11 @@ def test_z_has_the_moments_of_permuted_labels(n_classes):
     corpus = drawn(n_classes=n_classes)
     counts, labels = corpus.counts.toarray(), corpus.labels.numpy()
     rng = np.random.default_rng(1)
-    dealt = np.stack([rng.permutation(labels) for _ in range(20_000)])
+    shuffled = np.stack([rng.permutation(labels) for _ in range(20_000)])
     z = label_z(corpus).numpy().reshape(len(corpus.vocab), -1)
     first = 1 if n_classes == 2 else 0
     for column, k in enumerate(range(first, n_classes)):
-        sums = (dealt == k) @ counts
+        sums = (shuffled == k) @ counts
         found = (labels == k) @ counts
         expected = (found - sums.mean(0)) / sums.std(0)
         np.testing.assert_allclose(z[:, column], expected, atol=0.05, rtol=0.03)
@@ -145,10 +145,10 @@ def test_p_values_are_shares_of_all_ways_to_deal_the_labels():
     labels = (1, 1, 1, 0, 0, 2)
     vocab = Vocab(["a", "b", "c"], [0, 1, 2])
 
-    def numbers(dealt):
-        return texts_by_class(Corpus.from_tokens(sequences, dealt, vocab))
+    def numbers(shuffled):
+        return texts_by_class(Corpus.from_tokens(sequences, shuffled, vocab))
 
-    ways = np.array([numbers(dealt) for dealt in permutations(labels)])
+    ways = np.array([numbers(shuffled) for shuffled in permutations(labels)])
     likelihood = np.zeros(ways.shape)
     for s, k in np.ndindex(3, 3):
         seen = ways[:, s, k]
@@ -202,8 +202,8 @@ def test_shuffled_labels_give_a_find_as_rarely_as_promised(balance, size, least,
     rng = np.random.default_rng(0)
     false = 0
     for _ in range(draws):
-        dealt = torch.from_numpy(rng.permutation(labels))
-        false += bool(beyond_luck(Corpus(corpus.counts, dealt, corpus.vocab)).any())
+        shuffled = torch.from_numpy(rng.permutation(labels))
+        false += bool(beyond_luck(Corpus(corpus.counts, shuffled, corpus.vocab)).any())
     # At the promised 5% so many false draws come about once in a thousand times.
     assert binom.sf(false - 1, draws, 0.05) > 1e-3
 

@@ -30,12 +30,12 @@ def bag(a, b, counts=None):
     return scores, Corpus(matrix, torch.tensor([1]), vocab)
 
 
-def worth(a, b, counts, kept):
-    """f of the tokens kept, by its definition; 0 of none."""
-    kept = list(kept)
-    if not kept:
+def worth(a, b, counts, present):
+    """f of the tokens present, by its definition; 0 of none."""
+    present = list(present)
+    if not present:
         return 0.0
-    a, b, counts = (np.asarray(x, dtype=np.longdouble)[kept] for x in (a, b, counts))
+    a, b, counts = (np.asarray(x, dtype=np.longdouble)[present] for x in (a, b, counts))
     w = counts * np.exp(a - a.max())
     return float((w * b).sum() / w.sum())
 
@@ -69,9 +69,9 @@ def test_influence_is_what_the_logit_loses_without_the_token(text):
     a, b, counts = text
     found = score_influence(*bag(a, b, counts)).toarray()[0]
     T = range(len(a))
-    whole = worth(a, b, counts, T)
+    of_all = worth(a, b, counts, T)
     for s in T:
-        lost = whole - worth(a, b, counts, [t for t in T if t != s])
+        lost = of_all - worth(a, b, counts, [t for t in T if t != s])
         assert found[s] == pytest.approx(lost, abs=1e-12)
 
 
@@ -108,10 +108,10 @@ def test_shapley_values_sum_to_the_logit_of_long_texts(monkeypatch):
     draw = np.random.default_rng(1)
     a, b = 6 * draw.normal(size=150), draw.normal(size=150)
     scores, corpus = bag(a, b)
-    whole = score_shapley(scores, corpus).toarray()
-    assert whole.sum() == pytest.approx(float(bag_logits(scores, corpus)), abs=1e-11)
+    values = score_shapley(scores, corpus).toarray()
+    assert values.sum() == pytest.approx(float(bag_logits(scores, corpus)), abs=1e-11)
     monkeypatch.setattr(rooms, "BLOCK", 2000)  # nodes of u in several parts as well
-    assert score_shapley(scores, corpus).toarray() == pytest.approx(whole, abs=1e-12)
+    assert score_shapley(scores, corpus).toarray() == pytest.approx(values, abs=1e-12)
 
 
 @settings(max_examples=40)
@@ -213,9 +213,9 @@ def test_parts_of_a_corpus_are_those_of_the_whole(monkeypatch):
     sequences = [draw.integers(9, size=k % 12 + 1) for k in range(40)]
     model, corpus = trained_on(sequences)
     functions = deletion.influence, deletion.shapley, deletion.flipping_set
-    whole = [of(model, corpus) for of in functions]
+    at_once = [of(model, corpus) for of in functions]
     monkeypatch.setattr(rooms, "AT_ONCE", 20)
-    for of, expected in zip(functions, whole, strict=True):
+    for of, expected in zip(functions, at_once, strict=True):
         parts = of(model, corpus)
         assert parts.shape == corpus.counts.shape
         assert (parts.toarray() == expected.toarray()).all()

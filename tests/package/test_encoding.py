@@ -30,8 +30,8 @@ def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
     corpus = Corpus.from_texts(TEXTS, LABELS, min_count=1, on_bad_rows="ignore")
     # What has no label does not count: else c would come first.
     assert corpus.vocab == ("b", "?", "a", "c")
-    used = [text for text, label in zip(TEXTS, LABELS, strict=True) if text and label]
-    assert corpus.counts.toarray().tolist() == brute(used, corpus.vocab)
+    usable = [text for text, label in zip(TEXTS, LABELS, strict=True) if text and label]
+    assert corpus.counts.toarray().tolist() == brute(usable, corpus.vocab)
     assert corpus.left_out == {"text": [3], "label": [4]}
     assert corpus.counts.indices.dtype == corpus.counts.indptr.dtype == np.int32
     assert corpus.counts.has_sorted_indices
@@ -69,17 +69,17 @@ def test_a_small_corpus_keeps_two_thirds_of_what_is_written(times):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         corpus = Corpus.from_texts([text])
-    kept = [n for n in times if n >= expected]
-    assert len(corpus.vocab) == len(kept)
-    assert corpus.lengths.tolist() == [sum(kept)]
-    told = [str(warning.message) for warning in caught]
+    frequent = [n for n in times if n >= expected]
+    assert len(corpus.vocab) == len(frequent)
+    assert corpus.lengths.tolist() == [sum(frequent)]
+    messages = [str(warning.message) for warning in caught]
     if expected == 20:
-        assert not told
+        assert not messages
         return
-    assert told == [
-        f"the corpus is small, so min_count is {expected} instead of 20: {len(kept)} "
-        f"of {len(times)} tokens are kept; at 20 they would be {shares[20]:.0%} of "
-        "what is written"
+    assert messages == [
+        f"the corpus is small, so min_count is {expected} instead of 20: "
+        f"{len(frequent)} of {len(times)} tokens are kept; at 20 they would be "
+        f"{shares[20]:.0%} of what is written"
     ]
 
 

@@ -25,12 +25,12 @@ def test_what_was_written_is_read(tmp_path):
 def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
     path = tmp_path / "file"
     write_whole(path, CONTENT)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     draw = random.Random(0)
     refused = 0
     for _ in range(300):
-        harmed = bytearray(whole)
-        for place in draw.sample(range(len(whole)), 2):
+        harmed = bytearray(content)
+        for place in draw.sample(range(len(content)), 2):
             harmed[place] ^= draw.randrange(1, 256)
         path.write_bytes(harmed)
         try:
@@ -47,9 +47,9 @@ def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
 def test_a_part_of_a_file_is_refused(tmp_path):
     path = tmp_path / "file"
     write_whole(path, CONTENT)
-    whole = path.read_bytes()
-    for size in (0, 10, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:size])
+    content = path.read_bytes()
+    for size in (0, 10, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
         with pytest.raises(ValueError, match="is damaged, or of another kind"):
             read_whole(path)
 
@@ -80,12 +80,12 @@ def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
     saved = torch.load(path, weights_only=True)
     path.unlink()
     fit(model, corpus, **settings)
-    kept = torch.load(path, weights_only=True)
-    for whole, read in (
+    saved = torch.load(path, weights_only=True)
+    for parts, read in (
         (saved, lambda: AttentionClassifier.load(path)),
-        (kept, lambda: fit(AttentionClassifier(9, 4), corpus, **settings)),
+        (saved, lambda: fit(AttentionClassifier(9, 4), corpus, **settings)),
     ):
-        for content in (*({**whole, name: Code(ran)} for name in whole), Code(ran)):
+        for content in (*({**parts, name: Code(ran)} for name in parts), Code(ran)):
             torch.save(content, path)
             with pytest.raises(ValueError, match=r"file holds code, which is not run"):
                 read()

@@ -110,13 +110,13 @@ def by_author(texts):
 @pytest.mark.parametrize("kind", [copied, by_author])
 def test_labels_dealt_by_group_give_a_find_as_rarely_as_promised(kind, shares):
     texts, groups = kind(generate_reviews(300)[0])
-    named = None if kind is copied else groups
+    names = None if kind is copied else groups
     corpus = Corpus.from_texts(texts, np.arange(len(texts)) % 2, min_count=2)
     false = by_row = 0
     for seed in range(15):
         labels = torch.from_numpy(dealt_by_group(texts, groups, shares, seed))
         noise = corpus.with_labels(labels)
-        false += bool(beyond_luck(noise, groups=named).any())
+        false += bool(beyond_luck(noise, groups=names).any())
         bare = Corpus(noise.counts, labels, noise.vocab)
         by_row += bool(beyond_luck(bare).any())
     # At the promised 5% so many false draws come about once in a thousand times.

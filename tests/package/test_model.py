@@ -261,8 +261,8 @@ def test_predict_names_the_likelier_class():
     assert (logits > 0).any() and (logits < 0).any()
     assert model.predict(corpus) == (logits > 0).long().tolist()
     model.classes = ("neg", "pos")
-    named = ["pos" if logit > 0 else "neg" for logit in logits]
-    assert model.predict(corpus) == named
+    expected = ["pos" if logit > 0 else "neg" for logit in logits]
+    assert model.predict(corpus) == expected
     three = AttentionClassifier(9, 6, n_classes=3, seed=4)
     assert three.predict(corpus) == three(corpus).argmax(1).tolist()
 

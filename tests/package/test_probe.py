@@ -249,7 +249,7 @@ def test_a_curve_that_bends_gives_a_v_without_attention():
 
 
 @pytest.mark.parametrize(
-    ("classify", "told"),
+    ("classify", "message"),
     [
         (lambda texts: [0.0], "classify: expected one finite number"),
         (lambda texts: [math.nan] * len(texts), "classify: expected one finite"),
@@ -260,8 +260,8 @@ def test_a_curve_that_bends_gives_a_v_without_attention():
         ),
     ],
 )
-def test_what_is_no_classifier_is_named(classify, told):
-    with pytest.raises(ValueError, match=told):
+def test_a_function_that_is_no_classifier_is_refused(classify, message):
+    with pytest.raises(ValueError, match=message):
         outside(classify, WORDS)
 
 
@@ -338,12 +338,12 @@ def test_bad_parts_of_a_transformer_are_named():
 def test_stored_models_have_their_checksum_and_come_back():
     folder = resources.files("attnsel_book.chapters.outside")
     content = folder.joinpath("models.npz").read_bytes()
-    told = json.loads(folder.joinpath("models.json").read_text())
-    assert hashlib.sha256(content).hexdigest() == told["sha256"]
+    index = json.loads(folder.joinpath("models.json").read_text())
+    assert hashlib.sha256(content).hexdigest() == index["sha256"]
     assert len(content) < 2e6
     changed = bytes([content[0] ^ 1]) + content[1:]
     with pytest.raises(ValueError, match="its checksum is"):
-        unpacked(told, changed, "imdb")
+        unpacked(index, changed, "imdb")
     model = Transformer(3, 8, layers=2, norm="none", pool="cls")
     groups = {"imdb": {"one": model, "numbers": torch.tensor([1.5, -2.0])}}
     again, content = packed({"imdb": Vocab(["a", "b", "c"])}, groups)

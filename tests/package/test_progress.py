@@ -66,8 +66,8 @@ def bars(monkeypatch):
     importlib.reload(module)
     made, plain = [], module._Bar
 
-    def bar(*given, **named):
-        made.append(plain(*given, **named | {"delay": 1e-9, "mininterval": 0}))
+    def bar(*given, **keywords):
+        made.append(plain(*given, **keywords | {"delay": 1e-9, "mininterval": 0}))
         return made[-1]
 
     monkeypatch.setattr(module, "_Bar", bar)

@@ -262,14 +262,14 @@ def test_another_order_is_the_same_flow_and_the_same_proof(seed: int) -> None:
     torch.testing.assert_close(again.cls[-1], flow.cls[-1], rtol=1e-3, atol=1e-3)
     values = model.scores()[:, 1]
     selected = highest_votes(corpus, values)
-    named = torch.from_numpy(tokens)[selected][rows]
+    chosen = torch.from_numpy(tokens)[selected][rows]
     try:
         found = attnsel.certificate(model, corpus, selected)
     except ValueError:  # no p selects these
         with pytest.raises(ValueError, match="selected"):
-            attnsel.certificate(moved, other, named)
+            attnsel.certificate(moved, other, chosen)
         return
-    twin = attnsel.certificate(moved, other, named)
+    twin = attnsel.certificate(moved, other, chosen)
     names = "level log_excess h_norm theta margin count_ratio D M"
     for name in names.split():
         assert getattr(twin, name) == pytest.approx(getattr(found, name), nan_ok=True)
@@ -395,8 +395,8 @@ def fingerprint(corpus: Corpus) -> str:
     counts = corpus.counts
     arrays = (counts.data, counts.indices, counts.indptr, corpus.targets.numpy())
     parts = [array.tobytes() + str(array.dtype).encode() for array in arrays]
-    told = repr((corpus.texts, list(corpus.vocab), corpus.classes, corpus.name))
-    return hashlib.sha256(b"\0".join([*parts, told.encode()])).hexdigest()
+    about = repr((corpus.texts, list(corpus.vocab), corpus.classes, corpus.name))
+    return hashlib.sha256(b"\0".join([*parts, about.encode()])).hexdigest()
 
 
 def _overwritten(attention) -> None:

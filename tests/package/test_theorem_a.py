@@ -128,14 +128,14 @@ def test_constants_by_brute_force(seed: int) -> None:
 
     # The least h of the two, which is 1 on relevant tokens, or |b| on those of a class.
     # Rivals are of one value, so they vote alike.
-    kept = sorted({s for x in problem.sequences for s in x})
+    occurring = sorted({s for x in problem.sequences for s in x})
     rows = list(zip(problem.labels, problem.sequences, strict=True))
-    classes = {s: {y for y, x in rows if s in x} for s in kept}
-    sizes = {s: abs(b[s]) if len(classes[s]) == 1 else 0.0 for s in kept}
+    classes = {s: {y for y, x in rows if s in x} for s in occurring}
+    sizes = {s: abs(b[s]) if len(classes[s]) == 1 else 0.0 for s in occurring}
     norms = []
-    for ahead in ({s: float(s < 4) for s in kept}, sizes):
-        target = torch.tensor([ahead[s] for s in kept], dtype=torch.float64)
-        h = torch.linalg.pinv(E[kept]) @ target
+    for ahead in ({s: float(s < 4) for s in occurring}, sizes):
+        target = torch.tensor([ahead[s] for s in occurring], dtype=torch.float64)
+        h = torch.linalg.pinv(E[occurring]) @ target
         lead = min(ahead[r] - ahead[s] for _, r, others, _ in bags for s in others)
         norms.append(float(h.norm()) / lead)
     assert found.h_norm == pytest.approx(min(norms), rel=1e-8)

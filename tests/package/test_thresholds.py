@@ -211,12 +211,12 @@ def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():
     def history(**until):
         return fit(AttentionClassifier(9, 4), corpus, steps=9, lr=0.1, **until)
 
-    whole = history()
-    third = float(whole.loss[3])
+    full = history()
+    third = float(full.loss[3])
     assert len(history(until_loss=third).loss) == 5  # not at the loss itself
     assert len(history(until_loss=third * (1 + 1e-12)).loss) == 4
-    best = float(whole.accuracy.max())
-    first = int((whole.accuracy == best).nonzero()[0])
+    best = float(full.accuracy.max())
+    first = int((full.accuracy == best).nonzero()[0])
     assert len(history(until_accuracy=best).loss) == first + 1
     assert len(history(until_accuracy=best + 1e-9).loss) == 10
 

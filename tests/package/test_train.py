@@ -152,7 +152,7 @@ def test_mini_batches_see_each_sequence_once_a_pass(K):
     _, _, corpus = ragged(6, n=50, n_classes=K)
     settings = {"lr": 0.1, "optimizer": "gd", "test": corpus}
     model = AttentionClassifier(9, 8, n_classes=K, dtype=torch.float64)
-    peer, whole, start = (copy.deepcopy(model) for _ in range(3))
+    peer, alone, start = (copy.deepcopy(model) for _ in range(3))
     history = fit(model, corpus, steps=2, batch_size=20, **settings)
     random, means, ends = torch.Generator().manual_seed(0), [], []
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_mini_batches_see_each_sequence_once_a_pass(K):
     torch.testing.assert_close(found, expected, **exactly)
     for ours, theirs in zip(model.parameters(), peer.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
-    one = fit(whole, corpus, steps=3, batch_size=50, **settings)
+    one = fit(alone, corpus, steps=3, batch_size=50, **settings)
     torch.testing.assert_close(one.loss, fit(start, corpus, steps=3, **settings).loss)
 
 
@@ -347,9 +347,9 @@ def test_vocabularies_must_agree():
 
 def test_a_model_takes_the_names_of_the_classes_it_was_trained_on():
     sequences, labels, _ = ragged(2)
-    named = Vocab((f"t{i}" for i in range(9)), ("dull", "fine"))
-    names = [named.classes[label] for label in labels]
-    corpus = Corpus.from_tokens(sequences, names, named)
+    vocab = Vocab((f"t{i}" for i in range(9)), ("dull", "fine"))
+    names = [vocab.classes[label] for label in labels]
+    corpus = Corpus.from_tokens(sequences, names, vocab)
     model = AttentionClassifier(9, 4)
     assert model.classes == (0, 1)
     stepped = one_step(model, corpus, lr=0.1)
@@ -377,7 +377,7 @@ def test_processes_train_one_layer_in_full_batches(monkeypatch):
         (TwoLayerClassifier(9, 4), {}),
     ):
         with pytest.raises(
-            ValueError, match="batch_size, model, optimizer: .* one layer"
+            ValueError, match="batch_size, model, optimizer: .* one-layer"
         ):
             fit(model, corpus, steps=1, lr=0.1, **batches)
 
@@ -494,7 +494,7 @@ def test_an_interrupted_training_closes_its_bar_though_a_traceback_is_kept(monke
     model = AttentionClassifier(len(corpus.vocab), 4)
     monkeypatch.setattr(train, "progress", watched)
     monkeypatch.setattr(train._Training, "move", interrupt)
-    with pytest.raises(KeyboardInterrupt) as kept:
+    with pytest.raises(KeyboardInterrupt) as raised:
         fit(model, corpus, steps=3, lr=0.1)
-    assert kept.tb is not None
+    assert raised.tb is not None
     assert closed == ["training"]

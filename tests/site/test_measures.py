@@ -59,7 +59,7 @@ def test_the_longest_notebooks_come_first_and_their_cells_stay_together(tmp_path
     notebook_times.pytest_collection_modifyitems(items)
     assert [item.name for item in items] == ["c0", "c1", "a0", "a1", "b0", "b1"]
     paths = [Path(f"{tmp_path}/{name}.ipynb") for name in told]
-    assert [notebook_times.seconds_told(path) for path in paths] == [5, 0, 120]
+    assert [notebook_times.stated_seconds(path) for path in paths] == [5, 0, 120]
 
 
 def test_the_seconds_of_a_notebook_are_those_of_all_its_cells():

@@ -25,7 +25,7 @@ from support.runner import COLAB, Session, packages, snapshot
 from support.turns import commit
 from tools import execute
 from tools.colab import ROOT
-from tools.notebook_times import seconds_told
+from tools.notebook_times import stated_seconds
 
 # A kernel that this process starts leaves sockets to the garbage collector.
 pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
@@ -43,7 +43,7 @@ def some(chapters: list[Path]) -> list[Path]:
 
 
 # The longest first, so that two processes end at about the same time.
-CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"), key=seconds_told, reverse=True)
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"), key=stated_seconds, reverse=True)
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ function lineup(root) {
   }
 
   // What the worker tells: the accuracy, the end of a training, an answer, a word.
-  function hear({number, accuracy, described: told, answer, kinds, first, rest, unseen,
+  function hear({number, accuracy, described: sentences, answer, kinds, first, rest, unseen,
     point}) {
     if (number !== game.number) { return; }
     if (accuracy !== undefined) {
@@ -79,8 +79,8 @@ function lineup(root) {
         place.textContent = `${percent(accuracy)} correct`;
       });
     }
-    if (told) {
-      parts(".described").forEach((place, k) => { place.textContent = told[k]; });
+    if (sentences) {
+      parts(".described").forEach((place, k) => { place.textContent = sentences[k]; });
       bets.forEach((button) => { button.disabled = false; });
       const hint = game.played > 2 && game.question === "labels" ? [part(".hint")] : [];
       say([part(".ready"), ...hint].map(({textContent}) => textContent));

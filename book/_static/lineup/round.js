@@ -113,7 +113,7 @@ function verdict({question, answer, models}, bet) {
       `In model ${other} every word counts alike, so that all its scores are equal.`
       + ` Model ${real} classifies ${right}.`];
   }
-  const told = [answer, 1 - answer].map((k) => {
+  const sentences = [answer, 1 - answer].map((k) => {
     const [up, down] = extremes(models[k], 3).map((list) =>
       list.map((s) => models[k].names[s]).join(", "));
     return `${letterOf(k)} sets ${up} against ${down}`;
@@ -130,7 +130,7 @@ function verdict({question, answer, models}, bet) {
       at(1, 1).join(" and ")}). Both look alike because attention follows how far the`
     + " labels of a word lean to one side, and nothing in that law depends on whether the"
     + " labels are true.",
-    `For example, ${told.join("; ")}.`];
+    `For example, ${sentences.join("; ")}.`];
 }
 
 // A score next to a coin: how often a coin does as well or better.
