@@ -1126,10 +1126,10 @@ SECOND["settings-spread"] = {
 # -- explanation, interactions, and what one sees from outside ------------------------
 
 SECOND["explanation-influence"] = {
-    "still holds the token": lambda Q, b: [
+    "still contains the token": lambda Q, b: [
         q * (x - Q @ b) for q, x in zip(Q, b, strict=True)
     ],
-    "what the rest would say": lambda Q, b: [q * x for q, x in zip(Q, b, strict=True)],
+    "the logit of the rest": lambda Q, b: [q * x for q, x in zip(Q, b, strict=True)],
     "without the token; how far": lambda Q, b: [
         (Q @ b - q * x) / (1 - q) for q, x in zip(Q, b, strict=True)
     ],

@@ -37,7 +37,7 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
         "that is the gradient Q (b - f): f itself still contains the token": (
             lambda Q, b: Q * (b - Q @ b)
         ),
-        "attention times value forgets what the rest would say": lambda Q, b: Q * b,
+        "attention times value leaves out the logit of the rest": lambda Q, b: Q * b,
         "that is what f would be without the token; how far is it from f?": (
             lambda Q, b: Q @ b - by_deletion(Q, b)
         ),
@@ -69,9 +69,9 @@ def fewest(Q: np.ndarray, b: np.ndarray) -> int:
 
 
 def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
-    """Say what is wrong with a smallest flipping set."""
+    """Return what is wrong with a smallest flipping set, or None."""
     numbers = as_numbers(sorted(result) if isinstance(result, set) else result)
-    wanted = "different positions are asked, whole numbers from 0 to T - 1"
+    wanted = "give different positions, whole numbers from 0 to T - 1"
     if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
         return wanted
     S = numbers.astype(int)
@@ -79,7 +79,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
         return wanted
     left = np.setdiff1d(np.arange(len(Q)), S)
     if not len(left):
-        return "some token has to be left to speak for the other side"
+        return "some token has to be left that counts for the other side"
     if np.sign(Q[left] @ b[left]) * np.sign(Q @ b) >= 0:
         return "without these tokens f keeps its sign"
     least = fewest(Q, b)
@@ -107,10 +107,10 @@ def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
         "one token, the most attended, is not always enough": lambda Q, b: np.argsort(
             -Q
         )[:1],
-        "some token has to be left to speak for the other side": lambda Q, b: np.arange(
-            len(Q)
+        "some token has to be left that counts for the other side": lambda Q, b: (
+            np.arange(len(Q))
         ),
-        "different positions are asked, whole numbers from 0 to T - 1": lambda Q, b: (
+        "give different positions, whole numbers from 0 to T - 1": lambda Q, b: (
             Q * b * np.sign(Q @ b)
         ),
     },
@@ -135,10 +135,10 @@ def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def reversed_fault(result: Any) -> str | None:
-    """Say where the order of attention is not the reverse of that of influence."""
+    """Return where the two orders are not the reverse of each other, or None."""
     numbers = as_numbers(result)
     if numbers is None or numbers.shape != (2, 5) or not np.isfinite(numbers).all():
-        return "two lists of five finite numbers, Q and b, are asked"
+        return "two lists of five finite numbers, Q and b, are expected"
     Q, b = numbers
     if not (Q > 0).all() or abs(Q.sum() - 1) > 1e-6:
         return f"attention is positive and sums to one, and this sums to {Q.sum():.4g}"
@@ -168,7 +168,7 @@ def reversed_fault(result: Any) -> str | None:
         "has more attention than token 1, and its influence is not smaller": (
             lambda: ([0.3, 0.25, 0.2, 0.15, 0.1], [1, -1, 1, -1, 1])
         ),
-        "two lists of five finite numbers, Q and b, are asked": lambda: (
+        "two lists of five finite numbers, Q and b, are expected": lambda: (
             [0.3, 0.25, 0.2, 0.15, 0.1]
         ),
     },

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on what a classifier looks like from outside."""
+"""Exercises of the chapter on classifiers that are queried as black boxes."""
 
 from collections.abc import Iterator
 
@@ -60,7 +60,7 @@ def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
 
 
 def sums() -> Iterator[tuple[np.ndarray, float]]:
-    """Yield the numbers of a sum, and what it says of an empty text."""
+    """Yield the numbers of a sum, and its output for an empty text."""
     yield np.array([1.0, 2.0, -1.0]), 0.5
     random = np.random.default_rng(0)
     for V in (3, 4, 5, 6):
@@ -68,7 +68,7 @@ def sums() -> Iterator[tuple[np.ndarray, float]]:
 
 
 def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
-    """Return which pairs of different tokens say more than either token, or less."""
+    """Return which pairs of different tokens lie beyond both of their tokens."""
     V = len(zeta)
     beyond = np.zeros((V, V), bool)
     for s in range(V):
@@ -125,7 +125,7 @@ def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
 
 
 def diluted() -> Iterator[tuple[float, int]]:
-    """Yield a word's number and how many neutral ones stand beside it."""
+    """Yield a word's number and the number of neutral words next to it."""
     yield 1.0, 1
     for c in (0.3, 2.0, 3.0):
         for k in (1, 2, 5, 20):
@@ -133,7 +133,7 @@ def diluted() -> Iterator[tuple[float, int]]:
 
 
 def seeming(c: float, k: int) -> float:
-    """Return the weight with which an attention would say the same of k + 1 words."""
+    """Return the weight with which an attention has the same output, by its share."""
     numbers = np.array([c] + [0.0] * k)
     f, b = np.tanh(numbers.mean()), np.tanh(c)
     share = f / b  # of the attention, on the strong word: its value is b, theirs 0
@@ -145,7 +145,7 @@ def seeming(c: float, k: int) -> float:
     expected=seeming,
     cases=diluted,
     mistakes={
-        "cosh c is right for one neutral word; more of them see another weight": (
+        "cosh c is right for one neutral word; next to more, the weight is another": (
             lambda c, k: np.cosh(c)
         ),
         "that is the weight against all k neutral words together; multiply by k": (
@@ -157,8 +157,8 @@ def seeming(c: float, k: int) -> float:
         "take the weight, not its logarithm": lambda c, k: np.log(seeming(c, k)),
     },
     hints=(
-        "An attention with the weight w says w b / (w + k), with b = tanh c. The curve "
-        "says f = tanh(c / (k + 1)). Set them equal.",
+        "An attention with the weight w has the output w b / (w + k), with b = tanh c. "
+        "The curve has f = tanh(c / (k + 1)). Set them equal.",
         "One equation, linear in w: bring the terms with w to one side.",
     ),
     terms=("tanh(c / (k + 1))", "w"),

@@ -1,7 +1,7 @@
-"""Three things that a model seen from outside may be, fitted to the same answers.
+"""Three surrogates of a model that is queried, fitted to the same outputs.
 
-Sequences are ids (n, T), int64, padded with -1, and f (n,) what the model says of them.
-Each surrogate knows b, what it says of each token alone, and takes as many steps of
+Sequences are ids (n, T), int64, padded with -1, and f (n,) the outputs of the model.
+Each surrogate is given b, the outputs for single tokens, and takes as many steps of
 Adam on the same sequences; the sum is solved exactly.
 """
 
@@ -114,7 +114,7 @@ class Curve:
         return self.G(padded(self.c, ids).sum(1) / (ids >= 0).sum(1))
 
     def fit(self, b: Tensor, ids: Tensor, f: Tensor) -> Curve:
-        """Fit numbers and curve to what was told, f (n,), and of single tokens, b."""
+        """Fit numbers and curve to the outputs f (n,), and b (V,) of single tokens."""
         adam = torch.optim.Adam([self.c, self.slopes, self.start], lr=RATE)
         for _ in range(STEPS):
             adam.zero_grad()
