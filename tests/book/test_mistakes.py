@@ -685,47 +685,6 @@ SECOND["margins-first-step"] = {
 # -- convergence --------------------------------------------------------------------
 
 
-def costs(votes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return what it costs each sequence to follow the other vote."""
-    return log_expit(votes) - log_expit(others)
-
-
-SECOND["convergence-level"] = {
-    "one sequence missed": lambda votes, others: min(costs(votes, others)),
-    "cheapest to miss": lambda votes, others: max(costs(votes, others)) / len(votes),
-    "miss all sequences": lambda votes, others: sum(costs(votes, others)) / len(votes),
-    "raises the loss": lambda votes, others: -min(costs(votes, others)) / len(votes),
-    "exp overflows": lambda votes, others: (
-        min(np.log1p(np.exp(-others)) - np.log1p(np.exp(-votes))) / len(votes)
-    ),
-}
-
-
-def of_leads(how: Callable[[list[float]], float], **settings: bool) -> Answer:
-    """Return some number of all leads."""
-
-    def number(E: Any, p: Any, corpus: Corpus, selected: np.ndarray) -> float:
-        leads = []
-        if settings.get("unit"):
-            p = p / math.sqrt(sum(p * p))
-        for (tokens, _), r in zip(rows(corpus), selected.tolist(), strict=True):
-            rivals = range(len(E)) if settings.get("anywhere") else set(tokens)
-            kept = [s for s in rivals if s != r or settings.get("itself")]
-            leads += [float(E[r] @ p - E[s] @ p) for s in kept]
-        return how(leads)
-
-    return number
-
-
-SECOND["convergence-least-lead"] = {
-    "not their mean": of_leads(lambda leads: sum(leads) / len(leads)),
-    "not the greatest": of_leads(max),
-    "keeps its sign": of_leads(lambda leads: min(abs(lead) for lead in leads)),
-    "no competitor of itself": of_leads(min, itself=True),
-    "of the same sequence": of_leads(min, anywhere=True),
-    "not that of p / |p|": of_leads(min, unit=True),
-}
-
 SECOND["convergence-start"] = {
     "p is too short": right("convergence-start", lambda x, *_: x / np.linalg.norm(x)),
     "norm is 1000": right("convergence-start", lambda x, *_: 40 * x),
@@ -798,41 +757,6 @@ SECOND["floating-lead"] = {
 }
 
 # -- which step selects -------------------------------------------------------------
-
-
-def followed(seed_add: int = 0, step: bool = True) -> Answer:
-    """Return what the flow selects, of another seed or without the step."""
-
-    def selected(corpus: Corpus, size: float, dim: int, seed: int) -> torch.Tensor:
-        model = attnsel.AttentionClassifier(
-            len(corpus.vocab), dim, seed=seed + seed_add
-        )
-        if step:
-            model = attnsel.one_step(model, corpus, lr=size)
-        return attnsel.gradient_flow(model, corpus, max_norm=300.0, tol=1e-4).selected
-
-    return selected
-
-
-def highest_value(corpus: Corpus, size: float, dim: int, seed: int) -> list[int]:
-    start = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    b = attnsel.one_step(start, corpus, lr=size).scores()[:, 1].tolist()
-    return [max(set(tokens), key=lambda s: y * b[s]) for tokens, y in rows(corpus)]
-
-
-def is_relevant(corpus: Corpus, *run: Any) -> list[bool]:
-    found = exercises()["selection-two-stages"].solution(corpus, *run).tolist()
-    # Assumption 1: the relevant token is the one of its class alone.
-    leans = lean(corpus)
-    return [abs(leans[s]) == 1 for s in found]
-
-
-SECOND["selection-two-stages"] = {
-    "starts from that one": followed(step=False),
-    "token of highest value": highest_value,
-    "not whether it is the relevant": is_relevant,
-    "drawn with the seed": followed(seed_add=1),
-}
 
 
 def along(how: Callable[..., Any]) -> Answer:

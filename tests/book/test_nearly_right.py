@@ -86,6 +86,19 @@ def test_rounding_is_allowed_and_no_more(name):
         assert verdict_on(name, times(1 + 3e-5)).state == "wrong"
 
 
+def shared_attention(share: float) -> Callable[..., np.ndarray]:
+    """Return attention of which so much is spread over all tokens of a sequence."""
+
+    def spread(
+        Q: np.ndarray, _: np.ndarray, there: np.ndarray, relevant: np.ndarray
+    ) -> np.ndarray:
+        others = there.copy()
+        others[np.arange(len(Q)), relevant] = False
+        return (1 - share) * Q + share * others / others.sum(axis=1, keepdims=True)
+
+    return spread
+
+
 def scaled(norm: float) -> Callable[..., np.ndarray]:
     return lambda p, *_: norm * np.asarray(p) / np.linalg.norm(p)
 
@@ -167,6 +180,10 @@ def one_id_too_many(ids: Any, first: Any, *_: Any) -> np.ndarray:
 
 # Of what asks for an example or has more than one answer: right still, and wrong.
 NEARLY: dict[str, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {
+    "convergence-cheapest": (
+        [lambda Q, *_: Q + 1e-12 * (Q > 0)],
+        [shared_attention(1e-4), shared_attention(0.01)],
+    ),
     "convergence-start": ([scaled(25.0)], [scaled(25.001), scaled(25.25)]),
     "explanation-flip": (
         [lambda S, *_: np.asarray(S)[::-1].copy()],

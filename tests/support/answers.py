@@ -152,15 +152,14 @@ def my_start():
     return np.array([-2.4, -3.0], dtype=np.float32)
 
 
-@answers("selection-two-stages")
-def my_two_stages(corpus, step, dim, seed):
-    """Take the step in double precision."""
-    import attnsel
-
-    model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    stepped = attnsel.one_step(model, corpus, lr=step).double()
-    flow = attnsel.gradient_flow(stepped, corpus, max_norm=300.0, tol=1e-4)
-    return flow.selected.tolist()
+@answers("selection-push")
+def my_push(ahead, behind, k):
+    """Solve behind = k x^2 (ahead - behind) by bisection."""
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        x = (low + high) / 2
+        low, high = (x, high) if k * x * x * (ahead - behind) < behind else (low, x)
+    return x
 
 
 @answers("selection-weaken")
@@ -187,30 +186,31 @@ def my_corpus():
     return attnsel.Corpus.from_tokens(rows, labels, [f"w{i}" for i in range(17)])
 
 
-@answers("convergence-level")
-def my_level(votes, others):
-    """Take the minimum by hand."""
+@answers("convergence-cheapest")
+def my_cheapest(votes, there, relevant):
+    """Try each sequence in turn, and keep the attention of least loss."""
     import math
 
     def loss(z):
         return max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
 
-    least = math.inf
-    for vote, other in zip(votes, others, strict=True):
-        least = min(least, loss(other) - loss(vote))
-    return least / len(votes)
+    n, V = votes.shape
+    Q = [[float(s == relevant[i]) for s in range(V)] for i in range(n)]
+    tried = []
+    for i in range(n):
+        others = [s for s in range(V) if there[i, s] and s != relevant[i]]
+        best = max(others, key=lambda s: votes[i, s])
+        tried.append((loss(votes[i, best]) - loss(votes[i, relevant[i]]), i, best))
+    _, i, best = min(tried)
+    Q[i] = [float(s == best) for s in range(V)]
+    return Q
 
 
-@answers("convergence-least-lead")
-def my_least_lead(E, p, corpus, selected):
-    """Go through the sequences."""
-    a = E @ p
-    least = float("inf")
-    for i in range(len(corpus)):
-        for s in corpus.counts[[i]].indices:
-            if s != selected[i]:
-                least = min(least, a[selected[i]] - a[s])
-    return least
+@answers("convergence-cosine")
+def my_cosine(lead, norm, m):
+    """Divide the product with the solution by both norms."""
+    product = lead * m**-2
+    return product / (norm * m**-1)
 
 
 @answers("convergence-start")

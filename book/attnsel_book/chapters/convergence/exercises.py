@@ -12,178 +12,187 @@ import attnsel
 from attnsel.beyond.theorem_a import certificate
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
-from attnsel.synthetic import separable_corpus
-from attnsel.theory import max_margin, relevant_tokens
-from attnsel.tokens import Vocab
+from attnsel.theory import max_margin
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 from attnsel_book.problems import one_step_problem
 
 
-def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield votes of the relevant tokens and the strongest ones against them."""
-    yield np.array([1.0]), np.array([0.0])
-    yield np.array([1.0, 3.0]), np.array([0.5, -1.0])
-    yield np.array([-700.0]), np.array([-800.0])
+def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield votes, which tokens are present, and the relevant ones; last as many."""
+    yield np.array([[1.0, 0.0]]), np.full((1, 2), True), np.array([0])
+    votes = np.array([[1.0, -1.0, 0.8], [3.0, 2.2, 9.0], [0.2, -0.1, -0.6]])
+    there = np.array([[True, True, True], [True, True, False], [True, True, True]])
+    yield votes, there, np.zeros(3, dtype=int)
     random = np.random.default_rng(0)
-    for n in (3, 5, 8):
-        held = random.uniform(0.5, 4, n)
-        yield held, held - random.uniform(0.1, 3, n)
+    for n, V in ((4, 5), (8, 12), (400, 500)):
+        votes, relevant = random.normal(size=(n, V)), random.integers(V, size=n)
+        there = random.random((n, V)) < 4 / V
+        for i, r in enumerate(relevant):
+            there[i, [r, r - 1]] = True
+            votes[i, r] = votes[i, there[i]].max() + random.uniform(0.1, 2)
+        yield votes, there, relevant
 
 
-def _plain_loss(z: np.ndarray) -> np.ndarray:
-    return np.log(1 + np.exp(-z))
+def loss_of(Q: np.ndarray, votes: np.ndarray) -> float:
+    """Return the mean logistic loss under the attention Q."""
+    return float(np.logaddexp(0, -(Q * votes).sum(axis=1)).mean())
 
 
-def _dearer(votes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0, -others) - np.logaddexp(0, -votes)
+def missing(
+    chosen: Callable[[np.ndarray, np.ndarray], Any],
+) -> Callable[..., np.ndarray]:
+    """Return an attention on the relevant tokens that misses the chosen sequences.
+
+    They are chosen from the relevant votes and the highest others, (n,) each, and
+    attend to the others' highest.
+    """
+
+    def attention(
+        votes: np.ndarray, there: np.ndarray, relevant: np.ndarray
+    ) -> np.ndarray:
+        n = np.arange(len(votes))
+        is_other = there.copy()
+        is_other[n, relevant] = False
+        other = np.where(is_other, votes, -np.inf).argmax(axis=1)
+        Q = np.zeros(votes.shape)
+        Q[n, relevant] = 1
+        missed = np.atleast_1d(chosen(votes[n, relevant], votes[n, other]))
+        Q[missed] = 0
+        Q[missed, other[missed]] = 1
+        return Q
+
+    return attention
 
 
-def level(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return the least excess loss of an attention that misses a sequence."""
-    return _dearer(votes, others).min() / len(votes)
+def _costs(held: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, -others) - np.logaddexp(0, -held)
+
+
+cheapest = missing(lambda held, others: _costs(held, others).argmin())
+
+
+def miss_fault(
+    result: Any, votes: np.ndarray, there: np.ndarray, relevant: np.ndarray
+) -> str | None:
+    """Return why an attention is not the one of least loss that misses a sequence."""
+    Q = as_numbers(result)
+    if Q is None or Q.shape != votes.shape or not np.isfinite(Q).all():
+        return f"an array of shape {votes.shape} of finite numbers is asked"
+    if (Q < 0).any() or not np.allclose(Q.sum(axis=1), 1):
+        return "each row of Q has to be at least 0 and to sum to 1"
+    if (Q[~there] > 0).any():
+        return "a token that its sequence does not contain gets attention"
+    if Q[np.arange(len(Q)), relevant].min() > 0:
+        return "each relevant token gets attention, and one has to get none"
+    least = loss_of(cheapest(votes, there, relevant), votes)
+    if loss_of(Q, votes) > least + 1e-9 * max(1, least):
+        return f"the loss is {loss_of(Q, votes):.6g}; {least:.6g} is possible"
+    return None
 
 
 @exercise(
-    "convergence-level",
-    expected=level,
-    cases=votes,
+    "convergence-cheapest",
+    fault=miss_fault,
+    cases=attended,
     mistakes={
-        "the loss is a mean: one sequence missed costs 1/n of its own loss": (
-            lambda votes, others: _dearer(votes, others).min()
+        "one sequence is enough; the others keep their relevant token": (
+            missing(lambda held, others: np.arange(len(held)))
         ),
-        "take the sequence that is cheapest to miss, not the dearest": (
-            lambda votes, others: _dearer(votes, others).max() / len(votes)
-        ),
-        "that is what it costs to miss all sequences; one is enough": (
-            lambda votes, others: _dearer(votes, others).mean()
-        ),
-        "the sign is turned round: missing a sequence raises the loss": (
-            lambda votes, others: -_dearer(votes, others).min() / len(votes)
-        ),
-        "subtract the loss of the relevant token: a cost is a difference of losses": (
-            lambda votes, others: np.logaddexp(0, -others).min() / len(votes)
+        "a low vote of the relevant token alone does not make missing it cheap": (
+            missing(lambda held, others: held.argmin())
         ),
         "the cost is a difference of losses log(1 + e^-z), not of votes z": (
-            lambda votes, others: (votes - others).min() / len(votes)
+            missing(lambda held, others: (held - others).argmin())
         ),
-        "the loss is log(1 + e^-z), not e^-z": (
-            lambda votes, others: (np.exp(-others) - np.exp(-votes)).min() / len(votes)
+        "that sequence is the dearest one to miss": (
+            missing(lambda held, others: _costs(held, others).argmax())
         ),
-        "the loss falls with the vote: log(1 + e^-z), with a minus": (
-            lambda votes, others: (
-                (np.logaddexp(0, others) - np.logaddexp(0, votes)).min() / len(votes)
-            )
-        ),
-        "take the least difference, not the difference of the least losses": (
-            lambda votes, others: (
-                (np.logaddexp(0, -others).min() - np.logaddexp(0, -votes).min())
-                / len(votes)
-            )
-        ),
-        "exp overflows for a vote of -800: np.logaddexp(0, -z) is log(1 + e^-z)": (
-            lambda votes, others: (
-                (_plain_loss(others) - _plain_loss(votes)).min() / len(votes)
-            )
+        "each relevant token gets attention, and one has to get none": (
+            missing(lambda held, others: np.array([], dtype=int))
         ),
     },
     hints=(
-        "All attention on the best competitor instead of the relevant token: how much "
-        "does the loss of this one sequence grow? Which sequence is the cheapest?",
-        "np.logaddexp(0, -z) is the loss of a vote z without overflow. The loss of the"
-        " corpus is a mean over n sequences: what does one of them add to it?",
+        "In a sequence that keeps its relevant token, which attention has the smallest "
+        "loss? And which one has it in the sequence without?",
+        "Missing sequence i adds the loss of its second-highest vote minus that of its "
+        "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
     ),
-    terms=("relevant", "np.logaddexp"),
-    dots=1,
-    minutes=5,
+    terms=("relevant token", "np.logaddexp"),
+    dots=2,
+    minutes=15,
 )
-def my_level(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return E_sel, a number, from numpy arrays of n votes and n others.
+def my_cheapest(
+    votes: np.ndarray,
+    there: np.ndarray,
+    relevant: np.ndarray,
+) -> np.ndarray:
+    """Return the attention Q, (n, V), of least loss that misses some sequence.
 
-    votes are those of the relevant tokens, others the strongest against them.
+    votes (n, V), there (n, V), whether a token is in a sequence, relevant (n,).
     """
-    costs = np.logaddexp(0, -others) - np.logaddexp(0, -votes)
-    return costs.min() / len(votes)
+    n = np.arange(len(votes))
+    Q = np.zeros(votes.shape)
+    Q[n, relevant] = 1
+    rivals = np.where(there, votes, -np.inf)
+    rivals[n, relevant] = -np.inf
+    best = rivals.argmax(axis=1)
+    cost = np.logaddexp(0, -rivals[n, best]) - np.logaddexp(0, -votes[n, relevant])
+    i = cost.argmin()
+    Q[i, relevant[i]], Q[i, best[i]] = 0, 1
+    return Q
 
 
-def points() -> Iterator[tuple[np.ndarray, np.ndarray, Corpus, np.ndarray]]:
-    """Yield embeddings, p, a corpus and a token of each sequence."""
-    vocab = Vocab(["a", "b", "c", "d"])
-    tiny = Corpus.from_tokens([[0, 2], [1, 2, 3]], [1, 0], vocab)
-    yield np.eye(4), np.array([3.0, 2, 1, 0]), tiny, np.array([0, 1])
-    yield np.eye(4), np.array([0.0, 2, 1, 3]), tiny, np.array([0, 1])
-    for seed in range(3):
-        corpus = separable_corpus(8, 10, 4, n_relevant=4, seed=seed)
-        random = np.random.default_rng(seed)
-        E, p = random.normal(size=(10, 5)), random.normal(size=5)
-        yield E, p, corpus, relevant_tokens(corpus).numpy()
+def known() -> Iterator[tuple[float, float, float]]:
+    """Yield a smallest lead, a norm and a margin; the first lead is the whole margin.
 
-
-def leads_of(
-    E: np.ndarray, p: np.ndarray, corpus: Corpus, selected: np.ndarray
-) -> list[list[float]]:
-    """Return the leads over the other tokens of each sequence, by loops."""
-    found = []
-    for (ids, _), r in zip(corpus.bags(), selected, strict=True):
-        others = set(ids.tolist()) - {int(r)}
-        found.append([float(p @ (E[r] - E[s])) for s in others])
-    return found
-
-
-def over_all(how: Callable[[np.ndarray], float]) -> Callable[..., float]:
-    """Return a function that takes some number of all leads."""
-    return lambda *case: float(how(np.concatenate(leads_of(*case))))
-
-
-def over_vocabulary(
-    E: np.ndarray, p: np.ndarray, corpus: Corpus, selected: np.ndarray
-) -> float:
-    """Return the least lead over any token of the vocabulary."""
-    a = E @ p
-    return float(min(a[r] - np.delete(a, r).max() for r in selected))
+    The last case is as far out as the chapter goes.
+    """
+    yield 2.0, 1.0, 2.0
+    yield 1.0, 1.0, 2.0
+    yield 3.0, 10.0, 0.5
+    yield -1.5, 5.0, 0.7
+    yield 4000.0, 20_000.0, 0.2173
 
 
 @exercise(
-    "convergence-least-lead",
-    expected=over_all(np.min),
-    cases=points,
+    "convergence-cosine",
+    expected=lambda lead, norm, m: lead / m / norm,
+    cases=known,
     mistakes={
-        "the least of all leads, not their mean": over_all(np.mean),
-        "the least of all leads, not the greatest": over_all(np.max),
-        "a lead that is negative keeps its sign": over_all(lambda x: np.abs(x).min()),
-        "the selected token is no competitor of itself": (
-            over_all(lambda x: min(x.min(), 0.0))
+        "the norm of p counts: a long p has large leads in any direction": (
+            lambda lead, norm, m: lead / m
         ),
-        "only tokens of the same sequence are competitors": over_vocabulary,
-        "the lead itself is asked for, not that of p / |p|": lambda E, p, *case: (
-            over_all(np.min)(E, p / np.linalg.norm(p), *case)
+        "the margin counts: it is the largest lead of a unit vector": (
+            lambda lead, norm, m: lead / norm
+        ),
+        "the product with the solution of norm 1/m is not yet the cosine": (
+            lambda lead, norm, m: lead / m**2
+        ),
+        "u is a unit vector, the solution divided by its norm 1/m": (
+            lambda lead, norm, m: lead / m**2 / norm
+        ),
+        "that is the bound on 1 - cos; the cosine itself is asked": (
+            lambda lead, norm, m: 1 - lead / m / norm
         ),
     },
     hints=(
-        "With a = E @ p a lead is a[r] - a[s]. corpus.counts.nonzero() gives the"
-        " sequence and the token of each entry.",
-        "For an entry of row and token s the selected token is selected[row]. Which"
-        " entries are no competitors?",
+        "By the KKT conditions the solution is a sum of multiples of the differences, "
+        "by multipliers of at least 0. Take its inner product with p, and use that no "
+        "lead is below the smallest one.",
+        "The multipliers sum to 1/m^2, because each support pair has lead 1 at the "
+        "solution, whose norm is 1/m. So its product with p is at least lead / m^2.",
     ),
-    terms=("a[r] - a[s]", "selected[row]"),
-    dots=1,
-    minutes=5,
+    terms=("solution", "1/m"),
+    dots=2,
+    minutes=10,
 )
-def my_least_lead(
-    E: np.ndarray,
-    p: np.ndarray,
-    corpus: attnsel.Corpus,
-    selected: np.ndarray,
-) -> float:
-    """Return the least lead of a selected token over another of its sequence.
+def my_cosine(lead: float, norm: float, m: float) -> float:
+    """Return the largest c with cos(p, u) >= c for all p of this lead and norm.
 
-    Numpy arrays E (V, d), p (d,) and token ids selected (n,); a Corpus, whose
-    counts (n, V) say which tokens a sequence holds.
+    lead is the smallest at p, norm that of p, m the margin, u its direction.
     """
-    a = E @ p
-    row, s = corpus.counts.nonzero()
-    r = selected[row]
-    return (a[r] - a[s])[s != r].min()
+    return lead / (m * norm)
 
 
 GREATEST = 25.0

@@ -4,8 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnsel_book.chapters.convergence.exercises import votes
 from attnsel_book.exercises.checking import exercise
+
+
+def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield votes of the relevant tokens and the strongest ones against them."""
+    yield np.array([1.0]), np.array([0.0])
+    yield np.array([1.0, 3.0]), np.array([0.5, -1.0])
+    yield np.array([-700.0]), np.array([-800.0])
+    random = np.random.default_rng(0)
+    for n in (3, 5, 8):
+        held = random.uniform(0.5, 4, n)
+        yield held, held - random.uniform(0.1, 3, n)
 
 
 def moderate_votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -11,89 +11,63 @@ from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
-from attnsel.theory import highest_votes, relevant_tokens
+from attnsel.theory import relevant_tokens
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
 from attnsel_book.exercises.checking import exercise
 
 
-def rare_tokens() -> Corpus:
-    """Return 24 sequences that hold one of eight rare tokens and seven shared ones."""
-    return _drawn([3] * 4, [3] * 4, 8)
+def races() -> Iterator[tuple[float, float, int]]:
+    """Yield the pulls of two classes on their own scores, and tokens per class.
 
-
-def stages() -> Iterator[tuple[Corpus, float, int, int]]:
-    """Yield a corpus, a step, a dimension and a seed; some of the runs lose a class."""
-    sizes = {"n": 12, "n_tokens": 14, "length": 5, "n_relevant": 4}
-    for seed in range(2):
-        yield separable_corpus(**sizes, seed=seed), 100.0, 128, seed
-    for seed in range(2):
-        yield rare_tokens(), 300.0, 512, seed
-
-
-def _followed(model: AttentionClassifier, corpus: Corpus) -> Tensor:
-    return gradient_flow(model, corpus, max_norm=300.0, tol=1e-4).selected
-
-
-def _after(corpus: Corpus, step: float, dim: int, seed: int) -> AttentionClassifier:
-    start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    return one_step(start, corpus, lr=step)
-
-
-def two_stages(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
-    """Return what is selected after one step on E and the flow of p."""
-    return _followed(_after(corpus, step, dim, seed), corpus)
-
-
-def _without_step(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
-    return _followed(AttentionClassifier(len(corpus.vocab), dim, seed=seed), corpus)
-
-
-def _without_flow(corpus: Corpus, step: float, dim: int, seed: int) -> Tensor:
-    model = _after(corpus, step, dim, seed)
-    return highest_votes(corpus, model.embeddings @ model.output)
+    The last two are as the chapter meets them.
+    """
+    yield 2.0, 1.0, 1
+    yield 2.0, 1.0, 4
+    yield 3.0, 2.5, 2
+    yield 0.00526, 0.00509, 2
+    yield 0.0228, 0.00233, 2
 
 
 @exercise(
-    "selection-two-stages",
-    expected=two_stages,
-    cases=stages,
+    "selection-push",
+    expected=lambda ahead, behind, k: (behind / k / (ahead - behind)) ** 0.5,
+    cases=races,
     mistakes={
-        "one_step returns a new model; the flow starts from that one": _without_step,
-        "that is the token of highest value; which one p selects, the flow says": (
-            _without_flow
+        "its own class pushes its tokens up, by k times its pull": (
+            lambda ahead, behind, k: (behind / k / ahead) ** 0.5
         ),
-        "return the token of each sequence, not whether it is the relevant one": (
-            lambda corpus, *run: two_stages(corpus, *run) == relevant_tokens(corpus)
+        "all tokens of a class push, not one": lambda ahead, behind, k: (
+            (behind / (ahead - behind)) ** 0.5
         ),
-        "embeddings and p are drawn with the seed that is given": (
-            lambda corpus, step, dim, seed: two_stages(corpus, step, dim, seed + 1)
+        "the change of the score has x in it twice: take the root": (
+            lambda ahead, behind, k: behind / k / (ahead - behind)
+        ),
+        "the score that is asked for is that of the class behind": (
+            lambda ahead, behind, k: (ahead / k / (ahead - behind)) ** 0.5
+        ),
+        "the two classes have values of opposite signs": (
+            lambda ahead, behind, k: (behind / k / (ahead + behind)) ** 0.5
         ),
     },
     hints=(
-        "Three lines: a model with len(corpus.vocab) tokens, the model after one step"
-        " of size lr=step, and the flow of that.",
-        "one_step leaves the model that it gets as it is: from which of the two does"
-        " the flow start? It needs max_norm and tol.",
+        "A pull of u_t on each score moves p by the sum of u_t E_t. By how much does "
+        "this change the score of s? Insert the Gram matrix: its 1 gives the token's "
+        "own pull, its product of values the push of all tokens.",
+        "The class ahead pushes by k x times its pull, and the class behind pushes "
+        "back by k x times its own; the score of the class behind feels x times the "
+        "difference. For which x is this as much as its own pull?",
     ),
-    terms=("len(corpus.vocab)", "max_norm"),
-    dots=1,
-    minutes=10,
+    terms=("u_t", "class behind"),
+    dots=2,
+    minutes=15,
 )
-def my_two_stages(
-    corpus: attnsel.Corpus,
-    step: float,
-    dim: int,
-    seed: int,
-) -> torch.Tensor:
-    """Return the token that p selects in each sequence, an int tensor (n,).
+def my_push(ahead: float, behind: float, k: int) -> float:
+    """Return the value x from which on the scores of the class behind fall.
 
-    A Corpus, the size of the step, d and the seed of the start are given.
+    ahead > behind > 0 are pulls of a token on its own score; k is per class.
     """
-    start = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    model = attnsel.one_step(start, corpus, lr=step)
-    flow = attnsel.gradient_flow(model, corpus, max_norm=300.0, tol=1e-4)
-    return flow.selected
+    return (behind / (k * (ahead - behind))) ** 0.5
 
 
 def embeddings() -> Iterator[tuple[Tensor, Tensor, float]]:
