@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, softplus
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.scale.files import read_whole, write_whole
+from attnsel.scale.files import read_verified, write_atomically
 from attnsel.tokens import Vocab, split_with
 from attnsel.validation import check_choice, check_number
 
@@ -200,7 +200,7 @@ class Classifier(nn.Module):
             "own_tokenizer": self.vocab is not None and self.vocab.tokenize is not None,
             "classes": list(self.classes),
         }
-        write_whole(path, content)
+        write_atomically(path, content)
 
     @classmethod
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:
@@ -213,7 +213,7 @@ class Classifier(nn.Module):
             ValueError: if the file is damaged, contains code (which is not run), or
                 contains another kind of model.
         """
-        content = read_whole(path)
+        content = read_verified(path)
         kind = content.get("model")
         if kind != cls.__name__:
             found = f"{path} contains {kind or 'no model'}, not {cls.__name__}"

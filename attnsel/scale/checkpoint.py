@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from attnsel.scale.distributed import check_same, gathered, is_first
-from attnsel.scale.files import read_whole, write_whole
+from attnsel.scale.files import read_verified, write_atomically
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 PARTS = ("settings", "measured", "scores", "model", "memories", "random")
@@ -62,7 +62,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            state = read_whole(self.path)
+            state = read_verified(self.path)
         except ValueError as error:
             raise ValueError(f"checkpoint: {error}") from error
         if not set(state) >= set(PARTS):
@@ -77,7 +77,7 @@ class Checkpoint:
     def write(self, state: dict[str, Any]) -> None:
         """Save a state, whole or not at all."""
         if is_first():
-            write_whole(self.path, {"settings": self.settings, **state})
+            write_atomically(self.path, {"settings": self.settings, **state})
         self.saved = time.monotonic()
 
 

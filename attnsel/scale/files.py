@@ -1,4 +1,4 @@
-"""Tensors and plain values in a file: written whole or not at all, read unharmed."""
+"""Tensors and plain values in a file: written completely or not at all, and verified."""
 
 import os
 import pickle
@@ -11,10 +11,13 @@ import torch
 Pathlike = str | os.PathLike[str]
 
 
-def write_whole(path: Pathlike, content: dict[str, Any]) -> None:
-    """Write tensors, numbers, strings and lists of them; an OSError names the file.
+def write_atomically(path: Pathlike, content: dict[str, Any]) -> None:
+    """Write tensors, numbers, strings and lists of them to a file.
 
-    The file is there with all of its content, or is as it was before.
+    The file has all of its new content, or is as it was before.
+
+    Raises:
+        OSError: if the file cannot be written; the message names it.
     """
     path = Path(path)
     part = path.with_name(f"{path.name}.part")
@@ -30,11 +33,14 @@ def write_whole(path: Pathlike, content: dict[str, Any]) -> None:
         part.unlink(missing_ok=True)
 
 
-def read_whole(path: Pathlike) -> dict[str, Any]:
-    """Return what `write_whole` wrote; a ValueError names a file that is not of it.
+def read_verified(path: Pathlike) -> dict[str, Any]:
+    """Return the content of a file that `write_atomically` wrote.
 
-    Each part of the file has a checksum, so that a byte that has changed is noticed.
-    A file that holds code is refused; the code is not run.
+    Each part of the file has a checksum, so that a changed byte is noticed. A file that
+    contains code is refused, and the code is not run.
+
+    Raises:
+        ValueError: if the file is damaged, contains code, or is of another kind.
     """
     with open(path, "rb") as file:
         try:

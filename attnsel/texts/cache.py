@@ -54,7 +54,7 @@ def cached(
         return unpacked(entry.read_bytes())
     corpus, notes = make()
     try:
-        _write_whole(entry, packed(corpus, notes))
+        _write_atomically(entry, packed(corpus, notes))
     except OSError as error:
         _warn_once(
             f"the corpus is not cached in {folder}: {described(error)}; "
@@ -63,7 +63,7 @@ def cached(
     return corpus, notes
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def _write_atomically(path: Path, content: bytes) -> None:
     """Write a file that is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnsel.model import AttentionClassifier
-from attnsel.scale.files import read_whole, write_whole
+from attnsel.scale.files import read_verified, write_atomically
 from attnsel.train import fit
 from support.reference import ragged
 
@@ -16,15 +16,15 @@ CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
 
 
 def test_what_was_written_is_read(tmp_path):
-    write_whole(tmp_path / "file", CONTENT)
-    content = read_whole(tmp_path / "file")
+    write_atomically(tmp_path / "file", CONTENT)
+    content = read_verified(tmp_path / "file")
     assert torch.equal(content.pop("x"), CONTENT["x"])
     assert content == {"names": ["a", 1, True, None], "n": 3}
 
 
 def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
     path = tmp_path / "file"
-    write_whole(path, CONTENT)
+    write_atomically(path, CONTENT)
     content = path.read_bytes()
     draw = random.Random(0)
     refused = 0
@@ -34,7 +34,7 @@ def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
             harmed[place] ^= draw.randrange(1, 256)
         path.write_bytes(harmed)
         try:
-            content = read_whole(path)
+            content = read_verified(path)
         except ValueError as error:
             assert str(path) in str(error)
             refused += 1
@@ -46,12 +46,12 @@ def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
 
 def test_a_part_of_a_file_is_refused(tmp_path):
     path = tmp_path / "file"
-    write_whole(path, CONTENT)
+    write_atomically(path, CONTENT)
     content = path.read_bytes()
     for size in (0, 10, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match="is damaged, or of another kind"):
-            read_whole(path)
+            read_verified(path)
 
 
 class Code:
@@ -65,10 +65,10 @@ class Code:
 def test_code_in_a_file_is_refused_and_not_run(tmp_path):
     torch.save({"x": Code(tmp_path / "ran")}, tmp_path / "file")
     with pytest.raises(ValueError, match="holds code, which is not run"):
-        read_whole(tmp_path / "file")
+        read_verified(tmp_path / "file")
     (tmp_path / "plain").write_bytes(pickle.dumps(Code(tmp_path / "ran")))
     with pytest.raises(ValueError, match="is damaged, or of another kind"):
-        read_whole(tmp_path / "plain")
+        read_verified(tmp_path / "plain")
     assert not (tmp_path / "ran").exists()
 
 
@@ -98,19 +98,19 @@ def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
 def test_other_files_are_refused(tmp_path):
     torch.save([1], tmp_path / "list")
     with pytest.raises(ValueError, match="it holds no names"):
-        read_whole(tmp_path / "list")
+        read_verified(tmp_path / "list")
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("x", "y")
     with pytest.raises(ValueError, match="is damaged, or of another kind"):
-        read_whole(tmp_path / "zip")
+        read_verified(tmp_path / "zip")
     with pytest.raises(FileNotFoundError):
-        read_whole(tmp_path / "nothing")
+        read_verified(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("error", [OSError("no space left"), RuntimeError("writing")])
 def test_a_failure_names_the_file_and_leaves_it_as_it_was(monkeypatch, tmp_path, error):
     path = tmp_path / "file"
-    write_whole(path, CONTENT)
+    write_atomically(path, CONTENT)
     before = path.read_bytes()
 
     def fail(content, file):
@@ -119,6 +119,6 @@ def test_a_failure_names_the_file_and_leaves_it_as_it_was(monkeypatch, tmp_path,
 
     monkeypatch.setattr(torch, "save", fail)
     with pytest.raises(OSError, match="file could not be written: "):
-        write_whole(path, CONTENT)
+        write_atomically(path, CONTENT)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
