@@ -1,4 +1,4 @@
-"""Tensors and plain values in a file, written as a whole or not at all, and verified."""
+"""Tensors and plain values in a file: written completely or not at all, verified."""
 
 import os
 import pickle
