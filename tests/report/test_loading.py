@@ -828,6 +828,6 @@ def test_a_vocabulary_of_other_classes_has_its_own_entry(tmp_path):
 def test_a_sample_has_as_many_rows_as_asked_for(tmp_path, limit):
     path = write(tmp_path / "mine.csv")
     assert len(load_corpus(path, limit=limit, vocab=Vocab(["film"], (0, 1)))) == limit
-    for wrong in (0, 31):
-        with pytest.raises(ValueError, match=f"^limit: .* from 1 to 30, got {wrong}$"):
+    for wrong, range_ in ((0, "from 1"), (31, "from 1 to 30")):
+        with pytest.raises(ValueError, match=f"^limit: .* {range_}, got {wrong}$"):
             load_corpus(path, limit=wrong)

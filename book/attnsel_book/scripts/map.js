@@ -90,7 +90,7 @@ function axisOf(values, log) {
   const most = scaled.reduce((a, b) => Math.max(a, b)), size = Math.abs(low) || 1;
   const span = most - low > 1e-9 * size ? most - low : size, high = low + span;
   const part = (v) => (v - low) / span * 0.94 + 0.03;
-  const far = log && span >= 2;  // from power to power of ten; less is written in numbers
+  const far = log && span >= 2;  // from power to power of ten, or in numbers
   const marks = log && !far ? steps(10 ** low, 10 ** high) : steps(low, high, far);
   const apart = Math.max(...marks.map(Math.abs)) / (marks[1] - marks[0]);
   const digits = Math.max(3, Math.ceil(Math.log10(apart)) + 1);  // that tell them apart

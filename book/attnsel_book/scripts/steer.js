@@ -39,8 +39,8 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
   function lesson(right, share) {
     if (!right) { return `It should be read as ${label}: drag p.`; }
     if (share < 0.99) {
-      return `Classified correctly. ${words[wanted]} has ${(100 * share).toFixed(0)}% of the`
-        + " attention. Can you give it 99%?";
+      return `Classified correctly. ${words[wanted]} has ${(100 * share).toFixed(0)}%`
+        + " of the attention. Can you give it 99%?";
     }
     return "Solved. The direction of p decides which word wins, its length how sharply:"
       + " this is what gradient flow finds by itself.";

@@ -134,7 +134,8 @@ function inWords(words, tokens, logit) {
 function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
   const texts = [...taught.keys()], last = scores.length - 1, numbers = [];
-  const line = (name, content) => `<div class="line"><span>${name}</span>${content}</div>`;
+  const line = (name, content) =>
+    `<div class="line"><span>${name}</span>${content}</div>`;
   const shaded = (name, what) => line(name, `<div class="attnsel-text" tabindex="0"
     role="group" aria-label="${what} of the words; the left and right keys go over them"
     ></div>`);
@@ -193,11 +194,12 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     const lost = influences(words), values = shapleys(words);
     const unit = Math.max(...lost.map(Math.abs), ...values.map(Math.abs)) || 1;
     const [other, gone] = [classes[logit > 0 ? 0 : 1], flipping(words)];
-    [lost, values].forEach((numbers, k) => colour(effects[k], pieces,
-      (id) => shade(numbers[place.get(id)], numbers[place.get(id)] / unit), (id) => k ? `Shapley value ${
-        signed(numbers[place.get(id)])}` : `influence ${
-        signed(numbers[place.get(id)])}, f without it ${
-        signed(logit - numbers[place.get(id)])}`));
+    [lost, values].forEach((numbers, k) => {
+      const of = (id) => numbers[place.get(id)];
+      colour(effects[k], pieces, (id) => shade(of(id), of(id) / unit),
+        (id) => k ? `Shapley value ${signed(of(id))}`
+          : `influence ${signed(of(id))}, f without it ${signed(logit - of(id))}`);
+    });
     const named = gone.map((id) => `“${tokens[id]}”`).join(", ");
     goes.textContent = gone.length
       ? `Without ${named} it would be read as ${other}; fewer words will not do.`

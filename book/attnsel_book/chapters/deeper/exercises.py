@@ -65,12 +65,12 @@ def of_logs(
         ),
     },
     hints=(
-        "A token that occurs c times has c equal terms in the sum of the softmax: "
-        "c e^a = e^(a + log c).",
+        "The counts c_s multiply terms in the sum of the softmax: a token that occurs "
+        "c times has c equal ones, and c e^a = e^(a + log c).",
         "So a softmax over the bag is one over the sequence once its scores know the "
         "counts. There are two softmaxes; in the first each row runs over the tokens.",
     ),
-    terms=("log c", "softmaxes"),
+    terms=("c_s", "softmaxes"),
     dots=2,
     minutes=10,
 )

@@ -85,10 +85,10 @@ def adam_with(
     hints=(
         "First m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In the first step"
         " both are too small, by factors that you know.",
-        "Keep m and s as they are for the next step; what divides the step are their"
-        " corrected forms. Does epsilon stand under the root?",
+        "Keep m and s as they are for the next step: Adam corrects copies of them."
+        " Is epsilon under the root?",
     ),
-    terms=("(1 - beta2)", "corrected"),
+    terms=("(1 - beta2)", "corrects"),
     dots=2,
     minutes=10,
 )

@@ -39,7 +39,7 @@ def beyond(n: int, more: int) -> float:
         "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
         "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
     ),
-    terms=("lean", "binom"),
+    terms=("0.8", "binom"),
     dots=2,
     minutes=10,
 )

@@ -55,10 +55,10 @@ def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
     },
     hints=(
         "bins = binned(x, y); which of its 20 bins count, and what is averaged there?",
-        "A bin counts if it holds five tokens or more. Two things of those bins are "
-        "needed: the mean of their deviations, and the range of their means.",
+        "A bin counts if it contains at least five tokens. Two things of those bins "
+        "are needed: the mean of their deviations, and the range of their means.",
     ),
-    terms=("binned(x, y)", "five tokens or more"),
+    terms=("binned(x, y)", "at least five tokens"),
     dots=2,
     minutes=10,
 )

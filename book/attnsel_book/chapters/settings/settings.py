@@ -20,8 +20,7 @@ BOOK: dict[str, Any] = {
 def ranges(s: Any) -> dict[str, bool]:
     """Return for each condition on the settings, in words, whether it holds."""
     return {
-        "SUBSET is at least 500, or the reviews are memorized at once": s.SUBSET
-        >= 500,
+        "SUBSET is at least 500, or the reviews are memorized at once": s.SUBSET >= 500,
         "TOKENS is at least 1,000, or bins of the lean are empty": s.TOKENS >= 1_000,
         "DIM is at least 16, or starts differ by chance": s.DIM >= 16,
         "RATE is between .01 and .2, or training crawls or jumps": 0.01
