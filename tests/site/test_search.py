@@ -25,7 +25,7 @@ QUERIES = [
     ("load_corpus", "package_texts.html#attnsel.texts.loading.load_corpus", 1),
     ("report", "package_report.html#attnsel_report.report.report", 3),
     ("signed frequencies", f"{THEORY}.theory.signed_frequency", 3),
-    ("gradeint flow", f"{THEORY}.flow.gradient_flow", 3),
+    ("gradeint flow", "max_margin.html", 3),
     ("load_corpsu", "package_texts.html#attnsel.texts.loading.load_corpus", 3),
     # Results, by their names and by what they say.
     ("Theorem A", "convergence.html#thm-convergence-a", 1),
