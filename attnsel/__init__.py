@@ -1,6 +1,6 @@
 """Attention with trained embeddings selects important tokens, as running code.
 
-What stands here is named in `__init__.pyi` and imported when it is first asked for.
+The names of the package are listed in `__init__.pyi`, and imported at their first use.
 """
 
 import ast

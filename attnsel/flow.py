@@ -33,7 +33,7 @@ class Flow:
     """Record of a gradient flow on p, at k points of increasing arc length, in float64.
 
     Attributes:
-        cls: p, (k, d).
+        cls: p, float64 (k, d).
         norms: ‖p‖, (k,).
         loss: mean logistic loss, (k,).
         log_excess: log of the loss above its value with all attention on the tokens
@@ -41,8 +41,8 @@ class Flow:
         log_gradient: log ‖dL/dp‖, (k,).
         attention: mass on the selected token of each sequence, (k, n).
         selected: the token with the most attention at the end, int64 tensor (n,).
-        reason: why it ended: "max_norm"; or "stalled" at a stationary point, or in a
-            valley whose slope is below the rounding of the pulls that cancel across it.
+        reason: why it ended: "max_norm", or "stalled" where the pulls of the tokens
+            cancel up to rounding, as at a stationary point.
     """
 
     cls: Tensor
@@ -100,7 +100,11 @@ def gradient_flow(
             RuntimeWarning says so if it ends before.
         record: norms at which to record a point, when first reached, besides those
             after each step; norms not between ‖p‖ at the start and `max_norm` add none.
-        tol: relative and absolute tolerance of the solver; a RuntimeError if it fails.
+        tol: relative and absolute tolerance of the solver.
+
+    Raises:
+        ValueError: if `max_norm` is not above ‖p‖, or model and corpus do not fit.
+        RuntimeError: if the solver fails.
 
     Example:
         >>> import attnsel
@@ -232,8 +236,10 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
 
     exact where autograd returns rounding errors or 0. The direction is a unit vector,
     float64 (d,), or zero, with the logarithm -inf, where the gradient is exactly zero.
-    The corpus has two classes and the vocabulary of the model, whose parameters are
-    finite; else a ValueError.
+
+    Raises:
+        ValueError: if the corpus has another vocabulary or more than two classes, or if
+            a parameter is not finite.
     """
     problem = cls_problem(model, corpus)
     point = evaluate(problem, problem.start)

@@ -1,7 +1,7 @@
 """How `fit` takes a step: by autograd through a whole model, or in score space.
 
-A step has two halves. `take_gradient` reads it off where the parameters stand, `step`
-moves them; between the two `fit` records, and may stop.
+A step has two halves: `take_gradient` computes the gradient at the current parameters,
+and `step` moves them. Between the two, `fit` records loss and accuracy, and may stop.
 """
 
 from collections.abc import Callable, Collection
@@ -101,7 +101,7 @@ class Learner:
         optimizer: "adam" or "gd".
     """
 
-    share = 1.0  # the part of all sequences that this process holds
+    share = 1.0  # share of all sequences that is in this process
 
     def __init__(
         self, model: Classifier, train: Collection[str], lr: float, optimizer: str
@@ -131,7 +131,7 @@ class Learner:
         return _Adam(block, self.lr)
 
     def scores(self) -> Tensor:
-        """Return the scores of all tokens as the model stands."""
+        """Return the current scores of all tokens, (V, K + 1)."""
         if self._scores is None:
             self._scores = self.model.scores()
         return self._scores
@@ -247,7 +247,7 @@ class ScoreSpaceLearner(Learner):
         }
 
     def scores(self) -> Tensor:
-        """Return the scores of all tokens as the model stands."""
+        """Return the current scores of all tokens, (V, K + 1)."""
         if self._scores is None:
             E = self.blocks["embeddings"]
             P = self.model.directions().detach()
@@ -273,10 +273,10 @@ class ScoreSpaceLearner(Learner):
     def step(self) -> None:
         """Move the parameters: dL/dE = g P, dL/dP = g^T E with P the directions."""
         directions = self.model.directions()
-        P = directions.detach()
-        E = self.blocks["embeddings"]
-        g = self.score_gradient.split(BLOCK)
-        pulled = P.new_empty(len(E), *P.shape)
+        P = directions.detach()  # (K + 1, d)
+        E = self.blocks["embeddings"]  # each (BLOCK, d)
+        g = self.score_gradient.split(BLOCK)  # each (BLOCK, K + 1)
+        pulled = P.new_empty(len(E), *P.shape)  # g^T E of each block, (K + 1, d)
 
         def move_tokens(i: int) -> None:
             torch.mm(g[i].T, E[i], out=pulled[i])
@@ -286,7 +286,7 @@ class ScoreSpaceLearner(Learner):
                 self.block_optimizers["embeddings"][i].step(gradient)
 
         self.pool.run(move_tokens, len(E))
-        # These move last: the gradients of all are taken where they stand.
+        # These move last, because all gradients are of the parameters before the step.
         others = [name for name in self.trained if name != "embeddings"]
         if others:
             values = [self.model.get_parameter(name) for name in others]

@@ -106,7 +106,7 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     model.check_vocab(corpus)
     parameters = (model.embeddings, model.cls, model.output)
     if not all(bool(parameter.isfinite().all()) for parameter in parameters):
-        raise ValueError("model: its parameters hold values that are not finite")
+        raise ValueError("model: it has a parameter that is not finite")
     E, p, v, *_ = model.weights()
     counts = corpus.counts
     ids, token = np.unique(counts.indices, return_inverse=True)
@@ -168,7 +168,7 @@ def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
 class ClsPoint:
     """Loss and gradient of a `ClsProblem` at one z.
 
-    A flow asks for the direction at each of its tries, and for the rest at a few.
+    A flow needs the direction at each trial step, and the other numbers at a few.
 
     Attributes:
         problem: the problem.

@@ -330,7 +330,7 @@ def bag_logits(
 ) -> Tensor:
     """Return the logits of a corpus from the scores of its tokens.
 
-    Column 0 of the scores holds a = E p, each other one a b_k = E v_k: (V, 2) gives
+    Column 0 of the scores is a = E p, each other column is b_k = E v_k: (V, 2) gives
     the logits (n,), and (V, K + 1) those of K classes, (n, K). The result is
     differentiable in all of them, and exact to the dtype for any spread of a. The
     counts, or their transpose, are multiplied with a matrix by `multiply`.

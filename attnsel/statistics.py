@@ -99,8 +99,11 @@ def binned(
 ) -> Binned:
     """Average values (V,) over equal bins of x (V,), as the paper's figures do.
 
-    A bin holds its left edge and not its right one; the last holds both. Points
-    outside the range, or with nan as x, are left out.
+    A bin includes its left edge and not its right one; the last includes both. Points
+    outside the range, or with nan in x, are left out.
+
+    Raises:
+        ValueError: if shapes differ, `bins` is below 1, or the range is empty.
     """
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])

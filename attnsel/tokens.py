@@ -29,7 +29,7 @@ _ASCII_TOKEN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*|\S")
 _UNSPACED = re.compile(
     r"[\u0e01-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{5}"
 )
-END = "\0"  # between texts that are read together; no text holds it
+END = "\0"  # between texts that are split together; no text contains it
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 Tokenizer = Callable[[str], Iterable[str]]
 
@@ -64,7 +64,7 @@ def _split(text: str) -> list[str]:
 
 
 def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
-    """Return the tokens of texts one behind the other, and END after each text.
+    """Return the tokens of texts one after the other, with END after each text.
 
     They are those of `split_with`, for short texts in a fraction of the time.
     """
@@ -84,12 +84,12 @@ def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
 
 
 def is_unspaced(token: str) -> bool:
-    """Say whether a token is a clause rather than a word, for want of spaces."""
+    """Return whether a token is a clause of a script without spaces."""
     return _UNSPACED.match(token) is not None
 
 
 def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
-    """Return the tokens that a function finds in the cleaned text, less blank ones."""
+    """Return the tokens that a function finds in a cleaned text, but no blank ones."""
     if tokenize is None:
         return split(text)
     found = tokenize(clean_text(text))
@@ -97,9 +97,9 @@ def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
 
 
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
-    """Split a cleaned text into tokens with their ids, and what lies between, at -1.
+    """Split a cleaned text into tokens with their ids, and the rest with the id -1.
 
-    The pieces, read one after the other, give the text.
+    Joined, the pieces are the text.
     """
     folded = fold(text)  # of the same length
     found: list[tuple[str, int]] = []
@@ -133,7 +133,12 @@ class Vocab(tuple[str, ...]):
         classes: Iterable[ClassName] | None = None,
         tokenize: Tokenizer | None = None,
     ) -> Vocab:
-        """Number the tokens; a ValueError if one occurs twice or there is none."""
+        """Number the tokens.
+
+        Raises:
+            TypeError: if a token is not a string.
+            ValueError: if a token occurs twice, or there is none.
+        """
         vocab = super().__new__(cls, tokens)
         vocab._ids = {token: i for i, token in enumerate(vocab)}
         vocab.classes = None
@@ -147,7 +152,11 @@ class Vocab(tuple[str, ...]):
         return vocab
 
     def index(self, token: Any, *_: Any) -> int:
-        """Return the id of a token; a KeyError names the tokens most like it."""
+        """Return the id of a token.
+
+        Raises:
+            KeyError: if there is no such token; the message names similar ones.
+        """
         if token not in self._ids:
             near = difflib.get_close_matches(str(token), self) or "none"
             raise KeyError(f"{token!r} is not in the vocabulary; near misses: {near}")

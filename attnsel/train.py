@@ -76,7 +76,11 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
 
     def at(self, step: int = -1) -> Tensor:
-        """Return the scores kept at a step, -1 for the last; a KeyError names those."""
+        """Return the scores at a snapshot, float64 (V, K + 1); step -1 is the last one.
+
+        Raises:
+            KeyError: if there is no snapshot of this step; the message lists all.
+        """
         if step == -1:
             step = int(self.step[-1])
         if step not in self.scores:

@@ -83,7 +83,7 @@ def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None
 
 
 def shortened(values: Sequence[Any], most: int) -> str:
-    """Write the first values, and say if there are more."""
+    """Return the first values as text, with "..." if there are more."""
     shown = [str(value) for value in values[:most]]
     if len(values) > most:
         shown.append("...")

@@ -1,4 +1,4 @@
-r"""What a classifier of texts looks like from outside: two numbers a token, if it fits.
+r"""A black-box test of a classifier of texts: two numbers per token, if they fit.
 
 One layer of attention is, over the tokens of X,
 
@@ -37,7 +37,7 @@ class Outside:
     """What `outside` found of a classifier f.
 
     Attributes:
-        tokens: the V tokens that were asked about.
+        tokens: the V tokens that were tested.
         values: b, f of each token alone, float64 (V,).
         scores: a, the log-weights from pairs, less their mean, (V,); infinite where f
             of the pair is one of its two values, nan where it is beyond both.
@@ -97,7 +97,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """What the answers are those of, in a sentence, and what they cannot tell."""
+        """The kind of function that the answers fit, and what they cannot decide."""
         if self.hard > 0.5:
             return (
                 f"{self.hard:.0%} of the pairs get the answer of one of their two "
@@ -152,13 +152,14 @@ def outside(
     Args:
         classify: returns the logits (n,) of a list of n texts, any array-like.
         tokens: those to ask about, at least 15, each one that the classifier knows.
-        join: what stands between the tokens of a text; None sends lists of tokens.
-        samples: how many pairs, triples and held-out sequences to try.
-        seed: of their choice.
+        join: string between the tokens of a text; None sends lists of tokens.
+        samples: number of pairs, triples and held-out sequences to try.
+        seed: seed of their choice.
 
     Raises:
-        ValueError: if there are too few tokens, or `classify` does not return one
-            finite number a text, or says the same of all tokens, or two things only.
+        ValueError: if there are too few tokens, or if `classify` does not return one
+            finite number per text, or returns one or two distinct numbers for all
+            tokens.
     """
     check_number("samples", samples, 10, integer=True)
     if len(tokens) < 3 * STRONG:

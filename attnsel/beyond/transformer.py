@@ -91,7 +91,8 @@ class Transformer(nn.Module):
         dim: d, the dimension of the states.
         layers: how many blocks.
         heads: of attention in a block.
-        norm: where LayerNorm stands: "post" each sum, "pre" each part, or "none".
+        norm: place of LayerNorm: "post" (after each sum), "pre" (before each part), or
+            "none".
         pool: what the output reads: the "mean" of the states, that of a "cls" token in
             front, or the states weighed by one "query", softmax(x p)^T x.
         positions: the greatest length, if each place has a vector of its own, or None.

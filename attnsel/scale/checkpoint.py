@@ -55,9 +55,12 @@ class Checkpoint:
         return time.monotonic() - self.saved >= SAVE_EVERY
 
     def read(self) -> dict[str, Any] | None:
-        """Return what was saved, None if nothing was; ValueError if not of this one.
+        """Return the saved state, None if there is none.
 
         A model may start where the training started, or where it was saved.
+
+        Raises:
+            ValueError: if the file is damaged, or of another training.
         """
         if not self.path.exists():
             return None

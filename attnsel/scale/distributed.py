@@ -1,7 +1,7 @@
 """Several processes that train one model, each on its own part of the corpus.
 
-Each process holds the whole model. At a step they exchange the gradient in the scores,
-(V, K + 1) numbers, and what they measure; at the start the parameters, once.
+Each process has a copy of the model. At each step they exchange the gradient in the
+scores, (V, K + 1) numbers, with loss and accuracy; at the start the parameters, once.
 """
 
 from collections.abc import Iterator

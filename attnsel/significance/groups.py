@@ -84,13 +84,13 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
 def sides(
     table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class hold each column of a table, and lack it.
+    """Return how many groups of each class have each column of a table, and lack it.
 
-    A group counts once among those that hold a column, by the class of the first of its
-    rows that does, and once among those that lack it, by the first row that does.
+    A group counts once among those that have a column, by the class of its first row
+    with an entry there, and once among those that lack it, by its first row without.
 
     Args:
-        table: what each row holds, (n, P), nonzero where it does.
+        table: entries (n, P), nonzero where the row has the column.
         labels: classes of the rows, int64 (n,).
         n_classes: their number K.
         groups: numbers 0..G-1 of the groups of the rows, int64 (n,).
@@ -150,7 +150,7 @@ def _sides_of_groups(
     row, key = row[order], key[order]
     begins = np.flatnonzero(np.diff(key, prepend=-1))
     times = np.diff(begins, append=len(key))
-    # The first rows of a group hold the column as long as their turns count 0, 1, ...
+    # The first rows of a group have the column as long as their turns count 0, 1, ...
     begin = np.repeat(begins, times)
     place = np.arange(len(key))
     count = place - begin
@@ -162,11 +162,11 @@ def _sides_of_groups(
     first_with = row[begins]
     label_with = labels[first_with]
     held = _by_class(column, label_with, P, n_classes)
-    # Groups that hold no column of theirs lack it by their first row ...
+    # Groups without the column lack it by their first row ...
     label_of_group = labels[starts]
     per_class = np.bincount(label_of_group, minlength=n_classes)
     holders = _by_class(column, label_of_group[of_group], P, n_classes)
-    # ... and those that hold it by the first row without it, if there is one.
+    # ... and groups with it by their first row without it, if there is one.
     is_left = first_without < sizes[of_group]
     row_without = starts[of_group] + first_without
     label_without = labels[row_without[is_left]]

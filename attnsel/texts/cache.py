@@ -29,7 +29,7 @@ from attnsel.validation import described
 
 FORMAT = 5  # of an entry; raise it when the encoding of a corpus changes
 SUM_BYTES = hashlib.sha256().digest_size
-SIZE_BYTES = 8  # that say how large an entry is when it is not compressed
+SIZE_BYTES = 8  # bytes of the size of an entry before compression
 _warn_once = functools.cache(warnings.warn)
 
 
@@ -99,7 +99,7 @@ def packed(corpus: Corpus, notes: list[str]) -> bytes:
 
 
 def unpacked(entry: bytes) -> tuple[Corpus, list[str]]:
-    """Return what an entry holds; a ValueError if it is not as it was written."""
+    """Return the corpus of an entry and its warnings; ValueError if it is damaged."""
     checksum, body = entry[:SUM_BYTES], memoryview(entry)[SUM_BYTES:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError("the entry is damaged")

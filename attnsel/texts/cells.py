@@ -33,7 +33,7 @@ def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
-    """Return a column with its cells as strings, where they hold text."""
+    """Return a column with its cells as strings, where they contain text."""
     first = column.dropna().head(1).tolist()
     if not first or column.dtype.kind in "biufcmM":
         return column
@@ -126,5 +126,5 @@ def _warn_of_codes(labels: pd.Series) -> None:
 
 
 def _only_label(labels: Any) -> Any:
-    """Return the label that a list holds, None of an empty one."""
+    """Return the only label of a list, None for an empty list."""
     return labels[0] if len(labels) else None

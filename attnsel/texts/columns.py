@@ -28,7 +28,11 @@ def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
     """Return the names that the wanted columns have in a table.
 
     A name may differ in case and in spaces around it. Two columns without names are
-    the texts and the labels. A KeyError names the columns that are there.
+    the texts and the labels.
+
+    Raises:
+        KeyError: if a column is missing, or there are two of its name; the message
+            names the columns.
     """
     text: Any
     if isinstance(wanted.text, (list, tuple)):

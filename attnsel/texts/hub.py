@@ -32,7 +32,7 @@ SOURCES = json.loads((resources.files(__package__) / "sources.json").read_text("
 def named_file(name: str, split: str, level: int = 4) -> Path | None:
     """Return the file of one of our corpora, here or from the Hub; None if bundled.
 
-    A BundledCorpusWarning says why a real one could not be had.
+    A BundledCorpusWarning says why a real one could not be loaded.
     """
     source = SOURCES[name]
     check_choice("split", split, ("train", "test"))
@@ -138,7 +138,11 @@ def unreachable(repository: str) -> str | None:
 
 
 def hub_table(repository: str) -> Any:
-    """Return a data set of the Hub, its splits by name; a LookupError says why not."""
+    """Return a data set of the Hub, its splits by name.
+
+    Raises:
+        LookupError: if it cannot be loaded; the message says why.
+    """
     require("hub", "datasets")
     import datasets
 
