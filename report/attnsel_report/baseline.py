@@ -1,4 +1,4 @@
-"""What a model has to be compared with: logistic regression on a bag of words."""
+"""Logistic regression on a bag of words, to which a model is compared."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from attnsel.validation import check_number
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """A logistic regression and what it says of the test sequences.
+    """A logistic regression and its predictions for the test sequences.
 
     Attributes:
         accuracy: on the test sequences, in [0, 1].
@@ -33,14 +33,16 @@ def baseline(
     tfidf: bool = True,
     tokens: np.ndarray | None = None,
 ) -> Baseline:
-    """Train a logistic regression on bags of tokens and read the test sequences.
+    """Train a logistic regression on bags of tokens and classify the test sequences.
 
     The features of a sequence are (1 + log count) idf of its tokens, scaled to length
     one; without `tfidf` they are the counts. If the ids of some `tokens` are given, the
     others are no features, and their coefficients are 0. The penalty is that of
     scikit-learn, with C = strength, positive; it decides the accuracy, so compare
-    several on sequences set aside. A ValueError tells of corpora in different
-    vocabularies or classes.
+    several on sequences set aside.
+
+    Raises:
+        ValueError: if the corpora have different vocabularies or classes.
     """
     # A part of a second of each import of the package, for this function alone.
     from sklearn.feature_extraction.text import TfidfTransformer

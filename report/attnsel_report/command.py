@@ -8,36 +8,59 @@ import importlib
 import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attnsel
+from attnsel_report.paths import remove_unfinished
 
-INTERRUPTED = 130  # what a shell expects of a program that Ctrl-C ended
-PIPE_CLOSED = 141  # and of one whose reader ended
-# Options by the arguments of `report` that messages speak of.
+if TYPE_CHECKING:  # the help of a shell does not wait for pandas
+    import pandas as pd
+
+PIPE_CLOSED = 141  # what a shell expects of a program whose reader ended
+# Options by the arguments of `report` that messages name.
 OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
+# Files to write beside the page: option, attribute of the report, and what it holds.
+TABLES = {
+    "csv": ("table", "table of all results to write"),
+    "suspects": ("suspects", "table of texts whose labels look wrong to write"),
+    "copies": ("copies", "table of copies and near copies to write"),
+}
+FORMULA = tuple("=+-@\t\r")  # by which a spreadsheet knows a formula
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; end with one line on what is wrong, if anything is."""
-    given = vars(_parser().parse_args(arguments))
-    del given["command"]
+    """Run a command; if anything is wrong, end with one line that says what."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, _stop) for number in signals]
     try:
+        given = vars(_parser().parse_args(arguments))
+        del given["command"]
         _report(**given)
-    except KeyboardInterrupt:
-        print("attnsel: stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Who reads has enough; the rest is not written as the program ends, either.
+        # The reader has enough; the rest is not written as the program ends, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(PIPE_CLOSED)
     except (ValueError, TypeError, KeyError, OSError) as error:
         message = str(error.args[0] if len(error.args) == 1 else error)
         sys.exit(f"attnsel: {in_shell(message)}")
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    """End at once, as a shell expects of a signal, without a trace or half a file.
+
+    An exception here could be raised within a library, which would then abort.
+    """
+    remove_unfinished()
+    os.write(sys.stderr.fileno(), b"attnsel: stopped\n")
+    os._exit(128 + number)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,91 +69,125 @@ def _parser() -> argparse.ArgumentParser:
     version = f"attnsel {attnsel.__version__}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True)
-    summary = "say what a label hangs on, and write it as a page"
-    page = commands.add_parser(
-        "report",
-        help=summary,
-        description=summary,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    summary = "write an HTML report on which words predict the label"
+    page = commands.add_parser("report", help=summary, description=summary)
     add: Any = page.add_argument
-    add("source", help="file, folder or name of a data set; - for what is piped in")
+    add("source", help="file, folder or name of a data set; - to read a pipe")
     add(
         "--text",
         action="append",
         default=argparse.SUPPRESS,  # it is added to what is given
-        help="column of texts; given again, both are joined (default: text)",
+        help="column of texts; give it twice to join two columns (default: text)",
     )
-    add("--label", default="label", help="column of labels")
-    add("--groups", help="column that labels go with: author, film, product")
-    add("--limit", type=int, help="size of a random sample of the rows")
-    add("--rate", type=float, default=0.05, help="rate of false finds, 0 to 1")
-    add("--min-count", type=int, help="of the tokens that a model is trained on")
+    add("--label", default="label", help="column of labels (default: label)")
+    add("--groups", help="column of groups (author, film, ...) that count once")
+    add("--limit", type=int, help="number of rows to draw at random")
+    add(
+        "--rate",
+        type=float,
+        default=0.05,
+        help="false-discovery rate, between 0 and 1 (default: 0.05)",
+    )
+    add(
+        "--min-count",
+        type=int,
+        help="minimum number of occurrences of a token used by the model",
+    )
     add("--tokenize", help="characters, or a function such as jieba.lcut")
-    add("--seed", type=int, default=0, help="of the sample and what is held out")
-    add("--output", default="report.html", help="page to write; - for the screen")
-    add("--csv", help="table of all tokens, pairs and traits to write")
-    add("--force", action="store_true", help="write over what is there")
-    add("-q", "--quiet", action="store_true", help="say nothing but errors")
+    add("--seed", type=int, default=0, help="seed of all random draws (default: 0)")
+    add(
+        "--output",
+        default="report.html",
+        help="page to write; - for the screen (default: report.html)",
+    )
+    for name, (_, meaning) in TABLES.items():
+        add(f"--{name}", metavar="FILE", help=f"{meaning}, as CSV")
+    add("--force", action="store_true", help="write over files that exist")
+    add("-q", "--quiet", action="store_true", help="print nothing but errors")
     return parser
 
 
-def _report(
-    output: str, csv: str | None, force: bool, quiet: bool, **given: Any
-) -> None:
-    """Make a report and write it; places to write are looked at before the work."""
-    from attnsel_report.paths import free_place, write_text
+def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
+    """Make a report and write it; places to write are checked before the work."""
+    from attnsel_report.paths import free_place, write_texts
     from attnsel_report.report import report
 
-    page, table = _places(given["source"], output, csv, force)
+    tables = {name: given.pop(name) for name in TABLES}
+    page, *places = _places(source, output, tables, force)
     if not quiet:
         logging.basicConfig(format="attnsel: %(message)s", level=logging.INFO)
-    if given["source"] == "-":
-        given["source"] = sys.stdin.buffer
     texts = given.pop("text", ["text"])
     given["text"] = texts[0] if len(texts) == 1 else texts
     given["tokenize"] = _function(given["tokenize"])
-    found = report(**given)
-    written = []
+    found = report(source=sys.stdin.buffer if source == "-" else source, **given)
+    contents = {}
+    # Another run may have written a file there meanwhile.
+    if page is not None:
+        contents[free_place(page, force=force)] = found.html()
+    for (attribute, _), place in zip(TABLES.values(), places, strict=True):
+        if place is not None:
+            table = getattr(found, attribute)
+            table = table() if callable(table) else table
+            contents[free_place(place, force=force)] = as_csv(table)
+    write_texts(contents)
     if page is None:
         print(found.html(), flush=True)
-    else:
-        # Another run may have written there meanwhile.
-        written.append(free_place(page, force=force))
-        write_text(written[-1], found.html())
-    if table is not None:
-        written.append(free_place(table, force=force))
-        write_text(written[-1], found.table().to_csv(index=False))
-    if not quiet and page is not None:
-        print(*written, found, sep="\n")
+    elif not quiet:
+        print(*contents, found, sep="\n")
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV in which a spreadsheet finds no formula to run.
+
+    A text that begins like one, such as =1+1, has a quote before it.
+    """
+    safe = table.apply(
+        lambda column: column.map(
+            lambda cell: (
+                f"'{cell}"
+                if isinstance(cell, str) and cell.startswith(FORMULA)
+                else cell
+            )
+        )
+    )
+    return safe.to_csv(index=False)
 
 
 def _places(
-    source: str, output: str, csv: str | None, force: bool
-) -> tuple[Path | None, Path | None]:
-    """Return where the page and the table go; None for the screen, or for no table.
+    source: str, output: str, tables: dict[str, str | None], force: bool
+) -> list[Path | None]:
+    """Return where the page and the tables go; None for the screen, or for no table.
 
-    A ValueError tells of a file that is to be read, or to hold both.
+    Raises:
+        ValueError: if a file is the one that is read, or is to contain two things.
     """
     from attnsel_report.paths import free_place
 
-    if csv == "-":
-        raise ValueError("--csv - is no file; name one, the screen is for the page")
-    page = None if output == "-" else free_place(output, force=force)
-    table = None if csv is None else free_place(csv, force=force)
-    read = Path(source).expanduser().resolve()
-    for option, place in {"--output": page, "--csv": table}.items():
-        if place is not None and place.resolve() == read:
-            raise ValueError(f"{option} {place} is what is read; name another file")
-    if page is not None and table is not None and page.resolve() == table.resolve():
-        raise ValueError(f"--output and --csv are both {page}; name two files")
-    return page, table
+    named = {"output": None if output == "-" else output} | tables
+    places: dict[Path, str] = {Path(source).expanduser().resolve(): "source"}
+    found = []
+    for option, name in named.items():
+        if name == "-":
+            raise ValueError(f"--{option} - is no file; only the page can be printed")
+        place = None if name is None else free_place(name, force=force)
+        found.append(place)
+        if place is None:
+            continue
+        other = places.setdefault(place.resolve(), option)
+        if other == "source":
+            raise ValueError(f"--{option} {place} is what is read; name another file")
+        if other != option:
+            raise ValueError(
+                f"--{other} and --{option} are both {place}; name two files"
+            )
+    return found
 
 
 def _function(name: str | None) -> Callable[[str], Any] | None:
     """Return the function that splits texts by its name, or None for words.
 
-    A ValueError tells of one that is not there, or does not split a text.
+    Raises:
+        ValueError: if there is no such function, or if it does not split a text.
     """
     if name is None:
         return None
@@ -142,28 +199,32 @@ def _function(name: str | None) -> Callable[[str], Any] | None:
         found: Callable[[str], Any] = getattr(holder, function)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"tokenize: there is no function {name!r} ({error}); say characters, or "
+            f"tokenize: there is no function {name!r} ({error}); write characters, or "
             "a function such as jieba.lcut of a library that is installed"
         ) from error
     try:
         pieces = list(found("some words"))
     except Exception as error:  # whatever the function may raise
-        told = f"{name} does not split a text ({type(error).__name__}: {error})"
-        raise ValueError(f"tokenize: {told}") from error
+        cause = f"{type(error).__name__}: {error}"
+        raise ValueError(f"tokenize: {name} does not split a text ({cause})") from error
     if not all(isinstance(piece, str) for piece in pieces):
         raise ValueError(f"tokenize: {name} does not split a text into strings")
     return found
 
 
 def in_shell(message: str) -> str:
-    """Return a message with the options of the shell, and with lines to type there."""
+    """Return a message with the options of the shell, and with lines to type there.
+
+    Control characters, such as those that colour a terminal, are shown as escapes.
+    """
 
     def option(found: re.Match[str]) -> str:
         return "--" + found[1].replace("_", "-")
 
     before_value = re.sub(rf"\b({OPTIONS})=(?=[\w'])", r"\1= ", message)
     with_options = re.sub(rf"\b({OPTIONS})=", option, before_value)
-    return re.sub(r"`(import [^`]*)`", _python_line, with_options)
+    with_lines = re.sub(r"`(import [^`]*)`", _python_line, with_options)
+    return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda c: repr(c[0])[1:-1], with_lines)
 
 
 def _python_line(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""What is to be known of the data themselves before anything is learned from them."""
+"""Lines on the data: how many texts, what is left out, repeated or goes together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnsel_report.splits import Parts, Repeats
 from attnsel_report.tables import LEAST_TEXTS
 
 LONGEST = 40  # characters of the name of a class
-IN_A_SHELL = "In a shell, say --tokenize jieba.lcut, or --tokenize characters."
+IN_A_SHELL = "In a shell, use --tokenize jieba.lcut or --tokenize characters."
 LOOSELY_ALIKE = 0.1  # share of texts half alike from which on the page warns
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
@@ -35,11 +35,14 @@ class Fact(NamedTuple):
 def data_facts(
     parts: Parts, said: Sequence[str], n_tokens: int, in_model: int, learned: int
 ) -> list[Fact]:
-    """Return what is to be said of both parts.
+    """Return the lines on both parts.
 
-    `said` are the warnings of loading, `n_tokens` and `in_model` the numbers of tokens
-    that are looked at as evidence and that a model is trained on, `learned` that of the
-    texts it is trained on.
+    Args:
+        parts: training texts and held-out texts.
+        said: warnings of loading.
+        n_tokens: number of tokens that are tested.
+        in_model: number of tokens that the model uses.
+        learned: number of texts that the model is trained on.
     """
     train = parts.train.corpus
     facts = [
@@ -71,7 +74,7 @@ def brief(name: object) -> str:
 
 def _said(message: str) -> Fact:
     meaning = IN_A_SHELL if "tokenize=" in message else ""
-    return Fact("Said while loading", message.removesuffix("."), meaning, amiss=True)
+    return Fact("Warning while loading", message.removesuffix("."), meaning, amiss=True)
 
 
 def _texts(parts: Parts) -> Fact:
@@ -79,29 +82,29 @@ def _texts(parts: Parts) -> Fact:
     lengths = np.concatenate([train.lengths.numpy(), test.lengths.numpy()])
     return Fact(
         "Texts",
-        f"{len(train):,} to learn from, {len(test):,} held out; half of them have up "
-        f"to {np.median(lengths):,.0f} tokens, the longest {lengths.max():,}",
-        "All accuracies and all leans called held-out are of texts that nothing was "
-        "learned from.",
+        f"{len(train):,} for training, {len(test):,} held out; the median length is "
+        f"{np.median(lengths):,.0f} tokens, the greatest {lengths.max():,}",
+        "All accuracies and everything called held-out are of texts from which nothing "
+        "was learned.",
     )
 
 
 def _tokens(n_tokens: int, in_model: int) -> Fact:
     return Fact(
         "Tokens",
-        f"{n_tokens:,} are in {LEAST_TEXTS} or more of the texts to learn from; "
-        f"{in_model:,} are frequent enough to train a model on",
-        "Tokens are words and signs. Each of the former is looked at as evidence: one "
-        "in a single text cannot be told from luck.",
+        f"{n_tokens:,} are in {LEAST_TEXTS} or more training texts; "
+        f"{in_model:,} are frequent enough for the model",
+        "Tokens are words and punctuation. Those in two or more texts are tested, "
+        "because a token in a single text can never be significant.",
     )
 
 
 def _part_learned(learned: int) -> Fact:
     return Fact(
         "Models",
-        f"learn from {learned:,} of the texts, taken at random",
-        f"Of each class they see at least {LEAST_OF_CLASS} texts, if it has as many. "
-        "Evidence is of all texts; training on them all would take long.",
+        f"are trained on {learned:,} of the texts, drawn at random",
+        f"There are at least {LEAST_OF_CLASS} texts of each class, if it has as many. "
+        "All texts are tested, but training on all of them would take long.",
     )
 
 
@@ -117,8 +120,8 @@ def _classes(train: Corpus) -> Fact:
     return Fact(
         "Classes",
         f"{train.n_classes}: {', '.join(shown)}{more}",
-        "So many of the texts to learn from; the greatest share is the accuracy of "
-        "always saying that class.",
+        "Numbers of training texts. The greatest share is the accuracy of always "
+        "predicting that class.",
     )
 
 
@@ -129,7 +132,7 @@ def _left_out(parts: Parts) -> Fact:
     return Fact(
         "Left out",
         ", ".join(omissions) or "no row",
-        "Rows that lack a text, a label or a token take no part.",
+        "Rows that lack a text, a label or a token are not used.",
         amiss=bool(omissions),
     )
 
@@ -143,7 +146,7 @@ def _same_names(train: Corpus) -> Iterable[Fact]:
         yield Fact(
             "Labels that differ only in case or spaces",
             "; ".join(alike[:10]),
-            "They are probably one class written in two ways; make them one.",
+            "They are probably one class written in two ways. Make them one.",
             amiss=True,
         )
 
@@ -152,29 +155,29 @@ def _rare_classes(train: Corpus) -> Iterable[Fact]:
     few = int((class_sizes(train) < FEW_A_CLASS).sum())
     if too_many_classes(train):
         yield Fact(
-            "Nearly a class a row",
+            "Nearly one class per row",
             f"{train.n_classes:,} classes for {len(train):,} texts",
-            "The column of labels holds names, numbers or texts rather than classes; "
-            "nothing is learned from it.",
+            "The column of labels contains names, numbers or texts rather than "
+            "classes, so nothing is learned from it.",
             amiss=True,
         )
     elif few:
         yield Fact(
             "Rare classes",
             f"{few:,} of {train.n_classes:,} have fewer than {FEW_A_CLASS} texts",
-            "Of so few texts nothing can be told from luck.",
+            "With so few texts nothing can be significant.",
             amiss=True,
         )
 
 
 def _repeated(repeats: Repeats) -> Iterable[Fact]:
-    """Tell of texts that stand in the data more than once, or nearly so."""
+    """Yield what is to be known of texts that occur more than once, or nearly so."""
     most = ""
     if repeats.copies:
         start = shorten(repeats.most, 60, placeholder=" …")
-        most = f"; “{start}” stands there {repeats.times:,} times"
+        most = f"; “{start}” occurs {repeats.times:,} times"
     yield Fact(
-        "Texts written twice",
+        "Texts that occur twice",
         f"{repeats.copies:,} rows repeat the text of another one, {repeats.torn:,} of "
         f"them with another label{most}",
         "Each distinct text counts once, with the label of its first row.",
@@ -204,28 +207,42 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
         yield Fact(
             "Held-out texts that were seen",
             f"{repeats.seen:,}",
-            "They copy a text to learn from, or nearly, and so are left out.",
+            "They copy a training text, or nearly, and so are left out.",
             amiss=True,
         )
 
 
 def _groups(parts: Parts) -> Iterable[Fact]:
-    """Tell of the groups that count once, or of columns that look like such."""
-    for column, values in parts.suggested:
-        yield Fact(
-            "Groups?",
-            f"texts share the {values:,} values of the column “{column}”",
-            "If the texts of one value tend to have one label, whatever they share, "
-            "such as a name, looks like evidence. Then say "
-            f"groups={column!r} (--groups {shlex.quote(column)}): each counts once.",
-            amiss=True,
-        )
-    if parts.grouped is not None:
-        both = [parts.train.groups, parts.test.groups]
-        number = sum(int(groups.max()) + 1 for groups in both if len(groups))
-        yield Fact(
-            "Groups",
-            f"{number:,} by {parts.grouped}",
-            "Each counts once among the texts with a token and once among those "
-            "without it, and all of its texts are learned from, or all are held out.",
-        )
+    """Yield what is to be known of groups that count once, or of columns like them."""
+    if parts.grouped is None:
+        for column in parts.telling:
+            yield Fact(
+                f"Groups by “{column.name}”?",
+                f"texts share its {column.values:,} values; it {column}",
+                "If the label goes with this column, whatever texts of one value "
+                "share, such as a name, looks like evidence. Then use "
+                f"groups={column.name!r} (--groups {shlex.quote(column.name)}), so "
+                "that each value counts once.",
+                amiss=True,
+            )
+        return
+    both = [parts.train.groups, parts.test.groups]
+    number = sum(int(groups.max()) + 1 for groups in both if len(groups))
+    alone = "".join(f"; it {column}" for column in parts.telling)
+    yield Fact(
+        "Groups",
+        f"{number:,} by {parts.grouped}{alone}",
+        "Each counts once among the texts with a token and once among those "
+        "without it, and all of its texts are training texts, or all are held out.",
+    )
+
+
+def what_groups_cost(grouped: str, within: float, across: float) -> Fact:
+    """Return the accuracies on texts of known groups and on those of new ones."""
+    return Fact(
+        "Accuracy with and without groups",
+        f"a logistic regression classifies {within:.1%} of the texts correctly if "
+        f"training texts share their {grouped}, and {across:.1%} if none does",
+        "The latter is what to expect of new groups.",
+        amiss=True,
+    )

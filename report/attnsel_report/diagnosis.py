@@ -30,7 +30,7 @@ class Diagnosis:
         values_z: of E v with `label_z`.
         attention_z: of E p with the size of `label_z`, the greatest over classes.
         beyond_luck: share of the attention that is on tokens of `beyond_luck`.
-        accuracy: share of the sequences read rightly.
+        accuracy: share of the sequences classified correctly.
     """
 
     values: float
@@ -87,7 +87,7 @@ def _greatest_size(lean: Tensor) -> Tensor:
 
 
 def _attention_beyond_luck(attention: Tensor, corpus: Corpus) -> float:
-    """Return the mean share of the attention that is on tokens beyond luck."""
+    """Return the mean share of the attention that is on significant tokens."""
     by_class = beyond_luck(corpus).reshape(len(attention), -1)
     found = by_class.any(dim=1).to(attention)
     # It is the logit of a model that gives these tokens the value 1, all others 0.

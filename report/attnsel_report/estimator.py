@@ -62,8 +62,9 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Iterable[str], y: Sequence[Any]) -> AttentionTextClassifier:
         """Train on texts and their labels; texts without a token take no part.
 
-        A ValueError tells of texts and labels that differ in number or that are none,
-        and of fewer than two classes.
+        Raises:
+            ValueError: if texts and labels differ in number or are none, or if there
+                are fewer than two classes.
         """
         texts = _strings(X)
         y = column_or_1d(y, warn=True)

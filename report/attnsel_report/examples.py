@@ -1,8 +1,9 @@
-"""Looking a leak in the eye: texts with a token in its place, and texts without it."""
+"""Texts with a token in its place, and texts without it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,12 @@ from attnsel.tokens import Vocab, pieces
 
 LONGEST = 20_000  # characters of a text in which an example is looked for
 AROUND = 9  # words of an example on either side of the token
-EXAMPLES = 3  # of a token
+EXAMPLES = 3  # of a finding
+LONGEST_PHRASE = 120  # characters
 
 
 class Example(NamedTuple):
-    """A piece of a text: what stands before a token, the token, and what follows."""
+    """A piece of a text: what is before some tokens, the tokens, and what follows."""
 
     before: str
     token: str
@@ -32,23 +34,17 @@ def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
     return pieces(corpus.texts[row][:LONGEST], corpus.vocab)
 
 
-def find_example(
-    corpus: Corpus,
-    row: int,
-    ids: Sequence[int],
-) -> Example | None:
-    """Return the first place where tokens stand side by side in a text, or None."""
+def find_example(corpus: Corpus, row: int, ids: Collection[int]) -> Example | None:
+    """Return the shortest piece of a text that contains all of some tokens, or None."""
     words = opening(corpus, row)
     pieces = [piece for piece, _ in words]
     filled = [i for i, piece in enumerate(pieces) if piece.strip()]
-    tokens = [words[i][1] for i in filled]
-    start = _first_place(tokens, list(ids))
-    if start is None:
+    span = _shortest_span([words[i][1] for i in filled], set(ids))
+    if span is None:
         return None
-    stop = start + len(ids)
+    start, stop = span
     near = filled[max(0, start - AROUND) : stop + AROUND]
-    first = filled[start]
-    behind = filled[stop - 1] + 1
+    first, behind = filled[start], filled[stop - 1] + 1
     return Example(
         before="".join(pieces[near[0] : first]),
         token="".join(pieces[first:behind]),
@@ -56,29 +52,26 @@ def find_example(
     )
 
 
-def _first_place(tokens: list[int], wanted: list[int]) -> int | None:
-    """Return where some tokens begin to stand side by side among others, or None."""
-    size = len(wanted)
-    for start in range(len(tokens) - size + 1):
-        if tokens[start : start + size] == wanted:
-            return start
-    return None
+def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | None:
+    """Return where the first shortest run with all wanted tokens starts and stops."""
+    last: dict[int, int] = {}
+    best = None
+    for place, token in enumerate(tokens):
+        if token in wanted:
+            last[token] = place
+            start = min(last.values())
+            if len(last) == len(wanted) and (
+                best is None or place + 1 - start < best[1] - best[0]
+            ):
+                best = start, place + 1
+    return best
 
 
-def examples(
-    corpus: Corpus,
-    holds: csr_array,
-    ids: Sequence[int],
-    label: int,
-) -> list[Example]:
-    """Return places in some texts of a class where tokens stand side by side.
+def examples(corpus: Corpus, rows: np.ndarray, ids: Collection[int]) -> list[Example]:
+    """Return pieces of some texts with all of some tokens, each piece once.
 
-    `holds` (n, 1) says which texts to look at. Equal places are shown once, and texts
-    of usual length come before very long ones.
+    Texts of usual length come before very long ones.
     """
-    held = holds.toarray()[:, 0] > 0
-    of_class = corpus.targets.numpy() == label
-    rows = np.flatnonzero(held & of_class)
     very_long = corpus.lengths.numpy()[rows] > 1000
     rows = rows[np.argsort(very_long, kind="stable")]
     places: list[Example] = []
@@ -91,8 +84,25 @@ def examples(
     return places
 
 
+def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
+    """Return the phrase of examples: their words, with … for those that differ.
+
+    Of phrases longer than LONGEST_PHRASE the beginning is given.
+    """
+    split = [
+        [piece for piece, _ in pieces(place.token, corpus.vocab)] for place in places
+    ]
+    shortest = min(split, key=len)
+    alike = [words for words in split if len(words) == len(shortest)]
+    same = [
+        one if len({words[i].casefold() for words in alike}) == 1 else "…"
+        for i, one in enumerate(shortest)
+    ]
+    return shorten("".join(same).strip(".,;: "), LONGEST_PHRASE, placeholder=" …")
+
+
 def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus with a token masked, and the rows that still hold a token.
+    """Return a corpus with a token masked, and the rows that still contain one.
 
     The vocabulary stays as it is; texts are not carried along.
     """

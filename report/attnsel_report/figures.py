@@ -1,4 +1,4 @@
-"""The figure of a report: attention beside evidence, and the V of luck.
+"""The figure of a report: attention over leans, and the V that chance makes.
 
 It is written as SVG, as it stands on the page: a library for figures would take longer
 than all that is learned of a few hundred texts.
@@ -34,10 +34,10 @@ def attention_figure(
     rate: float,
     shuffled: list[tuple[Corpus, Tensor]],
 ) -> str:
-    """Return an SVG of attention scores E p over leans, beside those of luck.
+    """Return an SVG of attention scores E p over leans, next to shuffled labels.
 
     `tokens` is the table of tokens with their attention, of which those with q up to
-    `rate` are beyond luck; `corpus` counts the tokens of the model. `shuffled` has the
+    `rate` are significant; `corpus` counts the tokens of the model. `shuffled` has the
     corpus and the scores (V,) of models trained on shuffled labels.
     """
     known = tokens[tokens["attention"].notna()]
@@ -162,9 +162,9 @@ def _legend(has_luck: bool) -> Iterator[str]:
     first, second = 17, 37  # the heights of the rows, of letters 4 more
     dot, beside_dot = LEFT + 5, LEFT + 15
     yield _dots(np.array([[dot, first]]), LUCK, 6)
-    yield _text(beside_dot, first + 4, "token that luck explains", "start")
+    yield _text(beside_dot, first + 4, "token that chance explains", "start")
     yield _dots(np.array([[dot, second]]), FOUND, 6)
-    yield _text(beside_dot, second + 4, "token beyond luck", "start")
+    yield _text(beside_dot, second + 4, "significant token", "start")
     start = LEFT + 195
     line, beside_line = [start, start + 30], start + 36
     yield _line(line, [first, first], "currentColor", "none")

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring tokens: what a label hangs on beyond single tokens."""
+"""Pairs of neighbouring tokens that say more about the label than either token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.significance.exact_test import false_discovery, least_p, luck_p
+from attnsel.significance.exact_test import least_p, luck_p
 from attnsel.statistics import class_sizes, sums_by_class
 from attnsel_report.sequences import InOrder
 
@@ -79,7 +79,7 @@ def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _frequent(codes: np.ndarray) -> np.ndarray:
-    """Return the pairs that stand in so many places that enough texts may hold them."""
+    """Return the pairs that occur so often that enough texts may contain them."""
     known, places = np.unique(codes, return_counts=True)
     return known[places >= LEAST_TEXTS]
 
@@ -110,14 +110,14 @@ def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
     return sums.astype(np.int64)
 
 
-def pair_q(pairs: Pairs, corpus: Corpus) -> np.ndarray:
-    """Return the q-values of pairs that say more than each of their tokens does.
+def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
+    """Return the p-values of pairs that say more than each of their tokens does.
 
-    A pair has three exact p-values: among all sequences, among those that hold its left
-    token and among those that hold its right one. The greatest of them counts, so a
-    pair is no find because one of its tokens is; Benjamini and Hochberg's correction is
-    over all pairs that could be one. Each sequence counts, so give one of each group.
-    float64 (P, 1) for two classes, (P, K) for more.
+    A pair has three exact p-values: among all sequences, among those that contain its
+    left token and among those that contain its right one. The greatest of them counts,
+    so that a pair is not significant because one of its tokens is. Each sequence
+    counts, so give one of each group. float64 (P, 1) for two classes, (P, K) for more;
+    with them come the least p-values that the pairs could have had.
     """
     found = pairs_by_class(pairs, corpus)
     everywhere = class_sizes(corpus)
@@ -127,4 +127,4 @@ def pair_q(pairs: Pairs, corpus: Corpus) -> np.ndarray:
         among = tokens[token]
         p = np.maximum(p, luck_p(found, among))
         least = np.maximum(least, least_p(found, among))
-    return false_discovery(p, least)
+    return p, least

@@ -203,7 +203,7 @@ def masked_table(
 
     The model is trained again without each of the first of its tokens in a table, from
     the same start and for as many steps. Losses are in percentage points, over all
-    held-out texts and over those that hold the token, each with the half-width of a 95%
+    held-out texts and over those that contain it, each with the half-width of a 95%
     interval.
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps

@@ -1,182 +1,239 @@
-"""One list of the signs of a class: tokens, pairs, edges of texts, and their looks."""
+"""The significant findings of all tables in one list, the strongest first."""
 
 from __future__ import annotations
 
-import re
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array, hstack
 from scipy.special import expit, logit
+from scipy.stats import rankdata
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from attnsel.scale.threads import side_by_side
+from attnsel.tokens import Vocab
 from attnsel_report.quality import shared_tokens
 from attnsel_report.splits import Sample
-from attnsel_report.surface import KINDS
+from attnsel_report.surface import measured
 
-AT_ONCE = {"tokens": 3, "pairs": 1, "edges": 1, "looks": 1}  # rows of a kind in a turn
-LEAST_VARIANCE = 1e-6  # where hardly anything is left to luck
+RANKED = 1000  # findings of most evidence that are compared
+TOGETHER = 0.8  # Jaccard index of the texts from which on findings are one
+LEAST_VARIANCE = 1e-6  # where hardly anything is left to chance
 CERTAIN = 1e-9  # distance from 0 and 1 of a probability whose log odds are taken
 
 
-def signs(tables: dict[str, pd.DataFrame], rate: float) -> pd.DataFrame:
-    """Return what to look at: the finds of the tables of a report in one list.
+class Evidence(NamedTuple):
+    """What a report looked at.
 
-    The q-values of a table are multiplied by the number of tables: so the list is empty
-    with the promised probability where nothing is to be found. Tokens, pairs, edges and
-    looks take turns of AT_ONCE rows, each in the order of its table. A row is left out
-    if rows before it have named all of its words.
+    Attributes:
+        tables: tokens, pairs, form and measures, with their q-values.
+        contains: which training texts contain which pairs and forms, csr_array
+            (n, ids); of a group only the first text is looked at.
+    """
 
-    Args:
-        tables: tokens, pairs, form and measures, as a report has them.
-        rate: of false finds.
+    tables: dict[str, pd.DataFrame]
+    contains: dict[str, csr_array]
+
+
+def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame:
+    """Return the significant findings, each once, the strongest first.
+
+    The strength of a finding is by how many standard deviations more of its texts are
+    of its class than their other words let expect; of a measure, by how many it goes
+    with the class beyond that. What the words say is predicted by a logistic regression
+    on tf-idf that learned from the other half of the groups; a group weighs as much as
+    a text by itself. Findings of one class in nearly the same texts, such as the words
+    of a phrase, are one, and none of their words counts as another word. Left out is
+    what does not agree with held-out texts.
 
     Returns:
-        The columns of the tables, after `kind`, with measures in words.
+        The columns of the tables, of the member with most evidence, and kind, strength,
+        words (ids of all members' tokens) and members.
     """
-    number = len(tables)
-    finds = []
-    for kind, table in _by_kind(tables).items():
-        joint_q = np.minimum(number * table["q"], 1.0)
-        rows = table.assign(kind=kind, q=joint_q)
-        finds.append(rows[joint_q <= rate])
-    every = pd.concat(finds, ignore_index=True)
-    listed = every.iloc[_in_turns(every)].reset_index(drop=True)
-    kinds = listed.pop("kind")
-    listed.insert(0, "kind", kinds)
-    return listed
-
-
-def _by_kind(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return the rows of tables as tokens, pairs, edges of texts, and how these look.
-
-    Looks are kinds of things and measures, by q.
-    """
-    form = tables["form"]
-    is_kind = form["token"].isin(list(KINDS))
-    measures = _in_words(tables["measures"])
-    looks = pd.concat([form[is_kind], measures])
-    return {
-        "tokens": tables["tokens"],
-        "pairs": tables["pairs"],
-        "edges": form[~is_kind],
-        "looks": looks.sort_values("q", kind="stable"),
-    }
-
-
-def _in_turns(rows: pd.DataFrame) -> list[int]:
-    """Return the places of rows, kinds in turn, less those that name no new word."""
-    words = [_words(*row) for row in rows[["kind", "token"]].to_numpy()]
-    places = pd.Series(np.arange(len(rows)))
-    waiting = {kind: iter(part) for kind, part in places.groupby(rows["kind"])}
-    turns = [kind for kind, size in AT_ONCE.items() for _ in range(size)]
-    named: set[str] = set()
-    order = []
-    while waiting:
-        for kind in turns:
-            new = (
-                place for place in waiting.get(kind, ()) if not words[place] <= named
+    rows = _significant(evidence.tables, train, rate)
+    if not len(rows):
+        return rows.assign(strength=0.0, words=None, members=0)
+    contains = _contained(rows, evidence.contains, train)
+    unit = _together(contains, rows)
+    words = _words_of(rows, evidence.tables["pairs"], train.corpus.vocab)
+    centres = np.flatnonzero(unit == np.arange(len(rows)))
+    all_words = [
+        list(
+            dict.fromkeys(
+                i for row in np.flatnonzero(unit == centre) for i in words[row]
             )
-            place = next(new, None)
-            if place is None:
-                waiting.pop(kind, None)
-                continue
-            order.append(place)
-            named |= words[place]
-    return order
-
-
-def _words(kind: str, token: str) -> set[str]:
-    """Return the words that a row names."""
-    if kind == "edges":
-        _, _, phrase = token.partition("“")
-        return set(phrase.removesuffix("”").split(" "))
-    if kind == "looks":  # the length in tokens and that in letters are one thing
-        return {re.sub(r"( in letters)?, (higher|lower):.*", "", token)}
-    return set(token.split(" "))
-
-
-def _in_words(measures: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of measures with what each row says as a `token`."""
-    words = []
-    for row in measures.to_dict("records"):
-        side = "higher" if row["above"] > 0.5 else "lower"
-        medians = f"{row['median']:.4g}, of the others {row['elsewhere']:.4g}"
-        words.append(f"{row['measure']}, {side}: median {medians} ({row['unit']})")
-    return pd.DataFrame(
-        {"token": words, "class": measures["class"], "q": measures["q"]}
+        )
+        for centre in centres
+    ]
+    listed = rows.iloc[centres]
+    listed = listed.assign(
+        strength=_strengths(listed, contains[:, centres], all_words, train),
+        words=all_words,
+        members=np.bincount(unit)[centres],
+    )
+    return listed.sort_values(
+        "strength", ascending=False, kind="stable", ignore_index=True
     )
 
 
-def by_surplus(tokens: pd.DataFrame, train: Sample, rate: float) -> pd.DataFrame:
-    """Return the finds among tokens, those first that other words explain least.
+def _significant(
+    tables: dict[str, pd.DataFrame], train: Sample, rate: float
+) -> pd.DataFrame:
+    """Return the findings with q up to a rate that held-out texts do not contradict."""
+    sizes = train.corpus.targets.bincount(minlength=train.corpus.n_classes).numpy()
+    parts = []
+    for kind, table in tables.items():
+        part = table[table["q"] <= rate].assign(kind=kind)
+        if kind == "measures":
+            side, again = part["above"] - 0.5, part["held-out"] - 0.5
+            agrees = ~(side * again <= 0)
+            part = part[agrees].assign(token=_in_words(part[agrees]))
+            part = part.drop(columns=["held-out"])
+        else:
+            base = (sizes / sizes.sum())[part["class number"]]
+            part = part[~(part["held-out share"] <= base)]
+        parts.append(part)
+    rows = pd.concat([part for part in parts if len(part)] or parts[:1])
+    return rows.sort_values("q", kind="stable", ignore_index=True).head(RANKED)
 
-    A column is added, `surplus`: by how many standard deviations more of the texts with
-    the token are of its class than their other tokens let expect. What these say is
-    told by a logistic regression on tf-idf that learned from the other half of the
-    groups; a group weighs as much as a text by itself.
 
-    Args:
-        tokens: as `token_table` returns them.
-        train: texts that they were counted in, all or some of them.
-        rate: of false finds.
+def _in_words(measures: pd.DataFrame) -> list[str]:
+    """Return what each row of the table of measures says."""
+    return [
+        f"{row['measure']}: {row['mean']:.3g} {row['unit']} on average, in other texts "
+        f"{row['elsewhere']:.3g}"
+        for row in measures.to_dict("records")
+    ]
+
+
+def _contained(
+    rows: pd.DataFrame, contains: dict[str, csr_array], train: Sample
+) -> csr_array:
+    """Return which training texts contain which findings, (n, rows) of ones.
+
+    The columns of measures have their centred ranks.
     """
-    finds = tokens[tokens["q"] <= rate]
+    n = len(train.corpus)
+    _, firsts = np.unique(train.groups, return_index=True)
+    firsts = np.sort(firsts)
+    ones = np.ones(len(firsts))
+    of_firsts = csr_array((ones, (firsts, np.arange(len(firsts)))), (n, len(firsts)))
+    blocks, places = [], []
+    for kind, part in rows.groupby("kind", sort=False):
+        ids = part["id"].to_numpy(int)
+        if kind == "tokens":
+            block = csr_array(train.corpus.counts[:, ids] > 0, dtype=float)
+        elif kind == "measures":
+            ranks = rankdata(measured(train.corpus[firsts])[:, ids], axis=0)
+            centred = (ranks - ranks.mean(axis=0)) / len(ranks)
+            block = of_firsts @ csr_array(centred * np.sign(part["above"] - 0.5).array)
+        else:
+            block = of_firsts @ csr_array(contains[str(kind)][:, ids], dtype=float)
+        blocks.append(csr_array(block))
+        places.append(part.index.to_numpy())
+    order = np.argsort(np.concatenate(places))
+    return csr_array(hstack(blocks, format="csr")[:, order])
+
+
+def _together(contains: csr_array, rows: pd.DataFrame) -> np.ndarray:
+    """Return for each finding the first one of its class in nearly the same texts."""
+    held = csr_array(contains > 0, dtype=float)
+    both = (held.T @ held).toarray()
+    sizes = both.diagonal()
+    likeness = both / np.maximum(sizes[:, None] + sizes - both, 1)
+    classes = rows["class"].to_numpy()
+    is_measure = (rows["kind"] == "measures").to_numpy()
+    alike = (likeness >= TOGETHER) & (classes[:, None] == classes)
+    alike &= ~is_measure[:, None] & ~is_measure
+    # The lengths in tokens and in characters are one thing.
+    length = rows["token"].str.startswith("length").to_numpy() & is_measure
+    alike |= np.outer(length, length) & (classes[:, None] == classes)
+    unit = np.arange(len(rows))
+    for row in range(len(rows)):
+        if unit[row] == row:
+            unit[row:][alike[row, row:] & (unit[row:] == np.arange(row, len(rows)))] = (
+                row
+            )
+    return unit
+
+
+def _words_of(rows: pd.DataFrame, pairs: pd.DataFrame, vocab: Vocab) -> list[list[int]]:
+    """Return the ids of the tokens that each finding names."""
+    words = []
+    for row in rows.to_dict("records"):
+        if row["kind"] == "tokens":
+            words.append([int(row["id"])])
+        elif row["kind"] == "pairs":
+            words.append([int(row["left"]), int(row["right"])])
+        else:
+            _, _, phrase = row["token"].partition("“")
+            ids = [vocab.get(token) for token in phrase.removesuffix("”").split(" ")]
+            words.append([i for i in ids if i >= 0])
+    return words
+
+
+def _strengths(
+    rows: pd.DataFrame, contains: csr_array, words: list[list[int]], train: Sample
+) -> np.ndarray:
+    """Return the strength of each finding, float64 (rows,)."""
     n_groups = int(train.groups.max()) + 1
     turn = np.random.default_rng(0).permutation(n_groups)
     is_first_half = turn[train.groups] < n_groups // 2
-    read_others = partial(_beyond_other_words, finds, train)
-    halves = side_by_side(read_others, [is_first_half, ~is_first_half])
+    own = rows["class number"].to_numpy(int)
+    halves = side_by_side(
+        partial(_beyond_other_words, own, contains, words, train),
+        [is_first_half, ~is_first_half],
+    )
     more, variance = np.sum(list(halves), axis=0)
-    surplus = more / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
-    order = np.argsort(-surplus, kind="stable")
-    return finds.assign(surplus=surplus).iloc[order]
+    return more / np.sqrt(np.maximum(variance, LEAST_VARIANCE))
 
 
 def _beyond_other_words(
-    finds: pd.DataFrame, train: Sample, is_learned: np.ndarray
+    own: np.ndarray,
+    contains: csr_array,
+    words: list[list[int]],
+    train: Sample,
+    is_learned: np.ndarray,
 ) -> np.ndarray:
-    """Return how many more texts of its class hold each find than expected.
+    """Return how many more texts of its class contain each finding than expected.
 
-    They are counted among the texts that nothing was learned from. float64 (2, finds):
-    these numbers, and their variances by luck.
+    They are counted among the texts from which nothing was learned. float64
+    (2, findings): these numbers, and their variances by chance.
     """
     labels = train.corpus.targets.numpy()
-    n_classes = train.corpus.n_classes
-    read = np.flatnonzero(~is_learned)
-    if len(np.unique(labels[is_learned])) < 2 or not len(read):
-        return np.zeros((2, len(finds)))
-    ids = finds["id"].to_numpy()
-    own = finds["class number"].to_numpy()
-    shared = shared_tokens(train.corpus.counts)
-    tokens = np.union1d(shared, ids)
-    places = np.searchsorted(tokens, ids)
+    tested = np.flatnonzero(~is_learned)
+    if len(np.unique(labels[is_learned])) < 2 or not len(tested):
+        return np.zeros((2, len(own)))
+    sizes = [len(ids) for ids in words]
+    ids = np.array([i for part in words for i in part], int)
+    finding = np.repeat(np.arange(len(words)), sizes)
+    tokens = np.union1d(shared_tokens(train.corpus.counts), ids)
     counts = train.corpus.counts[:, tokens]
     weights = TfidfTransformer(sublinear_tf=True)
     learned = weights.fit_transform(counts[is_learned])
     model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
     model.fit(learned, labels[is_learned])
-    features = csr_array(weights.transform(counts[read]))
-    log_odds, pull = _of_classes(model, features, n_classes)
-    of_finds = features[:, places].tocoo()
-    row, column = of_finds.coords
-    pull_of_finds = pull[own, places]
-    own_pull = of_finds.data * pull_of_finds[column]
-    own_log_odds = log_odds[row, own[column]]
-    expected = expit(own_log_odds - own_pull)
-    group_sizes = np.bincount(train.groups)
-    text = read[row]
-    group = train.groups[text]
-    weight = 1 / group_sizes[group]
+    features = csr_array(weights.transform(counts[tested]))
+    log_odds, pull = _of_classes(model, features, train.corpus.n_classes)
+    place = np.searchsorted(tokens, ids)
+    of_words = pull[own[finding], place]
+    shape = len(tokens), len(words)
+    own_pull = features @ coo_array((of_words, (place, finding)), shape).tocsr()
+    held = contains[tested]
+    # In one matrix with the same places: what is contained, and the pull there.
+    both = csr_array(held + 1j * held.astype(bool).multiply(own_pull)).tocoo()
+    row, column = both.coords
+    value = both.data.real
+    expected = expit(log_odds[row, own[column]] - both.data.imag)
+    text = tested[row]
+    weight = 1 / np.bincount(train.groups)[train.groups[text]]
     is_own = labels[text] == own[column]
-    surplus = weight * (is_own - expected)
-    spread = weight * expected * (1 - expected)
-    more = np.bincount(column, surplus, len(ids))
-    variance = np.bincount(column, spread, len(ids))
-    return np.stack([more, variance])
+    more = np.bincount(column, weight * value * (is_own - expected), len(own))
+    spread = weight * value**2 * expected * (1 - expected)
+    return np.stack([more, np.bincount(column, spread, len(own))])
 
 
 def _of_classes(

@@ -1,4 +1,4 @@
-"""What a report holds."""
+"""What a report contains."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from attnsel_report.data_notes import Fact
 from attnsel_report.diagnosis import Diagnosis
 from attnsel_report.examples import Example
 from attnsel_report.quality import Misread, Share
+from attnsel_report.tables import COLUMNS
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,29 +20,29 @@ class Findings:
     """What was found in labelled texts, and in a model of them.
 
     Attributes:
-        name: of the data.
-        facts: what is to be known of the data, lines with a meaning.
-        tokens: data frame, a row a token, those with the most evidence first; its
-            columns are explained on the page.
-        pairs: the same of pairs of neighbours in five texts or more.
-        signs: the finds among tokens, pairs, form and measures in one list, in the
-            order in which to look at them.
-        form: the same of what a text looks like, of how it begins and ends.
+        name: name of the data set.
+        facts: lines on the data, each with what it means.
+        tokens: data frame of all tokens in two texts or more, those with the most
+            evidence first; `COLUMNS` of `attnsel_report.tables` explain its columns.
+        pairs: the same for pairs of neighbours in five texts or more.
+        form: the same for beginnings and endings, and for what texts contain.
         measures: data frame of how long texts are, and what letters they are made of.
-        examples: of tokens and pairs on the page, places in texts of their class.
-        train: the distinct texts to learn from, with all of their tokens.
-        test: those held out.
-        rate: of false finds.
+        signs: significant findings of all tables, each once, the strongest first.
+        examples: pieces of training texts of its class, by finding.
+        train: distinct training texts, with all of their tokens.
+        test: distinct texts that are held out.
+        rate: false-discovery rate of the page.
         grouped: what names the groups that count once, or None.
-        model: the classifier, of the most frequent tokens; None if nothing could be
+        model: classifier of the most frequent tokens; None if nothing could be
             learned, and what follows is empty.
-        steps: of gradient descent that it was trained for.
+        steps: number of steps of gradient descent that it was trained for.
+        copies: data frame of the rows that copy another one, or nearly.
         suspects: data frame of all texts whose labels look wrong, the surest first.
-        masked: data frame of what accuracy loses without one token.
-        accuracy: by classifier, held-out shares with their interval.
+        masked: data frame of the accuracy that is lost without one token.
+        accuracy: shares of held-out texts classified correctly, by classifier.
         misread: held-out texts that the model gets most wrong.
-        diagnosis: of the model, on held-out texts.
-        figure: attention beside evidence, an SVG.
+        diagnosis: measures of the model on held-out texts.
+        figure: attention over leans, as SVG.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Findings:
     grouped: str | None
     model: AttentionClassifier | None = None
     steps: int = 0
+    copies: pd.DataFrame = field(default_factory=pd.DataFrame)
     suspects: pd.DataFrame = field(default_factory=pd.DataFrame)
     masked: pd.DataFrame = field(default_factory=pd.DataFrame)
     accuracy: dict[str, Share] = field(default_factory=dict)
@@ -66,5 +68,13 @@ class Findings:
     figure: str = ""
 
     def found(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of `tokens` or `pairs` that are beyond luck."""
+        """Return the significant rows of a table."""
         return table[table["q"] <= self.rate]
+
+    def table(self) -> pd.DataFrame:
+        """Return all tokens, pairs and features of texts in one data frame."""
+        kinds = {"token": self.tokens, "pair": self.pairs, "feature": self.form}
+        parts = [part.assign(kind=kind) for kind, part in kinds.items()]
+        every = pd.concat(parts, ignore_index=True)
+        names = [column.name for column in COLUMNS]
+        return every[names].sort_values("q", kind="stable", ignore_index=True)

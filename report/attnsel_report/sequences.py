@@ -71,7 +71,8 @@ def read_texts(
 def in_order(corpus: Corpus) -> InOrder:
     """Return the tokens of a corpus in the order of its texts.
 
-    A ValueError tells of a corpus without texts.
+    Raises:
+        ValueError: if the corpus has no texts.
     """
     if corpus.texts is None:
         raise ValueError(f"the tokens of {corpus.name} are kept without their order")

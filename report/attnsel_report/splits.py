@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,9 @@ from attnsel_report.sequences import InOrder, read_texts
 
 FEWEST = 10  # texts of which there is something to say
 HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
+FEW_VALUES = 20  # of a column of numbers with fractions that may be groups
+MORE = 0.02  # share of the labels that a column predicts beyond the most frequent class
+MOST_COLUMNS = 5  # that are named
 # What columns are called whose values several texts share.
 GROUP_NAMES = re.compile(
     r"user|author|writer|reviewer|speaker|customer|patient|annotator|film|movie|"
@@ -64,13 +67,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Repeats:
-    """What stands in a source more than once.
+    """What occurs in a source more than once.
 
     Attributes:
         copies: rows that repeat the text of another one.
         torn: how many of these have another label than the first.
         most: the text that is repeated most.
-        times: how often it stands there.
+        times: how often it occurs.
         near: texts that are near copies of another one.
         half_alike: texts that share part of their words with another, as one that was
             rewritten does.
@@ -88,6 +91,28 @@ class Repeats:
     seen: int
 
 
+class Alone(NamedTuple):
+    """A column, and what its value alone says about the label.
+
+    Attributes:
+        name: name of the column.
+        values: number of its values.
+        accuracy: share of the labels that are those of most other texts of the value.
+        base: share of the most frequent class.
+    """
+
+    name: str
+    values: int
+    accuracy: float
+    base: float
+
+    def __str__(self) -> str:
+        return (
+            f"alone predicts {self.accuracy:.1%} of the labels (the most frequent "
+            f"class: {self.base:.1%})"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The texts of a source.
@@ -99,8 +124,10 @@ class Parts:
         names: what these rows are called in the source, by their numbers in `order`.
         left_out: rows that could not be used, by what they lack.
         repeats: what was repeated.
+        copies: data frame of the rows that copy another one, or nearly.
         grouped: what named the groups, or None.
-        suggested: columns that look like groups, with their numbers of values.
+        telling: columns whose value alone says something about the label; that of the
+            groups alone, if there is one.
     """
 
     train: Sample
@@ -109,8 +136,9 @@ class Parts:
     names: pd.Series
     left_out: Mapping[str, Sequence[Hashable]]
     repeats: Repeats
+    copies: pd.DataFrame
     grouped: str | None
-    suggested: list[tuple[str, int]]
+    telling: list[Alone]
 
 
 def read_parts(
@@ -164,13 +192,25 @@ def read_parts(
         names=rows_read["name"],
         left_out=whole.left_out,
         repeats=_repeats(whole, copies, likeness, copied + int(seen.sum())),
+        copies=_copies(kept, copies, places, near),
         grouped=None if groups is None else _name_of(groups),
-        suggested=suggested_groups(tables[0].rest) if groups is None else [],
+        telling=_telling(tables[0], kept, groups),
     )
 
 
+def _telling(table: Table, rows: pd.DataFrame, groups: Any) -> list[Alone]:
+    """Return what the groups alone say about the label, or else other columns."""
+    if groups is None:
+        return telling_columns(table.rest, table.labels)
+    named = rows[rows["group"].notna()]
+    if not len(named):
+        return []
+    values, _ = pd.factorize(named["group"].astype(str))
+    return [predicted_alone(values, named["label"])._replace(name=_name_of(groups))]
+
+
 def too_few(n: int) -> ValueError:
-    """Return the error that tells of fewer distinct texts than FEWEST."""
+    """Return the error about fewer distinct texts than FEWEST."""
     noun = "text" if n == 1 else "texts"
     return ValueError(f"source: {n} distinct {noun}; expected {FEWEST} or more")
 
@@ -183,15 +223,16 @@ def _check_sides(
         raise too_few(len(is_test))
     if n_tables > 1 and (is_test == seen).all():
         raise ValueError(
-            "source: each text of the split test copies, or nearly, one to learn from; "
+            "source: each text of the test split copies, or nearly, a training text; "
             "give the training split alone, of which a fifth is held out"
         )
     learned, held = (set(corpus.targets[mask].tolist()) for mask in (~is_test, is_test))
     if held and learned.isdisjoint(held):
         names = [str(corpus.classes[k]) for k in sorted(held)]
         raise ValueError(
-            f"labels: in the split test there are {shortened(names, SHOWN)} alone, of "
-            "which there is none to learn from; give the training split alone"
+            f"labels: the test split contains only {shortened(names, SHOWN)}, and the "
+            "training split has no text of these classes; give the training split "
+            "alone, of which a fifth is held out"
         )
 
 
@@ -238,7 +279,7 @@ def joined(parts: Parts) -> Sample:
 
 
 def _texts_of(corpus: Corpus) -> pd.DataFrame:
-    """Return a corpus as a table; a ValueError tells of one without texts."""
+    """Return a corpus as a table; without texts it raises a ValueError."""
     if corpus.texts is None:
         raise ValueError(
             f"source: {corpus!r} holds counts without texts; give the texts, or a "
@@ -323,6 +364,30 @@ def _repeats(
     )
 
 
+def _copies(
+    rows: pd.DataFrame, copies: np.ndarray, places: np.ndarray, near: np.ndarray
+) -> pd.DataFrame:
+    """Return the rows that copy another one: both names and labels, and the text.
+
+    `copies` are the places among `rows` of what each row copies, itself if nothing;
+    `near` are those among the distinct rows, which are at `places`.
+    """
+    of = copies.copy()
+    of[places] = places[near]
+    is_copy = of != np.arange(len(of))
+    row, original = rows[is_copy], rows.iloc[of[is_copy]]
+    is_same = copies[is_copy] != np.flatnonzero(is_copy)
+    columns = {
+        "row": row["name"].array,
+        "of row": original["name"].array,
+        "alike": np.where(is_same, "same text", "near copy"),
+        "label": row["label"].array,
+        "label of that row": original["label"].array,
+        "text": row["text"].array,
+    }
+    return pd.DataFrame(columns)
+
+
 def _is_one_table(source: Any) -> bool:
     """Say whether a source cannot have splits: a file, a table or records."""
     if isinstance(source, (str, os.PathLike)):
@@ -363,16 +428,47 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
     return is_test
 
 
-def suggested_groups(rest: pd.DataFrame) -> list[tuple[str, int]]:
-    """Return columns that look like groups of texts, with their numbers of values.
+def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
+    """Return the columns whose values texts share and that may explain their labels.
 
-    These are columns of words or whole numbers that are called like a user, a film, a
-    product or a file, and in which texts share values.
+    These are columns called like a user, a film, a product or a file, and those whose
+    value alone predicts more labels than the most frequent class, by MORE and by three
+    standard errors. Those that predict most come first, MOST_COLUMNS of them.
     """
     found = []
     for name, column in rest.items():
+        known = column.notna().to_numpy() & labels.notna().to_numpy()
+        values, _ = pd.factorize(column[known].astype(str))
         distinct = column.nunique()
-        shared = 1 < distinct < column.count()
-        if shared and column.dtype.kind != "f" and GROUP_NAMES.search(str(name)):
-            found.append((str(name), int(distinct)))
-    return found
+        is_measure = column.dtype.kind == "f" and distinct > FEW_VALUES
+        if is_measure or not 1 < distinct < column.count():
+            continue
+        alone = predicted_alone(values, labels[known])
+        error = (alone.base * (1 - alone.base) / len(values)) ** 0.5
+        predicts = alone.accuracy - alone.base > max(MORE, 3 * error)
+        is_group = GROUP_NAMES.search(str(name)) and column.dtype.kind != "f"
+        if predicts or is_group:
+            found.append(alone._replace(name=str(name)))
+    return sorted(found, key=lambda alone: -alone.accuracy)[:MOST_COLUMNS]
+
+
+def predicted_alone(values: np.ndarray, labels: pd.Series) -> Alone:
+    """Return how many labels are those of most other texts of the same value.
+
+    A text without another one of its value gets the most frequent class.
+    """
+    table = pd.DataFrame({"value": values, "label": labels.astype(str).to_numpy()})
+    times = table.groupby(["value", "label"]).size().reset_index(name="times")
+    in_order = times.sort_values("times", ascending=False)
+    of_value = in_order.groupby("value")["times"]
+    # What competes with the label of most texts of a value is the second one.
+    next_most = of_value.shift(-1).fillna(0)
+    is_top = of_value.cumcount() == 0
+    other = next_most.where(is_top, of_value.transform("max"))
+    sizes = table["label"].value_counts()
+    is_single = of_value.transform("sum") == 1
+    is_right = in_order["times"] - 1 > other
+    is_right |= is_single & (in_order["label"] == sizes.index[0])
+    right = int(in_order["times"][is_right].sum())
+    n = len(table)
+    return Alone("", len(np.unique(values)), right / n, int(sizes.iloc[0]) / n)

@@ -1,6 +1,6 @@
-"""Leaks outside words: how texts begin and end, what kinds of things stand in them.
+"""Features of texts besides words: how they begin and end, and what they contain.
 
-Of texts one by one, so give one of each group.
+Each text counts, so give one of each group.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from scipy.sparse import csr_array, hstack
 
 from attnsel.corpus import Corpus
 from attnsel.significance.exact_test import tested
-from attnsel.statistics import class_sizes
 from attnsel_report.examples import LONGEST
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Sample
@@ -27,7 +26,7 @@ EDGES = (1, 2, 5)  # tokens at either end of a text that are looked at together
 LAST_LETTER = 0x3100  # of alphabets with capitals, and the punctuation of the others
 CHUNK = 5_000  # texts that are searched, or whose letters are counted, together
 CUT = "\0"  # between texts that are searched together
-# What may stand in a text. A pattern begins with the signs one of which it needs, for
+# What a text may contain. A pattern begins with the signs one of which it needs, for
 # which a text is searched ten times as fast, and looks back from there.
 KINDS = {
     "a number": r"\d+",
@@ -45,10 +44,10 @@ KINDS = {
     "repeated signs": r"[!?.*](?:(?<=[!?])[!?]|(?<=\.)\.\.|(?<=\*)\*)",
     "a line break": r"\n",
 }
-COMPARED = ("median", "elsewhere", "above", "low", "high", "p")
+COMPARED = ("mean", "elsewhere", "above", "low", "high", "p")
 MEASURES = {
     "length": "tokens",
-    "length in letters": "characters",
+    "length in characters": "characters",
     "capitals": "% of the letters",
     "digits": "% of the characters",
     "punctuation": "% of the characters",
@@ -57,11 +56,11 @@ MEASURES = {
 
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, csr_array]:
     """Return a row for each kind of thing in texts, and for each beginning and end.
 
     `order` and `again` are the tokens of both in their order. Columns are those of the
-    table of tokens.
+    table of tokens; with it comes which training texts have which, (n, ids).
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -78,7 +77,8 @@ def form_table(
     texts = holds.sum(axis=0)
     often = np.flatnonzero(texts >= LEAST_TEXTS)
     kept = [names[i] for i in often]
-    return trait_table(train, test, kept, holds[:, often], held[:, often])
+    holds = holds[:, often]
+    return trait_table(train, test, kept, holds, held[:, often]), holds
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
@@ -145,38 +145,47 @@ def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]
     return rows, order.ids[places]
 
 
-def measure_table(sample: Sample) -> pd.DataFrame:
-    """Return a row for each class and each of MEASURES, those least like luck first.
+def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
+    """Return a row for each class and each of MEASURES.
 
-    The null deals labels to texts; the test is that of Wilcoxon, Mann and Whitney in
-    its normal approximation, the correction Benjamini and Hochberg's over all rows.
+    The null shuffles labels; the test is that of Wilcoxon, Mann and Whitney in its
+    normal approximation.
 
-    class: against all others; of two classes the second.
+    class, class number: against all others; of two classes the second.
     measure, unit: what is measured.
-    median, elsewhere: of the texts of the class, and of all others.
+    mean, elsewhere: of the texts of the class, and of all others.
     above: the probability that a text of the class has more of it than another one, a
         tie counted half, with the 95% interval low to high (Hanley and McNeil, 1982).
-    q: the least rate of false finds at which it is beyond luck.
+    held-out: the same among held-out texts; nan where they are of one class.
+    p: p-value; least: 0.
+    id: number of the measure.
     """
-    values = _measured(sample.corpus)
-    labels = sample.corpus.targets.numpy()
-    sizes = class_sizes(sample.corpus)
+    values, again = measured(train.corpus), measured(test.corpus)
+    labels, labels_again = (s.corpus.targets.numpy() for s in (train, test))
     rows = []
-    numbers = np.arange(len(sizes))
-    for number in tested(numbers).tolist():
-        name = str(sample.corpus.classes[number])
-        is_own = labels == number
-        if not 0 < sizes[number] < len(labels):
+    for number in tested(np.arange(train.corpus.n_classes)).tolist():
+        is_own, is_own_again = labels == number, labels_again == number
+        if not 0 < is_own.sum() < len(labels):
             continue
-        for measure, column in zip(MEASURES, values.T, strict=True):
-            row = {"class": name, "measure": measure}
-            rows.append(row | _compared(column[is_own], column[~is_own]))
-    table = pd.DataFrame(rows, columns=["class", "measure", *COMPARED])
-    table.insert(2, "unit", table["measure"].map(MEASURES))
-    if not rows:  # the first texts of all groups are of one class
-        return table.rename(columns={"p": "q"})
-    table["q"] = scipy.stats.false_discovery_control(table.pop("p"))
-    return table.sort_values("q", kind="stable", ignore_index=True)
+        for i, measure in enumerate(MEASURES):
+            held_out = np.nan
+            if 0 < is_own_again.sum() < len(labels_again):
+                column = again[:, i]
+                own, others = column[is_own_again], column[~is_own_again]
+                held_out = _compared(own, others)["above"]
+            row = {
+                "class": str(train.corpus.classes[number]),
+                "class number": number,
+                "measure": measure,
+                "unit": MEASURES[measure],
+                **_compared(values[is_own, i], values[~is_own, i]),
+                "held-out": held_out,
+                "least": 0.0,
+                "id": i,
+            }
+            rows.append(row)
+    names = ["class", "class number", "measure", "unit", *COMPARED]
+    return pd.DataFrame(rows, columns=[*names, "held-out", "least", "id"])
 
 
 def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
@@ -193,8 +202,8 @@ def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
     variance = max(spread / (n * m), 0.0)
     half = 1.96 * variance**0.5
     return {
-        "median": float(np.median(own)),
-        "elsewhere": float(np.median(others)),
+        "mean": float(own.mean()),
+        "elsewhere": float(others.mean()),
         "above": above,
         "low": max(above - half, 0.0),
         "high": min(above + half, 1.0),
@@ -202,9 +211,11 @@ def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
     }
 
 
-def _measured(corpus: Corpus) -> np.ndarray:
+def measured(corpus: Corpus) -> np.ndarray:
     """Return MEASURES of each text, float64 (n, measures)."""
     texts = corpus.texts or ()
+    if not texts:
+        return np.zeros((0, len(MEASURES)))
     parts = [_letters(texts[i : i + CHUNK]) for i in range(0, len(texts), CHUNK)]
     characters, letters, capitals, digits, signs = np.concatenate(parts, axis=1)
     some_letters = np.maximum(letters, 1)

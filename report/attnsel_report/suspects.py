@@ -1,4 +1,4 @@
-"""Labels that look wrong, among all texts, by models that did not learn from them."""
+"""Labels that look wrong to models that did not learn from them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     some class is likelier than the label, by the lead of its probability.
 
     Columns are row, the place in the source, label, read, probability (of the label)
-    and the beginning of text.
+    and the beginning of text; `attrs["accuracy"]` is the share of labels predicted.
     """
     labels = sample.corpus.targets.numpy()
     probabilities = unseen_probabilities(sample, seed)
@@ -110,4 +110,11 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
         "probability": own[rows],
         "text": beginnings,
     }
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    table.attrs["accuracy"] = accuracy_of(probabilities, labels)
+    return table
+
+
+def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    """Return the share of labels (n,) that have the greatest probability, (n, K)."""
+    return float((np.nan_to_num(probabilities).argmax(axis=1) == labels).mean())

@@ -1,8 +1,9 @@
-"""Tables of what a label hangs on: tokens, and pairs of neighbours."""
+"""Tables of what goes with a class: tokens, pairs of neighbours, features of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,55 @@ from attnsel.significance.exact_test import false_discovery, least_p, luck_p
 from attnsel.significance.groups import sides
 from attnsel.significance.lean import lean_of, lean_of_share, shrunken_shares
 from attnsel.statistics import class_sizes, label_z
-from attnsel_report.pairs import Pairs, pair_q
+from attnsel_report.pairs import Pairs, pair_p
 from attnsel_report.splits import Sample
 
-LEAST_TEXTS = 2  # that hold a token, for it to have a row
+LEAST_TEXTS = 2  # that contain a token, for it to have a row
+
+
+class Column(NamedTuple):
+    """A column of the tables as the page shows it.
+
+    Attributes:
+        name: name in the data frame.
+        head: what it is called on the page.
+        kind: how it is written: a name, count, share, lean or q.
+        meaning: what it says, for a reader; nothing where the head says it.
+        on_top: whether the list of top findings has it, too.
+    """
+
+    name: str
+    head: str
+    kind: str
+    meaning: str = ""
+    on_top: bool = False
+
+
+COLUMNS = (
+    Column("kind", "kind", "name"),
+    Column("token", "what", "name"),
+    Column("class", "class", "name", "the one that it goes with", True),
+    Column("texts", "texts", "count", "training texts that contain it", True),
+    Column("share", "in class", "share", "share of these that are of the class", True),
+    Column(
+        "held-out share",
+        "held out",
+        "share",
+        "the same among held-out texts, from which nothing was learned",
+        True,
+    ),
+    Column("lean", "lean", "lean", "share in the class minus that in the others"),
+    Column("shrunken", "expected", "lean", "lean to be expected of new texts"),
+    Column("held-out", "held-out lean", "lean", "lean among held-out texts"),
+    Column(
+        "q",
+        "q",
+        "q",
+        "false-discovery rate (Benjamini-Hochberg) over all results; smaller means "
+        "stronger evidence",
+        True,
+    ),
+)
 
 
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
@@ -27,14 +73,32 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     """
     found, lacked = _by_class(train, train.corpus.counts)
     again, _ = _by_class(test, test.corpus.counts)
-    q = _q_of(found, lacked)
-    table = _table(found, again, q, train)
+    table = _table(found, again, *_p_of(found, lacked), train)
     table.insert(0, "token", list(train.corpus.vocab))
     z = label_z(train.corpus).numpy()
     by_class = z.reshape(len(found), -1)
     own = table["class number"].to_numpy()
     table["z"] = _own(by_class, own)
-    return _sorted(table, table["texts"] >= LEAST_TEXTS)
+    return table[table["texts"] >= LEAST_TEXTS]
+
+
+def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return tables with q-values over the rows of all of them, most evidence first.
+
+    So one rate bounds the false discoveries of the whole page. Columns p and least, the
+    p-values of rows and the least that they could have had, become the column q.
+    """
+    p, least = (
+        np.concatenate([table[name].to_numpy(float) for table in tables.values()])
+        for name in ("p", "least")
+    )
+    q = false_discovery(p, least)
+    stops = np.cumsum([len(table) for table in tables.values()])
+    of_tables = zip(tables.items(), np.split(q, stops[:-1]), strict=True)
+    return {
+        name: _sorted(table.drop(columns=["p", "least"]).assign(q=values))
+        for (name, table), values in of_tables
+    }
 
 
 def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
@@ -51,12 +115,10 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     return tokens.assign(**of_tokens)
 
 
-def _q_of(found: np.ndarray, lacked: np.ndarray) -> np.ndarray:
-    """Return the q-values of what is held and lacked by so many groups, (P, K)."""
+def _p_of(found: np.ndarray, lacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the p-values of what so many groups contain and lack, and their least."""
     both = found + lacked
-    p = luck_p(found, both)
-    least = least_p(found, both)
-    return false_discovery(p, least)
+    return luck_p(found, both), least_p(found, both)
 
 
 def pair_table(
@@ -66,13 +128,12 @@ def pair_table(
 
     Columns are those of `_table`, and the ids of both tokens, left and right.
     """
-    q = pair_q(seen, train.corpus)
     found, _ = _by_class(train, seen.holds)
     again, _ = _by_class(test, held_out.holds)
-    table = _table(found, again, q, train)
+    table = _table(found, again, *pair_p(seen, train.corpus), train)
     table.insert(0, "token", seen.names(train.corpus.vocab))
     table["left"], table["right"] = seen.ids.T
-    return _sorted(table, table["texts"] > 0)
+    return table[table["texts"] > 0]
 
 
 def trait_table(
@@ -89,10 +150,9 @@ def trait_table(
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)
-    q = _q_of(found, lacked)
-    table = _table(found, held_out, q, train)
+    table = _table(found, held_out, *_p_of(found, lacked), train)
     table.insert(0, "token", list(names))
-    return _sorted(table, table["texts"] >= LEAST_TEXTS)
+    return table[table["texts"] >= LEAST_TEXTS]
 
 
 def _by_class(sample: Sample, holds: csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -102,19 +162,25 @@ def _by_class(sample: Sample, holds: csr_array) -> tuple[np.ndarray, np.ndarray]
 
 
 def _table(
-    found: np.ndarray, again: np.ndarray, q: np.ndarray, train: Sample
+    found: np.ndarray,
+    again: np.ndarray,
+    p: np.ndarray,
+    least: np.ndarray,
+    train: Sample,
 ) -> pd.DataFrame:
     """Return the evidence of what training and held-out texts of each class hold.
 
-    class, class number: the one it goes with: of two the one that holds it more often
-        than luck, of more the one among these with the least q.
-    texts: how many training texts hold it, a group counted once; share: how many of
+    class, class number: the one it goes with: of two the one that contains it more
+        often than by chance, of more the one among these with the least p.
+    texts: how many training texts contain it, a group counted once; share: how many of
         these are of the class.
     lean, shrunken: of texts, to this class; held-out: the lean in held-out texts.
-        nan where no text holds it, but for the shrunken one, which is then of luck.
+        nan where no text contains it, except for the shrunken one.
     held-out low, held-out high: the 95% interval of the latter (Wilson, of the share).
-    held-out texts: how many of them hold it.
-    q: the least rate of false finds at which it is beyond luck.
+    held-out texts, held-out share: how many of them contain it, and how many of these
+        are of the class.
+    p: p-value over all classes (Bonferroni); least: the least it could have been.
+    id: number of the token, the pair or the feature.
     """
     classes = train.corpus.classes
     names = np.array([str(name) for name in classes])
@@ -126,7 +192,7 @@ def _table(
         share = found / held[:, None]
         new = again / held_again[:, None]
     excess = share > base
-    candidates = np.where(excess, q, 2.0)  # q is at most 1
+    candidates = np.where(excess, p, 2.0)  # p is at most 1
     own = candidates.argmin(axis=1)
     shrunken = shrunken_shares(found, per_class)
     low, high = wilson(_own(new, own), held_again)
@@ -141,7 +207,10 @@ def _table(
         "held-out low": lean_of_share(low, len(names)),
         "held-out high": lean_of_share(high, len(names)),
         "held-out texts": held_again,
-        "q": _own(q, own),
+        "held-out share": _own(new, own),
+        "p": np.minimum(p.shape[1] * _own(p, own), 1.0),
+        "least": np.minimum(p.shape[1] * least.min(axis=1), 1.0),
+        "id": np.arange(len(own)),
     }
     return pd.DataFrame(columns)
 
@@ -168,19 +237,16 @@ def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _own(table: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the entry of each row's own class; one column speaks for all."""
+    """Return the entry of each row's own class; or its only one."""
     last = table.shape[1] - 1
     rows = np.arange(len(table))
     columns = np.minimum(own, last)
     return table[rows, columns]
 
 
-def _sorted(table: pd.DataFrame, kept: pd.Series) -> pd.DataFrame:
-    """Return some of the rows by q, then by shrunken lean, then by number of texts.
-
-    id: the number that a row had, of a token or of a column of pairs.
-    """
-    table = table.assign(id=np.arange(len(table)))[kept]
-    lean = table["shrunken"].abs()
-    order = np.lexsort([-table["texts"], -lean, table["q"]])
-    return table.iloc[order].reset_index(drop=True)
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows by q, then by shrunken lean, then by number of texts."""
+    keys = [table["q"]]
+    if "shrunken" in table:
+        keys = [-table["texts"], -table["shrunken"].abs(), table["q"]]
+    return table.iloc[np.lexsort(keys)].reset_index(drop=True)

@@ -38,6 +38,9 @@ class Told:
     def table(self) -> pd.DataFrame:
         return pd.DataFrame({"kind": ["token"], "token": ["dull"]}, index=[7])
 
+    suspects = pd.DataFrame({"row": [3], "text": ["=1+1"]})
+    copies = pd.DataFrame({"row": [-4], "of row": ["@x"], "text": ["a-b"]})
+
     def __repr__(self) -> str:
         return "Report(of nothing)"
 
@@ -119,6 +122,12 @@ def test_a_page_that_was_written_meanwhile_is_kept_and_each_file_is_told(
     assert (tmp_path / "page-2.html").read_text() == "<!doctype html>\n"
 
 
+def test_a_table_has_no_formula_that_a_spreadsheet_runs(asked, tmp_path):
+    main(["report", "mine.csv", "--suspects", "s.csv", "--copies", "c.csv"])
+    assert (tmp_path / "s.csv").read_text() == "row,text\n3,'=1+1\n"
+    assert (tmp_path / "c.csv").read_text() == "row,of row,text\n-4,'@x,a-b\n"
+
+
 def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
     asked, monkeypatch, capsys
 ):
@@ -155,8 +164,10 @@ def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tm
         with pytest.raises(SystemExit, match=f"{option} .*mine.csv is what is read"):
             main(["report", str(mine), option, "mine.csv", "--force"])
     both = ["--output", "all.csv", "--csv", str(tmp_path / "all.csv")]
-    with pytest.raises(SystemExit, match="--output and --csv are both all.csv"):
+    with pytest.raises(SystemExit, match=r"--output and --csv are both .*all\.csv"):
         main(["report", str(mine), *both])
+    with pytest.raises(SystemExit, match=r"--suspects and --copies are both .*x\.csv"):
+        main(["report", str(mine), "--suspects", "x.csv", "--copies", "x.csv"])
     with pytest.raises(SystemExit, match="--csv - is no file"):
         main(["report", str(mine), "--csv", "-"])
     assert not asked and mine.read_text() == "text,label\n"
@@ -202,6 +213,7 @@ def test_a_function_that_is_not_there_is_one_line(asked, name):
         (TypeError("min_count=3 is no"), "attnsel: --min-count 3 is no"),
         (ValueError("a", "b"), "attnsel: ('a', 'b')"),
         (OSError(28, "No space left"), "attnsel: [Errno 28] No space left"),
+        (KeyError("got \x1b[31ma\nb"), r"attnsel: got \x1b[31ma\nb"),
     ],
 )
 def test_what_is_wrong_is_one_line(monkeypatch, error, told):
@@ -230,14 +242,15 @@ def test_the_help_says_what_stands_for_what_is_not_given(capsys):
         main(["report", "--help"])
     told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("usage: attnsel report ")
-    assert "say what a label hangs on, and write it as a page" in told
+    assert "write an HTML report on which words predict the label" in told
     for option, meaning in {
-        "--text": "column of texts; given again, both are joined (default: text)",
+        "--text": "column of texts; give it twice to join two columns (default: text)",
         "--label": "column of labels (default: label)",
-        "--rate": "rate of false finds, 0 to 1 (default: 0.05)",
-        "--seed": "of the sample and what is held out (default: 0)",
+        "--rate": "false-discovery rate, between 0 and 1 (default: 0.05)",
+        "--seed": "seed of all random draws (default: 0)",
         "--output": "page to write; - for the screen (default: report.html)",
-        "--force": "write over what is there (default: False)",
+        "--copies": "table of copies and near copies to write, as CSV",
+        "--force": "write over files that exist",
     }.items():
         assert f"{option} " in told and meaning in told
 

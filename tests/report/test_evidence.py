@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.stats import false_discovery_control, fisher_exact
@@ -10,10 +11,15 @@ from scipy.stats import false_discovery_control, fisher_exact
 from attnsel import Corpus, Vocab
 from attnsel.significance.lean import shrunken_lean
 from attnsel.statistics import label_z
-from attnsel_report.pairs import neighbours, pair_q
+from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.sequences import in_order, read_texts
 from attnsel_report.splits import Sample
-from attnsel_report.tables import pair_table, token_table, with_attention
+from attnsel_report.tables import (
+    pair_table,
+    token_table,
+    with_attention,
+    with_q,
+)
 from support.corpora import drawn
 
 N_TOKENS = 12
@@ -94,12 +100,20 @@ def lean_to(found, k):
     return share[k] - np.delete(share, k).mean()
 
 
-def check_rows(table, holds, again, q, train, test):
+def alone(table):
+    """Return a table with q-values over its own rows."""
+    return with_q({"alone": table})["alone"]
+
+
+def check_rows(table, holds, again, p, least, train, test):
     """Compare a table with a count of the texts that hold what each row is of.
 
-    `holds` and `again` have a row of booleans for each text, `q` the q-values.
+    `holds` and `again` have a row of booleans for each text, `p` the p-values of each
+    class, `least` the least that they could have been.
     """
     sizes = counted([True] * len(train), train)
+    n_tested = p.shape[1]
+    owns = {}
     for row in table.to_dict("records"):
         i = row["id"]
         found = counted(holds[:, i], train)
@@ -109,10 +123,11 @@ def check_rows(table, holds, again, q, train, test):
             for k, n in enumerate(sizes)
             if found.sum() and found[k] / found.sum() > n / sizes.sum()
         ]
-        own = min(excess, key=lambda k: q[i][k], default=0)
+        of_class = np.broadcast_to(p[i], len(sizes))
+        own = min(excess, key=lambda k: of_class[k], default=0)
+        owns[i] = min(n_tested * of_class[own], 1)
         assert (row["class number"], row["class"]) == (own, f"class {own}")
         assert (row["texts"], row["held-out texts"]) == (found.sum(), new.sum())
-        assert row["q"] == pytest.approx(q[i][own])
         if found.sum():
             assert row["share"] == pytest.approx(found[own] / found.sum())
             assert row["lean"] == pytest.approx(lean_to(found, own))
@@ -120,8 +135,13 @@ def check_rows(table, holds, again, q, train, test):
             assert np.isnan([row["share"], row["lean"]]).all()
         if new.sum():
             assert row["held-out"] == pytest.approx(lean_to(new, own))
+            assert row["held-out share"] == pytest.approx(new[own] / new.sum())
         else:
             assert np.isnan(row["held-out"])
+    places = list(owns)
+    of_rows = np.array([owns[i] for i in places])
+    lowest = np.minimum(n_tested * least[places].min(axis=1), 1)
+    np.testing.assert_allclose(table["q"], adjusted(of_rows, lowest))
     order = [
         (r["q"], -abs(r["shrunken"]), -r["texts"]) for r in table.to_dict("records")
     ]
@@ -142,10 +162,9 @@ def test_a_row_for_each_token_tells_what_its_texts_are(n_classes):
     tested = range(n_classes) if n_classes > 2 else [1]
     p = np.array([[fisher(f, sizes, k) for k in tested] for f in found])
     least = np.array([[least_fisher(f, sizes, k) for k in tested] for f in found])
-    q = np.broadcast_to(adjusted(p, least), (V, n_classes))
-    table = token_table(sampled(train), sampled(test))
+    table = alone(token_table(sampled(train), sampled(test)))
     table = with_attention(table, scores[:, 0])
-    check_rows(table, holds, test.counts.toarray() > 0, q, train, test)
+    check_rows(table, holds, test.counts.toarray() > 0, p, least, train, test)
     assert 0 < (table["q"] < 0.05).sum() < V
     assert set(table["class number"]) == set(range(n_classes))
     shrunken, z = shrunken_lean(train).numpy(), label_z(train).numpy()
@@ -174,14 +193,13 @@ def test_a_row_for_each_pair_tells_what_its_texts_are(n_classes):
     train, test = parts
     pairs = neighbours(train, in_order(train))
     names = pairs.names(train.vocab)
-    q = pair_q(pairs, train)
+    p, least = pair_p(pairs, train)
     again = neighbours(test, in_order(test), pairs.ids)
-    table = pair_table(sampled(train), sampled(test), pairs, again)
+    table = alone(pair_table(sampled(train), sampled(test), pairs, again))
     for corpus in parts:
         padded = [f" {text} " for text in corpus.texts]
         holds.append(np.array([[f" {n} " in text for n in names] for text in padded]))
-    wide = np.broadcast_to(q, (len(names), n_classes))
-    check_rows(table, *holds, wide, train, test)
+    check_rows(table, *holds, p, least, train, test)
     assert len(table) == len(names) > 20
     for row in table.to_dict("records"):
         pair = f"{train.vocab[row['left']]} {train.vocab[row['right']]}"
@@ -198,7 +216,7 @@ def test_a_token_goes_with_the_class_that_holds_it_more_often_than_luck():
         "a": "x",
         "b": "y",
     }
-    assert table["q"].tolist() == [1, 1]
+    assert table["p"].tolist() == [1, 1]
     assert table.columns[0] == "token"
 
 
@@ -222,3 +240,14 @@ def test_texts_are_read_once_for_their_bags_and_their_order():
     expected = Corpus.from_texts(texts, labels, min_count=1, on_bad_rows="ignore")
     assert corpus.vocab == expected.vocab
     assert (corpus.counts != expected.counts).nnz == 0
+
+
+def test_one_rate_is_for_the_rows_of_all_tables():
+    p, least = np.array([1e-6, 0.02, 0.5, 0.01]), np.zeros(4)
+    rows = pd.DataFrame({"p": p, "least": least, "name": [*"abcd"]})
+    found = with_q({"one": rows[:2], "none": rows[:0], "other": rows[2:]})
+    q = dict(zip("abcd", false_discovery_control(p), strict=True))
+    for table in found.values():
+        assert table["q"].tolist() == [q[name] for name in table["name"]]
+        assert table["q"].is_monotonic_increasing
+    assert found["other"]["name"].tolist() == ["d", "c"]

@@ -9,10 +9,16 @@ import pandas as pd
 import pytest
 
 from attnsel import Corpus, Vocab
-from attnsel_report.data_notes import IN_A_SHELL, brief, data_facts, too_many_classes
+from attnsel_report.data_notes import (
+    IN_A_SHELL,
+    brief,
+    data_facts,
+    too_many_classes,
+    what_groups_cost,
+)
 from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.sequences import InOrder
-from attnsel_report.splits import Parts, Repeats, Sample
+from attnsel_report.splits import Alone, Parts, Repeats, Sample
 
 NONE = Repeats(
     copies=0, torn=0, most="a", times=1, near=0, half_alike=0, distinct=10, seen=0
@@ -35,7 +41,8 @@ def parts(train, test, **changes):
         "left_out": {},
         "repeats": NONE,
         "grouped": None,
-        "suggested": [],
+        "telling": [],
+        "copies": pd.DataFrame(),
     }
     return Parts(train, test, **(usual | changes))
 
@@ -48,7 +55,7 @@ TEST = sampled(["bad", "good"], [2, 9], CLASSES)
 def told(of, *, said=(), learned=0):
     """The facts by name; no name stands there twice, but for what was said."""
     facts = data_facts(of, said, 1234, 56, learned)
-    names = [fact.name for fact in facts if fact.name != "Said while loading"]
+    names = [fact.name for fact in facts if fact.name != "Warning while loading"]
     assert len(names) == len(set(names))
     return {fact.name: fact for fact in facts}
 
@@ -57,14 +64,14 @@ def test_what_is_said_of_texts_with_nothing_amiss():
     found = told(parts(TRAIN, TEST))
     # The middle of 1, 1, 2, 2, 3, 4, 4, 5, 9 and 1,200 is 3.5, written as an even one.
     assert {name: fact.value for name, fact in found.items()} == {
-        "Texts": "8 to learn from, 2 held out; half of them have up to 4 tokens, the "
-        "longest 1,200",
-        "Tokens": "1,234 are in 2 or more of the texts to learn from; 56 are frequent "
-        "enough to train a model on",
+        "Texts": "8 for training, 2 held out; the median length is 4 tokens, the "
+        "greatest 1,200",
+        "Tokens": "1,234 are in 2 or more training texts; 56 are frequent enough for "
+        "the model",
         "Classes": "2: “good” 5 (62.5%), “bad” 3 (37.5%)",
         "Left out": "no row",
-        "Texts written twice": "0 rows repeat the text of another one, 0 of them with "
-        "another label",
+        "Texts that occur twice": "0 rows repeat the text of another one, 0 of them "
+        "with another label",
         "Near copies": "0 texts share 30% or more with another text, where a token "
         "counts the more, the fewer texts contain it",
     }
@@ -74,15 +81,15 @@ def test_what_is_said_of_texts_with_nothing_amiss():
 def test_a_part_of_the_texts_that_is_learned_from_is_told():
     assert "Models" not in told(parts(TRAIN, TEST), learned=8)
     fact = told(parts(TRAIN, TEST), learned=7)["Models"]
-    assert fact.value == "learn from 7 of the texts, taken at random"
-    assert fact.meaning.startswith(f"Of each class they see at least {LEAST_OF_CLASS} ")
-    assert "Evidence is of all texts" in fact.meaning
+    assert fact.value == "are trained on 7 of the texts, drawn at random"
+    assert fact.meaning.startswith(f"There are at least {LEAST_OF_CLASS} texts of each")
+    assert "All texts are tested" in fact.meaning
     assert not fact.amiss
 
 
 def test_all_that_was_said_while_loading_is_told():
     facts = data_facts(parts(TRAIN, TEST), ["one.", "give tokenize=list."], 9, 9, 8)
-    said = [fact for fact in facts if fact.name == "Said while loading"]
+    said = [fact for fact in facts if fact.name == "Warning while loading"]
     assert [(fact.value, fact.meaning) for fact in said] == [
         ("one", ""),
         ("give tokenize=list", IN_A_SHELL),
@@ -146,11 +153,11 @@ def test_two_classes_need_six_texts(n, too_many):
     sample = sampled((["a", "b"] * 3)[:n], [1] * n, ("a", "b"))
     assert too_many_classes(sample.corpus) == too_many
     found = told(parts(sample, TEST))
-    assert ("Nearly a class a row" in found) == too_many
+    assert ("Nearly one class per row" in found) == too_many
     assert "Rare classes" not in found
     if too_many:
-        assert found["Nearly a class a row"].value == "2 classes for 5 texts"
-        assert found["Nearly a class a row"].amiss
+        assert found["Nearly one class per row"].value == "2 classes for 5 texts"
+        assert found["Nearly one class per row"].amiss
 
 
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
@@ -165,17 +172,21 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
         seen=1200,
     )
     found = told(parts(TRAIN, TEST, repeats=repeats))
-    fact = found["Texts written twice"]
+    fact = found["Texts that occur twice"]
     start, _, end = fact.value.partition("; “")
     assert start == (
         "1,500 rows repeat the text of another one, 2 of them with another label"
     )
     shown, _, times = end.partition("” ")
     assert shown == "so " * 19 + "…"  # sixty letters at most
-    assert times == "stands there 1,001 times"
+    assert times == "occurs 1,001 times"
     assert found["Near copies"].value.startswith("3 texts")
     assert found["Held-out texts that were seen"].value == "1,200"
-    for name in ("Texts written twice", "Near copies", "Held-out texts that were seen"):
+    for name in (
+        "Texts that occur twice",
+        "Near copies",
+        "Held-out texts that were seen",
+    ):
         assert found[name].amiss
     assert "Held-out texts that were seen" not in told(parts(TRAIN, TEST))
 
@@ -200,8 +211,15 @@ def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():
     fact = told(parts(train, test, grouped="film"))["Groups"]
     assert fact.value == "5 by film"
     assert not fact.amiss
-    fact = told(parts(train, test, suggested=[("my film", 1200)]))["Groups?"]
-    assert fact.value == "texts share the 1,200 values of the column “my film”"
+    alone = Alone("my film", 1200, 0.901, 0.51)
+    fact = told(parts(train, test, grouped="film", telling=[alone]))["Groups"]
+    share = "it alone predicts 90.1% of the labels (the most frequent class: 51.0%)"
+    assert fact.value == f"5 by film; {share}"
+    fact = told(parts(train, test, telling=[alone]))["Groups by “my film”?"]
+    assert fact.value == f"texts share its 1,200 values; {share}"
     assert "groups='my film' (--groups 'my film')" in fact.meaning
     assert fact.amiss
-    assert not {"Groups", "Groups?"} & set(told(parts(train, test)))
+    assert not any("Groups" in name for name in told(parts(train, test)))
+    cost = what_groups_cost("film", 0.852, 0.768)
+    assert "classifies 85.2% of the texts correctly if training texts" in cost.value
+    assert cost.value.endswith("share their film, and 76.8% if none does")

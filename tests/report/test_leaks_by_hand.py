@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from attnsel import AttentionClassifier, Corpus, Vocab
+from attnsel.significance.exact_test import false_discovery
 from attnsel_report import quality
 from attnsel_report.examples import examples
-from attnsel_report.pairs import neighbours, pair_q
+from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.quality import (
     accuracies,
     best_steps,
@@ -27,7 +28,9 @@ from attnsel_report.sequences import in_order
 def places(texts: list[str], labels: list[int], word: str, label: int) -> list[str]:
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     token = corpus.vocab.index(word)
-    found = examples(corpus, corpus.counts[:, [token]], [token], label)
+    contains = corpus.counts[:, [token]].toarray()[:, 0] > 0
+    rows = np.flatnonzero(contains & (corpus.targets.numpy() == label))
+    found = examples(corpus, rows, [token])
     return ["".join(place) for place in found]
 
 
@@ -76,7 +79,7 @@ def test_a_pair_says_more_than_either_of_its_tokens(side):
         texts.append(f"{first} {second} .")
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     pairs = neighbours(corpus, in_order(corpus))
-    assert pair_q(pairs, corpus).min() > 0.05
+    assert false_discovery(*pair_p(pairs, corpus)).min() > 0.05
 
 
 def test_a_pair_that_tells_what_its_tokens_do_not_is_found():
@@ -88,7 +91,9 @@ def test_a_pair_that_tells_what_its_tokens_do_not_is_found():
     texts = [f"{a} {b} ." for a, b in zip(lefts, rights, strict=True)]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     pairs = neighbours(corpus, in_order(corpus))
-    q = dict(zip(pairs.names(corpus.vocab), pair_q(pairs, corpus).min(1), strict=True))
+    q = dict(
+        zip(pairs.names(corpus.vocab), pair_p(pairs, corpus)[0].min(1), strict=True)
+    )
     found = {name for name, value in q.items() if value < 1e-6}
     assert found == {"hot sun", "hot rain", "cold sun", "cold rain"}
 

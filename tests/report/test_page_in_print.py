@@ -41,7 +41,7 @@ def test_examples_are_printed_and_folded_again(paper):
 
 
 def test_a_table_that_needs_clicks_is_not_printed_not_even_its_heading(paper):
-    heading = paper.get_by_role("heading", name="All of them", include_hidden=True)
+    heading = paper.get_by_role("heading", name="All results", include_hidden=True)
     assert heading.count() == 1 and not heading.is_visible()
     paper.emulate_media(media="screen")
     assert heading.is_visible()

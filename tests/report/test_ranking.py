@@ -10,10 +10,11 @@ from sklearn.linear_model import LogisticRegression
 
 from attnsel import Corpus, Vocab
 from attnsel_report import suspects as module
-from attnsel_report.ranking import by_surplus, signs
+from attnsel_report.ranking import Evidence, top_findings
 from attnsel_report.splits import Sample
+from attnsel_report.surface import measure_table
 from attnsel_report.suspects import suspects
-from attnsel_report.tables import token_table
+from attnsel_report.tables import token_table, with_q
 
 LETTERS = Vocab([*"abcdefgh"], ["bad", "good", "odd"])
 
@@ -32,7 +33,7 @@ def drawn(n_classes, groups):
     return Sample(corpus, np.array(groups), np.arange(len(groups)))
 
 
-def surplus_by_hand(sample, token, own):
+def strength_by_hand(sample, token, own):
     """Over halves of the groups: text by text, its logits without the token."""
     counts = sample.corpus.counts.toarray()
     labels = sample.corpus.targets.numpy()
@@ -61,40 +62,77 @@ def surplus_by_hand(sample, token, own):
     return more / variance**0.5
 
 
+def evidence_of(sample):
+    """The evidence of a sample whose held-out texts are its own."""
+    none = token_table(sample, sample)[:0]
+    measures = none.assign(above=0.5, measure="", unit="", mean=0.0, elsewhere=0.0)
+    tokens = token_table(sample, sample)
+    tables = {"tokens": tokens, "pairs": none.assign(left=0, right=0), "form": none}
+    tables = with_q(tables | {"measures": measures})
+    return Evidence(tables, {})
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_the_surplus_is_what_other_words_do_not_explain(n_classes, grouped):
+def test_the_strength_is_what_other_words_do_not_explain(n_classes, grouped):
     groups = [i // 2 if grouped and i < 60 else i for i in range(150)]
     sample = drawn(n_classes, pd.factorize(np.array(groups))[0])
-    found = by_surplus(token_table(sample, sample), sample, 1.0)
-    assert len(found) == 8
+    found = top_findings(evidence_of(sample), sample, 1.0)
+    assert len(found) == 8 and (found["members"] == 1).all()
     expected = [
-        surplus_by_hand(sample, row["id"], row["class number"])
+        strength_by_hand(sample, row["id"], row["class number"])
         for row in found.to_dict("records")
     ]
-    np.testing.assert_allclose(found["surplus"], expected, rtol=1e-5, atol=1e-5)
-    assert found["surplus"].is_monotonic_decreasing
+    np.testing.assert_allclose(found["strength"], expected, rtol=1e-5, atol=1e-5)
+    assert found["strength"].is_monotonic_decreasing
     assert set(found["token"].head(n_classes)) == set(LETTERS[:n_classes])
 
 
-def test_a_tag_comes_before_words_that_say_the_same():
+def tagged(tag, n=600):
+    """Texts in which several words say the same, and 30% of one class have a tag."""
     random = np.random.default_rng(3)
-    labels = random.integers(2, size=600)
-    words = ["good fine nice", "bad poor dull"]
+    labels = random.integers(2, size=n)
+    words = [["good", "fine", "nice"], ["bad", "poor", "dull"]]
     texts = []
     for i, label in enumerate(labels.tolist()):
         is_told = random.random() < 0.6
         side = label if is_told else random.integers(2)
-        tag = " zzz" if label and random.random() < 0.15 else ""
-        texts.append(f"{words[side]} {'abcdefgh'[i % 8]}{tag}")
+        end = f" {tag}" if label and random.random() < 0.3 else ""
+        two = " ".join(random.choice(words[side], 2, replace=False))
+        texts.append(f"{two} {'abcdefgh'[i % 8]}{end}")
     corpus = Corpus.from_texts(texts, labels, min_count=1)
-    sample = Sample(corpus, np.arange(600), np.arange(600))
-    tokens = token_table(sample, sample)
-    assert tokens["token"][0] != "zzz"
-    found = by_surplus(tokens, sample, 0.05)
-    assert found["token"].iloc[0] == "zzz"
-    assert set(found["token"]) == {"zzz", *" ".join(words).split()}
+    return Sample(corpus, np.arange(n), np.arange(n))
+
+
+def test_a_tag_comes_before_words_that_say_the_same():
+    sample = tagged("zzz")
+    evidence = evidence_of(sample)
+    assert evidence.tables["tokens"]["token"][0] != "zzz"
+    found = top_findings(evidence, sample, 0.05)
+    assert found["token"][0] == "zzz"
+    words = ["good", "fine", "nice", "bad", "poor", "dull"]
+    assert set(found["token"]) == {"zzz", *words}
     assert (found["q"] <= 0.05).all()
+
+
+def test_words_of_one_template_are_one_finding_and_the_first():
+    sample = tagged("closed by agent number 7")
+    found = top_findings(evidence_of(sample), sample, 0.05)
+    assert found["members"][0] == 5
+    names = {sample.corpus.vocab[i] for i in found["words"][0]}
+    assert names == {"closed", "by", "agent", "number", "7"}
+
+
+def test_what_held_out_texts_contradict_is_left_out():
+    sample = tagged("zzz")
+    evidence = evidence_of(sample)
+    tokens = evidence.tables["tokens"]
+    base = float((sample.corpus.targets == 1).double().mean())
+    for share, is_kept in ((base, False), (base + 0.01, True), (np.nan, True)):
+        again = tokens["held-out share"].where(tokens["token"] != "zzz", share)
+        evidence.tables["tokens"] = tokens.assign(**{"held-out share": again})
+        found = top_findings(evidence, sample, 0.05)
+        assert ("zzz" in found["token"].tolist()) == is_kept
 
 
 def test_where_a_half_has_one_class_the_order_stays_that_of_evidence():
@@ -102,41 +140,26 @@ def test_where_a_half_has_one_class_the_order_stays_that_of_evidence():
     texts = [f"w{i % 3} all" for i in range(20)]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     sample = Sample(corpus, np.arange(20), np.arange(20))
-    tokens = token_table(sample, sample)
-    found = by_surplus(tokens, sample, 1.0)
     half = np.random.default_rng(0).permutation(20) < 10
     assert len(set(labels[half])) + len(set(labels[~half])) == 3
-    assert sorted(found["token"]) == sorted(tokens["token"])
-    assert np.isfinite(found["surplus"]).all()
-    alone = Sample(corpus[1:], np.arange(19), np.arange(19))
-    same = by_surplus(tokens, alone, 1.0)
-    assert same["token"].tolist() == tokens["token"].tolist()
-    assert (same["surplus"] == 0).all()
+    found = top_findings(evidence_of(sample), sample, 1.0)
+    assert np.isfinite(found["strength"]).all()
 
 
-def test_measures_are_listed_in_words():
-    measures = pd.DataFrame(
-        {
-            "class": ["good"],
-            "measure": ["length"],
-            "unit": ["tokens"],
-            "median": [1234.5678],
-            "elsewhere": [0.000123456],
-            "above": [0.75],
-            "q": [0.012],
-        }
-    )
-    none = pd.DataFrame({"token": ["a"], "class": ["bad"], "q": [0.03]})
-    tables = {"tokens": none, "pairs": none, "form": none, "measures": measures}
-    found = signs(tables, 0.05)
-    length = "length, higher: median 1235, of the others 0.0001235 (tokens)"
-    assert found[["kind", "token", "class", "q"]].values.tolist() == [
-        ["looks", length, "good", 0.048]
-    ]
-    assert found.columns[0] == "kind"
-    lower = measures.assign(above=0.25)
-    (token,) = signs(tables | {"measures": lower}, 0.05)["token"]
-    assert token.startswith("length, lower:")
+def test_measures_are_listed_in_words_and_only_where_held_out_texts_agree():
+    texts = ["word " * (9 if i % 2 else 3) + f"w{i % 5}" for i in range(80)]
+    corpus = Corpus.from_texts(texts, np.arange(80) % 2, min_count=1)
+    sample = Sample(corpus, np.arange(80), np.arange(80))
+    evidence = evidence_of(sample)
+    none = {name: evidence.tables[name][:0] for name in ("tokens", "pairs", "form")}
+    measures = measure_table(sample, sample).rename(columns={"p": "q"})
+    found = top_findings(Evidence(none | {"measures": measures}, {}), sample, 0.05)
+    (length,) = found[found["token"].str.startswith("length")]["token"]
+    assert length == "length: 10 tokens on average, in other texts 4"
+    assert found["members"].max() == 2  # and the length in characters
+    again = measures.assign(**{"held-out": 1 - measures["above"]})
+    evidence = Evidence(none | {"measures": again}, {})
+    assert not len(top_findings(evidence, sample, 0.05))
 
 
 def test_a_label_looks_wrong_where_another_class_is_as_likely_as_usual(monkeypatch):

@@ -212,7 +212,7 @@ def test_what_a_fact_says_to_type_works():
     users = [f"u {(i // 2 + i) % 20}" for i in range(80)]
     table = TABLE.assign(text=texts, user=users)
     told = " ".join(fact.meaning for fact in attnsel.report(table).facts)
-    ((argument, typed),) = re.findall(r"say groups='(\w+)' \(--groups (\w+)\)", told)
+    ((argument, typed),) = re.findall(r"use groups='(\w+)' \(--groups (\w+)\)", told)
     assert argument == typed == "user"
     assert attnsel.report(table, groups=argument).grouped == "user"
 

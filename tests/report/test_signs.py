@@ -14,9 +14,8 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel_report import figures
 from attnsel_report.baseline import baseline
 from attnsel_report.quality import shared_tokens, some_to_learn
-from attnsel_report.ranking import signs
 from attnsel_report.sequences import in_order
-from attnsel_report.splits import Sample, suggested_groups
+from attnsel_report.splits import Sample, predicted_alone, telling_columns
 from attnsel_report.surface import (
     KINDS,
     MEASURES,
@@ -36,12 +35,12 @@ def sampled(texts, labels):
 def test_measures_are_counted_letter_by_letter():
     texts = ["ÀB c1!", "x", "12.", "Ж好, é?"]
     sample = sampled(texts, [0, 1, 0, 1])
-    table = measure_table(sample).set_index("measure")
+    table = measure_table(sample, sample).set_index("measure")
     letters = [sum(map(str.isalpha, text)) for text in texts]
     capitals = [sum(map(str.isupper, text)) for text in texts]
     expected = {
         "length": sample.corpus.lengths.tolist(),
-        "length in letters": [6, 1, 3, 6],
+        "length in characters": [6, 1, 3, 6],
         "capitals": [
             100 * a / max(b, 1) for a, b in zip(capitals, letters, strict=True)
         ],
@@ -50,10 +49,12 @@ def test_measures_are_counted_letter_by_letter():
     }
     assert set(expected) == set(MEASURES) == set(table.index)
     for name, of_text in expected.items():
-        assert table["median"][name] == pytest.approx(np.median(of_text[1::2]))
-        assert table["elsewhere"][name] == pytest.approx(np.median(of_text[::2]))
+        assert table["mean"][name] == pytest.approx(np.mean(of_text[1::2]))
+        assert table["elsewhere"][name] == pytest.approx(np.mean(of_text[::2]))
         test = mannwhitneyu(of_text[1::2], of_text[::2], method="asymptotic")
         assert table["above"][name] == pytest.approx(test.statistic / 4)
+        assert table["p"][name] == pytest.approx(np.nan_to_num(test.pvalue, nan=1))
+        assert table["held-out"][name] == table["above"][name]
         assert table["low"][name] <= table["above"][name] <= table["high"][name]
 
 
@@ -63,14 +64,17 @@ def test_capitals_and_cut_texts_are_found_and_shuffled_ones_are_not():
     loud = list(texts)
     for i in np.flatnonzero(labels * (np.arange(300) % 3)):
         loud[i] = texts[i].upper()
-    found = measure_table(sampled(loud, labels)).set_index("measure")
-    assert found["q"]["capitals"] < 1e-6 < found["q"]["digits"]
+    found = p_of_measures(loud, labels)
+    assert found["p"]["capitals"] < 1e-7 < found["p"]["digits"]
     assert found["above"]["capitals"] > 0.7
     cut = [t[:200] if y else t for t, y in zip(texts, labels, strict=True)]
-    assert (
-        measure_table(sampled(cut, labels)).set_index("measure")["q"]["length"] < 1e-6
-    )
-    assert measure_table(sampled(texts, labels))["q"].min() > 0.05
+    assert p_of_measures(cut, labels)["p"]["length"] < 1e-7
+    assert p_of_measures(texts, labels)["p"].min() > 0.01
+
+
+def p_of_measures(texts, labels):
+    sample = sampled(texts, labels)
+    return measure_table(sample, sample).set_index("measure")
 
 
 def test_beginnings_ends_and_kinds_are_found():
@@ -82,17 +86,19 @@ def test_beginnings_ends_and_kinds_are_found():
     ]
     sample = sampled(leaks, labels)
     order = in_order(sample.corpus)
-    table = form_table(sample, sample, order, order).set_index("token")
+    table, contains = form_table(sample, sample, order, order)
+    assert contains.sum(axis=0)[table["id"]].tolist() == table["texts"].tolist()
+    table = table.set_index("token")
     for name in ("begins with “dear”", "begins with “dear sir”", "an e-mail address"):
         assert (table["texts"][name], table["share"][name]) == (120, 1)
-        assert table["q"][name] < 1e-20
+        assert table["p"][name] < 1e-20
     assert table["class"]["a date"] == "1"
     assert "ends with “x . org”" not in table.index  # of one, two and five tokens
     assert table["texts"]["ends with “. org”"] == 120
     # A text of two tokens neither begins nor ends with five.
     few = sampled(["a b", "a b c d e f", "a b c d e f g"], [0, 1, 1])
     order = in_order(few.corpus)
-    known = form_table(few, few, order, order).set_index("token")
+    known = form_table(few, few, order, order)[0].set_index("token")
     assert known["texts"]["begins with “a b c d e”"] == 2
 
 
@@ -177,54 +183,6 @@ def test_flipped_labels_are_found_by_models_that_did_not_see_them():
     assert (suspects(copies)["row"].isin(np.flatnonzero(flipped))).all()
 
 
-MEASURED = pd.DataFrame(
-    {
-        "measure": ["length", "length in letters", "digits"],
-        "unit": ["tokens", "characters", "%"],
-        "class": "1",
-        "median": 2.0,
-        "elsewhere": 1.0,
-        "above": [0.7, 0.7, 0.5],
-        "q": [0.001, 0.002, 0.5],
-    }
-)
-
-
-def test_the_list_takes_turns_and_is_corrected_for_the_tables():
-    tokens = {"token": [*"abcdef"], "q": [0.001, 0.01, 0.002, 0.003, 0.004, 0.02]}
-    tables = {
-        "tokens": pd.DataFrame(tokens),
-        "pairs": pd.DataFrame({"token": ["a y"], "q": [0.003]}),
-        "form": pd.DataFrame(
-            {"token": ["a number", "ends with “z”"], "q": [0.0005, 0.012]}
-        ),
-        "measures": MEASURED,
-    }
-    listed = signs(tables, 0.05)
-    length = "length, higher: median 2, of the others 1 (tokens)"
-    assert listed["token"].tolist() == [
-        *("a", "b", "c", "a y", "ends with “z”", "a number"),
-        *("d", "e", length),
-    ]
-    joint_q = [0.004, 0.04, 0.008, 0.012, 0.048, 0.002, 0.012, 0.016, 0.004]
-    assert listed["q"].tolist() == joint_q
-    first, second = ["tokens"] * 3, ["tokens"] * 2
-    kinds = [*first, "pairs", "edges", "looks", *second, "looks"]
-    assert listed["kind"].tolist() == kinds
-
-
-def test_what_was_named_is_not_named_again():
-    form = ["ends with “a”", "ends with “b a”", "begins with “c”", "begins with “b c”"]
-    tables = {
-        "tokens": pd.DataFrame({"token": ["a", "c"], "q": 0.001}),
-        "pairs": pd.DataFrame({"token": ["a a", "d a"], "q": 0.001}),
-        "form": pd.DataFrame({"token": form, "q": 0.001}),
-        "measures": MEASURED[:0],
-    }
-    expected = ["a", "c", "d a", "ends with “b a”"]
-    assert signs(tables, 0.05)["token"].tolist() == expected
-
-
 def test_a_rare_leak_of_a_rare_class_is_not_cut():
     texts, _ = generate_reviews(600)
     labels = np.where(np.arange(600) < 30, "rare", "usual")
@@ -233,7 +191,7 @@ def test_a_rare_leak_of_a_rare_class_is_not_cut():
     row = told.tokens.set_index("token").loc["zzz"]
     assert row["q"] < 1e-4 and row["class"] == "rare" and np.isnan(row["attention"])
     assert len(told.model.vocab) < len(told.tokens)
-    assert "zzz" in told.signs["token"].head(2).tolist()
+    assert (told.signs["token"][0], told.signs["members"][0]) == ("“zzz”", 3)
     assert "ends with “zzz”" in told.form["token"].head(2).tolist()
 
 
@@ -251,16 +209,40 @@ def test_a_column_that_looks_like_a_group_is_named_and_counts_once():
     table = pd.DataFrame({"text": texts, "label": np.arange(120) // 6 % 2})
     table["user"] = [f"u{i // 6}" for i in range(120)]
     table["stars"] = np.arange(120) % 5
-    assert suggested_groups(table[["user", "stars"]]) == [("user", 20)]
+    (alone,) = telling_columns(table[["user", "stars"]], table["label"])
+    assert alone == ("user", 20, 1.0, 0.5)
     told = attnsel.report(table)
     assert any("groups='user'" in fact.meaning for fact in told.facts)
     grouped = attnsel.report(table, groups="user")
     assert grouped.tokens["texts"].max() <= 20
+    facts = {fact.name: fact.value for fact in grouped.facts}
+    assert facts["Groups"].endswith(
+        "alone predicts 100.0% of the labels (the most frequent class: 50.0%)"
+    )
+    assert "Accuracy with and without groups" in facts
     assert "groups (user)" in grouped.html()
     seen = {text.casefold() for text in grouped.train.texts}
     users = table["user"][table["text"].str.casefold().isin(seen)]
     held = table["user"][~table["text"].str.casefold().isin(seen)]
     assert not set(users) & set(held)
+
+
+def test_what_a_column_says_alone_leaves_the_text_itself_out():
+    random = np.random.default_rng(0)
+    values, labels = random.integers(12, size=80), random.integers(3, size=80)
+    values[0] = 99  # alone
+    common = np.bincount(labels).argmax()
+    right = 0
+    for i in range(80):
+        others = labels[(values == values[i]) & (np.arange(80) != i)]
+        times = np.bincount(others, minlength=3)
+        own, rest = times[labels[i]], np.delete(times, labels[i]).max()
+        right += own > rest if len(others) else labels[i] == common
+    alone = predicted_alone(values, pd.Series(labels))
+    assert alone[1:] == (13, right / 80, (labels == common).mean())
+    frame = pd.DataFrame({"of": values, "same": 5 + labels})
+    told = telling_columns(frame, pd.Series(labels))
+    assert [column.name for column in told] == ["same"]
 
 
 def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
@@ -269,7 +251,7 @@ def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
     assert "好" in attnsel.report(pd.DataFrame({"text": texts, "label": names})).html()
     rare = ["a"] * 39 + ["b"]
     page = attnsel.report(pd.DataFrame({"text": texts, "label": rare})).html()
-    assert "cannot be told of these texts" in page
+    assert "undefined" in page
     few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
     with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
         attnsel.report(few)
@@ -287,25 +269,30 @@ def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
         attnsel.report(table, min_count=9999)
     learned = attnsel.report(table).train.texts[0]
     rare = table.replace({"text": {learned: "zz " * 900 + learned}})
-    with pytest.raises(ValueError, match="no held-out text holds one of the tokens"):
+    with pytest.raises(ValueError, match="no held-out text contains one of"):
         attnsel.report(rare, min_count=900)
-    with pytest.raises(ValueError, match="all texts to learn from are '[01]', since"):
+    with pytest.raises(
+        ValueError, match="all training texts are of class '[01]', because"
+    ):
         attnsel.report(table.assign(film=labels), groups="film")
     for test in (table, table[:3]):
-        with pytest.raises(ValueError, match="each text of the split test copies"):
+        with pytest.raises(ValueError, match="each text of the test split copies"):
             attnsel.report({"train": table, "test": test})
     own = attnsel.report(table.assign(label=range(40)))
-    assert "held out; 0 of " in repr(own) and "nearly a class a row)" in repr(own)
+    assert "held out; 0 of " in repr(own) and "nearly every text has a class" in repr(
+        own
+    )
 
 
 def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
-    some = measure_table(sampled(["a b", "c", "d e"], [0, 1, 0]))
+    sample = sampled(["a b", "c", "d e"], [0, 1, 0])
+    some = measure_table(sample, sample)
     alone = sampled(["a b", "c", "d e"], [0, 1, 0])
     alone.corpus.labels[:] = 0
-    none = measure_table(alone)
+    none = measure_table(alone, alone)
     assert len(none) == 0 < len(some)
     assert set(none.columns) == set(some.columns)
-    assert {"class", "measure", "unit", "q"} <= set(none.columns)
+    assert {"class", "measure", "unit", "p"} <= set(none.columns)
 
 
 def test_of_three_classes_a_lean_is_that_above_all_texts_to_the_class_of_most():

@@ -12,7 +12,7 @@ from attnsel_report.splits import (
     held_out,
     joined,
     read_parts,
-    suggested_groups,
+    telling_columns,
 )
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -56,7 +56,7 @@ def test_each_distinct_text_is_on_one_side_with_the_place_of_its_first_row():
     assert repeats.torn == 1
     assert (repeats.near, repeats.seen) == (0, 0)
     assert {what: list(rows) for what, rows in parts.left_out.items()} == {"text": [23]}
-    assert parts.grouped is None and parts.suggested == []
+    assert parts.grouped is None and parts.telling == []
 
 
 def test_near_copies_are_one_group_and_no_held_out_text_was_seen():
@@ -87,7 +87,7 @@ def test_near_copies_are_one_group_and_no_held_out_text_was_seen():
 def test_groups_are_a_column_or_names_one_a_row(given, name):
     source = table([text(i) for i in range(20)], film=list("aabbccddeeffgghhiijj"))
     parts = read(source, groups=given)
-    assert parts.grouped == name and parts.suggested == []
+    assert parts.grouped == name and len(parts.telling) == 1
     for sample in (parts.train, parts.test):
         films = np.asarray(sample.rows) // 2
         same = films[:, None] == films
@@ -139,7 +139,9 @@ def test_columns_are_taken_for_groups_by_name_kind_and_shared_values():
             "url": ["x", None, "y"],
         }
     )
-    assert suggested_groups(rest) == [("Film name", 2), ("shop_id", 2)]
+    labels = pd.Series(range(len(rest)))
+    told = telling_columns(rest, labels)
+    assert [alone[:2] for alone in told] == [("Film name", 2), ("shop_id", 2)]
 
 
 def test_both_parts_have_the_name_of_the_file(tmp_path):
@@ -213,6 +215,6 @@ def test_a_test_split_of_other_classes_is_told_of():
     some = read({"train": train, "test": table(held, ["yes"] + ["-1"] * 5)})
     assert len(some.test.rows) == 6
     with pytest.raises(
-        ValueError, match="labels: in the split test there are -1 alone"
+        ValueError, match="labels: the test split contains only -1, and"
     ):
         read({"train": train, "test": table(held, ["-1"] * 6)})

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import shlex
+import signal
 import subprocess
 import sys
 
@@ -32,15 +35,17 @@ def test_a_page_that_is_there_is_kept_unless_forced(tmp_path):
 
 def test_a_full_disk_leaves_the_page_as_it_was(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
-    writing.write_text(page, "whole")
+    writing.write_texts({page: "whole"})
     assert page.stat().st_mode & 0o777 == 0o666 & ~current_mask()
 
     def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        writing.write_text(page, "cut" * 1000)
+    with pytest.raises(
+        OSError, match=r"page.html cannot .* \(No space left .*\); no f"
+    ):
+        writing.write_texts({page: "cut" * 1000})
     assert page.read_text() == "whole"
     assert os.listdir(tmp_path) == ["page.html"]
 
@@ -75,15 +80,70 @@ def test_where_to_write_is_asked_before_the_work(tmp_path, monkeypatch):
             main(["report", source, option, str(tmp_path / "nowhere" / "x")])
 
 
-def test_control_c_is_one_line_and_130(tmp_path, monkeypatch, capsys):
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
+def attnsel(tmp_path, *options, wrapped=""):
+    """Start the command of a shell on a table of 40 reviews."""
+    source = table(tmp_path / "mine.csv")
+    command = [sys.executable, "-m", "attnsel", "report", source, *options]
+    return subprocess.Popen(
+        f"{wrapped} exec {shlex.join(command)}",
+        shell=True,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
-    monkeypatch.setattr(report_module, "read_parts", stopped)
-    with pytest.raises(SystemExit) as caught:
-        main(["report", table(tmp_path / "m.csv"), "-q", "--output", "-"])
-    assert caught.value.code == 130
-    assert capsys.readouterr() == ("", "attnsel: stopped\n")
+
+def test_a_report_in_a_shell_ends_with_0_and_writes_all_its_files(tmp_path):
+    options = [f"--{name}={name}" for name in ("csv", "suspects", "copies")]
+    run = attnsel(tmp_path, *options)
+    said, told = run.communicate()
+    assert run.returncode == 0, told
+    names = ["report.html", "csv", "suspects", "copies"]
+    assert said.splitlines()[:4] == names
+    assert all((tmp_path / name).read_text() for name in names)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_one_line_its_code_and_no_file(tmp_path, number):
+    run = attnsel(tmp_path)
+    assert run.stderr.readline() == "attnsel: reading\n"
+    run.send_signal(number)
+    _, told = run.communicate()
+    assert run.returncode == 128 + number
+    assert told.endswith("attnsel: stopped\n") and "Traceback" not in told
+    assert os.listdir(tmp_path) == ["mine.csv"]
+
+
+def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path):
+    code = (
+        "import os, signal\nfrom attnsel_report import command, paths\n"
+        "signal.signal(signal.SIGINT, command._stop)\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from pathlib import Path\npaths.write_texts({Path('page'): 'x'})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path)
+    assert run.returncode == 130 and os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_names_its_file_and_leaves_all_as_they_were(tmp_path):
+    (tmp_path / "report.html").write_text("old")
+    # Blocks of 1,024 bytes: a larger file cannot be written, as on a full disk.
+    run = attnsel(tmp_path, "--force", "--csv=all", wrapped="ulimit -f 8;")
+    _, told = run.communicate()
+    assert run.returncode == 1 and "Traceback" not in told
+    assert re.search(r"attnsel: .*report.html cannot be written \(.*\n$", told)
+    assert sorted(os.listdir(tmp_path)) == ["mine.csv", "report.html"]
+    assert (tmp_path / "report.html").read_text() == "old"
+
+
+def test_an_error_ends_with_1_and_a_wrong_option_with_2(tmp_path):
+    run = attnsel(tmp_path, "--label", "nothing")
+    _, told = run.communicate()
+    assert run.returncode == 1 and told.count("\n") == 2  # reading, and what is wrong
+    run = attnsel(tmp_path, "--no-such-option")
+    run.communicate()
+    assert run.returncode == 2 and os.listdir(tmp_path) == ["mine.csv"]
 
 
 def test_the_help_does_not_wait_for_torch():
@@ -105,6 +165,6 @@ def test_the_page_on_the_screen_and_the_table_in_a_file(tmp_path, capsys):
     assert out.startswith("<!doctype html>") and out.rstrip().endswith("</html>")
     assert not err
     written = pd.read_csv(io.StringIO(rows.read_text()), keep_default_na=False)
-    assert {"token", "pair", "trait"} == set(written["kind"])
+    assert {"token", "pair", "feature"} == set(written["kind"])
     assert written.columns[:4].tolist() == ["kind", "token", "class", "texts"]
     assert (written["texts"] >= 2).all()

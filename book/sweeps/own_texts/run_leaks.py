@@ -18,10 +18,9 @@ rank beyond the first 20, in the median over the seeds.
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
-- report: the list at the top of a report, in which three tokens at a time, those first
-  that other words explain least, a pair, a beginning or end, and a kind or measure take
-  turns; all that is on it is beyond luck, and a sign of a pair is a row that names two
-  words of the leak
+- report: the list at the top of a report: significant tokens, pairs, beginnings, ends,
+  features and measures, those first whose class the other words of their texts explain
+  least; a sign of a pair is a row that names two words of the leak
 
 With `--report` the other ways are those of the table that is there.
 """
@@ -38,17 +37,21 @@ import numpy as np
 import pandas as pd
 
 from attnsel import Corpus, load_corpus
-from attnsel.significance.exact_test import luck_p, texts_by_class
+from attnsel.significance.exact_test import (
+    false_discovery,
+    luck_p,
+    texts_by_class,
+)
 from attnsel.statistics import class_sizes, label_z
 from attnsel_book.data import result_folder
 from attnsel_report.baseline import baseline
-from attnsel_report.pairs import neighbours, pair_q
+from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.quality import trained
-from attnsel_report.ranking import by_surplus, signs
+from attnsel_report.ranking import Evidence, top_findings
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample
 from attnsel_report.surface import form_table, measure_table
-from attnsel_report.tables import pair_table, token_table
+from attnsel_report.tables import pair_table, token_table, with_q
 
 FIRST = 20  # ranks that a reader looks at
 RATE = 0.05  # of false finds
@@ -265,15 +268,21 @@ def rank_in_report(
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     places = np.arange(len(corpus))
     sample, order = Sample(corpus, places, places), in_order(corpus)
-    tokens = token_table(sample, sample)
     pairs = neighbours(corpus, order)
+    form, forms = form_table(sample, sample, order, order)
     tables = {
-        "tokens": by_surplus(tokens, sample, RATE),
+        "tokens": token_table(sample, sample),
         "pairs": pair_table(sample, sample, pairs, pairs),
-        "form": form_table(sample, sample, order, order),
-        "measures": measure_table(sample),
+        "form": form,
+        "measures": measure_table(sample, sample),
     }
-    return rank_of_words(list(signs(tables, RATE)["token"]), leak)
+    evidence = Evidence(with_q(tables), {"pairs": pairs.holds, "form": forms})
+    found = top_findings(evidence, sample, RATE)
+    names = [
+        " ".join([name, *(corpus.vocab[i] for i in words)])
+        for name, words in found[["token", "words"]].to_numpy()
+    ]
+    return rank_of_words(names, leak)
 
 
 def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
@@ -300,7 +309,7 @@ def ranks(
     names = list(corpus.vocab)
     row = {way: rank(names, order, leak) for way, order in orders(corpus).items()}
     pairs = neighbours(corpus, in_order(corpus))
-    q = pair_q(pairs, corpus).min(axis=1)
+    q = false_discovery(*pair_p(pairs, corpus)).min(axis=1)
     of_signs = [
         i
         for i, (known, value) in enumerate(

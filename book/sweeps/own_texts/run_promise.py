@@ -31,6 +31,7 @@ import pandas as pd
 
 from attnsel import load_corpus
 from attnsel_book.data import result_folder
+from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.splits import read_parts
 
@@ -119,9 +120,11 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
         seed=0,
         tokenize=None,
     )
-    found = evidence_of(parts, RATE)
-    listed = {name: (found[name]["q"] <= RATE).any() for name in ("tokens", "pairs")}
-    return listed | {"list": len(found["signs"]) > 0}
+    found = evidence_of(parts)
+    listed = {
+        name: (found.tables[name]["q"] <= RATE).any() for name in ("tokens", "pairs")
+    }
+    return listed | {"list": len(top_findings(found, parts.train, RATE)) > 0}
 
 
 def promise(draws: int) -> pd.DataFrame:

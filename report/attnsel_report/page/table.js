@@ -1,7 +1,7 @@
-// The table of all tokens, pairs and traits: sorted by a click, filtered by a word.
+// The table of all results: sorted by a click, filtered by a word.
 (() => {
   const PAGE = 200;
-  for (const box of document.querySelectorAll("details.all")) {
+  for (const box of document.querySelectorAll(".all")) {
     const data = JSON.parse(box.querySelector("script").textContent);
     const body = box.querySelector("tbody");
     const field = box.querySelector("input");
@@ -20,7 +20,8 @@
     const line = (row) => {
       const tr = document.createElement("tr");
       row.forEach((value, i) => {
-        const td = document.createElement(i ? "td" : "th");
+        const td = document.createElement(i === 1 ? "th" : "td");
+        if (data.kinds[i] === "name") td.className = "left";
         td.textContent = cell(value, data.kinds[i]);
         tr.append(td);
       });
@@ -33,7 +34,7 @@
     };
     const choose = () => {
       const word = field.value.trim().toLowerCase();
-      rows = data.rows.filter((row) => row[0].toLowerCase().includes(word));
+      rows = data.rows.filter((row) => row[1].toLowerCase().includes(word));
       if (column >= 0) {
         const sign = down ? -1 : 1;
         rows.sort((one, other) => {
@@ -57,15 +58,15 @@
     });
     field.addEventListener("input", choose);
     more.addEventListener("click", () => { shown += PAGE; draw(); });
-    box.addEventListener("toggle", draw, { once: true });
+    box.closest("details").addEventListener("toggle", draw, { once: true });
   }
 })();
 
-// On paper nothing can be opened: examples are printed, and folded again behind it.
+// On paper nothing can be opened: folds are printed open, and closed again behind it.
 (() => {
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll(".places details:not([open])")];
+    folded = [...document.querySelectorAll("details:not([open])")];
     for (const box of folded) box.open = true;
   });
   addEventListener("afterprint", () => {

@@ -170,14 +170,16 @@ def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
     stream, inner = _opened(io.BytesIO(content), name)
     if inner is None:
         return content, name
-    with stream:
-        unpacked = stream.read(MOST + 1)
-    if len(unpacked) > MOST:
-        raise ValueError(
-            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
-            "limit= of rows to draw at random"
-        )
-    return unpacked, inner
+    parts, size = [], 0
+    while part := stream.read(BLOCK):
+        parts.append(part)
+        size += len(part)
+        if size > MOST:
+            raise ValueError(
+                f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
+                "limit= of rows to draw at random"
+            )
+    return b"".join(parts), inner
 
 
 def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:

@@ -17,8 +17,9 @@ _TAGGED = re.compile(r"\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIES]-\S+)\s*$")
 def read_lines(text: str, wanted: Columns) -> pd.DataFrame | None:
     """Read the lines of fastText, a label and a text each; None of another file.
 
-    A ValueError tells of a file of tokens with a tag each, of several labels a text and
-    of texts without labels.
+    Raises:
+        ValueError: if it is a file of tokens with a tag each, if a text has several
+            labels, or if there are none.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     first = lines[:LOOKED_AT]
