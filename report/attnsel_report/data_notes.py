@@ -185,7 +185,8 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     )
     yield Fact(
         "Near copies",
-        f"{repeats.near:,} texts share {ALIKE:.0%} or more with another text, where "
+        f"{repeats.near:,} {'text shares' if repeats.near == 1 else 'texts share'} "
+        f"{ALIKE:.0%} or more with another text, where "
         "a token counts the more, the fewer texts contain it",
         "Each counts once as evidence, together with the text that it is like, and is "
         "held out with it or not at all.",

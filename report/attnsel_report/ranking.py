@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Vocab
+from attnsel_report.data_notes import too_many_classes
 from attnsel_report.quality import shared_tokens
 from attnsel_report.splits import Sample
 from attnsel_report.surface import measured
@@ -178,7 +179,9 @@ def _words_of(rows: pd.DataFrame, pairs: pd.DataFrame, vocab: Vocab) -> list[lis
 def _strengths(
     rows: pd.DataFrame, contains: csr_array, words: list[list[int]], train: Sample
 ) -> np.ndarray:
-    """Return the strength of each finding, float64 (rows,)."""
+    """Return the strength of each finding, float64 (rows,); 0 if nothing is learned."""
+    if too_many_classes(train.corpus):
+        return np.zeros(len(rows))
     n_groups = int(train.groups.max()) + 1
     turn = np.random.default_rng(0).permutation(n_groups)
     is_first_half = turn[train.groups] < n_groups // 2

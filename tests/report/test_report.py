@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
+from html import unescape
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -109,9 +110,8 @@ def test_the_page_escapes_texts_and_needs_no_network(told):
 def test_the_first_finding_is_the_planted_phrase_with_its_examples(told):
     first = told.signs["token"][0]
     assert first.startswith("“zzz <script>alert") and told.signs["class"][0] == "no"
-    assert first[:20] in re.search('class="first">(.*?)<', told.html())[1].replace(
-        "&lt;", "<"
-    ).replace("&gt;", ">")
+    line = re.search('class="first">(.*?)</p>', told.html())[1]
+    assert f"training texts contain {first}; all are of" in unescape(line)
     for place in told.examples[first]:
         assert place.token.startswith("zzz <script>")
 
@@ -325,7 +325,7 @@ def test_half_of_the_rows_are_one_sentence():
     assert len(told.train) == 321
     repeated = fact(told, "Texts that occur twice").value
     assert repeated.startswith("399 rows repeat")
-    assert "“the same sentence” stands there 400 times" in repeated
+    assert "“the same sentence” occurs 400 times" in repeated
 
 
 @pytest.mark.filterwarnings("ignore:the corpus is small")
