@@ -90,9 +90,12 @@ def _significant(
         part = table[table["q"] <= rate].assign(kind=kind)
         if kind == "measures":
             side, again = part["above"] - 0.5, part["held-out"] - 0.5
-            agrees = ~(side * again <= 0)
-            part = part[agrees].assign(token=_in_words(part[agrees]))
-            part = part.drop(columns=["held-out"])
+            mean, others = (
+                part[name].map("{:.3g}".format) for name in ("mean", "elsewhere")
+            )
+            differs = mean != others
+            part = part[~(side * again <= 0) & differs].drop(columns=["held-out"])
+            part = part.assign(token=_in_words(part))
         else:
             base = (sizes / sizes.sum())[part["class number"]]
             part = part[~(part["held-out share"] <= base)]
@@ -105,7 +108,7 @@ def _in_words(measures: pd.DataFrame) -> list[str]:
     """Return what each row of the table of measures says."""
     return [
         f"{row['measure']}: {row['mean']:.3g} {row['unit']} on average, in other texts "
-        f"{row['elsewhere']:.3g}"
+        f"{row['elsewhere']:.3g}".replace(" %", "%")
         for row in measures.to_dict("records")
     ]
 

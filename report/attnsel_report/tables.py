@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnsel.significance.exact_test import false_discovery, least_p, luck_p
 from attnsel.significance.groups import sides
-from attnsel.significance.lean import lean_of, lean_of_share, shrunken_shares
+from attnsel.significance.lean import lean_of, shrunken_shares
 from attnsel.statistics import class_sizes, label_z
 from attnsel_report.pairs import Pairs, pair_p
 from attnsel_report.splits import Sample
@@ -43,7 +43,13 @@ COLUMNS = (
     Column("kind", "kind", "name"),
     Column("token", "what", "name"),
     Column("class", "class", "name", "the one that it goes with", True),
-    Column("texts", "texts", "count", "training texts that contain it", True),
+    Column(
+        "texts",
+        "texts",
+        "count",
+        "training texts that contain it; a group counts once",
+        True,
+    ),
     Column("share", "in class", "share", "share of these that are of the class", True),
     Column(
         "held-out share",
@@ -176,7 +182,6 @@ def _table(
         these are of the class.
     lean, shrunken: of texts, to this class; held-out: the lean in held-out texts.
         nan where no text contains it, except for the shrunken one.
-    held-out low, held-out high: the 95% interval of the latter (Wilson, of the share).
     held-out texts, held-out share: how many of them contain it, and how many of these
         are of the class.
     p: p-value over all classes (Bonferroni); least: the least it could have been.
@@ -195,7 +200,6 @@ def _table(
     candidates = np.where(excess, p, 2.0)  # p is at most 1
     own = candidates.argmin(axis=1)
     shrunken = shrunken_shares(found, per_class)
-    low, high = wilson(_own(new, own), held_again)
     columns = {
         "class": names[own],
         "class number": own,
@@ -204,8 +208,6 @@ def _table(
         "lean": _lean(share, own),
         "shrunken": _lean(shrunken, own),
         "held-out": _lean(new, own),
-        "held-out low": lean_of_share(low, len(names)),
-        "held-out high": lean_of_share(high, len(names)),
         "held-out texts": held_again,
         "held-out share": _own(new, own),
         "p": np.minimum(p.shape[1] * _own(p, own), 1.0),
@@ -213,19 +215,6 @@ def _table(
         "id": np.arange(len(own)),
     }
     return pd.DataFrame(columns)
-
-
-def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of Wilson's 95% intervals of shares of n cases; nan of none."""
-    z = scipy.stats.norm.ppf(0.975)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        more = z**2 / n
-        size = 1 + more
-        middle = (share + more / 2) / size
-        variance = share * (1 - share) / n
-        spread = variance + more / (4 * n)
-        half = z * np.sqrt(spread) / size
-        return middle - half, middle + half
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -157,6 +157,9 @@ def test_measures_are_listed_in_words_and_only_where_held_out_texts_agree():
     (length,) = found[found["token"].str.startswith("length")]["token"]
     assert length == "length: 10 tokens on average, in other texts 4"
     assert found["members"].max() == 2  # and the length in characters
+    equal = measures.assign(elsewhere=measures["mean"] + 1e-6)
+    evidence = Evidence(none | {"measures": equal}, {})
+    assert not len(top_findings(evidence, sample, 0.05))
     again = measures.assign(**{"held-out": 1 - measures["above"]})
     evidence = Evidence(none | {"measures": again}, {})
     assert not len(top_findings(evidence, sample, 0.05))
