@@ -660,7 +660,7 @@ def adams(m: float, s: float, beta2: float, t: int, eps: float) -> float:
 
 
 SECOND["margins-adam"] = {
-    "both means start at zero": adam_by_entries(
+    "both averages start at zero": adam_by_entries(
         lambda m, s, beta2, t, eps: m / (math.sqrt(s) + eps)
     ),
     "not by the mean square": adam_by_entries(

@@ -31,7 +31,7 @@ def adam_by_torch(
     beta2: float,
     eps: float,
 ) -> tuple[np.ndarray, ...]:
-    """Return what torch's Adam makes of a gradient -g, given its two means."""
+    """Return what torch's Adam makes of a gradient -g, given its two averages."""
     at = torch.from_numpy(p.copy())
     adam = torch.optim.Adam([at], lr=rate, betas=(0.9, beta2), eps=eps)
     at.grad = torch.from_numpy(-g)
@@ -66,7 +66,7 @@ def adam_with(
     expected=adam_by_torch,
     cases=moments,
     mistakes={
-        "both means start at zero: divide m by 1 - .9^t and s by 1 - beta2^t": (
+        "both averages start at zero: divide m by 1 - .9^t and s by 1 - beta2^t": (
             adam_with(corrected=False)
         ),
         "divide by the root of the mean square, not by the mean square": (
@@ -74,7 +74,7 @@ def adam_with(
         ),
         "epsilon is added to the root, not under it": adam_with(inside=True),
         "g is minus the gradient already: add the step": adam_with(way=-1.0),
-        "return the means as they are kept, without the division by 1 - beta^t": (
+        "return the averages as they are kept, without the division by 1 - beta^t": (
             lambda p, g, m, s, t, rate, beta2, eps: (
                 adam_with()(p, g, m, s, t, rate, beta2, eps)[0],
                 (0.9 * m + 0.1 * g) / (1 - 0.9**t),
@@ -104,7 +104,7 @@ def my_adam(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return p, m and s after step t = 1, 2, ... of Adam with beta1 = .9.
 
-    Numpy arrays (d,): p, g = -dL/dp, and the means m of g and s of its squares.
+    Numpy arrays (d,): p, g = -dL/dp, and the averages m of g and s of g^2.
     """
     m = 0.9 * m + 0.1 * g
     s = beta2 * s + (1 - beta2) * g**2
@@ -164,8 +164,8 @@ def sum_of_signs(g: Tensor, p: Tensor, v: Tensor) -> Tensor:
     },
     hints=(
         "The gradient of E is the sum of two outer products; what is x / sqrt(x * x)?",
-        "In the first step Adam's two means are the gradient and its square, whatever"
-        " the betas are. What is left of the size of an entry?",
+        "In the first step Adam's two averages are the gradient and its square,"
+        " whatever the betas are. What is left of the size of an entry?",
     ),
     terms=("outer", "Adam's"),
     dots=2,
