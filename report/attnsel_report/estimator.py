@@ -137,8 +137,14 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _strings(X: Iterable[str]) -> list[str]:
-    """Return texts as a list; a ValueError if they are none."""
+    """Return texts as a list, or raise a ValueError that names what is no text."""
     texts = [] if isinstance(X, str) else list(X)
-    if not texts or not all(isinstance(text, str) for text in texts):
+    if not texts:
         raise ValueError(f"X: expected a list of strings, got {X!r:.80}")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(
+                f"X: expected a list of strings, got {text!r:.80} in row {row}; leave "
+                "the row out, or give it a text"
+            )
     return texts

@@ -60,6 +60,13 @@ def test_what_is_no_list_of_texts_is_refused(texts):
         AttentionTextClassifier().fit(["a", "b"], [1, 1])
 
 
+def test_a_missing_text_is_named_by_its_row():
+    with pytest.raises(
+        ValueError, match="strings, got nan in row 2; leave the row out"
+    ):
+        AttentionTextClassifier().fit(["a", "b", float("nan")], [0, 1, 1])
+
+
 @pytest.mark.parametrize("n", [3, 5])
 def test_each_text_has_a_label(n):
     with pytest.raises(ValueError, match=f"inconsistent .*(4, {n}|{n}, 4)"):

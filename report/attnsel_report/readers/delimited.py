@@ -59,7 +59,7 @@ def read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
                 index_col=False,
                 **({"names": names} | options),
             )
-        if label_at is not None:
+        if label_at is not None and '"' in text:
             _refuse_joined_rows(table, separator, label_at)
         return table
 
