@@ -48,8 +48,8 @@ def strip(image: str, address: str, svg: str, states: tuple[int, ...]) -> str:
     size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
     return (
         f'<a class="stages" href="{address}"><span class="maps">'
-        f'<img src="{image}" {size} alt="Five small maps of the vocabulary">{frames(svg, states)}</span>'
-        f"<small>{words}</small></a>"
+        f'<img src="{image}" {size} alt="Five small maps of the vocabulary">'
+        f"{frames(svg, states)}</span><small>{words}</small></a>"
     )
 
 
