@@ -90,7 +90,7 @@ def token_scatter(
     bins = binned(x, y)
     means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
     axes.errorbar(bins.centers, bins.mean, bins.deviation, label="mean by bin", **means)
-    axes.set_xlabel("$P(1|s) - P(0|s)$")
+    axes.set_xlabel("lean")
 
 
 def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:

@@ -10,10 +10,10 @@ from scipy.stats import binomtest
 
 from attnsel_book import authors, data, leaning_corpus, step_sweep
 from attnsel_book.chapters.explanation.results import explanations
-from attnsel_book.chapters.outside.figures import draw_ranges
 from attnsel_book.chapters.outside.results import outside_runs
 from attnsel_book.chapters.selection.results import followed_runs, selection_runs
 from attnsel_book.data import store, stored
+from attnsel_book.plots import draw_ranges
 
 PARTS = [
     "selection/selection",
