@@ -45,11 +45,12 @@ def strip(image: str, address: str, svg: str, states: tuple[int, ...]) -> str:
     width, height, _ = panels(svg)
     named = " and ".join(f"{state} {NAMES[state - 1]}" for state in states)
     words = f"You are here in the sequence of maps: {named}"
-    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
+    alt = "Five small maps of the vocabulary"
+    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}" alt="{alt}"'
     return (
         f'<a class="stages" href="{address}"><span class="maps">'
-        f'<img src="{image}" {size} alt="Five small maps of the vocabulary">'
-        f"{frames(svg, states)}</span><small>{words}</small></a>"
+        f'<img src="{image}" {size}>{frames(svg, states)}</span>'
+        f"<small>{words}</small></a>"
     )
 
 
