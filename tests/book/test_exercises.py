@@ -388,6 +388,27 @@ def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
         assert int(verdict.example.split()[2]) >= 1_000
 
 
+def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, capsys):
+    monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
+    solution = exercises()["memorized-chance"].solution
+    calls = []
+
+    def slow_for_many(n):
+        calls.append(n)
+        while n > 1000:
+            pass
+        return solution(n)
+
+    used = running.in_form(slow_for_many, solution)
+    assert used(10) == solution(10)
+    assert capsys.readouterr().out == ""
+    for _ in range(2):  # the second time without waiting
+        assert used(2000) == solution(2000)
+    assert calls == [10, 2000]
+    said = capsys.readouterr().out
+    assert said.count("0.2 s); the package's is used") == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "wanted"),
     [

@@ -4,10 +4,11 @@ import copy
 import ctypes
 import functools
 import io
+import signal
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -17,6 +18,7 @@ from scipy.sparse import issparse
 from torch import Tensor
 
 LIMIT = 20.0  # seconds, for all examples of an exercise together
+LIMIT_HERE = 120.0  # seconds, for one call in a cell of the chapter
 
 
 @dataclass(frozen=True)
@@ -129,22 +131,48 @@ def _stop(thread: threading.Thread) -> None:
     thread.join(1)
 
 
+@contextmanager
+def _limit_of_time(seconds: float) -> Iterator[None]:
+    """Raise a TimeoutError in what takes longer, where the system has such an alarm."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise TimeoutError(f"it has not come to an end after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def in_form(
     function: Callable[..., Any], solution: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return the function, its results of the kind that its stub says.
 
     A check takes lists, arrays and tensors for the same; the lines after it need what
-    was announced. Where the function fails on what they give it, a printed line says
-    so, and the solution takes its place.
+    was announced. Where the function fails on what they give it, or takes longer than
+    `LIMIT_HERE`, a printed line says so, and the solution takes its place.
     """
     kind = solution.__annotations__["return"]
+    is_slow = False
 
     @functools.wraps(function)
     def answer(*given: Any, **keywords: Any) -> Any:
+        nonlocal is_slow
+        if is_slow:
+            return solution(*given, **keywords)
         try:
-            result = function(*given, **keywords)
+            with _limit_of_time(LIMIT_HERE):
+                result = function(*given, **keywords)
         except Exception as error:
+            is_slow = isinstance(error, TimeoutError)
             why = f"{type(error).__name__}: {error}"
             print(f"Your {function.__name__} fails here ({why}); the package's is used")
             return solution(*given, **keywords)
