@@ -113,9 +113,10 @@ sphinx: $(READY)
 pdf: $(READY)
 	$(BIN)/python -m tools.print_book $(SITE)
 
-# Needs `make book colab pdf` before, and Chromium.
+# Needs `make book colab pdf` before, and Chromium. Two processes a core, because pages
+# wait for what moves.
 test-site: $(READY)
-	$(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
+	$(BIN)/python -m pytest -m site -n $$((2 * $(WORKERS))) --dist loadgroup \
 		$(shell grep -rl --include='test_*.py' 'mark\.site' tests)
 
 # A chapter and its text, the newer one of the two as it stands: `jupytext.toml`.

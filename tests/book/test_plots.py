@@ -19,7 +19,7 @@ def test_two_panels_have_the_size_that_is_asked_for_and_say_what_they_show():
     assert left.figure.get_size_inches().tolist() == [5.0, 2.0]
     assert left.get_ylabel() == r"value $E_s^\top v$"
     assert right.get_ylabel() == r"attention score $E_s^\top p$"
-    assert left.get_xlabel() == right.get_xlabel() == "$P(1|s) - P(0|s)$"
+    assert left.get_xlabel() == right.get_xlabel() == "lean"
 
 
 @pytest.mark.parametrize("size", [4.0, 9.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
@@ -113,6 +114,22 @@ def test_a_tag_comes_before_words_that_say_the_same():
     words = ["good", "fine", "nice", "bad", "poor", "dull"]
     assert set(found["token"]) == {"zzz", *words}
     assert (found["q"] <= 0.05).all()
+
+
+def test_a_weak_finding_of_another_kind_stands_in_the_first_round():
+    sample = tagged("zzz")
+    labels = sample.corpus.targets.numpy()
+    tokens, contains = evidence_of(sample)[0], np.zeros((len(labels), 1))
+    for label, count in ((1, 28), (0, 12)):
+        contains[np.flatnonzero(labels == label)[:count]] = 1
+    edge = tokens["tokens"][:1].assign(token="ends with “?”", id=0, q=0.01)
+    edge["class number"], edge["class"] = 1, sample.corpus.classes[1]
+    tables = tokens | {"form": edge}
+    found = top_findings(Evidence(tables, {"form": csr_array(contains)}), sample, 0.05)
+    kinds = found["kind"].tolist()
+    assert kinds == 3 * ["tokens"] + ["form"] + 4 * ["tokens"]
+    assert found["strength"][0] == found["strength"].max()
+    assert found["strength"][3] < found["strength"][4:].max()
 
 
 def test_words_of_one_template_are_one_finding_and_the_first():
