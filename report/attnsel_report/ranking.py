@@ -44,9 +44,10 @@ class Evidence(NamedTuple):
 def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame:
     """Return the significant findings, each once, the strongest first in each round.
 
-    A round has the three strongest tokens that are left, and the pair, the beginning or
-    end, and the look of texts with the smallest q, because a rare leak at the end of
-    texts is weaker than a hundred words that go with the class for a good reason.
+    A round has three tokens, a pair, a beginning or end, and a look of texts, the
+    strongest that are left, because a rare leak at the end of texts is weaker than a
+    hundred words that go with the class for a good reason. So the first finding is the
+    strongest of all.
 
     The strength of a finding is by how many standard deviations more of its texts are
     of its class than their other words let expect; of a measure, by how many it goes
@@ -81,15 +82,13 @@ def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame
         words=all_words,
         members=np.bincount(unit)[centres],
     )
+    listed = listed.sort_values("strength", ascending=False, kind="stable")
     is_look = listed["token"].isin(list(KINDS)) | (listed["kind"] == "measures")
     group = (
         listed["kind"].mask(listed["kind"] == "form", "edges").mask(is_look, "looks")
     )
-    by_strength = listed["strength"].rank(ascending=False, method="first")
-    place = by_strength.where(group == "tokens", np.arange(len(listed)))  # or by q
-    turn = (place.groupby(group).rank() - 1) // group.map(AT_ONCE)
-    order = np.lexsort([-listed["strength"], turn])
-    return listed.iloc[order].reset_index(drop=True)
+    turn = listed.groupby(group).cumcount() // group.map(AT_ONCE)
+    return listed.iloc[np.argsort(turn, kind="stable")].reset_index(drop=True)
 
 
 def _significant(
