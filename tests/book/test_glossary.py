@@ -24,11 +24,6 @@ NO_WORDS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-# Files that still have a replaced word. Take a line out when its file has none.
-STILL_TO_DO: set[str] = {
-    "book/attnsel_book/chapters/selection/figures.py",
-}
-
 
 def prose(text: str) -> str:
     """Return the prose and the captions of a chapter, without code and formulas."""
@@ -108,15 +103,9 @@ def test_a_term_is_defined_in_bold_where_it_first_occurs(term):
     assert f"**{term}**" in re.sub(r"\s+", " ", place), place
 
 
-@pytest.mark.parametrize("name", sorted(set(files()) - STILL_TO_DO))
+@pytest.mark.parametrize("name", sorted(files()))
 def test_no_replaced_word_comes_back(name):
     assert retired_in(words_of(name)) == []
-
-
-def test_a_file_that_is_still_to_do_has_a_replaced_word():
-    assert set(files()) >= STILL_TO_DO
-    done = sorted(name for name in STILL_TO_DO if not retired_in(words_of(name)))
-    assert not done, f"take these off the list: {done}"
 
 
 def test_words_are_found_in_prose_and_captions_but_not_in_code():

@@ -22,7 +22,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
     """Draw the shares of each class that select, by the size of the step; as HTML.
 
     The runs are rows of `step_sweep`, of one dimension: a mark for each, and a line for
-    the mean of both classes. Grey, the nulls: the mean of runs with `no_step` on the
+    the mean of both classes. Grey, the controls: the mean of runs with `no_step` on the
     embeddings, dashed, and the share that is right by `chance`.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
