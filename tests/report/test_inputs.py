@@ -863,6 +863,31 @@ def test_encodings_that_fit_are_named(tmp_path):
             load_corpus(write(tmp_path, "mine.csv", content))
 
 
+def test_a_large_zip_of_two_tables_is_refused_for_a_sample_too(tmp_path, monkeypatch):
+    from attnsel_report.readers import files
+
+    table = frame(WORDS, TEXTS).to_csv(index=False)
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+        archive.writestr("a.csv", table)
+        archive.writestr("b.csv", table)
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    for limit in (None, 50):
+        with pytest.raises(ValueError, match="mine.zip holds 2 files"):
+            load_corpus(tmp_path / "mine.zip", limit=limit)
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_row_may_be_longer_than_a_block(tmp_path, monkeypatch, header):
+    from attnsel_report.readers import files
+
+    long = 3000 * " long"
+    texts = [text + long if i == 5 else text for i, text in enumerate(TEXTS)]
+    frame(WORDS, texts).to_csv(tmp_path / "mine.csv", index=False, header=header)
+    monkeypatch.setattr(files, "BLOCK", 1000)
+    corpus = load_corpus(tmp_path / "mine.csv", limit=len(TEXTS), min_count=1)
+    assert set(corpus.texts) == set(texts)
+
+
 def test_a_large_table_is_read_in_blocks_for_a_sample(tmp_path, monkeypatch):
     from attnsel_report.readers import files
 

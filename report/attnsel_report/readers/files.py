@@ -67,6 +67,7 @@ def read_file(path: Path, wanted: Columns) -> Any:
     """
     refuse_unreadable(str(path))
     with path.open("rb") as file:
+        _refuse_several(file, str(path))
         if wanted.limit is not None and _is_large_table(file, path):
             return _sampled(file, path, wanted)
     return read_bytes(path.read_bytes(), str(path), wanted)
@@ -85,7 +86,7 @@ def read_open(source: Any, wanted: Columns) -> Any:
 def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     """Read the content of a file that is called `name` as `read_file` does."""
     refuse_unreadable(name)
-    _refuse_several(content, name)
+    _refuse_several(io.BytesIO(content), name)
     ending = PurePath(name).suffix.lower()
     try:
         return _read(*_uncompressed(content, name), wanted)
@@ -213,12 +214,15 @@ def _members(archive: zipfile.ZipFile) -> list[str]:
     return [name for name in names if not re.search(r"/$|(^|/)[._]", name)]
 
 
-def _refuse_several(content: bytes, name: str) -> None:
+def _refuse_several(file: BinaryIO, name: str) -> None:
     """Raise a ValueError with the line to type, if a file is a zip of several."""
-    if not name.lower().endswith(".zip") or not content.startswith(b"PK"):
+    beginning = file.read(2)
+    file.seek(0)
+    if not name.lower().endswith(".zip") or beginning != b"PK":
         return
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with zipfile.ZipFile(file) as archive:
         members = _members(archive)
+    file.seek(0)
     if len(members) > 1:
         shown = shortened(members, 5)
         raise ValueError(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
@@ -277,6 +281,8 @@ def _blocks_of_rows(stream: BinaryIO) -> Iterator[bytes]:
             stop = rest.rfind(b"\n", 0, stop)
             if stop < 0 or rest.count(b'"', 0, stop) % 2 == 0:
                 break
+        if stop < 0:
+            continue  # no row has ended yet
         yield rest[: stop + 1]
         rest = rest[stop + 1 :]
     if rest.strip():
