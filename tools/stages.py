@@ -28,29 +28,20 @@ GUESS = re.compile(r'<div class="guess [^"]*admonition">')
 WIDTH = 360  # CSS pixels
 
 
-def frames(svg: str, states: tuple[int, ...]) -> str:
-    """Return frames around the panels of these states."""
-    width, _, columns = panels(svg)
-    found = ""
-    for left, right in (columns[state - 1] for state in states):
-        place = (
-            f"left:{100 * left / width:.1f}%;width:{100 * (right - left) / width:.1f}%"
-        )
-        found += f'<span class="here" style="{place}"></span>'
-    return found
-
-
 def strip(image: str, address: str, svg: str, states: tuple[int, ...]) -> str:
-    """Return the sequence of maps as a link to the landing page's figure."""
-    width, height, _ = panels(svg)
-    named = " and ".join(f"{state} {NAMES[state - 1]}" for state in states)
-    words = f"You are here in the sequence of maps: {named}"
-    alt = "Five small maps of the vocabulary"
-    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}" alt="{alt}"'
+    """Return the sequence of maps as a link to its figure, these states framed."""
+    width, height, columns = panels(svg)
+    frames = ""
+    for state in states:
+        left, right = (100 * end / width for end in columns[state - 1])
+        place = f"left:{left:.1f}%;width:{right - left:.1f}%"
+        frames += f'<span class="here" style="{place}"></span>'
+    names = " and ".join(f"{state} {NAMES[state - 1]}" for state in states)
+    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
     return (
-        f'<a class="stages" href="{address}"><span class="maps">'
-        f'<img src="{image}" {size}>{frames(svg, states)}</span>'
-        f"<small>{words}</small></a>"
+        f'<a class="stages" href="{address}"><span class="maps"><img src="{image}" '
+        f'{size} alt="Five small maps of the vocabulary">{frames}</span>'
+        f"<small>You are here in the sequence of maps: {names}</small></a>"
     )
 
 
@@ -73,7 +64,15 @@ def show(
         raise ValueError(f"{page}: there is no guess above which the maps can stand")
 
 
+def outdated(
+    _app: Any, _env: Any, added: set[str], changed: set[str], _removed: set[str]
+) -> list[str]:
+    """Return the chapters to write again, because the landing page has a new figure."""
+    return list(STATES) if SEQUENCE[0] in added | changed else []
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx."""
+    app.connect("env-get-outdated", outdated)
     app.connect("html-page-context", show)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

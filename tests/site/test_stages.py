@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-from tools.stages import NAMES, STATES, strip
+from tools.stages import NAMES, STATES, outdated, strip
 
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 
@@ -51,3 +51,8 @@ def test_the_page_of_a_chapter_shows_its_states_above_the_guess(page):
     assert f'id="{name}"' in landing
     image = re.findall(r'src="([^"]*)"', line)[0]
     assert (SITE / "book" / image).is_file()
+
+
+def test_chapters_are_written_again_when_the_landing_page_changes():
+    for changed, expected in (({"book/intro"}, set(STATES)), ({"book/model"}, set())):
+        assert set(outdated(None, None, set(), changed, set())) == expected
