@@ -21,7 +21,7 @@ from attnsel_report.splits import Sample
 from attnsel_report.surface import KINDS, measured
 
 # Findings of a kind in a round of the list, so that none crowds out the others.
-AT_ONCE = {"tokens": 3, "pairs": 1, "edges": 1, "looks": 1}
+AT_ONCE = {"tokens": 3, "pairs": 1, "edges": 1, "features": 1}
 RANKED = 1000  # findings of most evidence that are compared
 TOGETHER = 0.8  # Jaccard index of the texts from which on findings are one
 LEAST_VARIANCE = 1e-6  # where hardly anything is left to chance
@@ -44,10 +44,10 @@ class Evidence(NamedTuple):
 def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame:
     """Return the significant findings, each once, the strongest first in each round.
 
-    A round has three tokens, a pair, a beginning or end, and a look of texts, the
-    strongest that are left, because a rare leak at the end of texts is weaker than a
-    hundred words that go with the class for a good reason. So the first finding is the
-    strongest of all.
+    A round has three tokens, a pair, a beginning or end, and a feature of the texts,
+    the strongest that are left, because a rare leak at the end of texts is weaker than
+    a hundred words that predict the class for a good reason. So the first finding is
+    the strongest of all.
 
     The strength of a finding is by how many standard deviations more of its texts are
     of its class than their other words let expect; of a measure, by how many it goes
@@ -83,10 +83,8 @@ def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame
         members=np.bincount(unit)[centres],
     )
     listed = listed.sort_values("strength", ascending=False, kind="stable")
-    is_look = listed["token"].isin(list(KINDS)) | (listed["kind"] == "measures")
-    group = (
-        listed["kind"].mask(listed["kind"] == "form", "edges").mask(is_look, "looks")
-    )
+    is_feature = listed["token"].isin(list(KINDS)) | (listed["kind"] == "measures")
+    group = listed["kind"].replace("form", "edges").mask(is_feature, "features")
     turn = listed.groupby(group).cumcount() // group.map(AT_ONCE)
     return listed.iloc[np.argsort(turn, kind="stable")].reset_index(drop=True)
 

@@ -195,7 +195,8 @@ def _examined(
     # The two need nothing of one another, and each leaves a core idle at times.
     tasks = [partial(evidence_of, parts)]
     if not too_many:
-        tasks.append(partial(suspects, joined(parts), seed))
+        every = joined(parts)
+        tasks.append(partial(suspects, every, seed))
     done: list[Any] = list(side_by_side(lambda task: task(), tasks))
     evidence, *doubted = done
     findings = top_findings(evidence, parts.train, rate)
@@ -217,7 +218,6 @@ def _examined(
     log.info("training on %s texts", f"{len(train):,}")
     (doubtful,) = doubted
     if parts.grouped is not None:
-        every = joined(parts)
         alone = replace(every, groups=np.arange(len(every.groups)))
         labels = every.corpus.targets.numpy()
         within = accuracy_of(unseen_probabilities(alone, seed), labels)
