@@ -79,7 +79,7 @@ test-bundled: $(READY)
 	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
 # What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
-# RUNNER=all; and chapters with other knobs. Two processes, and torch is there only once.
+# RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -p tests.support.runner_table \
