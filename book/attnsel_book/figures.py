@@ -68,7 +68,6 @@ def coloured_text(
     *,
     scale: float,
     unit: str = "",
-    signed: bool = False,
     classes: Sequence[str] = (),
 ) -> str:
     """Return a text as HTML with a colour behind each token, stronger for more.
@@ -78,8 +77,8 @@ def coloured_text(
         values: one number a piece, or a row of one a class, whose greatest counts.
         scale: the value of the full colour, positive.
         unit: what the value is; with it a token tells its value on demand.
-        signed: blue for positive and orange for negative values; otherwise blue.
-        classes: names of the classes, each with its colour.
+        classes: names of the classes, each with its colour; without them positive
+            values are blue and negative ones orange.
     """
     numbers = torch.as_tensor(values, dtype=torch.float64)
     per_word = (len(classes),) if classes else ()
@@ -91,7 +90,7 @@ def coloured_text(
         by_class = row if classes else [row]
         value = max(by_class)
         colour = CLASSES[by_class.index(value)]
-        if signed and value < 0:
+        if not classes and value < 0:
             colour = NEGATIVE
         tip = _tip(names, by_class, unit) if unit else ""
         shades.append((colour, abs(value) / scale, tip))

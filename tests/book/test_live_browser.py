@@ -246,7 +246,7 @@ def test_axe_finds_nothing_serious_in_a_figure(visit, width):
     for figure in (
         text_box(WORDS, SCORES, examples=EXAMPLES, explained=True),
         flow_plane(model, corpus, selected, lost=(-10, 0)),
-        show_text(coloured_text(words, [1.0, 0, -1.0], scale=1, unit="x", signed=True)),
+        show_text(coloured_text(words, [1.0, 0, -1.0], scale=1, unit="x")),
     ):
         found = Axe().run(visit(figure, width)).response
         assert len(found["passes"]) > 5

@@ -45,7 +45,7 @@ class Tags(html.parser.HTMLParser):
 
 
 def test_coloured_text_keeps_the_text_and_escapes_it():
-    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, unit="<u>", signed=True))
+    tags = Tags(coloured_text(WORDS, [1, 0, -2, 0], scale=2, unit="<u>"))
     assert tags.text == "<b>Fine & dull!"
     spans = [attrs for tag, attrs in tags.seen if tag == "span"]
     assert len(spans) == 2
