@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import SimpleNamespace
 from typing import Any
 
 from IPython.core.getipython import get_ipython
@@ -57,8 +56,9 @@ _run = _Run()
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
     """Compare the settings with the book's, and say in a sentence which are changed.
 
-    `BOOK` and `ranges` of `attnsel_book.chapters.NAME.settings` have the book's values
-    and what the chapter needs. At the book's values a `claim` is a test and nothing is
+    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME.settings` have the book's values
+    and, as Python writes them, the conditions that the chapter needs, each with its
+    reason. At the book's values a `claim` is a test and nothing is
     displayed. At others claims are observations, `glue` shows what it stores, and an
     error becomes a sentence where a setting is out of its range.
 
@@ -70,10 +70,12 @@ def settings(chapter: str, names: Mapping[str, Any]) -> None:
     from attnsel_book.exercises.strip import show_strip  # it reads all chapters
 
     show_strip()
-    start(names, module.BOOK, module.ranges)
+    start(names, module.BOOK, module.RANGES)
 
 
-def start(names: Mapping[str, Any], book: Mapping[str, Any], ranges: Any) -> None:
+def start(
+    names: Mapping[str, Any], book: Mapping[str, Any], ranges: Mapping[str, str]
+) -> None:
     """Begin the run of a chapter; see `settings`.
 
     Raises:
@@ -87,8 +89,11 @@ def start(names: Mapping[str, Any], book: Mapping[str, Any], ranges: Any) -> Non
     _listen((Stop,))
     for name, value in book.items():
         stop_unless(not (fault := _unlike(name, names.get(name), value)), fault)
-    now = SimpleNamespace(**{name: names[name] for name in book})
-    _run.outside = [words for words, holds in ranges(now).items() if not holds]
+    _run.outside = [
+        ", ".join(filter(None, (condition, why)))
+        for condition, why in ranges.items()
+        if not eval(condition, {name: names[name] for name in book})
+    ]
     if _run.outside:
         _listen((Exception,))
         note([f"Outside the range of this chapter: {words}." for words in _run.outside])

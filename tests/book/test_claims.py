@@ -114,18 +114,13 @@ def test_only_an_interval_holds_its_ends():
                 claim("a", end, **{bound: end})
 
 
-def free(_):
-    """Return no condition on settings."""
-    return {}
-
-
 @pytest.fixture
 def chapter():
     """The names of a chapter at the book's settings, and no chapter after it."""
     names = {"SEED": 0}
-    shown_by(lambda: start(names, {"SEED": 0}, free))
+    shown_by(lambda: start(names, {"SEED": 0}, {}))
     yield names
-    shown_by(lambda: start({}, {}, free))
+    shown_by(lambda: start({}, {}, {}))
 
 
 def shown_by(call):
@@ -192,27 +187,24 @@ def test_generated_reviews_make_observations_of_claims(chapter, where):
     ],
 )
 def test_settings_say_what_was_changed(chapter, value, now, words):
-    said = shown_by(lambda: start({"K": now}, {"K": value}, free))
+    said = shown_by(lambda: start({"K": now}, {"K": value}, {}))
     assert len(said) == (words is not None)
     assert not said or said[0].startswith(f"Changed: {words}")
 
 
 def test_the_cell_of_the_settings_displays_them_each_time_it_runs(chapter):
     for _ in range(2):
-        (said,) = shown_by(lambda: start({"K": 2}, {"K": 1}, free))
+        (said,) = shown_by(lambda: start({"K": 2}, {"K": 1}, {}))
         assert said.startswith("Changed: K = 2")
 
 
 def test_a_setting_outside_the_range_is_a_sentence(chapter):
-    words = "DIM is at least 8, or two rows may agree"
-    assert (
-        shown_by(lambda: start({"DIM": 9}, {"DIM": 9}, lambda s: {words: s.DIM >= 8}))
-        == []
-    )
-    outside, changed = shown_by(
-        lambda: start({"DIM": 4}, {"DIM": 9}, lambda s: {words: s.DIM >= 8})
-    )
-    assert outside == f"Outside the range of this chapter: {words}."
+    ranges = {"DIM >= 8": "or two rows may agree"}
+    assert shown_by(lambda: start({"DIM": 8}, {"DIM": 8}, ranges)) == []
+    ranges["DIM > 4"] = ""
+    outside, changed = shown_by(lambda: start({"DIM": 4}, {"DIM": 9}, ranges))
+    words = "Outside the range of this chapter: DIM"
+    assert outside == f"{words} >= 8, or two rows may agree. {words} > 4."
     assert changed.startswith("Changed: DIM = 4 (in the book 9).")
 
 
@@ -232,7 +224,7 @@ def cells(*sources, names):
 
 BEGIN = """# settings
 DIM = 4
-start(globals(), {"DIM": 9}, lambda s: {"DIM is at least 8, or rows agree": s.DIM >= 8})
+start(globals(), {"DIM": 9}, {"DIM >= 8": "or rows agree"})
 settings("this line marks the cell")"""
 TOOLS = {
     "start": start,
@@ -251,20 +243,18 @@ TOOLS = {
     [
         ("stop_unless(DIM > 5, 'no value gap is left; take more')", "no value gap"),
         ("WORD = 'gret'; WORDS = ['great', 'a']", None),
-        ("1 / 0", "DIM is at least 8, or rows agree (ZeroDivisionError: division"),
+        ("1 / 0", "DIM >= 8, or rows agree (ZeroDivisionError: division"),
     ],
 )
 def test_a_chapter_stops_with_a_sentence_and_later_cells_do_nothing(chapter, last, why):
     first, stopping, later, again, after = cells(
         BEGIN, last, "1 / 0", BEGIN, "print(DIM)", names=TOOLS
     )
-    assert first[0] == (
-        "Outside the range of this chapter: DIM is at least 8, or rows agree."
-    )
+    assert first[0] == ("Outside the range of this chapter: DIM >= 8, or rows agree.")
     if why is None:
         assert stopping == []
         (said,) = later
-        assert said.startswith("The chapter stops here: DIM is at least 8")
+        assert said.startswith("The chapter stops here: DIM >= 8")
     else:
         (said,) = stopping
         assert said.startswith(f"The chapter stops here: {why}")
@@ -290,7 +280,7 @@ def test_a_chapter_stops_with_a_sentence_and_later_cells_do_nothing(chapter, las
 )
 def test_a_setting_that_cannot_be_meant_stops_the_chapter(chapter, book, now, why):
     with pytest.raises(Stop, match=re.escape(why)):
-        start({"DIM": now}, {"DIM": book}, free)
+        start({"DIM": now}, {"DIM": book}, {})
 
 
 def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
@@ -304,7 +294,7 @@ def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
 def test_a_line_on_a_stored_result_is_no_observation(chapter):
     _, earlier, stored_only, both, number, table = cells(
         "above = stored('own_texts/leaks'); DIM = 4",
-        "start(globals(), {'DIM': 9}, lambda s: {}); claim('a', len(above), above=1)",
+        "start(globals(), {'DIM': 9}, {}); claim('a', len(above), above=1)",
         "runs = pd.DataFrame(stored('own_texts/leaks')).iloc[:, -1:]\n"
         "for most in [len(runs)]:\n    claim('rows', most, above=1)",
         "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",

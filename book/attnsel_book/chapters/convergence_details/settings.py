@@ -10,20 +10,11 @@ BOOK: dict[str, Any] = {
     "MAX_NORM": 20_000.0,
     "PROBLEMS": 40,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "DIM is at least n_tokens + 2, or the embeddings are linearly dependent": (
-            s.SIZES["n_tokens"] + 2 <= s.DIM
-        ),
-        "STEP is positive, or there is no step": s.STEP > 0,
-        "MAX_NORM is at least 200, or the loss is not yet low": s.MAX_NORM >= 200,
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "DIM >= SIZES['n_tokens'] + 2": "or the embeddings are linearly dependent",
+    "STEP > 0": "or there is no step",
+    "MAX_NORM >= 200": "or the loss is not yet low",
+}
 # A small corpus with Assumption 1.
 SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 TRIED: list[dict[str, Any]] = [

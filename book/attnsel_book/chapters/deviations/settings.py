@@ -10,20 +10,12 @@ BOOK: dict[str, Any] = {
     "LIMIT": None,
     "LARGE_STEP": 1e4,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "DIMS has at least two dimensions, or no exponent can be fitted": len(s.DIMS)
-        >= 2,
-        "DRAWS is at least 2, or nothing scatters": s.DRAWS >= 2,
-        "SEED is one of the starts drawn, 0 to DRAWS - 1": 0 <= s.SEED < s.DRAWS,
-        "DIM is at least 16, or the window has no room between its ends": s.DIM >= 16,
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "len(DIMS) >= 2": "or no exponent can be fitted",
+    "DRAWS >= 2": "or nothing scatters",
+    "0 <= SEED < DRAWS": "as only these starts are drawn",
+    "DIM >= 16": "or the window has no room between its ends",
+}
 TRIED: list[dict[str, Any]] = [
     {"LIMIT": 300, "DIM": 64, "DIMS": [16, 64], "DRAWS": 2},
     {"LIMIT": 200, "DIM": 16, "DIMS": [8, 32, 128], "DRAWS": 3, "LARGE_STEP": 1e6},

@@ -10,21 +10,12 @@ BOOK: dict[str, Any] = {
     "RATE": 0.01,
     "LEAD": 100.0,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "DIM is at least n_tokens + 2, or no p may select all relevant tokens": (
-            s.SIZES["n_tokens"] + 2 <= s.DIM
-        ),
-        "STEP is positive, or there is no step": s.STEP > 0,
-        "RATE is at most .02, or the steps are too coarse": s.RATE <= 0.02,
-        "LEAD is at most 300, or the squares of the gradients are zero": s.LEAD <= 300,
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "DIM >= SIZES['n_tokens'] + 2": "or no p may select all relevant tokens",
+    "STEP > 0": "or there is no step",
+    "RATE <= 0.02": "or the steps are too coarse",
+    "LEAD <= 300": "or the squares of the gradients are zero",
+}
 TRIED: list[dict[str, Any]] = [
     {"DIM": 42, "LEAD": 10.0},
     {"SEED": 3, "LEAD": 20.0},

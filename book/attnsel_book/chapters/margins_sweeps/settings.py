@@ -9,19 +9,10 @@ BOOK: dict[str, Any] = {
     "SEED": 0,
     "MAX_NORM": 300.0,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "DIM is at least n_tokens + 2, or the embeddings are linearly dependent": (
-            s.SHORT["n_tokens"] + 2 <= s.DIM
-        ),
-        "MAX_NORM is at least 30, or no token has won yet": s.MAX_NORM >= 30,
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "DIM >= SHORT['n_tokens'] + 2": "or the embeddings are linearly dependent",
+    "MAX_NORM >= 30": "or no token has won yet",
+}
 TRIED: list[dict[str, Any]] = [
     {"DIM": 128, "MAX_NORM": 100.0},
     {"SEED": 5, "MAX_NORM": 100.0},

@@ -15,21 +15,11 @@ BOOK: dict[str, Any] = {
     "OWN_REVIEWS": 4000,
     "OWN_DIM": 64,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "LIMIT is at least 40, or the test reviews are too few to choose from": (
-            s.LIMIT is None or s.LIMIT >= 40
-        ),
-        "DIM and OWN_DIM are at least 2, as p and v span a plane": min(s.DIM, s.OWN_DIM)
-        >= 2,
-        "LR is at most 0.1, or training may diverge": s.LR <= 0.1,
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "LIMIT is None or LIMIT >= 40": "or the test reviews are too few to choose from",
+    "min(DIM, OWN_DIM) >= 2": "as p and v span a plane",
+    "LR <= 0.1": "or training may diverge",
+}
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED: list[dict[str, Any]] = [

@@ -10,19 +10,10 @@ BOOK: dict[str, Any] = {
     "YELP_REVIEWS": 2000,
     "YELP_MIN_COUNT": 5,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "DIM is at least 2, as p and v span a plane": s.DIM >= 2,
-        "IMDB_REVIEWS and YELP_REVIEWS are at least 100, or few tokens are frequent": (
-            min(s.IMDB_REVIEWS or s.YELP_REVIEWS, s.YELP_REVIEWS) >= 100
-        ),
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "DIM >= 2": "as p and v span a plane",
+    "min(IMDB_REVIEWS or YELP_REVIEWS, YELP_REVIEWS) >= 100": "or words are rare",
+}
 TRIED: list[dict[str, Any]] = [
     {"DIM": 16, "IMDB_REVIEWS": 200, "YELP_REVIEWS": 100, "YELP_MIN_COUNT": 1},
     {"DIM": 64, "IMDB_REVIEWS": 100, "YELP_REVIEWS": 200, "LARGE_STEP": 1.0},

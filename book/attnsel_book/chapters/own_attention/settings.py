@@ -14,24 +14,11 @@ BOOK: dict[str, Any] = {
     "MAX_NORM": 300.0,
     "SEED": 0,
 }
-
-
-def ranges(s: Any) -> dict[str, bool]:
-    """Return for each condition on the settings, in words, whether it holds."""
-    return {
-        "FEW is between 4 and 300, because each text adds rows to the margin problem": (
-            4 <= s.FEW <= 300
-        ),
-        "MAX_NORM is at least 2, because p starts with a norm of about 1": (
-            s.MAX_NORM >= 2
-        ),
-        "STEP is at most 300, because after larger ones p moves back and forth": (
-            s.STEP <= 300
-        ),
-    }
-
-
-# Far from the book's, the small ones first; tests run the chapter at each.
+RANGES = {
+    "4 <= FEW <= 300": "because each text adds rows to the margin problem",
+    "MAX_NORM >= 2": "because p starts with a norm of about 1",
+    "STEP <= 300": "because after larger ones p moves back and forth",
+}
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED: list[dict[str, Any]] = [
