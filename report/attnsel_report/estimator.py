@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 from numbers import Integral
 from typing import Any
 
@@ -16,13 +16,38 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+)
+from torch import Tensor
+from torch.nn.functional import cross_entropy, pad
 
+from attnsel.beyond.deletion import score_influence
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier
-from attnsel.tokens import Tokenizer, split_with
-from attnsel.train import fit
+from attnsel.learners import ScoreSpaceLearner
+from attnsel.model import AttentionClassifier, bag_logits
+from attnsel.scale.threads import ThreadPool
+from attnsel.tokens import Tokenizer
+from attnsel.validation import check_number
+
+
+class _WeightedLearner(ScoreSpaceLearner):
+    """Steps on the losses of texts, of classes (n,), with weights (n,)."""
+
+    targets: Tensor
+    weights: Tensor
+
+    def take_gradient(self, corpus: Corpus) -> Tensor:
+        """Take the gradient of the weighted sum of losses, and return the logits."""
+        leaf = self.scores().detach().requires_grad_()
+        logits = bag_logits(leaf, corpus, self.pool.multiply)
+        losses = cross_entropy(_of_classes(logits), self.targets, reduction="none")
+        (self.score_gradient,) = torch.autograd.grad(self.weights @ losses, leaf)
+        return logits.detach()
 
 
 class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
@@ -36,11 +61,13 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         tokenize: a function that splits a text; None for words.
         random_state: seed of the initial parameters, a generator of seeds, or None for
             another one each time.
+        class_weight: weight of each class by its label, "balanced" for weights by which
+            all classes count the same, or None for 1.
 
     Attributes:
         classes_: the labels, in order, (K,).
         model_: the trained `AttentionClassifier`.
-        prior_: shares of the classes, float64 (K,).
+        prior_: weighted shares of the classes, float64 (K,).
     """
 
     def __init__(
@@ -51,6 +78,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         min_count: int | None = None,
         tokenize: Tokenizer | None = None,
         random_state: int | np.random.RandomState | None = 0,
+        class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
         self.dim = dim
         self.steps = steps
@@ -58,27 +86,40 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         self.min_count = min_count
         self.tokenize = tokenize
         self.random_state = random_state
+        self.class_weight = class_weight
 
-    def fit(self, X: Iterable[str], y: Sequence[Any]) -> AttentionTextClassifier:
+    def fit(
+        self,
+        X: Iterable[str],
+        y: Sequence[Any],
+        sample_weight: Sequence[float] | None = None,
+    ) -> AttentionTextClassifier:
         """Train on texts and their labels; texts without a token take no part.
 
+        A text of weight w counts as w texts in the loss, and a text of weight 0 takes
+        no part. `min_count` counts each text once.
+
         Raises:
-            ValueError: if texts and labels differ in number or are none, or if there
-                are fewer than two classes.
+            ValueError: if texts, labels and weights differ in number or are none, if a
+                weight is negative, or if there are fewer than two classes.
         """
-        texts = _strings(X)
+        check_number("steps", self.steps, 1, integer=True)
+        check_number("lr", self.lr, above=0)
+        texts = np.array(_strings(X), object)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_consistent_length(texts, y)
+        weights = _check_sample_weight(sample_weight, texts, ensure_non_negative=True)
+        texts, y, weights = texts[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y: expected two classes or more, got {self.classes_}")
-        self.prior_ = np.bincount(numbers) / len(numbers)
+        weights *= compute_sample_weight(self.class_weight, y)
+        self.prior_ = np.bincount(numbers, weights) / weights.sum()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the corpus is small")
             corpus = Corpus.from_texts(
                 texts,
-                numbers,
                 min_count=self.min_count,
                 tokenize=self.tokenize,
                 on_bad_rows="ignore",
@@ -89,7 +130,18 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
             n_classes=len(self.classes_),
             seed=self._seed(),
         )
-        fit(self.model_, corpus, steps=self.steps, lr=self.lr)
+        self.model_.vocab = corpus.vocab
+        names = [name for name, _ in self.model_.named_parameters()]
+        left_out: list[Any] = list(chain.from_iterable(corpus.left_out.values()))
+        used = np.delete(np.arange(len(texts)), left_out)
+        shares = weights[used] / weights[used].sum()
+        with ThreadPool(self.model_.cls.device) as pool:
+            learner = _WeightedLearner(self.model_, names, self.lr, "adam", pool)
+            learner.targets = torch.from_numpy(numbers[used])
+            learner.weights = torch.from_numpy(shares).float()
+            for _ in range(self.steps):
+                learner.take_gradient(corpus)
+                learner.step()
         return self
 
     def _seed(self) -> int:
@@ -105,20 +157,12 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         texts = _strings(X)
-        vocab = self.model_.vocab
-        assert vocab is not None  # that of the corpus it was trained on
-        known = []
-        for text in texts:
-            tokens = split_with(vocab.tokenize, text)
-            known.append(any(token in vocab for token in tokens))
+        known = [self.model_._has_token(text) for text in texts]
         probabilities = np.tile(self.prior_, (len(texts), 1))
         if any(known):
             readable = list(compress(texts, known))
-            corpus = Corpus.from_texts(readable, vocab=vocab)
-            logits = self.model_(corpus).double()
-            if logits.ndim == 1:
-                of_first = torch.zeros_like(logits)
-                logits = torch.stack([of_first, logits], dim=1)
+            corpus = Corpus.from_texts(readable, vocab=self.model_.vocab)
+            logits = _of_classes(self.model_(corpus).double())
             probabilities[known] = logits.softmax(dim=1)
         return probabilities
 
@@ -127,6 +171,34 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
+    def influence(self, X: Iterable[str]) -> list[dict[str, float]]:
+        r"""Return how much each token of each text supports the prediction.
+
+        With f the logit of the predicted class minus that of the next likeliest one, b
+        the same difference of the values, and Q the attention on all occurrences of a
+        token s, it is what f loses without them:
+
+        .. math:: f - f_{-s} = Q_s (b_s - f_{-s}) .
+
+        The tokens of a text come in the order of their size, the strongest support
+        first. A text without a known token has none.
+        """
+        texts = _strings(X)
+        order = np.argsort(-self.predict_proba(texts), axis=1, kind="stable")
+        scores = self.model_.scores()
+        values = _of_classes(scores[:, 1:].squeeze(1))
+        found: list[dict[str, float]] = []
+        for text, (first, second) in zip(texts, order[:, :2].tolist(), strict=True):
+            found.append({})
+            if self.model_._has_token(text):
+                against = [scores[:, 0], values[:, first] - values[:, second]]
+                corpus = Corpus.from_texts([text], vocab=self.model_.vocab)
+                of_text = score_influence(torch.stack(against, dim=1), corpus)
+                for place in np.argsort(-of_text.data, kind="stable"):
+                    token = corpus.vocab[of_text.indices[place]]
+                    found[-1][token] = float(of_text.data[place])
+        return found
+
     def __sklearn_tags__(self) -> Tags:
         """Say that it takes texts, one-dimensional, and no arrays of numbers."""
         tags = super().__sklearn_tags__()
@@ -134,6 +206,11 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _of_classes(logits: Tensor) -> Tensor:
+    """Return logits of K classes, (n, K), of which the first of two has 0."""
+    return pad(logits[:, None], (1, 0)) if logits.ndim == 1 else logits
 
 
 def _strings(X: Iterable[str]) -> list[str]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.train import fit
 from attnsel_report.estimator import AttentionTextClassifier
 
 TEXTS = [f"a {word} film number {i}" for i in range(20) for word in ("good", "bad")]
@@ -98,7 +103,8 @@ def test_it_is_a_classifier_of_texts():
     taken = tags.input_tags
     assert (taken.string, taken.one_d_array, taken.two_d_array) == (True, True, False)
     usual = {"dim": 64, "steps": 30, "lr": 0.02, "min_count": None, "tokenize": None}
-    assert AttentionTextClassifier().get_params() == usual | {"random_state": 0}
+    usual |= {"random_state": 0, "class_weight": None}
+    assert AttentionTextClassifier().get_params() == usual
 
 
 def test_seeds_and_labels_come_as_scikit_learn_has_them():
@@ -117,3 +123,94 @@ def test_seeds_and_labels_come_as_scikit_learn_has_them():
     with pytest.warns(DataConversionWarning, match="column-vector"):
         column = learned(3, np.array(labels)[:, None])
     assert column.equal(learned(3))
+
+
+WEIGHED = ["a good film", "a bad film", "a dull film", "good", "?!", "a bad good film"]
+VERDICTS = ["yes", "no", "so so", "yes", "no", "no"]
+
+
+def learned(texts, labels, weights=None, **settings):
+    model = AttentionTextClassifier(4, 20, 0.1, min_count=1, **settings)
+    model.fit(texts, labels, sample_weight=weights)
+    return model.predict_proba([*WEIGHED, "unheard"]), model
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weight_counts_as_that_many_texts(classes):
+    labels = VERDICTS if classes == 3 else ["yes", "no", "no", "yes", "no", "no"]
+    weights = [3, 3, 2, 0, 2, 2]  # tokens stay in their order by frequency
+    found, model = learned(WEIGHED, labels, weights)
+    repeated = np.repeat(WEIGHED, weights), np.repeat(labels, weights)
+    expected, other = learned(*repeated)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(model.prior_, other.prior_)
+    scaled, _ = learned(WEIGHED, labels, 7 * np.array(weights))
+    np.testing.assert_allclose(found, scaled, atol=1e-5)
+    assert abs(found - learned(WEIGHED, labels)[0]).max() > 0.02
+
+
+def test_without_weights_it_is_trained_as_fit_trains():
+    expected = AttentionClassifier(7, 4, n_classes=3)
+    corpus = Corpus.from_texts(WEIGHED, VERDICTS, min_count=1)
+    fit(expected, corpus, steps=20, lr=0.1)
+    _, model = learned(WEIGHED, VERDICTS)
+    assert model.model_.vocab == corpus.vocab
+    torch.testing.assert_close(model.model_.embeddings, expected.embeddings)
+
+
+def test_classes_weigh_the_same_if_they_are_balanced_or_as_they_are_told():
+    given = WEIGHED, VERDICTS
+    shares = {"no": 6 / (3 * 3), "so so": 6 / 3, "yes": 6 / (3 * 2)}  # n / (K n_k)
+    expected, _ = learned(*given, [shares[label] for label in VERDICTS])
+    for weight in ("balanced", shares):
+        found, model = learned(*given, class_weight=weight)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        np.testing.assert_allclose(model.prior_, 1 / 3)
+    twice, _ = learned(*given, [2, 1, 1, 1, 1, 1], class_weight=shares)
+    assert abs(twice - expected).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [([1, 2], "sample_weight.shape"), ([1, -1, 1, 1, 1, 1], "[Nn]egative")],
+)
+def test_weights_that_cannot_be_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        learned(WEIGHED, VERDICTS, weights)
+
+
+def test_weights_reach_it_through_what_takes_estimators():
+    weights = np.array([1, 5] * 20)
+    params = {"sample_weight": weights}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = AttentionTextClassifier(4, 5, min_count=1)
+        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        found = cross_validate(
+            model, TEXTS, LABELS, cv=2, params=params, return_estimator=True
+        )
+    for estimator in found["estimator"]:
+        np.testing.assert_allclose(estimator.prior_, [5 / 6, 1 / 6])
+
+
+@pytest.mark.parametrize("labels", [VERDICTS, ["yes", "no", "no", "yes", "no", "no"]])
+def test_influence_is_what_the_prediction_loses_without_a_token(labels):
+    _, model = learned(WEIGHED, labels)
+    texts = ["a bad bad film", "good", "unheard", "dull good film unheard"]
+    found = model.influence(texts)
+    assert [len(of_text) for of_text in found] == [3, 1, 0, 3]
+
+    def logit(words, first, second):
+        if not words:
+            return 0.0
+        (chances,) = np.log(model.predict_proba([" ".join(words)]))
+        return chances[first] - chances[second]
+
+    for text, of_text in zip(texts, found, strict=True):
+        words = text.replace(" unheard", "").split()
+        first, second = model.predict_proba([text])[0].argsort()[::-1][:2]
+        for token, lost in of_text.items():
+            rest = [word for word in words if word != token]
+            assert lost == pytest.approx(
+                logit(words, first, second) - logit(rest, first, second), abs=1e-5
+            )
+        assert list(of_text.values()) == sorted(of_text.values(), reverse=True)
