@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,28 +131,15 @@ def gradient_flow(
 
 
 @dataclass
-class _NormReached:
-    """An event of `solve_ivp`: ‖p‖ rises to a norm."""
+class _Event:
+    """An event of `solve_ivp`: a function of z passes 0 in a direction."""
 
-    problem: ClsProblem
-    norm: float
-    terminal: bool = False
-    direction: float = 1.0
-
-    def __call__(self, _: float, z: np.ndarray) -> float:
-        return self.problem.norm(z) - self.norm
-
-
-@dataclass
-class _Stalled:
-    """An event of `solve_ivp`: the pulls on p come to cancel."""
-
-    problem: ClsProblem
+    function: Callable[[np.ndarray], float]
+    direction: float
     terminal: bool = True
-    direction: float = -1.0
 
     def __call__(self, _: float, z: np.ndarray) -> float:
-        return evaluate(self.problem, z).balance - STATIONARY
+        return self.function(z)
 
 
 def _follow(
@@ -171,8 +158,13 @@ def _follow(
     solver: dict[str, Any] = {"method": "BDF", "jac": velocity_jacobian}
     if len(problem.start) > LARGE:
         solver = {"method": "RK45"}
-    ends = [_NormReached(problem, max_norm, terminal=True), _Stalled(problem)]
-    records = [_NormReached(problem, norm) for norm in norms]
+
+    def beyond(norm: float) -> Callable[[np.ndarray], float]:
+        return lambda z: problem.norm(z) - norm
+
+    stalls = _Event(lambda z: evaluate(problem, z).balance - STATIONARY, -1)
+    ends = [_Event(beyond(max_norm), 1), stalls]
+    records = [_Event(beyond(norm), 1, terminal=False) for norm in norms]
     # The differences of BDF start in memory that was never set.
     with np.errstate(invalid="ignore", over="ignore"):
         answer = scipy.integrate.solve_ivp(

@@ -7,7 +7,7 @@ and `step` moves them. Between the two, `fit` records loss and accuracy, and may
 from collections.abc import Callable, Collection
 from itertools import chain
 from threading import local
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,44 +25,28 @@ BLOCK = 512
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
 
-class _BlockOptimizer(Protocol):
-    """What moves one block of a parameter by its gradients, step after step."""
-
-    memory: dict[str, Tensor]
-
-    def step(self, gradient: Tensor) -> None:
-        """Move the block, in place."""
-
-
-class _GradientDescent:
-    """The step of `torch.optim.SGD` for one block."""
-
-    def __init__(self, block: Tensor, lr: float) -> None:
-        self.block, self.lr = block, lr
-        self.memory: dict[str, Tensor] = {}
-
-    def step(self, gradient: Tensor) -> None:
-        """Move the block, in place."""
-        self.block.add_(gradient, alpha=-self.lr)
-
-
-class _Adam:
-    """The step of `torch.optim.Adam` for one block.
+class _BlockOptimizer:
+    """The step of `torch.optim.Adam`, or else of gradient descent, for one block.
 
     The class of torch calls the same function, after an import of torch's compiler
     that takes seconds and some bookkeeping that takes as long as a small block.
     """
 
-    def __init__(self, block: Tensor, lr: float) -> None:
+    def __init__(self, block: Tensor, lr: float, is_adam: bool) -> None:
         self.block, self.lr = block, lr
-        self.memory = {
-            "mean": torch.zeros_like(block),
-            "square": torch.zeros_like(block),
-            "steps": torch.zeros((), dtype=torch.float32, device=block.device),
-        }
+        self.memory: dict[str, Tensor] = {}
+        if is_adam:
+            self.memory = {
+                "mean": torch.zeros_like(block),
+                "square": torch.zeros_like(block),
+                "steps": torch.zeros((), dtype=torch.float32, device=block.device),
+            }
 
     def step(self, gradient: Tensor) -> None:
         """Move the block, in place."""
+        if not self.memory:
+            self.block.add_(gradient, alpha=-self.lr)
+            return
         adam(
             [self.block],
             [gradient],
@@ -124,11 +108,10 @@ class Learner:
         }
 
     def _block_optimizer(self, name: str, block: Tensor) -> _BlockOptimizer:
-        if not self.is_adam:
-            return _GradientDescent(block, self.lr)
-        if name in self.model.matrices:
-            return _Adam(block, self.lr * len(self.model.cls) ** -0.5)
-        return _Adam(block, self.lr)
+        lr = self.lr
+        if self.is_adam and name in self.model.matrices:
+            lr *= len(self.model.cls) ** -0.5
+        return _BlockOptimizer(block, lr, self.is_adam)
 
     def scores(self) -> Tensor:
         """Return the current scores of all tokens, (V, K + 1)."""

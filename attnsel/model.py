@@ -43,24 +43,8 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 class Classifier(nn.Module):
     """A classifier of bags of tokens, with its embeddings, query, outputs and scores.
 
-    Args:
-        n_tokens: V, the number of tokens.
-        dim: d, the dimension of the embeddings.
-        n_classes: K; two classes share one output vector.
-        key_query: whether the query is W p with a trained matrix W, in place of p.
-        matrices: names of the model's other (d, d) matrices.
-        seed: of the initial entries, drawn from N(0, 1/d).
-        dtype: of the parameters, torch.float32 or torch.float64.
-        device: where the parameters live, such as "cpu" or "cuda".
-
-    Attributes:
-        embeddings: parameter E, (V, d).
-        cls: parameter p, (d,).
-        output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
-        key_query: parameter W (d, d), or None.
-        matrices: names of all parameters (d, d).
-        vocab: of the corpus it was trained on; before that None.
-        classes: of the corpus it was trained on; before that 0, ..., K - 1.
+    `matrices` names the model's (d, d) matrices other than W, and the attribute of this
+    name all of them. The rest is as in `AttentionClassifier`.
     """
 
     key_query: nn.Parameter | None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 # Kept for one version: these paths go in 0.4.
 MOVED = {
@@ -41,32 +41,18 @@ MOVED = {
 class _MovedModules(MetaPathFinder, Loader):
     """Finds a module at its old path, as the module at its new one."""
 
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
-    ) -> ModuleSpec | None:
-        if fullname not in MOVED:
-            return None
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
         # A package, so that modules are found below it.
-        return ModuleSpec(fullname, self, is_package=True)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        new = MOVED[spec.name]
-        warnings.warn(
-            f"{spec.name} has moved; import {new} instead",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        module = importlib.import_module(new)
-        spec.loader_state = module.__spec__
-        return module
+        is_moved = fullname in MOVED
+        return ModuleSpec(fullname, self, is_package=True) if is_moved else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own specification back: it has run at its new path."""
-        assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state
+        old, new = module.__name__, MOVED[module.__name__]
+        message = f"{old} has moved; import {new} instead"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        found = importlib.import_module(new)
+        vars(found).setdefault("__path__", [])  # more may be below its old path
+        sys.modules[old] = found
 
 
 # First, so that an empty folder at an old path, left by an update, is not found.

@@ -191,9 +191,12 @@ def fit(
     _check(model, corpus, lr)
     described = _described(optimizer, lr)
     check_number("batch_size", batch_size, 1, integer=True, optional=True)
-    _check_steps(steps, snapshots)
+    check_number("steps", steps, 1, integer=True)
+    for step in snapshots:
+        check_number("snapshots", step, 0, steps, integer=True)
+    check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
+    check_number("until_loss", until_loss, above=0, optional=True)
     until = {"until_accuracy": until_accuracy, "until_loss": until_loss}
-    _check_ends(**until)
     trained = _trained_names(model, train)
     _check_test(test, corpus)
     _check_processes(model, batch_size, optimizer)
@@ -218,8 +221,9 @@ def fit(
     check_number("steps, with this checkpoint", steps, begin, integer=True)
     check_processes_agree({"steps in the checkpoint": begin})
     with _learner(model, trained, lr, optimizer) as learner:
-        ends = _Ends(steps, **until)
-        training = _Training(learner, corpus, test, batch_size, ends, snapshots, file)
+        training = _Training(
+            learner, corpus, test, batch_size, steps, until, snapshots, file
+        )
         if saved is not None:
             training.restore(saved)
         # A traceback keeps the frame that holds the bar, so it is closed here.
@@ -242,21 +246,6 @@ def _learner(
         yield Learner(model, train, lr, optimizer)
 
 
-@dataclass
-class _Ends:
-    """When a training ends: at a step, or earlier at an accuracy or a loss."""
-
-    steps: int
-    until_accuracy: float | None
-    until_loss: float | None
-
-    def are_met(self, loss: float, accuracy: float) -> bool:
-        """Return whether loss and accuracy are good enough."""
-        if self.until_accuracy is not None and accuracy >= self.until_accuracy:
-            return True
-        return self.until_loss is not None and loss < self.until_loss
-
-
 class _Training:
     """The state of `fit`: a learner, its corpora, and the measurements so far."""
 
@@ -266,14 +255,16 @@ class _Training:
         corpus: Corpus,
         test: Corpus | None,
         batch_size: int | None,
-        ends: _Ends,
+        steps: int,
+        until: dict[str, float | None],
         snapshots: Collection[int],
         file: Checkpoint | None,
     ) -> None:
         self.learner, self.model = learner, learner.model
         self.model.vocab, self.model.classes = corpus.vocab, corpus.classes
         self.corpus, self.test, self.batch_size = corpus, test, batch_size
-        self.ends, self.snapshots, self.file = ends, snapshots, file
+        self.steps, self.snapshots, self.file = steps, snapshots, file
+        self.until = until
         self.measured: list[list[float]] = []
         self.scores: dict[int, Tensor] = {}
         self.random = torch.Generator().manual_seed(0)
@@ -290,7 +281,7 @@ class _Training:
         With mini-batches the steps of a whole pass are taken here, because training
         loss and accuracy are those of the batches before their steps.
         """
-        is_last = step == self.ends.steps
+        is_last = step == self.steps
         if self.file is not None and (is_last or self.file.is_due()):
             self.file.write(self.state())
         try:
@@ -320,7 +311,10 @@ class _Training:
     def is_over(self, step: int) -> bool:
         """Return whether this was the last step, or what was measured is enough."""
         loss, accuracy, *_ = self.measured[-1]
-        return step == self.ends.steps or self.ends.are_met(loss, accuracy)
+        enough, small = self.until["until_accuracy"], self.until["until_loss"]
+        if enough is not None and accuracy >= enough:
+            return True
+        return step == self.steps or (small is not None and loss < small)
 
     def move(self) -> None:
         """Take a step in full batch; those of mini-batches were taken."""
@@ -363,19 +357,6 @@ class _Training:
             quality += share * _quality(logits, batch)
             self.learner.step()
         return quality
-
-
-def _check_steps(steps: int, snapshots: Collection[int]) -> None:
-    """Raise a ValueError unless there are steps, and snapshots within them."""
-    check_number("steps", steps, 1, integer=True)
-    for step in snapshots:
-        check_number("snapshots", step, 0, steps, integer=True)
-
-
-def _check_ends(until_accuracy: float | None, until_loss: float | None) -> None:
-    """Raise a ValueError unless a training can be ended by these."""
-    check_number("until_accuracy", until_accuracy, 0, 1, optional=True)
-    check_number("until_loss", until_loss, above=0, optional=True)
 
 
 def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str]:

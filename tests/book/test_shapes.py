@@ -74,6 +74,8 @@ def test_shape_counts_bins_of_five_tokens_and_a_token_at_zero():
     assert found.value_spread == pytest.approx(within / np.ptp(means))
     assert found.end == 1
     assert (found.left, found.right) == pytest.approx((-1, 1))
+    with pytest.raises(ValueError, match="bins of 9 tokens: .* from 2, got 0"):
+        shape(x, torch.stack([x.abs(), value], dim=1), least=9)
 
 
 def test_correlation_is_pearsons():

@@ -12,7 +12,7 @@ from attnsel.beyond.deep import MLPClassifier, TwoLayerClassifier
 from attnsel.corpus import Corpus
 from attnsel.model import accuracy, mean_loss
 from attnsel.tokens import Vocab
-from attnsel.train import fit, one_step
+from attnsel.train import fit
 from support.reference import naive_loss, ragged
 
 DOUBLE = {"dtype": torch.float64}
@@ -160,17 +160,6 @@ def test_an_adam_step_moves_matrices_by_less(kind):
         rate = 0.01 / 4 if name in model.matrices else 0.01
         moved = (value.detach() - before[name]).abs().max()
         assert float(moved) == pytest.approx(rate, rel=1e-2)
-
-
-def test_diverging_training_names_the_step():
-    _, _, corpus = ragged(4, n=40)
-    with pytest.raises(FloatingPointError, match="at step .* smaller lr"):
-        fit(MLPClassifier(9, 8), corpus, steps=50, lr=1e30)
-
-
-def test_one_step_is_not_for_deeper_models():
-    with pytest.raises(TypeError, match="expected one layer, got MLPClassifier"):
-        one_step(MLPClassifier(9, 4), ragged(1)[2], lr=1.0)
 
 
 def test_two_layers_learn_pairs_that_one_layer_cannot():

@@ -67,13 +67,6 @@ def test_each_parameter_and_attribute_has_a_line_and_a_text_of_its_own(place):
             assert set(names) <= {argument.arg for argument in known}
 
 
-def test_a_line_for_two_names_is_seen():
-    wrong = "Do it.\n\nArgs:\n    a, b: both.\n"
-    ((_, block),) = SECTION.findall(wrong)
-    ((name, _),) = ENTRY.findall(block)
-    assert not re.fullmatch(r"\w+", name)
-
-
 def test_what_is_used_most_has_an_example_that_runs():
     tried = set()
     for path in FILES:

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from attnsel.model import (
     AttentionClassifier,
     attention_on,
     bag_logits,
-    logistic_loss,
     mean_loss,
     score_change,
 )
@@ -26,70 +24,35 @@ from support.reference import naive_logits, naive_loss, ragged
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-11}
 
 
-def relative_error(value, reference):
-    return float((value - reference).norm() / reference.norm())
-
-
-def gradients(model, corpus):
-    model.zero_grad()
-    logistic_loss(model(corpus), corpus.signs).backward()
-    return [p.grad for p in (model.embeddings, model.cls, model.output)]
-
-
-def reference_gradients(model, sequences, labels):
-    """Autograd in float64 through the gather of whole embeddings."""
-    leaves = [
-        p.detach().double().requires_grad_()
-        for p in (model.embeddings, model.cls, model.output)
-    ]
-    logits = naive_logits(*leaves, sequences)
-    return logits, torch.autograd.grad(naive_loss(logits, labels), leaves)
-
-
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
 # A factor of 1 shares one shift among all sequences; 300 spreads the scores far
 # past SAFE_SPREAD of float32, and 6000 past that of float64.
 @pytest.mark.parametrize("factor", [1.0, 300.0, 6000.0])
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32))
-def test_logits_and_gradients_match_float64_autograd(dtype, factor, seed):
-    sequences, labels, corpus = ragged(seed)
-    model = AttentionClassifier(9, 5, seed=seed, dtype=dtype)
-    with torch.no_grad():
-        model.cls.mul_(factor)
-    logits, reference = reference_gradients(model, sequences, labels)
-    # The scores are rounded to the dtype before the softmax, so its error grows
-    # with their size.
-    tolerance = TOLERANCE[dtype] * max(1.0, factor / 10)
-    assert relative_error(model(corpus).detach().double(), logits.detach()) < tolerance
-    for ours, theirs in zip(gradients(model, corpus), reference, strict=True):
-        # One-token sequences leave the attention without a gradient.
-        scale = max(float(theirs.norm()), 1e-3)
-        assert float((ours.double() - theirs).norm()) < tolerance * scale
-
-
-@pytest.mark.parametrize("factor", [1.0, 300.0, 6000.0])
-@pytest.mark.parametrize("key_query", [False, True])
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32), K=st.integers(2, 5))
-def test_variants_match_float64_autograd(factor, key_query, seed, K):
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32), K=st.integers(2, 5), key_query=st.booleans())
+def test_logits_and_gradients_match_float64_autograd(dtype, factor, seed, K, key_query):
     sequences, labels, corpus = ragged(seed, n_classes=K)
     model = AttentionClassifier(
-        9, 5, n_classes=K, key_query=key_query, seed=seed, dtype=torch.float64
+        9, 5, n_classes=K, key_query=key_query, seed=seed, dtype=dtype
     )
     with torch.no_grad():
         model.cls.mul_(factor)
-    leaves = [p.detach().clone().requires_grad_() for p in model.parameters()]
+    # Autograd in float64 through the gather of whole embeddings.
+    leaves = [p.requires_grad_() for p in model.weights()]
     E, p, v, *W = leaves
     logits = naive_logits(E, W[0] @ p if W else p, v, sequences)
     expected = torch.autograd.grad(naive_loss(logits, labels), leaves)
     found = model(corpus)
-    assert relative_error(found.detach(), logits.detach()) < 1e-9 * factor
+    # The scores are rounded to the dtype before the softmax, so its error grows
+    # with their size.
+    tolerance = TOLERANCE[dtype] * max(1.0, factor / 10)
+    off = (found - logits).detach().norm() / logits.detach().norm()
+    assert float(off) < tolerance
     grads = torch.autograd.grad(mean_loss(found, corpus), list(model.parameters()))
     for ours, theirs in zip(grads, expected, strict=True):
         # One-token sequences leave the attention without a gradient.
         scale = max(float(theirs.norm()), 1e-3)
-        assert float((ours - theirs).norm()) < 1e-9 * factor * scale
+        assert float((ours - theirs).norm()) < tolerance * scale
 
 
 def test_both_shifts_are_used_and_agree():
@@ -169,35 +132,6 @@ def test_weights_are_copies_of_the_parameters(dtype):
     assert bool(model.embeddings.all())
 
 
-@pytest.mark.parametrize("name", ["n_tokens", "dim", "n_classes"])
-def test_a_size_that_is_none_is_named(name):
-    sizes = {"n_tokens": 3, "dim": 2, "n_classes": 2} | {name: 0}
-    with pytest.raises(ValueError, match=f"^{name}: expected"):
-        AttentionClassifier(**sizes)
-
-
-def test_gradcheck_of_the_scores():
-    _, _, corpus = ragged(5)
-    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(1)).double()
-    assert torch.autograd.gradcheck(
-        lambda s: bag_logits(s, corpus), scores.requires_grad_()
-    )
-
-
-def test_any_torch_optimizer_trains_it():
-    _, _, corpus = ragged(7, n=40)
-    model = AttentionClassifier(9, 16)
-    optimizer = torch.optim.RMSprop(model.parameters(), lr=0.02)
-    losses = []
-    for _ in range(40):
-        optimizer.zero_grad()
-        loss = logistic_loss(model(corpus), corpus.signs)
-        loss.backward()
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[-1] < 0.7 * losses[0]
-
-
 @pytest.mark.parametrize("factor", [1.0, 1e4])
 def test_attention_is_the_softmax_of_each_sequence(factor):
     sequences, _, corpus = ragged(11)
@@ -214,33 +148,6 @@ def test_attention_is_the_softmax_of_each_sequence(factor):
     one = model.attention(corpus[3])
     assert one.shape == (1, 9)
     assert one.sum() == pytest.approx(1.0)
-
-
-def test_attention_shares_nothing_with_the_corpus():
-    _, _, corpus = ragged(4)
-    attention = AttentionClassifier(9, 5).attention(corpus)
-    for name in ("data", "indices", "indptr"):
-        own, given = getattr(attention, name), getattr(corpus.counts, name)
-        assert not np.shares_memory(own, given)
-
-
-def test_the_order_of_tokens_does_not_matter():
-    vocab = Vocab(["a", "b", "c"], [0, 1])
-    model = AttentionClassifier(3, 8, dtype=torch.float64)
-    forward = Corpus.from_tokens([[0, 1, 1, 2]], [1], vocab)
-    backward = Corpus.from_tokens([[2, 1, 0, 1]], [1], vocab)
-    torch.testing.assert_close(model(forward), model(backward))
-
-
-def test_initial_entries_have_variance_one_over_d():
-    model = AttentionClassifier(400, 256, seed=4)
-    assert float(model.embeddings.detach().var()) * 256 == pytest.approx(1, abs=0.02)
-    assert float(model.output.detach().norm()) == pytest.approx(1, abs=0.2)
-    again = AttentionClassifier(400, 256, seed=4)
-    assert torch.equal(model.embeddings, again.embeddings)
-    assert not torch.equal(
-        model.embeddings, AttentionClassifier(400, 256, seed=5).embeddings
-    )
 
 
 def test_attention_on_a_text_is_the_softmax_over_its_tokens():
@@ -269,10 +176,6 @@ def test_predict_names_the_likelier_class():
 
 def test_errors_name_the_argument():
     _, _, corpus = ragged(1)
-    with pytest.raises(ValueError, match="dim: expected an integer from 1, got 0"):
-        AttentionClassifier(5, 0)
-    with pytest.raises(ValueError, match="n_tokens"):
-        AttentionClassifier(2.5, 4)
     with pytest.raises(ValueError, match="dtype"):
         AttentionClassifier(5, 4, dtype=torch.float16)
     with pytest.raises(ValueError, match="its 9 tokens are not the 5 of the model"):
@@ -369,13 +272,6 @@ def test_deeper_models_come_back_too(tmp_path, model):
         assert torch.equal(old, new)
     with pytest.raises(ValueError, match="contains .*, not AttentionClassifier"):
         AttentionClassifier.load(tmp_path / "model.pt")
-
-
-def test_the_help_of_a_model_names_its_arguments_and_attributes():
-    for name in ("n_tokens", "dim", "n_classes", "key_query", "seed", "dtype"):
-        assert f"{name}" in AttentionClassifier.__doc__
-    for name in ("embeddings", "cls", "output", "vocab", "classes"):
-        assert f"{name}" in AttentionClassifier.__doc__
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

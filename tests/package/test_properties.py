@@ -20,10 +20,10 @@ import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab
 from attnsel.beyond.theorem_a import Certificate
 from attnsel.flow import angle_gap
-from attnsel.significance.exact_test import beyond_luck, q_values, texts_by_class
+from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.significance.lean import shrunken_lean
 from attnsel.statistics import label_z
-from attnsel.theory import highest_votes, mean_count
+from attnsel.theory import highest_votes
 from support.caching import same
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -185,146 +185,6 @@ def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
 # Names that mean nothing
 
 
-def permuted(corpus: Corpus, tokens: np.ndarray, rows: np.ndarray) -> Corpus:
-    """Return the corpus with token s at tokens[s], and its rows in another order."""
-    counts = corpus.counts.toarray()[rows]
-    moved = np.zeros_like(counts)
-    moved[:, tokens] = counts
-    names = np.empty(len(tokens), object)
-    names[tokens] = list(corpus.vocab)
-    vocab = Vocab(names.tolist(), corpus.classes)
-    return Corpus(moved, corpus.targets[rows], vocab)
-
-
-def renumbered(
-    model: attnsel.AttentionClassifier, tokens: np.ndarray
-) -> attnsel.AttentionClassifier:
-    """Return the model with the embedding of token s at tokens[s]."""
-    moved = copy.deepcopy(model)
-    with torch.no_grad():
-        moved.embeddings[tokens] = model.embeddings
-    return moved
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@given(seed=SEEDS)
-@settings(max_examples=8 * MORE)
-def test_another_order_of_tokens_and_sequences_is_another_order_of_results(
-    seed: int, n_classes: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    corpus = drawn(seed, n_classes)
-    V = len(corpus.vocab)
-    tokens, rows = rng.permutation(V), rng.permutation(len(corpus))
-    other = permuted(corpus, tokens, rows)
-    model = classifier(corpus, seed)
-    moved = renumbered(model, tokens)
-    stepped = attnsel.one_step(model, corpus, lr=3.0)
-    again = attnsel.one_step(moved, other, lr=3.0)
-    for statistic in (
-        attnsel.signed_frequency,
-        attnsel.posterior_difference,
-        label_z,
-        q_values,
-        shrunken_lean,
-    ):
-        before, after = statistic(corpus), statistic(other)[tokens]
-        torch.testing.assert_close(after, before, equal_nan=True, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(
-        attnsel.one_step_prediction(other, model.output, lr=2.0)[tokens],
-        attnsel.one_step_prediction(corpus, model.output, lr=2.0),
-    )
-    torch.testing.assert_close(again.embeddings[tokens], stepped.embeddings)
-    torch.testing.assert_close(again(other), stepped(corpus)[rows])
-    np.testing.assert_allclose(
-        again.attention(other).toarray()[:, tokens],
-        stepped.attention(corpus).toarray()[rows],
-    )
-    settings: Any = {"steps": 3, "lr": 0.1, "test": corpus}
-    first = attnsel.fit(model, corpus, **settings)
-    second = attnsel.fit(moved, other, **settings | {"test": other})
-    torch.testing.assert_close(second.loss, first.loss)
-    torch.testing.assert_close(moved.embeddings[tokens], model.embeddings)
-
-
-@given(seed=SEEDS)
-@settings(max_examples=4 * MORE)
-@pytest.mark.filterwarnings("ignore:gradient_flow ended:RuntimeWarning")
-def test_another_order_is_the_same_flow_and_the_same_proof(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    corpus = drawn(seed)
-    tokens, rows = rng.permutation(len(corpus.vocab)), rng.permutation(len(corpus))
-    other = permuted(corpus, tokens, rows)
-    model = classifier(corpus, seed)
-    moved = renumbered(model, tokens)
-    flow = attnsel.gradient_flow(model, corpus, max_norm=5.0)
-    again = attnsel.gradient_flow(moved, other, max_norm=5.0)
-    torch.testing.assert_close(again.cls[-1], flow.cls[-1], rtol=1e-3, atol=1e-3)
-    values = model.scores()[:, 1]
-    selected = highest_votes(corpus, values)
-    chosen = torch.from_numpy(tokens)[selected][rows]
-    try:
-        found = attnsel.certificate(model, corpus, selected)
-    except ValueError:  # no p selects these
-        with pytest.raises(ValueError, match="selected"):
-            attnsel.certificate(moved, other, chosen)
-        return
-    twin = attnsel.certificate(moved, other, chosen)
-    names = "level log_excess h_norm theta margin count_ratio D M"
-    for name in names.split():
-        assert getattr(twin, name) == pytest.approx(getattr(found, name), nan_ok=True)
-
-
-@given(seed=SEEDS)
-@settings(max_examples=12 * MORE)
-def test_other_names_of_classes_turn_every_result_round(seed: int) -> None:
-    two, three = drawn(seed), drawn(seed, 3)
-    swapped = two.with_labels(1 - two.targets)
-    for statistic in (
-        attnsel.signed_frequency,
-        attnsel.posterior_difference,
-        label_z,
-        shrunken_lean,
-    ):
-        torch.testing.assert_close(
-            statistic(swapped), -statistic(two), equal_nan=True, rtol=1e-4, atol=1e-6
-        )
-    torch.testing.assert_close(q_values(swapped), q_values(two))
-    model = classifier(two, seed)
-    turned = copy.deepcopy(model)
-    with torch.no_grad():
-        turned.output.neg_()
-    torch.testing.assert_close(turned(swapped), -model(two))
-    stepped = attnsel.one_step(model, two, lr=2.0)
-    again = attnsel.one_step(turned, swapped, lr=2.0)
-    torch.testing.assert_close(again.embeddings, stepped.embeddings)
-
-    order = torch.from_numpy(np.random.default_rng(seed).permutation(3))
-    renamed = three.with_labels(order[three.targets])
-    for statistic in (
-        attnsel.signed_frequency,
-        attnsel.posterior_difference,
-        label_z,
-        q_values,
-        shrunken_lean,
-    ):
-        torch.testing.assert_close(
-            statistic(renamed)[:, order],
-            statistic(three),
-            equal_nan=True,
-            rtol=1e-4,
-            atol=1e-6,
-        )
-    model = classifier(three, seed)
-    turned = copy.deepcopy(model)
-    with torch.no_grad():
-        turned.output[order] = model.output
-    torch.testing.assert_close(turned(renamed)[:, order], model(three))
-    stepped = attnsel.one_step(model, three, lr=2.0)
-    again = attnsel.one_step(turned, renamed, lr=2.0)
-    torch.testing.assert_close(again.embeddings, stepped.embeddings)
-
-
 # Texts on the disk
 
 # Letters, signs of tables, quotes, line ends, wide and right-to-left letters.
@@ -356,36 +216,6 @@ def test_a_corpus_is_the_same_from_any_file(texts: list[str], tmp_path_factory) 
 
 
 # Twice as many
-
-
-@given(seed=SEEDS, n_classes=st.sampled_from([2, 3]))
-@settings(max_examples=25 * MORE)
-def test_every_text_twice_doubles_counts_but_no_evidence_and_moves_no_lean(
-    seed: int, n_classes: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    words = ["good", "bad", "film", "plot", "the", "a"]
-    texts = [" ".join(rng.choice(words, size=rng.integers(1, 8))) for _ in range(12)]
-    labels = np.arange(12) % n_classes
-    once = Corpus.from_texts(texts, labels, min_count=1)
-    twice = Corpus.from_texts(texts * 2, np.tile(labels, 2), min_count=1)
-    assert twice.vocab == once.vocab
-    assert (twice.counts.sum(axis=0) == 2 * once.counts.sum(axis=0)).all()
-    assert (texts_by_class(twice) == texts_by_class(once)).all()
-    lengths = once.lengths.double()
-    torch.testing.assert_close(
-        mean_count(twice, twice.lengths), mean_count(once, lengths)
-    )
-    model = classifier(once, seed)
-    for statistic in (attnsel.signed_frequency, attnsel.posterior_difference):
-        torch.testing.assert_close(statistic(twice), statistic(once))
-    torch.testing.assert_close(
-        model(twice), model(once).repeat(2, *[1] * (n_classes > 2))
-    )
-    torch.testing.assert_close(
-        attnsel.one_step(model, twice, lr=1.0).embeddings,
-        attnsel.one_step(model, once, lr=1.0).embeddings,
-    )
 
 
 # Nothing is changed on the way

@@ -144,17 +144,3 @@ def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
         list(side_by_side(work, range(150)))
     assert len(begun) < 100
     assert torch.get_num_threads() == threads
-
-
-def test_trainings_side_by_side_have_the_bits_of_one_alone(threads):
-    _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
-
-    def parameters(seed):
-        model = AttentionClassifier(3000, 24, n_classes=2, seed=seed)
-        fit(model, corpus, steps=4, lr=0.05)
-        return list(model.parameters())
-
-    alone = [parameters(seed) for seed in range(4)]
-    together = side_by_side(parameters, range(4))
-    for one, other in zip(alone, together, strict=True):
-        assert all(map(torch.equal, one, other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
+import math
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -13,12 +13,10 @@ import torch
 
 import attnsel
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, separable_corpus
-from attnsel.model import mean_loss
 from attnsel.scale.checkpoint import Checkpoint
 from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
-from attnsel_book.shapes import shape
 from support.reference import ragged
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
@@ -28,6 +26,10 @@ def trained(**settings):
     _, _, corpus = ragged(2)
     model = AttentionClassifier(9, 4)
     fit(model, corpus, **({"steps": 3, "lr": 0.1} | settings))
+
+
+def stepped(lr):
+    attnsel.one_step(AttentionClassifier(9, 4), ragged(2)[2], lr=lr)
 
 
 def separable(**sizes):
@@ -54,17 +56,18 @@ def plane():
     return model, corpus
 
 
+NAN = math.nan
 ZEROS = torch.zeros(3)
 BALANCED = Corpus.from_tokens([[0], [0], [1]], [0, 0, 1], ["a", "b"])
 # What is called, and the argument it names; what passes; what does not.
 BOUNDS = [
-    (lambda x: AttentionClassifier(x, 2), "n_tokens", [1], [0]),
+    (lambda x: AttentionClassifier(x, 2), "n_tokens", [1], [0, 2.5]),
     (lambda x: AttentionClassifier(2, x), "dim", [1], [0]),
     (lambda x: AttentionClassifier(2, 2, n_classes=x), "n_classes", [2], [1]),
-    (lambda x: letters(min_count=x), "min_count", [1, 3], [0, 4]),
+    (lambda x: letters(min_count=x), "min_count", [1, 3], [0, 2.5, 4]),
     (lambda x: letters(max_tokens=x, min_count=1), "max_tokens", [1, 9], [0]),
-    (lambda x: BALANCED.balanced(x), "per_class", [1], [0, 2]),
-    (lambda x: BALANCED.most_frequent(x), "size", [2, 9], [0]),
+    (lambda x: BALANCED.balanced(x), "per_class", [1], [0, 0.5, 2]),
+    (lambda x: BALANCED.most_frequent(x), "size", [2, 9], [0, 1.5]),
     (
         lambda x: BALANCED.with_labels(torch.tensor([0, 1, x])),
         "labels",
@@ -72,7 +75,8 @@ BOUNDS = [
         [-1, 2],
     ),
     (lambda x: trained(steps=x), "steps", [1], [0]),
-    (lambda x: trained(lr=x), "lr", [1e-9], [0.0]),
+    (lambda x: trained(lr=x), "lr", [1e-9], [0.0, -1.0, NAN, math.inf, "0.1"]),
+    (lambda x: stepped(x), "lr", [1e-9], [0.0, NAN]),
     (lambda x: trained(snapshots=[x]), "snapshots", [0, 3], [-1, 4]),
     (lambda x: trained(batch_size=x), "batch_size", [1, 12, 99], [0]),
     (lambda x: trained(until_accuracy=x), "until_accuracy", [0, 1], [-0.01, 1.01]),
@@ -89,11 +93,12 @@ BOUNDS = [
     (lambda x: synthetic_corpus(x), "n", [2], [1]),
     (lambda x: synthetic_corpus(length=x), "length", [1], [0]),
     (lambda x: synthetic_probabilities(x, 0), "n_tokens", [3], [2]),
-    (lambda x: synthetic_probabilities(4, x), "delta", [0, 0.75], [-0.01, 0.76]),
+    (lambda x: synthetic_probabilities(4, x), "delta", [0, 0.75], [-0.01, 0.76, NAN]),
     (lambda x: synthetic_probabilities(5, 0.5, x), "n_relevant", [2, 4], [0, 3, 6]),
-    (stretched, "max_norm", [1.01], [1.0, 0.99]),
-    (lambda x: binned(ZEROS, ZEROS, bins=x), "bins", [1], [0]),
+    (stretched, "max_norm", [1.01], [1.0, 0.99, math.inf, NAN]),
+    (lambda x: binned(ZEROS, ZEROS, bins=x), "bins", [1], [0, 2.5]),
     (lambda x: binned(ZEROS, ZEROS, range=(0, x)), "range", [0.01], [0]),
+    (lambda x: beyond_luck(BALANCED, rate=x), "rate", [0, 1], [-0.1, 1.5, NAN]),
 ]
 
 
@@ -146,18 +151,6 @@ def test_a_rank_correlation_needs_ten_points(n):
         assert correlation.value == pytest.approx(-1)
 
 
-def test_a_bin_counts_from_five_tokens_on():
-    # In each bin E v is x, but in the last one, whose tokens bend down to 0.
-    x = torch.cat([torch.arange(-0.95, 0.9, 0.1).repeat(5), torch.full((5,), 0.95)])
-    value = torch.where(x > 0.9, 0.0, x)
-    scores = torch.stack([x.abs(), value], dim=1)
-    assert shape(x, scores).end == pytest.approx((1 + 0) / 2)
-    assert shape(x[:-1], scores[:-1]).end == pytest.approx(1)  # of four tokens
-    assert shape(x[:-1], scores[:-1], least=4).end == pytest.approx(1 / 2)
-    with pytest.raises(ValueError, match="bins of 6 tokens: .* from 2, got 0"):
-        shape(x, scores, least=6)
-
-
 @pytest.mark.parametrize(("seconds", "is_due"), [(59.9, False), (60.0, True)])
 def test_a_checkpoint_is_due_once_a_minute(seconds, is_due, monkeypatch, tmp_path):
     now = [1000.0]
@@ -184,17 +177,6 @@ def test_a_checkpoint_needs_room_for_all_it_holds(train, size, monkeypatch, tmp_
             trained(train=train, checkpoint=tmp_path / f"{free}.pt")
 
 
-def test_one_text_trains_and_another_one_tests():
-    _, _, corpus = ragged(2)
-    model = AttentionClassifier(9, 4)
-    with torch.no_grad():
-        losses = [float(mean_loss(model(corpus[i]), corpus[i])) for i in (0, 1)]
-    history = fit(model, corpus[0], steps=1, lr=0.1, test=corpus[1])
-    assert [float(history.loss[0]), float(history.test_loss[0])] == pytest.approx(
-        losses
-    )
-
-
 def test_a_token_at_the_rate_itself_is_found():
     corpus = separable_corpus(n=40, n_tokens=20, length=3, n_relevant=4)
     q = q_values(corpus)
@@ -219,27 +201,3 @@ def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():
     first = int((full.accuracy == best).nonzero()[0])
     assert len(history(until_accuracy=best).loss) == first + 1
     assert len(history(until_accuracy=best + 1e-9).loss) == 10
-
-
-# What holds where nothing is given: as the public functions have always had it.
-DEFAULTS = {
-    AttentionClassifier: {"n_classes": 2, "key_query": False, "dtype": torch.float32},
-    attnsel.load_corpus: {"split": "train", "text": "text", "label": "label"},
-    Corpus.from_texts: {"min_count": None, "max_tokens": None, "on_bad_rows": "warn"},
-    separable_corpus: {"n": 400, "n_tokens": 500, "length": 8, "n_relevant": 20},
-    synthetic_corpus: {"n": 2000, "n_tokens": 200, "length": 20, "delta": 0.5},
-    fit: {"train": None, "snapshots": (), "optimizer": "adam", "batch_size": None},
-    attnsel.gradient_flow: {"max_norm": 3000, "record": (), "tol": 1e-6},
-    beyond_luck: {"rate": 0.05},
-    attnsel.report: {"text": "text", "label": "label", "limit": None, "rate": 0.05},
-}
-SEEDED = AttentionClassifier, attnsel.load_corpus, separable_corpus, synthetic_corpus
-
-
-@pytest.mark.parametrize("function", DEFAULTS)
-def test_what_is_not_given_has_its_usual_value(function):
-    arguments = inspect.signature(function).parameters
-    for name, value in DEFAULTS[function].items():
-        assert arguments[name].default == value
-    if function in SEEDED:
-        assert arguments["seed"].default == 0

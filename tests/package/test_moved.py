@@ -1,0 +1,15 @@
+"""Old paths of modules still import, with a warning."""
+
+import importlib
+import sys
+
+import pytest
+
+from attnsel.moved import MOVED
+
+
+def test_a_module_at_its_old_path_is_that_at_the_new_one(monkeypatch):
+    for old, new in MOVED.items():  # a package before its modules
+        monkeypatch.delitem(sys.modules, old, raising=False)
+        with pytest.warns(DeprecationWarning, match=f"^{old} has moved; import {new} "):
+            assert importlib.import_module(old) is importlib.import_module(new)
