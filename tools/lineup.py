@@ -34,8 +34,8 @@ DOTS = (
 ASKS = {
     "labels": "One of these models learned to read reviews. The other was taught "
     "noise. Which one learned something?",
-    "attention": "One of these models has attention. In the other one every word "
-    "counts alike. Which one has attention at all?",
+    "attention": "One of these models has attention. In the other, every word counts "
+    "equally. Which one has attention at all?",
 }
 # What pages without scripts show: a round, and its answer.
 STILL = LINEUP / "still.json"

@@ -81,7 +81,7 @@ def each_token_once(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 SECOND["model-logit"] = {
     "not over the whole vocabulary": over_all_tokens,
-    "value with the greatest score": logit_with(
+    "value with the largest score": logit_with(
         lambda a, b: max(zip(a, b, strict=True), key=lambda pair: pair[0])[1]
     ),
     "plain mean of the values": logit_with(lambda a, b: sum(b) / len(b)),
@@ -153,7 +153,7 @@ def lean(corpus: Corpus) -> np.ndarray:
 
 
 SECOND["model-two-numbers"] = {
-    "seven empty words dilute": lambda corpus: [
+    "seven other words dilute": lambda corpus: [
         np.zeros(len(corpus.vocab)),
         3 * lean(corpus),
     ],

@@ -113,8 +113,8 @@ def miss_fault(
         ),
     },
     hints=(
-        "In a sequence that keeps its relevant token, which attention has the smallest "
-        "loss? And which one has it in the sequence without?",
+        "Which attention has the smallest loss in a sequence that keeps its relevant "
+        "token? Which has it in the sequence that misses its relevant token?",
         "Missing sequence i adds the loss of its second-highest vote minus that of its "
         "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
     ),
@@ -177,11 +177,12 @@ def known() -> Iterator[tuple[float, float, float]]:
         ),
     },
     hints=(
-        "By the KKT conditions the solution is a sum of multiples of the differences, "
-        "by multipliers of at least 0. Take its inner product with p, and use that no "
+        "By the KKT conditions, the solution is a combination of the differences with "
+        "multipliers of at least 0. Take its inner product with p, and use that no "
         "lead is below the smallest one.",
         "The multipliers sum to 1/m^2, because each support pair has lead 1 at the "
-        "solution, whose norm is 1/m. So its product with p is at least lead / m^2.",
+        "solution, whose norm is 1/m. So the inner product with p is at least "
+        "lead / m^2.",
     ),
     terms=("solution", "1/m"),
     dots=2,
@@ -252,10 +253,10 @@ def start_fault(
         ),
     },
     hints=(
-        "A p that is ahead on all relevant tokens has a small loss; which direction is"
-        " ahead of all competitors by the most?",
-        "attnsel.max_margin finds that direction, a unit vector. How long does p have"
-        " to be? attnsel.certificate says whether a length is enough.",
+        "If all relevant tokens have large leads at p, the loss is small. In which "
+        "direction is the smallest lead the largest?",
+        "attnsel.max_margin finds the direction, a unit vector. How long does p have "
+        "to be? attnsel.certificate shows whether a length is enough.",
     ),
     terms=("direction", "max_margin"),
     dots=3,

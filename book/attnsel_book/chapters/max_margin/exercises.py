@@ -103,8 +103,8 @@ def rows_fault(
     },
     hints=(
         "corpus.counts.nonzero() gives the sequence and the token of each count.",
-        "If n and s are these, selected[n] is the token to be ahead of s. Leave out "
-        "the places where the two are the same.",
+        "Call them n and s. Then selected[n] is the token that has to be ahead of s. "
+        "Leave out the places where the two are the same.",
     ),
     terms=("nonzero", "selected[n]"),
     dots=1,
@@ -197,10 +197,12 @@ def pull(
         ),
     },
     hints=(
-        "A token adds E_s times the mean of y g Q_s (b_s - f), with Q_s its attention "
-        "in a sequence: a number for each token, and then E.T times all of them.",
-        "Q is corpus.counts times e to the scores, each row over its sum. With Q of "
-        "shape (n, V), f is Q @ b, and Q.T sums over the sequences.",
+        "Token s contributes E_s times the mean of y g Q_s (b_s - f), where Q_s is its "
+        "attention in a sequence. Compute this mean for each token, and multiply E.T "
+        "by the vector of these means.",
+        "To get Q, of shape (n, V), multiply corpus.counts by the exponentials of the "
+        "scores and divide each row by its sum. Then f is Q @ b, and multiplying by "
+        "Q.T sums over the sequences.",
     ),
     terms=("E.T", "Q.T"),
     dots=2,
@@ -264,8 +266,8 @@ def start_fault(result: Any) -> str | None:
     },
     hints=(
         "Drag the start in the figure: where do the words of one class score lowest?",
-        "The flow keeps what starts far ahead. Put p where all words of one class have "
-        "low scores, so that the words that all share lead in its sequences.",
+        "The flow keeps a word ahead that starts far ahead. Put p where all words of "
+        "one class have low scores, so that the shared words lead in its sequences.",
     ),
     terms=("figure", "flow"),
     dots=3,

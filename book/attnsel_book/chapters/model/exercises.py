@@ -17,8 +17,8 @@ from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers, code, difference
 from attnsel_book.exercises.running import derivatives
 
-NO_GRADIENT = "the logits carry no gradient: stay in torch, without detach or numpy"
-WRONG_GRADIENT = "the logits are right, and their derivatives are not: detach nothing"
+NO_GRADIENT = "the logits carry no gradient: use torch only, without detach or numpy"
+WRONG_GRADIENT = "the logits are right, but their derivatives are not: detach nothing"
 MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise
 
 
@@ -44,10 +44,10 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         "the softmax runs over the sequence, not over the whole vocabulary": (
             lambda ids, a, b: softmax(a)[ids] @ b[ids]
         ),
-        "that is the value with the greatest score; the softmax weighs all of them": (
+        "that is the value with the largest score; the softmax weights all values": (
             lambda ids, a, b: b[ids][a[ids].argmax()]
         ),
-        "that is the plain mean of the values; weigh them by the attention": (
+        "that is the plain mean of the values; weight them by the attention": (
             lambda ids, a, b: b[ids].mean()
         ),
         "the weights have to sum to one: divide by their sum": (
@@ -66,12 +66,16 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         "that is the sum of scores times values; the weights are a softmax": (
             lambda ids, a, b: a[ids] @ b[ids]
         ),
-        "e to the 1000 is infinite: subtract the greatest score first": plain_weights,
+        "e to the power 1000 overflows: subtract the largest score first": (
+            plain_weights
+        ),
     },
     hints=(
-        "a[ids] are the scores at the positions of the sequence, b[ids] the values.",
-        "The weights are e to the scores, over their sum. Subtracting one number from "
-        "all scores changes no weight, and keeps the exponentials finite.",
+        "a[ids] contains the scores at the positions of the sequence, and b[ids] the "
+        "values.",
+        "The weights are the exponentials of the scores, divided by their sum. If you "
+        "subtract the same number from all scores, the weights do not change, and the "
+        "exponentials can be kept finite.",
     ),
     terms=("a[ids]", "sum"),
     dots=1,
@@ -134,7 +138,7 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         "a token that occurs twice has twice the weight: multiply by the counts": (
             lambda counts, a, b: by_sequence(counts.to_dense() > 0, a, b)
         ),
-        "that is the plain mean of the values; weigh them by the attention": (
+        "that is the plain mean of the values; weight them by the attention": (
             lambda counts, a, b: by_sequence(counts, 0 * a, b)
         ),
         "the weights of a sequence have to sum to one: divide by their sum": (
@@ -146,16 +150,17 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         "scores and values are exchanged": lambda counts, a, b: by_sequence(
             counts, b, a
         ),
-        "e to the 1000 is infinite: subtract the greatest score first": (
+        "e to the power 1000 overflows: subtract the largest score first": (
             lambda counts, a, b: (counts @ (torch.exp(a) * b)) / (counts @ torch.exp(a))
         ),
         NO_GRADIENT: lambda counts, a, b: by_sequence(counts, a, b).detach(),
         WRONG_GRADIENT: lambda counts, a, b: by_sequence(counts, a.detach(), b),
     },
     hints=(
-        "The numerator and the denominator are counts @ x, each with a vector x (V,).",
-        "With w for e to the scores, the two vectors are w * b and w. Subtracting one "
-        "number from all scores changes no logit.",
+        "The numerator and the denominator are both counts @ x, with different vectors "
+        "x of shape (V,).",
+        "Let w be the exponential of the scores. Then the two vectors are w * b and w. "
+        "If you subtract the same number from all scores, the logits do not change.",
     ),
     terms=("counts @ ", "w * b"),
     dots=2,
@@ -179,7 +184,7 @@ def shift_fault(
     """Return what keeps all logits from growing by c."""
     moved = as_numbers(result)
     if moved is None or moved.shape != E.shape:
-        return f"the new E, of shape {E.shape}, is asked"
+        return f"return the new E, of shape {E.shape}"
     grown, turned = (moved - E) @ v, (moved - E) @ p
     if not np.allclose(grown, c, rtol=1e-4):
         return f"the values grow by {grown.min():.4g} to {grown.max():.4g}, not by {c}"
@@ -201,13 +206,14 @@ def shift_fault(
         "a factor is no constant: it moves large values further": lambda E, p, v, c: (
             E * (1 + c)
         ),
-        "that moves the rows along p, which v hardly sees": lambda E, p, v, c: (
+        "that moves the rows along p, which hardly changes E v": lambda E, p, v, c: (
             E + c * p / (p @ p)
         ),
     },
     hints=(
-        "Add the same vector to every row of E: which one has the product c with v?",
-        "A multiple of v itself will do: what is the product of v with v?",
+        "Add the same vector to every row of E. Which vector has the inner product c "
+        "with v?",
+        "A multiple of v itself will do. What is the inner product of v with v?",
     ),
     terms=("c", "v"),
     dots=2,
@@ -233,17 +239,17 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
     """Return why two numbers per token do not classify a corpus well enough."""
     pair, V = as_numbers(result), len(corpus.vocab)
     if pair is None or pair.shape != (2, V) or not np.isfinite(pair).all():
-        return f"two arrays of {V} finite numbers, scores and values, are asked"
+        return f"return two arrays of {V} finite numbers, the scores and the values"
     a, b = pair
     if np.abs(b).max() > MOST_VALUE:
-        return f"there is a value of size {np.abs(b).max():.4g}: at most 3 is allowed"
+        return f"the largest value has size {np.abs(b).max():.4g}; at most 3 is allowed"
     logits = np.zeros(len(corpus))
     for i in range(len(corpus)):
         ids = np.array([s for _, s in corpus.words(i) if s >= 0])
         logits[i] = softmax(a[ids]) @ b[ids]
     loss = float(logistic_loss(torch.as_tensor(logits), corpus.signs))
     if loss > ENOUGH:
-        return f"the loss is {loss:.3f} and has to be at most {ENOUGH}"
+        return f"the loss is {loss:.3f}, but it has to be at most {ENOUGH}"
     return None
 
 
@@ -257,7 +263,7 @@ def leans(corpus: Corpus) -> np.ndarray:
     fault=numbers_fault,
     cases=labelled,
     mistakes={
-        "equal scores give equal attention, and seven empty words dilute the one": (
+        "equal scores give equal attention, and seven other words dilute the value": (
             lambda corpus: (0 * leans(corpus), MOST_VALUE * leans(corpus))
         ),
         "a token of negative sequences needs a large score, too": (
@@ -274,9 +280,11 @@ def leans(corpus: Corpus) -> np.ndarray:
         ),
     },
     hints=(
-        "The values b decide which label a token counts for, the scores a how much.",
+        "The values b determine which label a token supports, and the scores a "
+        "determine how much it counts.",
         "attnsel.posterior_difference(corpus) is 1 or -1 for a token of one class only "
-        "and near 0 for one of both. Which function of it belongs to which number?",
+        "and near 0 for a token of both classes. Which function of it gives the "
+        "score, and which gives the value?",
     ),
     terms=("scores a", "attnsel.posterior_difference"),
     dots=3,

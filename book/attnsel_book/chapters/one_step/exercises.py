@@ -39,7 +39,7 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
         "alpha counts occurrences; divided by the lengths it is beta": lambda corpus: (
             corpus.counts.T @ (corpus.signs / corpus.lengths) / len(corpus)
         ),
-        "that is the posterior difference: alpha over how often the token occurs": (
+        "that is the lean (posterior difference): alpha divided by the frequency": (
             posterior_difference
         ),
         "count every occurrence, not only whether the token is there": lambda corpus: (
@@ -47,9 +47,10 @@ def small_corpora() -> Iterator[tuple[Corpus]]:
         ),
     },
     hints=(
-        "Each sequence adds its counts, with the sign of its label.",
-        "A sum over sequences, of counts times signs: a product of the transposed "
-        "count matrix with a vector. alpha is a mean, so one more division.",
+        "Each sequence contributes its counts, with the sign of its label.",
+        "The sum of counts times signs over all sequences is the product of the "
+        "transposed count matrix with a vector. Since alpha is a mean, divide this sum "
+        "by the number of sequences.",
     ),
     terms=("counts", "signs"),
     dots=1,
@@ -139,10 +140,12 @@ def gradient(
         "p and v are exchanged": lambda E, p, v, corpus: gradient()(E, v, p, corpus),
     },
     hints=(
-        "The mean of y g Q_s goes along v, that of y g Q_s (b_s - f) along p: two "
-        "numbers a token, and np.outer makes rows of them.",
-        "With w for e to the scores, Q_s of a sequence is its count of s times w_s, "
-        "over its entry of corpus.counts @ w. counts.T @ x sums over the sequences.",
+        "The mean of y g Q_s is the component along v, and the mean of "
+        "y g Q_s (b_s - f) is the component along p. These are two numbers per token; "
+        "np.outer turns them into rows.",
+        "Let w be the exponential of the scores. For each sequence, Q_s is the count "
+        "of s times w_s, divided by the sequence's entry of corpus.counts @ w. The "
+        "product counts.T @ x sums over the sequences.",
     ),
     terms=("np.outer", "T @ "),
     dots=2,
@@ -219,8 +222,9 @@ def shuffled(c: np.ndarray, y: np.ndarray) -> Any:
         ),
     },
     hints=(
-        "Write the formula over the columns of corpus.counts.toarray(), one a token.",
-        "Var(c_s) is the mean square less the squared mean: .var(0) of the columns.",
+        "Apply the formula to the columns of corpus.counts.toarray(), one per token.",
+        "Var(c_s) is the mean square minus the squared mean, which is .var(0) of the "
+        "columns.",
     ),
     terms=("toarray", "var(0)"),
     dots=2,
@@ -238,7 +242,7 @@ SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
 
 def lengths_fault(result: Any) -> str | None:
     """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
-    kinds = "a list of lists of token ids and a list of labels, 0 or 1, are asked"
+    kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
         sequences, labels = result
         given = [as_numbers(list(sequence)) for sequence in sequences]
@@ -278,15 +282,16 @@ def lengths_fault(result: Any) -> str | None:
         "n alpha_0 is 0 and n beta_0 is -3/4, where n = 2: token 0 has to occur": (
             lambda: ([[0, 1, 1, 1], [0]], [1, 0])
         ),
-        "a list of lists of token ids and a list of labels, 0 or 1, are": lambda: (
+        "return a list of lists of token ids and a list of labels, 0 or 1": lambda: (
             [[0, 0, 1, 1, 1, 1], [0]],
             ["positive", "negative"],
         ),
     },
     hints=(
-        "An occurrence weighs 1 in alpha, and one over the length in beta.",
-        "Which class should have the long sequences, so that its occurrences weigh "
-        "little in beta? And the more occurrences, so that they prevail in alpha?",
+        "An occurrence counts as 1 in alpha, and as 1 divided by the length in beta.",
+        "Which class should have the long sequences, so that its occurrences count "
+        "little in beta? Which class should have more occurrences, so that they "
+        "determine the sign of alpha?",
     ),
     terms=("alpha", "beta"),
     dots=3,

@@ -51,8 +51,8 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
     },
     hints=(
         "The lean of a token is the mean label, -1 or +1, of its occurrences.",
-        "corpus.counts.T @ x sums a number x of each text over the occurrences of each "
-        "token. Which x counts those in positive texts?",
+        "For each token, corpus.counts.T @ x sums the numbers x of the texts over the "
+        "token's occurrences. Which x counts the occurrences in positive texts?",
     ),
     terms=("lean", "corpus.counts.T"),
     dots=1,
@@ -125,9 +125,9 @@ def by_bin(
         ),
     },
     hints=(
-        "np.linspace(-1, 1, 21) has the edges of the bins: in which one is each x?",
-        "np.digitize(x, edges) - 1 is the bin of x, but for x = 1. Then take mean and "
-        "standard deviation of y over the points of each bin that has any.",
+        "np.linspace(-1, 1, 21) gives the edges of the bins. In which bin is each x?",
+        "np.digitize(x, edges) - 1 is the bin of x, except for x = 1. Then compute the "
+        "mean and the standard deviation of y in each bin that contains points.",
     ),
     terms=("bins", "np.digitize"),
     dots=2,
@@ -171,10 +171,10 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ),
     },
     hints=(
-        "By their lengths T_X, how many tokens do the positive texts contain, and how "
-        "many the negative ones?",
-        "A text of length T has T tokens, each with the sign of the text: add up the "
-        "signed tokens, and divide by how many there are.",
+        "Use the lengths T_X. How many tokens do the positive texts contain, and how "
+        "many do the negative texts contain?",
+        "A text of length T has T tokens, each with the sign of the text. Add up these "
+        "signs, and divide by the number of tokens.",
     ),
     terms=("lengths", "length"),
     dots=1,
@@ -225,9 +225,9 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
         TEXTS: lambda corpus, seed: corpus[: len(corpus) // 2],
     },
     hints=(
-        "What ties a token to a label? Keep the texts, and cut that tie.",
-        "torch.randperm(n, generator=...) is an order drawn at random; "
-        "corpus.with_labels(labels) has the same texts with other labels.",
+        "What connects a token with a label? Keep the texts, and break the connection.",
+        "torch.randperm(n, generator=...) gives a random order, and "
+        "corpus.with_labels(labels) gives the same texts with other labels.",
     ),
     terms=("texts", "corpus.with_labels"),
     dots=2,

@@ -52,11 +52,11 @@ def races() -> Iterator[tuple[float, float, int]]:
     },
     hints=(
         "A pull of u_t on each score moves p by the sum of u_t E_t. By how much does "
-        "this change the score of s? Insert the Gram matrix: its 1 gives the token's "
-        "own pull, its product of values the push of all tokens.",
+        "this change the score of s? Insert the Gram matrix. Its 1 gives the token's "
+        "own pull, and its product of values gives the push of all tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
-        "back by k x times its own; the score of the class behind feels x times the "
-        "difference. For which x is this as much as its own pull?",
+        "back by k x times its own pull. The score of the class behind changes by x "
+        "times the difference. For which x does this outweigh its own pull?",
     ),
     terms=("u_t", "class behind"),
     dots=2,
@@ -109,8 +109,8 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     },
     hints=(
         "With a unit vector u along v, the part of E_s along v is (E_s u) u.",
-        "All these parts together are a matrix of rank one. Of it c times stays: how"
-        " much has to be added to E?",
+        "All these parts together form a matrix of rank one, of which c times remains. "
+        "How much has to be added to E?",
     ),
     terms=("along v", "c times"),
     dots=1,
@@ -177,11 +177,12 @@ def _leaning() -> Corpus:
         "an attnsel.Corpus is asked": lambda: [[0, 2], [1, 2]],
     },
     hints=(
-        "Let all sequences hold the same seven irrelevant tokens, and one relevant one."
-        " What is left to choose is how many relevant tokens a class has, and how often"
-        " each occurs.",
-        "Many rare relevant tokens push together, and each has little to hold with: try"
-        " several numbers of relevant tokens per class, each in few sequences.",
+        "Let all sequences contain the same seven irrelevant tokens, and one relevant "
+        "token each. It remains to choose how many relevant tokens a class has, and "
+        "how often each of them occurs.",
+        "Many rare relevant tokens push together, but each of them pulls only weakly "
+        "on itself. Try several numbers of relevant tokens per class, each in few "
+        "sequences.",
     ),
     terms=("seven irrelevant", "relevant tokens"),
     dots=3,

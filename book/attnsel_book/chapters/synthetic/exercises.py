@@ -60,10 +60,10 @@ def difference_of(counts: Tensor) -> Tensor:
         ),
     },
     hints=(
-        "How often does a token occur in a sequence of label y, in the mean? "
-        "The label's probability given the token is its share of that.",
-        "One token is drawn from the first law and length - 1 from the later one: how "
-        "often does a token occur under each label, in the mean?",
+        "How often does a token occur on average in a sequence of label y? The "
+        "probability of a label given the token is the label's share of this number.",
+        "One token is drawn from the first distribution and length - 1 tokens from the "
+        "later one. How often does a token occur on average under each label?",
     ),
     terms=("label", "first"),
     dots=1,
@@ -188,9 +188,10 @@ def drawn_by(
         ).expand(len(y), -1),
     },
     hints=(
-        "first[y] has a row of probabilities for each sequence, by its label.",
-        "torch.multinomial(rows, k, replacement=True) draws k ids by each row. How "
-        "many are drawn by the first law, and how many by the later one?",
+        "first[y] has a row of probabilities for each sequence, chosen by its label.",
+        "torch.multinomial(rows, k, replacement=True) draws k ids from each row. How "
+        "many ids are drawn from the first distribution, and how many from the later "
+        "one?",
     ),
     terms=("first[y]", "torch.multinomial"),
     dots=2,
@@ -234,8 +235,8 @@ def my_sampler(
     hints=(
         "Each of the n sequences has length - 1 later tokens: how many are there in "
         "all, and what must each of them be?",
-        "They are independent, and each is as it should be with probability k. What is "
-        "the probability that all are?",
+        "They are independent, and each is irrelevant with probability k. What is the "
+        "probability that all of them are?",
     ),
     terms=("length - 1", "probability"),
     dots=2,
@@ -288,9 +289,11 @@ def no_break(corpus: Corpus) -> str | None:
         ),
     },
     hints=(
-        "Which tokens does gradient descent hardly move? Make irrelevant ones such.",
-        "In synthetic_corpus, n_relevant=R with R of 100 tokens sets how many are "
-        "irrelevant, and with it how rare each is. Too rare, and they lean by chance.",
+        "Which tokens does gradient descent hardly move? Let the irrelevant tokens be "
+        "of this kind.",
+        "In synthetic_corpus, n_relevant=R with R of 100 tokens determines how many "
+        "tokens are irrelevant, and so how rare each of them is. If they are too rare, "
+        "they lean by chance.",
     ),
     terms=("gradient descent", "n_relevant"),
     dots=3,

@@ -65,10 +65,10 @@ def exposed(
         ),
     },
     hints=(
-        "Every sequence adds y g f, one number, times its attention Q_s.",
-        "With C for the counts and w for e to the scores, Q_s is the count of s times "
-        "w_s over the entry of C @ w. So w * (C.T @ x) sums x times Q over the "
-        "sequences, if that entry divides x.",
+        "Every sequence contributes the number y g f times its attention Q_s.",
+        "Let C be the counts and w the exponential of the scores. Then Q_s is the "
+        "count of s times w_s, divided by the sequence's entry of C @ w. Divide x by "
+        "this entry; then w * (C.T @ x) is the sum of x times Q over the sequences.",
     ),
     terms=("Q_s", "w * (C.T @ x)"),
     dots=2,
@@ -130,11 +130,11 @@ def stepped(
         ),
     },
     hints=(
-        "Scores and values move by the rate times a mean each: that of y g Q_s for "
-        "the value, and that of y g Q_s (b_s - f) for the score.",
-        "The exposure is the mean of y g Q_s f. Without the factor f the same lines "
-        "give toward_v, that of y g Q_s, and b * toward_v less the exposure moves the "
-        "score.",
+        "Scores and values each change by the rate times a mean. For the value it is "
+        "the mean of y g Q_s, and for the score the mean of y g Q_s (b_s - f).",
+        "The exposure is the mean of y g Q_s f. Without the factor f, the same lines "
+        "give toward_v, the mean of y g Q_s. The score changes by the rate times "
+        "b * toward_v minus the exposure.",
     ),
     terms=("Scores and values", "b * toward_v"),
     dots=2,
@@ -183,8 +183,9 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
         "v counts, too": lambda E, p, v: E.T @ E - np.outer(p, p),
     },
     hints=(
-        "A matrix (d, d) less two of rank one, for p and for v.",
-        "E.T @ E sums the outer products of the rows of E; np.outer makes one of p.",
+        "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",
+        "E.T @ E is the sum of the outer products of the rows of E with themselves; "
+        "np.outer gives the outer product of p with itself.",
     ),
     terms=("(d, d)", "E.T @ E"),
     dots=1,
@@ -247,10 +248,10 @@ def upside_down_fault(result: Any) -> str | None:
         "both labels have to occur": lambda: ([[0, 1, 1, 1]], [1]),
     },
     hints=(
-        "A parabola is upside down where the value is behind the output f: there the "
-        "score falls, however good the token is.",
-        "Which token of the same sequences could be ahead of token 0 in value, and "
-        "from the first step on, when only counts matter?",
+        "A parabola is upside down if the value is behind the output f. Then the score "
+        "falls, however good the token is.",
+        "In the first step only counts matter. Which token of the same sequences could "
+        "be ahead of token 0 in value from then on?",
     ),
     terms=("upside down", "token 0"),
     dots=3,
