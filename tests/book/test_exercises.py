@@ -370,7 +370,7 @@ def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
 def test_right_numbers_with_wrong_derivatives_are_refused(wrong):
     task = exercises()["model-forward"]
     verdict = judge(task, lambda c, a, b: wrong(torch.exp(a - a.max()), b, c))
-    assert verdict.text.startswith("the logits are right, and their derivatives are")
+    assert verdict.text.startswith("the logits are right, but their derivatives are")
 
 
 def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
