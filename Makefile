@@ -109,9 +109,10 @@ sphinx: $(READY)
 	PYTHONPATH=. $(BIN)/sphinx-build -n -W --keep-going -q . _build/sphinx; \
 		status=$$?; rm -f conf.py; exit $$status
 
-# The PDF and the picture for previews, into the built site. Needs Chromium.
+# The PDF and the picture for previews, into the built site. Needs Chromium. The whole
+# book takes minutes; CHAPTERS="intro one_step" prints these alone.
 pdf: $(READY)
-	$(BIN)/python -m tools.print_book $(SITE)
+	$(BIN)/python -m tools.print_book $(SITE) $(CHAPTERS)
 
 # Needs `make book colab pdf` before, and Chromium. Two processes a core, because pages
 # wait for what moves.

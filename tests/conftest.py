@@ -57,7 +57,7 @@ def alone(monkeypatch, tmp_path):
     cache._warn_once.cache_clear()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, without network."""
     from playwright.sync_api import sync_playwright

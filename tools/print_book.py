@@ -1,9 +1,12 @@
-"""The built book as one PDF, and a picture for previews: `python -m tools.print_book`.
+"""The built book as one PDF, and a picture for previews.
+
+    python -m tools.print_book [FOLDER [PAGE...]]
 
 Chromium prints the pages in their order, and the list of claims and the package behind
 them as an appendix: links between them lead to their place in the PDF, proofs and
 solutions are open, and code that is folded on the site is left out. It prints twice:
-which page a chapter begins on is known after the first time.
+which page a chapter begins on is known after the first time. With names of pages it
+prints these alone, which shows in a moment whether the whole book can be printed.
 """
 
 from __future__ import annotations
@@ -107,9 +110,9 @@ def starts(pdf: bytes) -> dict[str, int]:
     return {name.decode("ascii"): at[page] for name, page in places}
 
 
-def print_book(browser: Any, address: str, target: Path) -> None:
-    """Write the PDF of the site served at an address."""
-    leaves, names = [], pages()
+def print_book(browser: Any, address: str, target: Path, names: list[str]) -> None:
+    """Write the PDF of some pages of the site served at an address."""
+    leaves = []
     tab = browser.new_page(color_scheme="light")
     for kept_out in (LATER, MOVING):
         tab.route(kept_out, lambda route: route.abort())
@@ -130,11 +133,9 @@ def print_book(browser: Any, address: str, target: Path) -> None:
         "display_header_footer": True,
         "header_template": "<span></span>",
         "footer_template": foot,
-        "outline": True,
-        "tagged": True,
     }
     tab.evaluate(NUMBER, starts(tab.pdf(**settings)))
-    tab.pdf(path=target, **settings)
+    tab.pdf(path=target, outline=True, tagged=True, **settings)
     tab.close()
 
 
@@ -156,14 +157,14 @@ def picture(browser: Any, address: str, target: Path) -> None:
     tab.close()
 
 
-def main(folder: str = "_build/html") -> None:
-    """Write both into the built site."""
+def main(folder: str = "_build/html", *names: str) -> None:
+    """Write both into the built site, the PDF of all pages or of those named."""
     from playwright.sync_api import sync_playwright
 
     with serving(folder) as address, sync_playwright() as playwright:
         chromium = start_chromium(playwright)
         target = Path(folder, "book.pdf")
-        print_book(chromium, address, target)
+        print_book(chromium, address, target, list(names) or pages())
         picture(chromium, address, Path(folder, "_static", "preview.png"))
         print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
         chromium.close()
