@@ -97,63 +97,53 @@ def test_a_disk_that_fills_up_leaves_the_last_checkpoint(monkeypatch, saved, kin
     assert [file.name for file in path.parent.iterdir()] == ["checkpoint"]
 
 
-def test_a_checkpoint_of_other_settings_is_refused(saved):
-    corpus, settings = saved
-    for change, message in (
-        ({"lr": 0.1}, "lr: 0.1 here, but 0.05 in the checkpoint"),
-        ({"train": ("cls",)}, "train: .*cls.* here, but .* in the checkpoint"),
-        ({"steps": 2}, "steps, with this checkpoint: expected .* from 3, got 2"),
-        ({"batch_size": 5}, "batch_size: 5 here, but None in the checkpoint"),
-        ({"optimizer": "gd"}, "optimizer: 'gd' here, but 'adam' in the checkpoint"),
-        ({"test": corpus}, "test: True here, but False in the checkpoint"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fit(AttentionClassifier(9, 6), corpus, **settings | change)
-
-
-def test_a_checkpoint_belongs_to_its_texts_labels_and_start(saved):
-    corpus, settings = saved
+def other_texts(corpus):
     counts = corpus.counts.copy()
     counts.data[7] += 1
+    return Corpus(counts, corpus.labels, corpus.vocab)
+
+
+def other_labels(corpus):
     labels = corpus.labels.clone()
     labels[3] = 1 - labels[3]
-    vocab = Vocab(map(str, range(9)), range(2))
-    for other, message in (
-        (corpus[:39], "number of texts: '39' here, but '40' in the checkpoint"),
-        (Corpus(counts, corpus.labels, corpus.vocab), "texts: .* in the checkpoint"),
-        (Corpus(corpus.counts, labels, corpus.vocab), "labels: .* in the checkpoint"),
-        (Corpus(corpus.counts, corpus.labels, vocab), "vocab: .* in the checkpoint"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            fit(AttentionClassifier(9, 6), other, **settings)
-    double = AttentionClassifier(9, 6, dtype=torch.float64)
-    for model, message in (
-        (AttentionClassifier(9, 7), "dim: 7 here, but 6 in the checkpoint"),
-        (double, "dtype: 'torch.float64' here, but 'torch.float32' in the checkpoint"),
-        (AttentionClassifier(9, 6, seed=1), "start: .* in the checkpoint"),
-    ):
-        start = copy.deepcopy(model.state_dict())
-        with pytest.raises(ValueError, match=f"^{message}"):
-            fit(model, corpus, **settings)
-        for name, value in model.state_dict().items():
-            assert torch.equal(value, start[name])
+    return corpus.with_labels(labels)
 
 
-def test_a_checkpoint_belongs_to_what_it_was_tested_on(saved, tmp_path):
+def test_a_checkpoint_is_of_one_training(saved, tmp_path):
     corpus, settings = saved
-    settings |= {"checkpoint": tmp_path / "tested"}
-    test = corpus[:9]
-    counts, labels = test.counts.copy(), test.labels.clone()
-    counts.data[7] += 1
-    labels[3] = 1 - labels[3]
-    fit(AttentionClassifier(9, 6), corpus, test=test, **settings)
-    for other, message in (
-        (Corpus(counts, test.labels, test.vocab), "test texts: .* in the checkpoint"),
-        (Corpus(test.counts, labels, test.vocab), "test labels: .* in the checkpoint"),
-        (None, "test: False here, but True in the checkpoint"),
+    tested = settings | {"checkpoint": tmp_path / "tested", "test": corpus[:9]}
+    fit(AttentionClassifier(9, 6), corpus, **tested)
+    renamed = Vocab(map(str, range(9)), range(2))
+    renamed = Corpus(corpus.counts, corpus.labels, renamed)
+    double = AttentionClassifier(9, 6, dtype=torch.float64)
+    changed_test = tested | {"test": other_texts(corpus[:9])}
+    changed_labels = tested | {"test": other_labels(corpus[:9])}
+    for change, message in (
+        ({"lr": 0.1}, "lr: 0.1 here, but 0.05"),
+        ({"train": ("cls",)}, "train: .*cls.* here, but .*"),
+        ({"batch_size": 5}, "batch_size: 5 here, but None"),
+        ({"optimizer": "gd"}, "optimizer: 'gd' here, but 'adam'"),
+        ({"test": corpus}, "test: True here, but False"),
+        (tested | {"test": None}, "test: False here, but True"),
+        (changed_test, "test texts: .*"),
+        (changed_labels, "test labels: .*"),
+        ({"corpus": corpus[:39]}, "number of texts: '39' here, but '40'"),
+        ({"corpus": other_texts(corpus)}, "texts: .*"),
+        ({"corpus": other_labels(corpus)}, "labels: .*"),
+        ({"corpus": renamed}, "vocab: .*"),
+        ({"model": AttentionClassifier(9, 7)}, "dim: 7 here, but 6"),
+        ({"model": double}, "dtype: 'torch.float64' here, but 'torch.float32'"),
+        ({"model": AttentionClassifier(9, 6, seed=1)}, "start: .*"),
     ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            fit(AttentionClassifier(9, 6), corpus, test=other, **settings)
+        given = {"model": AttentionClassifier(9, 6), "corpus": corpus} | settings
+        given |= change
+        start = copy.deepcopy(given["model"].state_dict())
+        with pytest.raises(ValueError, match=f"^{message} in the checkpoint"):
+            fit(**given)
+        for name, value in given["model"].state_dict().items():
+            assert torch.equal(value, start[name])
+    with pytest.raises(ValueError, match="steps, with this checkpoint: .* 3, got 2"):
+        fit(AttentionClassifier(9, 6), corpus, **settings | {"steps": 2})
 
 
 def test_a_folder_that_is_not_there_is_told_before_the_first_step(saved):

@@ -69,11 +69,13 @@ def stretch(model, factor):
             model.output.data = model.output.data[None]  # one formula for all K
 
 
-@pytest.mark.parametrize("residual", [False, True])
-@pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("factor", [4.0, 3000.0])
-@settings(max_examples=8)
-@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20)
+@given(
+    residual=st.booleans(),
+    K=st.integers(2, 3),
+    factor=st.sampled_from([4.0, 3000.0]),
+    seed=st.integers(0, 2**32),
+)
 def test_an_mlp_is_its_formula(residual, K, factor, seed):
     sequences, labels, corpus = ragged(seed, n_classes=K)
     model = MLPClassifier(9, 5, residual=residual, n_classes=K, seed=seed, **DOUBLE)
@@ -81,11 +83,13 @@ def test_an_mlp_is_its_formula(residual, K, factor, seed):
     compare(model, naive_mlp, corpus, sequences, labels)
 
 
-@pytest.mark.parametrize("residual", [False, True])
-@pytest.mark.parametrize("K", [2, 3])
-@pytest.mark.parametrize("group", [1, 30, 2**21])
-@settings(max_examples=8)
-@given(seed=st.integers(0, 2**32))
+@settings(max_examples=30)
+@given(
+    residual=st.booleans(),
+    K=st.integers(2, 3),
+    group=st.sampled_from([1, 30, 2**21]),
+    seed=st.integers(0, 2**32),
+)
 def test_two_layers_on_bags_are_their_formula_on_sequences(residual, K, group, seed):
     sequences, labels, corpus = ragged(seed, n_classes=K)
     model = TwoLayerClassifier(
@@ -140,14 +144,11 @@ def test_fit_trains_the_parameters_named(kind, batch_size):
         fit(model, corpus, steps=1, lr=0.01, train=(name,), batch_size=batch_size)
         moved = [n for n in names if not torch.equal(before[n], model.get_parameter(n))]
         assert moved == [name]
-    history = fit(
-        model, corpus, steps=30, lr=0.03, batch_size=batch_size, snapshots=(30,)
-    )
-    assert history.loss[-1] < 0.8 * history.loss[0]
+    history = fit(model, corpus, steps=5, lr=0.03, batch_size=batch_size)
+    assert history.loss[-1] < history.loss[0]
     assert history.loss[-1] == pytest.approx(mean_loss(model(corpus), corpus).item())
     assert history.accuracy[-1] == accuracy(model(corpus), corpus)
-    torch.testing.assert_close(history.at(30), model.scores())
-    assert model.predict(corpus) == (model(corpus) > 0).long().tolist()
+    torch.testing.assert_close(history.at(), model.scores())
 
 
 @pytest.mark.parametrize("kind", [MLPClassifier, TwoLayerClassifier])
@@ -166,10 +167,10 @@ def test_two_layers_learn_pairs_that_one_layer_cannot():
     # Exclusive or: the label is whether a and b agree.
     vocab = Vocab(["a", "A", "b", "B", *"cdef"], range(2))
     random = torch.Generator().manual_seed(0)
-    bits = torch.randint(2, (400, 2), generator=random)
-    noise = torch.randint(4, 8, (400, 2), generator=random)
+    bits = torch.randint(2, (200, 2), generator=random)
+    noise = torch.randint(4, 8, (200, 2), generator=random)
     sequences = torch.cat([bits + torch.tensor([0, 2]), noise], 1).tolist()
     corpus = Corpus.from_tokens(sequences, (bits[:, 0] == bits[:, 1]).int(), vocab)
     model = TwoLayerClassifier(8, 32, residual=False, seed=1)
-    history = fit(model, corpus, steps=60, lr=0.03, batch_size=50)
+    history = fit(model, corpus, steps=60, lr=0.03, batch_size=25)
     assert history.accuracy[-1] == 1

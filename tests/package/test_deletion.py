@@ -208,13 +208,6 @@ def test_from_three_tokens_on_the_order_can_be_reversed(T):
     assert (np.diff(Q) < 0).all()
 
 
-def test_influence_has_a_bound_that_is_reached():
-    scores, corpus = bag([0.0, 2.0], [-1.0, 3.0])
-    lost = score_influence(scores, corpus).toarray()[0]
-    Q = torch.softmax(scores[:, 0], 0).numpy()
-    assert np.abs(lost) == pytest.approx(Q * 4)
-
-
 def test_where_one_token_has_nearly_all_attention_nothing_is_lost_in_rounding():
     # 1 - Q is below the smallest step of a float here.
     scores, corpus = bag([60.0, 0.0, 1.0], [2.0, -1.0, 3.0])

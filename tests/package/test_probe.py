@@ -128,23 +128,6 @@ def test_a_mean_of_values_has_equal_weights():
     assert found.fits
 
 
-def test_maps_of_single_tokens_before_one_head_are_of_this_form():
-    random = np.random.default_rng(1)
-    E, H = random.normal(size=(len(WORDS), 5)), random.normal(size=(5, 6))
-    p, v = random.normal(size=(2, 6))
-    x = np.maximum(E @ H, 0) + np.sin(E @ H)
-
-    def formula(ids):
-        q = np.exp(x[ids] @ p)
-        return q @ (x[ids] @ v) / q.sum() + 0.7
-
-    found = ask(formula)
-    assert found.fits
-    assert found.values == pytest.approx(x @ v + 0.7)
-    a = x @ p
-    assert found.scores == pytest.approx(a - a.mean(), abs=1e-8)
-
-
 def test_a_cls_that_is_attended_to_is_one_more_token():
     b, a = drawn()
     ghost = ask(lambda ids: average(np.append(b[ids], 0.3), np.append(a[ids], 1.0)))
@@ -172,20 +155,6 @@ def test_a_mean_with_a_ghost_draws_the_v_of_its_formula(size):
     weight = (kappa * near + (1 - kappa) * far) / (kappa * far + (1 - kappa) * near)
     seen = found.scores[20:] - found.scores[0]
     assert seen == pytest.approx(np.log(weight), abs=1e-6)
-
-
-def test_counts_of_length_one_are_a_ghost_in_pairs_and_none_when_repeated():
-    b = np.linspace(-3, 3, len(WORDS))
-
-    def normed(ids):
-        counts = np.bincount(ids, minlength=len(WORDS))
-        return counts @ b / np.linalg.norm(counts)
-
-    found = ask(normed)
-    twin = ask(lambda ids: b[ids].sum() / (len(ids) + math.sqrt(2)))
-    assert found.scores == pytest.approx(twin.scores, abs=1e-9)
-    assert (found.ghost, found.fits) == (0, False)
-    assert "normalization by length" in found.verdict
 
 
 def test_hard_attention_has_no_weights_and_says_so():
@@ -236,18 +205,6 @@ def test_neutral_words_beside_a_strong_one_are_different():
     assert len(set(longest)) > 15  # all there are but the strong ones, in turn
 
 
-def test_a_curve_that_bends_gives_a_v_without_attention():
-    # G odd and strictly concave on positives: a strong and a neutral word.
-    for G in (math.tanh, math.atan, lambda z: z / math.sqrt(1 + z * z)):
-        for c in (0.1, 1.0, 3.0):
-            weight = math.exp(log_ratio(G(c / 2), G(c), G(0)))
-            assert weight == pytest.approx(G(c / 2) / (G(c) - G(c / 2)))
-            assert weight > 1
-    for c in (0.1, 1.0, 3.0):
-        weight = math.exp(log_ratio(math.tanh(c / 2), math.tanh(c), 0))
-        assert weight == pytest.approx(math.cosh(c))
-
-
 @pytest.mark.parametrize(
     ("classify", "message"),
     [
@@ -291,16 +248,6 @@ def test_padding_and_order_change_nothing_without_positions(pool, norm):
     placed = Transformer(9, 8, heads=2, norm=norm, pool=pool, positions=6).double()
     turned = placed(ids.flip(1)).item()
     assert turned != pytest.approx(placed(ids).item(), abs=1e-9)
-
-
-@pytest.mark.parametrize("norm", ["post", "none"])
-def test_a_text_said_twice_is_the_same_to_a_transformer_that_pools_by_mean(norm):
-    model = Transformer(9, 8, layers=2, heads=2, norm=norm).double()
-    ids = torch.tensor([[1, 4, 7]])
-    twice = torch.cat([ids, ids], dim=1)
-    assert model(twice).item() == pytest.approx(model(ids).item(), abs=1e-12)
-    with_cls = Transformer(9, 8, heads=2, norm=norm, pool="cls").double()
-    assert with_cls(twice).item() != pytest.approx(with_cls(ids).item(), abs=1e-6)
 
 
 def test_uniform_attention_is_one_over_the_length():

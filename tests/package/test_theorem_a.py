@@ -17,7 +17,7 @@ from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
-from attnsel.theory import max_margin, relevant_tokens
+from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
 from support.reference import naive_logits, naive_loss
@@ -126,20 +126,6 @@ def test_constants_by_brute_force(seed: int) -> None:
     for name, value in want.items():
         assert getattr(found, name) == pytest.approx(value, rel=1e-8, abs=1e-12), name
 
-    # The least h of the two, which is 1 on relevant tokens, or |b| on those of a class.
-    # Rivals are of one value, so they vote alike.
-    occurring = sorted({s for x in problem.sequences for s in x})
-    rows = list(zip(problem.labels, problem.sequences, strict=True))
-    classes = {s: {y for y, x in rows if s in x} for s in occurring}
-    sizes = {s: abs(b[s]) if len(classes[s]) == 1 else 0.0 for s in occurring}
-    norms = []
-    for ahead in ({s: float(s < 4) for s in occurring}, sizes):
-        target = torch.tensor([ahead[s] for s in occurring], dtype=torch.float64)
-        h = torch.linalg.pinv(E[occurring]) @ target
-        lead = min(ahead[r] - ahead[s] for _, r, others, _ in bags for s in others)
-        norms.append(float(h.norm()) / lead)
-    assert found.h_norm == pytest.approx(min(norms), rel=1e-8)
-
 
 def test_constant_and_theta_by_their_formulas() -> None:
     seen = set()
@@ -246,23 +232,6 @@ def test_theorem_a_holds_along_the_flow(seed: int) -> None:
     assert here.theta == pytest.approx(1)
 
 
-def test_levels_in_turn() -> None:
-    corpus = separable_corpus(80, 40, 6, n_relevant=8)
-    model = one_step(AttentionClassifier(40, 256, dtype=torch.float64), corpus, lr=100)
-    relevant = relevant_tokens(corpus)
-    flow = gradient_flow(model, corpus, max_norm=40.0)
-    levels = []
-    for p in flow.cls[::3]:
-        with torch.no_grad():
-            model.cls.copy_(p)
-        levels.append(certificate(model, corpus, relevant).level)
-    order = ["none", "selection", "direction"]
-    assert [x for x, _ in itertools.groupby(levels)] == order
-    # The direction level alone needs no separation, the selection level does.
-    found = certificate(model, corpus, relevant)
-    assert found.h_norm < math.inf
-
-
 def test_nothing_is_proved_at_the_level_itself() -> None:
     # Far out, with one sequence missed for its second best token, the excess loss is
     # the selection level up to rounding.
@@ -300,25 +269,6 @@ def test_nothing_is_proved_where_the_votes_are_beyond_float64() -> None:
     found = problem.certificate()
     assert (found.level, found.constant, found.theta) == ("none", math.inf, 0)
     assert found.g_inf == 0 and found.Lambda == found.beta == math.inf
-
-
-def test_no_separation_for_dependent_embeddings() -> None:
-    # In the plane, with votes that competitors' places contradict.
-    corpus = Corpus.from_tokens([[0, 1, 2]], [1], Vocab(list("abc"), [0, 1]))
-    model = AttentionClassifier(3, 2, dtype=torch.float64)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.tensor([[1.0, 0], [0, 0.5], [0.4, -0.5]]))
-        model.output.copy_(torch.tensor([1.0, -0.5]))
-        model.cls.copy_(torch.tensor([2.0, 0.0]))
-    assert certificate(model, corpus, [0]).h_norm == math.inf
-    near = certificate(model, corpus, [0])
-    # Of the direction nothing is proved; what attention it keeps is.
-    assert (near.level, near.constant) == ("none", math.inf)
-    assert 0 <= near.theta <= float(model.attention(corpus).toarray()[0, 0])
-    with torch.no_grad():
-        model.cls.copy_(torch.tensor([40.0, 0.0]))
-    far = certificate(model, corpus, [0])
-    assert far.level == "direction"  # needs the gap and the margin only
 
 
 @pytest.mark.parametrize("value", [-2.0, 0.5])

@@ -66,7 +66,15 @@ def test_one_that_is_held_up_holds_up_one_piece():
     assert done[-1] == 0
 
 
-def test_an_error_ends_the_others_and_is_told(threads):
+def in_a_pool(work, n):
+    with ThreadPool(CPU) as pool:
+        pool.run(work, n)
+
+
+@pytest.mark.parametrize(
+    "run", [in_a_pool, lambda work, n: list(side_by_side(work, range(n)))]
+)
+def test_an_error_ends_the_others_and_is_told(threads, run):
     done = []
 
     def work(i):
@@ -75,8 +83,8 @@ def test_an_error_ends_the_others_and_is_told(threads):
         time.sleep(LONG if i > 7 else 0)
         done.append(i)
 
-    with pytest.raises(KeyError, match="seven"), ThreadPool(CPU) as pool:
-        pool.run(work, 150)
+    with pytest.raises(KeyError, match="seven"):
+        run(work, 150)
     assert len(done) < 100
     assert torch.get_num_threads() == threads
 
@@ -129,18 +137,3 @@ def test_side_by_side_no_more_work_than_torch_has_threads(threads):
         return threading.get_ident()
 
     assert len(set(side_by_side(work, range(20)))) <= threads
-
-
-def test_side_by_side_an_error_is_told_and_begins_no_other(threads):
-    begun = []
-
-    def work(i):
-        begun.append(i)
-        if i == 7:
-            raise KeyError("seven")
-        time.sleep(LONG if i > 7 else 0)
-
-    with pytest.raises(KeyError, match="seven"):
-        list(side_by_side(work, range(150)))
-    assert len(begun) < 100
-    assert torch.get_num_threads() == threads

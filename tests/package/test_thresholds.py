@@ -112,33 +112,26 @@ def test_what_just_passes_and_what_just_does_not(call, name, inside, outside):
             call(value)
 
 
-@pytest.mark.parametrize(("wrong", "passes"), [(4e-7, True), (6e-7, False)])
-def test_an_answer_of_the_solver_is_right_to_a_millionth(wrong, passes, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "wrong", "passes"),
+    [("x", 4e-7, True), ("x", 6e-7, False), ("z", 4e-7, True), ("z", 1e-4, False)],
+)
+def test_an_answer_of_the_solver_is_right_to_a_millionth(
+    part, wrong, passes, monkeypatch
+):
     _, corpus = plane()
     solve = qpsolvers.solve_problem
 
     def slightly_wrong(*arguments, **options):
         found = solve(*arguments, **options)
-        found.x *= 1 + wrong  # and its squared norm by twice that
+        values = getattr(found, part)
+        values *= 1 + wrong  # and the squared norm of x by twice that
         return found
 
     monkeypatch.setattr(qpsolvers, "solve_problem", slightly_wrong)
-    expected = pytest.raises(RuntimeError, match="KKT residual of 1.2e-06")
+    expected = pytest.raises(RuntimeError, match="KKT residual of 1")
     with nullcontext() if passes else expected:
         attnsel.max_margin(torch.eye(3), corpus, [0, 1])
-
-
-def test_a_flow_records_norms_between_its_ends_and_none_at_them():
-    model, corpus = plane()
-    start = float(model.cls.detach().norm())
-
-    def points(*record):
-        flow = attnsel.gradient_flow(model, corpus, max_norm=3 * start, record=record)
-        return len(flow.norms)
-
-    usual = points()
-    assert points(0.5 * start, start, 3 * start, 4 * start) == usual
-    assert points(1.001 * start) == points(2.999 * start) == usual + 1
 
 
 @pytest.mark.parametrize("n", [9, 10])
