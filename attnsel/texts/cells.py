@@ -99,11 +99,7 @@ def _without_missing(column: pd.Series) -> pd.Series:
     if pd.to_numeric(others, errors="coerce").notna().all():
         return column.mask(is_word)
     for word, n in words[is_word & ~words.isin(NEVER_A_CLASS)].value_counts().items():
-        warnings.warn(
-            f"{n:,} rows have the label {word!r}, which is taken for a class; if it "
-            "means that there is no label, remove these rows",
-            stacklevel=2,
-        )
+        _warn_of_class(word, n)
     return column.mask(words.isin(NEVER_A_CLASS))
 
 
@@ -118,11 +114,15 @@ def _warn_of_codes(labels: pd.Series) -> None:
     counts = labels.value_counts()
     for code, is_odd in {-100: True, -1: {0, 1, 2} <= set(counts.index)}.items():
         if is_odd and code in counts.index:
-            warnings.warn(
-                f"{counts[code]:,} rows have the label {code}, which is taken for a "
-                "class; if it means that there is no label, remove these rows",
-                stacklevel=2,
-            )
+            _warn_of_class(code, counts[code])
+
+
+def _warn_of_class(label: Any, n: int) -> None:
+    warnings.warn(
+        f"{n:,} rows have the label {label!r}, which is taken for a class; if it means "
+        "that there is no label, remove these rows",
+        stacklevel=3,
+    )
 
 
 def _only_label(labels: Any) -> Any:

@@ -201,18 +201,6 @@ def test_execute_on_a_full_disk_leaves_notebook_and_figure(tmp_path, disk):
 
 # Processes
 
-fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-
-
-def forked(tmp_path, script):
-    """Run a Python script that forks; return what it printed."""
-    path = tmp_path / "script.py"
-    path.write_text(script)
-    (done,) = forks.run(path, [])
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 COLD_START = """
 import hashlib, os, time, warnings
 from pathlib import Path
@@ -237,54 +225,20 @@ for _ in range(4):
 """
 
 
-@fork
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @forks.in_forks
 def test_four_processes_that_load_the_same_corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parquet(tmp_path / "reviews.parquet", REVIEWS, SENTIMENTS)
     rows = "".join(f"film {i},{i % 2}\n" for i in range(200))
     (tmp_path / "few.csv").write_text("text,label\n" + rows)
-    digests = forked(tmp_path, COLD_START).splitlines()
+    (tmp_path / "script.py").write_text(COLD_START)
+    (done,) = forks.run(tmp_path / "script.py", [])
+    assert done.returncode == 0, done.stderr
+    digests = done.stdout.splitlines()
     assert len(digests) == 4 and len(set(digests)) == 1
     assert [entry.suffix for entry in cached(tmp_path)] == [".corpus"] * 4
     assert load_corpus("reviews.parquet").texts == tuple(REVIEWS)
-
-
-KILLED = """
-import itertools, os, random, signal, time
-from pathlib import Path
-from attnsel.texts.cache import unpacked
-from support.caching import forever, same
-
-cached, corpus = forever()
-folder, path = Path(os.environ["ATTNSEL_CACHE"]), Path("some.csv")
-rng = random.Random(0)
-found = rounds = 0
-while rounds < 10 or not found:  # a busy machine starts late
-    rounds += 1
-    child = os.fork()
-    if not child:
-        for content in itertools.count():  # each with an entry of its own
-            path.write_text(str(content))
-            cached(path)
-    time.sleep(rng.uniform(0, 0.01 * (9 + rounds)))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    for entry in folder.glob("*.corpus"):
-        assert same(unpacked(entry.read_bytes())[0], corpus)
-        entry.unlink()
-        found += 1
-path.write_text("whole")
-assert same(cached(path), corpus)
-print("done")
-"""
-
-
-@fork
-@forks.in_forks
-def test_a_writer_that_is_killed_leaves_a_whole_file_or_none(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert forked(tmp_path, KILLED) == "done\n"
 
 
 # Tables

@@ -27,7 +27,6 @@ from attnsel_report.readers import sources
 from support import forks
 from support.caching import cached, same
 
-REAL = os.environ.get("ATTNSEL_DATA")
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
 LABELS = [0, 1] * 15
 
@@ -199,15 +198,13 @@ def test_a_data_folder_that_does_not_exist_is_an_error(monkeypatch, tmp_path):
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A Hub that answers, whose own cache is empty; records what is asked of it."""
-    asked = []
+    """A Hub that answers, whose own cache is empty."""
     file = tmp_path / "hub.parquet"
 
     def fetch(repository, name, *, repo_type, revision, local_files_only=False):
         assert repo_type == "dataset" and len(revision) == 40
         if local_files_only:
             raise FileNotFoundError("nothing cached")
-        asked.append((repository, name))
         return str(file)
 
     def published(texts, classes):
@@ -219,33 +216,7 @@ def hub(monkeypatch, tmp_path):
 
     monkeypatch.setattr(hub_module, "unreachable", lambda _: None)
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
-    published.asked = asked
     return published
-
-
-@pytest.mark.parametrize(
-    ("name", "repository", "folder", "classes"),
-    [
-        ("imdb", "stanfordnlp/imdb", "plain_text", 2),
-        ("yelp", "fancyzhx/yelp_polarity", "plain_text", 2),
-        ("yelp-full", "Yelp/yelp_review_full", "yelp_review_full", 5),
-    ],
-)
-def test_named_corpora_come_from_the_hub(
-    hub, name, repository, folder, classes, tmp_path
-):
-    hub([rf"{t}\n\"so\"" for t in TEXTS], classes)
-    train = load_corpus(name, min_count=1)
-    test = load_corpus(name, split="test", vocab=train.vocab)
-    files = [f"{folder}/{s}-00000-of-00001.parquet" for s in ("train", "test")]
-    assert hub.asked == [(repository, file) for file in files]
-    assert train.labels.tolist() == [*range(classes)] * (30 // classes)
-    assert train.n_classes == test.n_classes == classes
-    assert train.name == name
-    # Yelp's texts have a backslash before line breaks and quotes.
-    assert ("\\" in train.vocab) == (name == "imdb")
-    assert ("\n" in train.texts[0]) == (name != "imdb")
-    assert len(cached(tmp_path)) == 2
 
 
 def test_what_the_hub_gave_is_used_again_without_network(hub, monkeypatch, tmp_path):
@@ -559,36 +530,6 @@ def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
         second = load_corpus(path, min_count=1)
     assert len(caught) == 1
     assert same(first, second)
-
-
-# Real reviews, where they are
-
-
-@pytest.mark.skipif(not REAL, reason="ATTNSEL_DATA names no folder of real reviews")
-@pytest.mark.weekly  # the chapters load them at each push
-def test_real_reviews(monkeypatch):
-    monkeypatch.setenv("ATTNSEL_DATA", str(REAL))
-    train = load_corpus("imdb")
-    assert len(train) == 25_000
-    assert train.labels.bincount().tolist() == [12_500, 12_500]
-    assert 10_000 < len(train.vocab) < 20_000
-    totals = train.counts.sum(axis=0)
-    assert (np.diff(totals) <= 0).all() and totals.min() >= 20
-    # Neither punctuation nor words of one letter are lost.
-    joined = "\n".join(train.texts)
-    assert "<br" not in joined
-    for sign in '.,!?()"-:;*/$&':
-        assert totals[train.vocab.index(sign)] == joined.count(sign)
-    for word in ("i", "a", "don't", "it's", "10", "brilliant", "awful"):
-        assert word in train.vocab
-    words = train.words(12_345)
-    assert "".join(piece for piece, _ in words) == train.texts[12_345]
-    test = load_corpus("imdb", split="test", vocab=train.vocab, limit=1000)
-    assert test.vocab == train.vocab
-    assert test.labels.bincount().tolist() == [500, 500]
-    yelp = load_corpus("yelp")
-    assert yelp.labels.bincount().tolist() == [750 + 435, 1111 + 2188]
-    assert load_corpus("yelp-full").n_classes == 5
 
 
 @pytest.mark.parametrize("split", ["test", "validation"])

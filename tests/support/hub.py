@@ -43,13 +43,15 @@ configs:
 """
 
 
-def repository(splits: dict[str, tuple[list[str], list[int]]]) -> dict[str, bytes]:
+def repository(
+    splits: dict[str, tuple[list[str], list[int]]], folder: str
+) -> dict[str, bytes]:
     """Return the files of a data set on the Hub from its texts and labels by split."""
     files = {"README.md": CARD.encode()}
     for split, (texts, labels) in splits.items():
         buffer = io.BytesIO()
         pq.write_table(pa.table({"text": texts, "label": labels}), buffer)
-        files[f"plain_text/{split}-00000-of-00001.parquet"] = buffer.getvalue()
+        files[f"{folder}/{split}-00000-of-00001.parquet"] = buffer.getvalue()
     return files
 
 

@@ -36,13 +36,11 @@ def read_delimited(text: str, wanted: Columns, ending: str) -> pd.DataFrame:
     header = first_row(text, separator)
     try:
         columns = find_columns(header, wanted)
-        width = len(header)
     except KeyError:
         columns, names = _columns_of_nameless(text, separator, wanted)
         header = names or header
-        width = len(header)
     label_at = None
-    if columns.label in header and width > 1:
+    if columns.label in header and len(header) > 1:
         label_at = header.index(columns.label)
     known = _given(columns)
 
@@ -178,13 +176,6 @@ def _mended(
         )
 
 
-def _known_labels(text: str, separator: str, width: int, label_at: int) -> set[str]:
-    """Return the labels of the lines that are a row by themselves, without quotes."""
-    lines = (line for line in text.split("\n") if '"' not in line)
-    rows = (line.rstrip("\r").split(separator) for line in lines)
-    return {row[label_at].strip() for row in rows if len(row) == width}
-
-
 def _refuse_joined_rows(table: pd.DataFrame, separator: str, label_at: int) -> None:
     """Raise an error if a cell holds lines most of which end or begin a row."""
     cells = [
@@ -215,22 +206,25 @@ def _has_label(row: list[str], place: int, labels: set[str]) -> bool:
 def _with_quotes_closed(
     text: str, separator: str, width: int, label_at: int
 ) -> tuple[str, int]:
-    """Double the stray quotes of lines that are a row by themselves, and count them."""
-    labels = _known_labels(text, separator, width, label_at)
+    """Double the stray quotes of lines that are a row by themselves, and count them.
+
+    Such a line has as many fields as others, and the label of a line without quotes.
+    """
     lines = text.split("\n")
+    rows = {
+        i: row
+        for i, line in enumerate(lines)
+        if len(row := line.split(separator)) == width
+    }
+    labels = {row[label_at].strip() for i, row in rows.items() if '"' not in lines[i]}
     n = 0
-    for i, line in enumerate(lines):
-        row = line.split(separator)
-        is_row = len(row) == width and row[label_at].strip() in labels
-        if line.count('"') % 2 and is_row:
+    for i, row in rows.items():
+        if lines[i].count('"') % 2 and row[label_at].strip() in labels:
             n += 1
-            fields = [
-                '"{}"'.format(field.replace('"', '""'))
-                if field.count('"') % 2
-                else field
-                for field in row
-            ]
-            lines[i] = separator.join(fields)
+            for place, field in enumerate(row):
+                if field.count('"') % 2:
+                    row[place] = '"{}"'.format(field.replace('"', '""'))
+            lines[i] = separator.join(row)
     return "\n".join(lines), n
 
 

@@ -53,6 +53,10 @@ TURN = "\0turn"  # column of the random numbers by which rows are drawn
 BLOCK = 1 << 25  # bytes of a larger file that are read at once for a sample
 
 
+class SeveralFiles(ValueError):
+    """A zip has several files, which its message names with the line to type."""
+
+
 # Files
 
 
@@ -67,7 +71,6 @@ def read_file(path: Path, wanted: Columns) -> Any:
     """
     refuse_unreadable(str(path))
     with path.open("rb") as file:
-        _refuse_several(file, str(path))
         if wanted.limit is not None and _is_large_table(file, path):
             return _sampled(file, path, wanted)
     return read_bytes(path.read_bytes(), str(path), wanted)
@@ -86,10 +89,11 @@ def read_open(source: Any, wanted: Columns) -> Any:
 def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     """Read the content of a file that is called `name` as `read_file` does."""
     refuse_unreadable(name)
-    _refuse_several(io.BytesIO(content), name)
     ending = PurePath(name).suffix.lower()
     try:
         return _read(*_uncompressed(content, name), wanted)
+    except SeveralFiles:
+        raise
     except ImportError as error:
         raise ValueError(
             f"{name} needs a library to be read ({error}); install it, or save the "
@@ -123,7 +127,14 @@ def _bad_rows(
     content, inner = _uncompressed(content, name)
     text = decoded(content)
     cause = f"{name} cannot be read as a table ({described(error)})"
-    options = "on_bad_lines='skip'" + _ways(content, text, inner, wanted)
+    options = "on_bad_lines='skip'"
+    separator = find_separator(text, wanted, PurePath(inner).suffix.lower())
+    if separator != ",":
+        options += f", sep={separator!r}"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        options += ", encoding='utf-16'"
+    elif text.encode() not in content:
+        options += ", encoding='cp1252'"
     if '\\"' in text:
         why = "its texts have a backslash before a quote; where that is meant"
         options += ", escapechar=chr(92)"
@@ -144,19 +155,6 @@ def _bad_rows(
         why = "a text that holds the separator needs quotes; to leave such rows out"
     line = into_csv(name, f"read_csv({name!r}, {options})")
     return ValueError(f"{cause}; {why}, {line}")
-
-
-def _ways(content: bytes, text: str, name: str, wanted: Columns) -> str:
-    """Return options of pandas for separator and letters, where they are not usual."""
-    options = ""
-    separator = find_separator(text, wanted, PurePath(name).suffix.lower())
-    if separator != ",":
-        options += f", sep={separator!r}"
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        options += ", encoding='utf-16'"
-    elif text.encode() not in content:
-        options += ", encoding='cp1252'"
-    return options
 
 
 # Compressed files
@@ -187,6 +185,9 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
     """Return what a file holds, uncompressed, and its name without that ending.
 
     The first bytes tell how it is compressed; the name is None if it is not.
+
+    Raises:
+        ValueError: if it is a zip of no file, or of several.
     """
     beginning = file.read(6)
     file.seek(0)
@@ -201,31 +202,18 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
         return pa.CompressedInputStream(file, "zstd"), inner
     if name.lower().endswith(".zip"):
         archive = zipfile.ZipFile(file)
-        members = _members(archive)
+        names = archive.namelist()
+        # A Mac adds hidden files.
+        members = [name for name in names if not re.search(r"/$|(^|/)[._]", name)]
         if not members:
             raise ValueError("it is empty")
+        if len(members) > 1:
+            shown = shortened(members, 5)
+            raise SeveralFiles(
+                f"{name} holds {len(members)} files, {shown}; {unpack(name)}"
+            )
         return archive.open(members[0]), members[0]
     return file, None
-
-
-def _members(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the files of a zip, less the hidden ones that a Mac adds."""
-    names = archive.namelist()
-    return [name for name in names if not re.search(r"/$|(^|/)[._]", name)]
-
-
-def _refuse_several(file: BinaryIO, name: str) -> None:
-    """Raise a ValueError with the line to type, if a file is a zip of several."""
-    beginning = file.read(2)
-    file.seek(0)
-    if not name.lower().endswith(".zip") or beginning != b"PK":
-        return
-    with zipfile.ZipFile(file) as archive:
-        members = _members(archive)
-    file.seek(0)
-    if len(members) > 1:
-        shown = shortened(members, 5)
-        raise ValueError(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
 
 
 # Samples of large tables

@@ -1,7 +1,7 @@
 """Folders as people have them: a file for each split, parts of one, a file a text."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -41,26 +41,20 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
         raise NoSuchSplit(
             f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
         )
-    whole = _whole(folder)
-    if not whole:
+    # Parquet by the values of a column lies in folders such as label=good.
+    table = (
+        _texts_in_classes(folder)
+        or _parts(folder, ".*?")
+        or _parts(folder, ".*?", "*=*/*")
+    )
+    if not table:
         wanted = f"{split}.csv or the like, or folders of texts, one a class"
-        there = _first_names(folder.iterdir())
+        there = sorted(path.name for path in folder.iterdir())[:10]
         got = f"got {there}" if there else "it is empty"
         raise ValueError(f"{folder}: expected {wanted}; {got}")
     if split != "train":
         raise one_table(str(folder), split)
-    return whole
-
-
-def _whole(folder: Path) -> list[Path]:
-    """Return the files of a folder that is one table, or of texts in folders."""
-    texts = _texts_in_classes(folder)
-    if texts:
-        return texts
-    tables = _parts(folder, ".*?")
-    if tables:
-        return tables
-    return _parts(folder, ".*?", "*=*/*")  # Parquet by the values of a column
+    return table
 
 
 def _named(folder: Path, split: str) -> list[Path]:
@@ -76,16 +70,14 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
     """Return the one file of a name, or its numbered parts in their order."""
     numbered = re.compile(f"({name}){_PART}")
     found: list[Path] = []
-    names: set[str] = set()
-    endings: set[str] = set()
+    kinds: set[tuple[str, str]] = set()
     for path in _tables(folder, pattern):
         match = numbered.fullmatch(stem(path))
         if match:
             found.append(path)
-            names.add(match[1])
-            endings.add(readable_ending(path))
-    if len(names) > 1 or len(endings) > 1:
-        there = _first_names(found)
+            kinds.add((match[1], readable_ending(path)))
+    if len(kinds) > 1:
+        there = sorted(path.name for path in found)[:10]
         every = str(folder / f"*{found[0].suffix}")
         raise ValueError(
             f"{folder}: expected one train.csv or the like, got {there}; name one of "
@@ -102,30 +94,17 @@ def _tables(folder: Path, pattern: str) -> list[Path]:
     return tables or readable
 
 
-def _first_names(paths: Iterable[Path]) -> list[str]:
-    """Return the names of some files, for a message."""
-    return sorted(path.name for path in paths)[:10]
-
-
 def _by_number(path: Path) -> list[str | int]:
     """Sort part 10 after part 9."""
-    pieces: list[str | int] = []
-    for piece in re.split(r"(\d+)", path.name):
-        if piece.isdigit():
-            pieces.append(int(piece))
-        else:
-            pieces.append(piece)
-    return pieces
+    pieces = re.split(r"(\d+)", path.name)
+    return [int(piece) if piece.isdigit() else piece for piece in pieces]
 
 
 def _texts_in_classes(folder: Path) -> list[Path]:
     """Return the files of texts in two folders or more, each called like a class."""
-    files = [path for path in folder.glob("*/*") if path.is_file()]
-    texts = [path for path in files if is_one_text(path)]
+    texts = [p for p in folder.glob("*/*") if p.is_file() and is_one_text(p)]
     classes = {path.parent for path in texts}
-    if len(classes) < 2:
-        return []
-    return sorted(texts)
+    return sorted(texts) if len(classes) > 1 else []
 
 
 def is_one_text(path: Path) -> bool:
