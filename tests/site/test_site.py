@@ -458,8 +458,9 @@ def test_the_keyboard_is_soon_at_the_text(view, width):
 # Links of the list of chapters on which something else lies.
 COVERED_LINKS = """() => [...document.querySelectorAll(".bd-sidebar-primary a[href]")]
   .filter((e) => {
+    if (!e.checkVisibility({visibilityProperty: true})) { return false; }
+    e.scrollIntoView({block: "center", behavior: "instant"});
     const {left, top, width, height} = e.getBoundingClientRect();
-    if (!e.checkVisibility() || top + height > innerHeight) { return false; }
     return !e.contains(document.elementFromPoint(left + width / 2, top + height / 2));
   }).map((e) => e.href)"""
 
@@ -869,19 +870,47 @@ def without_scripts(browser) -> Iterator[Any]:
     context.close()
 
 
-@pytest.mark.parametrize("page", grouped(CHAPTERS))
-def test_without_scripts_no_figure_is_empty(without_scripts, address, page):
+def with_each_kind() -> list[str]:
+    """Return pages on which there is each kind of figure at least once."""
+    kinds: dict[str, str] = {}
+    for page in CHAPTERS:
+        for kind in re.findall(r'class="attnsel (attnsel-\w+)', source_of(page)):
+            kinds.setdefault(kind, page)
+    return sorted(set(kinds.values()))
+
+
+@pytest.mark.parametrize("page", grouped(with_each_kind()))
+def test_without_scripts_figures_of_each_kind_are_seen(without_scripts, address, page):
     without_scripts.goto(f"{address}/{page}")
     assert without_scripts.evaluate(HOLDS) == []
 
 
+# The file of a page, read as where no script runs.
+EMPTY = """async () => {
+  const text = await (await fetch(location.href)).text();
+  const page = new DOMParser().parseFromString(text, "text/html");
+  page.querySelectorAll("script").forEach((e) => e.remove());
+  return [...page.querySelectorAll("article :is(.attnsel, figure)")]
+    .filter((e) => !e.textContent.trim() && !e.querySelector("img, svg, table, math"))
+    .map((e) => e.id || e.className);
+}"""
+
+
+def test_without_scripts_no_figure_is_empty(view):
+    assert view.tab.evaluate(EMPTY) == []
+
+
 # A picture by Matplotlib has a group for each text. Its letters are drawn a hundred
-# units high; those of exponents and indices are smaller, as they are in print.
+# units high; those of exponents and indices are smaller, as they are in print. Also how
+# many points of its curves lie below the texts and marks of a legend.
 TEXTS = """(picture) => {
   const box = document.createElement("div");
   box.innerHTML = picture.slice(picture.indexOf("<svg"));
   document.body.append(box);
   const svg = box.firstChild, {width} = svg.viewBox.baseVal;
+  const rect = (e) => e.getBoundingClientRect();
+  const within = ({left, right, top, bottom}, x, y) =>
+    x > left && x < right && y > top && y < bottom;
   svg.setAttribute("width", width);
   const texts = [...svg.querySelectorAll("g[id^=text_]")].map((text) => {
     const {left, right, top, bottom} = text.getBoundingClientRect();
@@ -891,43 +920,6 @@ TEXTS = """(picture) => {
     });
     return {left, right, top, bottom, size: Math.max(...sizes)};
   }).filter(({left, right}) => right > left);
-  box.remove();
-  const pairs = texts.flatMap((one, i) => texts.slice(0, i).map((two) => [
-    Math.min(one.right, two.right) - Math.max(one.left, two.left),
-    Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top)]));
-  return {width, least: Math.min(1000, ...texts.map(({size}) => size)),
-    overlaps: pairs.filter(([across, up]) => across > 1 && up > 1).length};
-}"""
-DRAWN = """() => [...document.querySelectorAll("article img[src$='.svg']")]
-  .filter((image) => image.checkVisibility() && image.closest("figure, .cell_output"))
-  .map((image) => [image.src.split("/").pop(), image.getBoundingClientRect().width])"""
-
-
-@functools.cache
-def texts_of(tab: Any, name: str) -> dict[str, float]:
-    """Return what a stored picture's labels are like at its own size."""
-    (path,) = SITE.rglob(f"_images/{name}")
-    found: dict[str, float] = tab.evaluate(TEXTS, path.read_text(encoding="utf-8"))
-    return found
-
-
-@both
-def test_labels_of_figures_can_be_read(view, width):
-    view.resize(width)
-    for name, shown in view.tab.evaluate(DRAWN):
-        texts = texts_of(view.tab, name)
-        assert texts["overlaps"] == 0, name
-        assert texts["least"] * shown / texts["width"] >= 9, name
-
-
-# How many points of a picture's curves lie below the texts and marks of a legend.
-COVERED = """(picture) => {
-  const box = document.createElement("div");
-  box.innerHTML = picture.slice(picture.indexOf("<svg"));
-  document.body.append(box);
-  const rect = (e) => e.getBoundingClientRect();
-  const within = ({left, right, top, bottom}, x, y) =>
-    x > left && x < right && y > top && y < bottom;
   let count = 0;
   box.querySelectorAll("g[id^=legend_]").forEach((legend) => {
     const marks = [...legend.querySelectorAll("g[id]")];
@@ -952,21 +944,35 @@ COVERED = """(picture) => {
     });
   });
   box.remove();
-  return count;
+  const pairs = texts.flatMap((one, i) => texts.slice(0, i).map((two) => [
+    Math.min(one.right, two.right) - Math.max(one.left, two.left),
+    Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top)]));
+  return {width, least: Math.min(1000, ...texts.map(({size}) => size)),
+    overlaps: pairs.filter(([across, up]) => across > 1 && up > 1).length,
+    covered: count};
 }"""
+DRAWN = """() => [...document.querySelectorAll("article img[src$='.svg']")]
+  .filter((image) => image.checkVisibility() && image.closest("figure, .cell_output"))
+  .map((image) => [image.src.split("/").pop(), image.getBoundingClientRect().width])"""
 
 
-@pytest.mark.parametrize("page", grouped(CHAPTERS))
-def test_no_legend_lies_on_a_curve(browser, page):
-    tab = browser.new_page()
-    names = re.findall(r"_images/(\w+\.svg)", source_of(page))
-    found = {}
-    for name in dict.fromkeys(names):
-        picture = (SITE / "_images" / name).read_text(encoding="utf-8")
-        if 'id="legend_' in picture:
-            found[name] = tab.evaluate(COVERED, picture)
-    tab.close()
-    assert not any(found.values()), found
+@functools.cache
+def texts_of(tab: Any, name: str) -> dict[str, float]:
+    """Return what a stored picture's labels are like at its own size."""
+    (path,) = SITE.rglob(f"_images/{name}")
+    found: dict[str, float] = tab.evaluate(TEXTS, path.read_text(encoding="utf-8"))
+    return found
+
+
+@both
+def test_labels_of_figures_can_be_read(view, width):
+    view.resize(width)
+    for name, shown in view.tab.evaluate(DRAWN):
+        texts = texts_of(view.tab, name)
+        assert texts["overlaps"] == 0, name
+        assert texts["least"] * shown / texts["width"] >= 9, name
+    for name in re.findall(r"_images/(\w+\.svg)", source_of(view.page)):
+        assert texts_of(view.tab, name)["covered"] == 0, name  # by a legend
 
 
 # Where the question, the first figure and the knobs of a page begin, and its cost.
