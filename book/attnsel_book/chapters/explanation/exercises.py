@@ -115,12 +115,12 @@ def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
         ),
     },
     hints=(
-        "f is the sum of Q b. What is left of it without the tokens of S, and when has "
-        "that the other sign?",
-        "Without S the sign is that of f less the sum of Q b over S. Which tokens "
-        "bring it across zero with the fewest terms?",
+        "f is the sum of Q b. What remains of this sum without the tokens of S? For "
+        "which S has their deletion changed the sign?",
+        "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
+        "bring this difference across zero with the fewest terms?",
     ),
-    terms=("other sign", "fewest"),
+    terms=("deletion", "fewest"),
     dots=2,
     minutes=10,
 )
