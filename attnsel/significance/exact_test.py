@@ -72,8 +72,8 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
     out. It bounds the rate if tests are independent or positively dependent (PRDS), as
     two words of a phrase are. A class against the rest is not, and the bound of
     Benjamini and Yekutieli, which is valid for any dependence, is larger by a factor of
-    up to 1 + 1/2 + ... + 1/(V K). Therefore `run_luck.py` of the chapter on your own
-    texts counts discoveries with shuffled labels: they are as rare as promised.
+    up to 1 + 1/2 + ... + 1/(V K). Therefore the package's tests count discoveries with
+    shuffled labels of up to twenty classes: they are as rare as promised.
 
     Args:
         corpus: labelled texts.

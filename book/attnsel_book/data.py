@@ -48,14 +48,26 @@ def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(lost=lost, all=fewer == 1)
 
 
-def store(target: Path, parts: Mapping[str, Iterable[Any]]) -> None:
-    """Write lists of rows for `stored`, a row a line: a difference shows what moved."""
-    blocks = []
-    for name, rows in parts.items():
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        blocks.append(f"{json.dumps(name)}: [\n{lines}\n]")
-    joined = ",\n".join(blocks)
-    target.write_text(f"{{\n{joined}\n}}\n", encoding="utf-8")
+def store(target: Path, found: Mapping[str, Any] | Iterable[Any]) -> None:
+    """Write rows for `stored`, or named parts of rows, a row a line.
+
+    A difference between two versions then shows what moved.
+    """
+    if isinstance(found, Mapping):
+        parts = [f"{json.dumps(name)}: {_lines(part)}" for name, part in found.items()]
+        joined = ",\n".join(parts)
+        text = f"{{\n{joined}\n}}\n"
+    else:
+        text = f"{_lines(found)}\n"
+    target.write_text(text, encoding="utf-8")
+
+
+def _lines(part: Any) -> str:
+    """Return JSON: rows with one a line, or a single value."""
+    if isinstance(part, str | float | Mapping) or not isinstance(part, Iterable):
+        return json.dumps(part)
+    rows = ",\n".join(map(json.dumps, part))
+    return f"[\n{rows}\n]"
 
 
 def result_folder(chapter: str) -> Path:

@@ -9,7 +9,6 @@ the chapter reads. IMDB's ratings are in a local copy of the data only.
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import product
 from pathlib import Path
@@ -25,7 +24,7 @@ from attnsel.model import accuracy, bag_logits
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.train import fit, one_step
 from attnsel_book import authors
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_report.baseline import baseline
 
 OUT = result_folder("classes") / "classes.json"
@@ -222,7 +221,7 @@ def main() -> None:
     test = regroup(rated_new, pairs).balanced()
     found["accuracy"].append(quality("IMDB by rating", imdb, test, 512))
     found["arms"] += arms("IMDB by rating", imdb, test, 512)
-    OUT.write_text(json.dumps(found, indent=0) + "\n")
+    store(OUT, found)
 
 
 if __name__ == "__main__":

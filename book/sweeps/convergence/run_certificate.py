@@ -7,9 +7,6 @@ Some seconds of one core. The chapter on convergence makes the smallest runs aga
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,7 +14,7 @@ import torch
 from attnsel import certificate, gradient_flow
 from attnsel.flow import angle_gap
 from attnsel_book import one_step_problem
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 
 SIZES: dict[str, Any] = {"n": 400, "n_tokens": 500, "length": 8}
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
@@ -46,13 +43,9 @@ def run(sizes: dict[str, Any], dim: int, lr: float, seed: int) -> dict[str, floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("convergence") / "certified.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
     torch.set_num_threads(1)
-    lines = ",\n".join(json.dumps(run(*setting)) for setting in SETTINGS)
-    target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    rows = [run(*setting) for setting in SETTINGS]
+    store(result_folder("convergence") / "certified.json", rows)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ the chapter reads. The chapter runs the smallest part of each again.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -26,7 +25,7 @@ from attnsel.statistics import spearman
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book import authors
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import bin_means, shape
 
 HERE = result_folder("deeper")
@@ -370,5 +369,4 @@ if __name__ == "__main__":
     parts = {"query": query, "speed": speed, "mlp": mlp, "slopes": slopes}
     parts |= {"two": two, "heads": heads, "null": null}
     for part in sys.argv[1:] or parts:
-        text = json.dumps(parts[part](), indent=0) + "\n"
-        (HERE / f"deeper_{part}.json").write_text(text)
+        store(HERE / f"deeper_{part}.json", parts[part]())

@@ -10,10 +10,8 @@ of IMDB on an idle core, half a minute one of Yelp.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -346,10 +344,7 @@ def moments(seed: int, train: Corpus, test: Corpus) -> Iterator[tuple[str, Rows]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("explanation") / "explanations.csv"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
+    target = result_folder("explanation") / "explanations.csv"
     rows = pd.DataFrame(columns=["corpus", "seed", "moment", "measure", "value"])
     if target.exists():
         rows = pd.read_csv(target)

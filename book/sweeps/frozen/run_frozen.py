@@ -11,6 +11,7 @@ training loss is as low; `converged` is the latter at 99% training accuracy.
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pandas as pd
@@ -20,7 +21,7 @@ from attnsel import AttentionClassifier, Corpus, load_corpus
 from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.train import fit, one_step
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 
 OUT = result_folder("frozen") / "frozen.json"
 SETTINGS = [(100, 0.003), (1_000, 0.003), (1_000, 0.03), (10_000, 0.003)]
@@ -78,7 +79,7 @@ def main() -> None:
     for seed in range(10):
         table += rows("Yelp", yelp, 512, seed, SETTINGS[:1], 50)
     table += rows("IMDB", imdb, 2048, 0, SETTINGS, 300)
-    OUT.write_text(pd.DataFrame(table).round(4).to_json(orient="records", indent=0))
+    store(OUT, json.loads(pd.DataFrame(table).round(4).to_json(orient="records")))
 
 
 if __name__ == "__main__":

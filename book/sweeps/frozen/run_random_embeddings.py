@@ -11,10 +11,7 @@ and those of trained embeddings on Yelp at IMDB's best rate alone.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,7 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.model import accuracy, bag_logits, logistic_loss, score_gradient
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import shape
 
 DIM, SEEDS, REACH = 2048, (0, 1, 2), {"imdb": 0.84, "yelp": 0.88}
@@ -134,7 +131,7 @@ def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
             "seed": seed,
         }
         found = best(name, parts, path, **setting)
-        print(json.dumps(found), flush=True)
+        print(found, flush=True)
         return found
 
     first = [run(rate, 0) for rate in tried]
@@ -145,16 +142,12 @@ def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("frozen") / "random_embeddings.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
     found = []
     for name in ("imdb", "yelp"):
         parts = parts_of(name)
         for way in ways(name):
             found += rows_of(name, parts, way)
-    lines = ",\n".join(map(json.dumps, found))
-    parser.parse_args().target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    store(result_folder("frozen") / "random_embeddings.json", found)
 
 
 if __name__ == "__main__":

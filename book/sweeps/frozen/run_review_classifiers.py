@@ -10,10 +10,7 @@ writes.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,7 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, fit, one_step
 from attnsel.model import accuracy, bag_logits, logistic_loss
 from attnsel.theory import posterior_difference, signed_frequency
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_report.baseline import baseline
 from sweeps.frozen.run_random_embeddings import DIM, Parts, parts_of
 
@@ -122,7 +119,7 @@ def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]
     row["validation"] = round(right, 5)
     row["test"] = round(accuracy(g, test), 5)
     row["loss"] = round(float(logistic_loss(g, test.signs)), 4)
-    print(json.dumps(row), flush=True)
+    print(row, flush=True)
     return row
 
 
@@ -145,12 +142,8 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("frozen") / "review_classifiers.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
     rows = [row for name in ("imdb", "yelp") for row in rows_of(name)]
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    parser.parse_args().target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    store(result_folder("frozen") / "review_classifiers.json", rows)
 
 
 if __name__ == "__main__":

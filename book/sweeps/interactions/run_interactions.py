@@ -10,9 +10,9 @@ which the chapter reads. The chapter runs the smallest part again.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +28,7 @@ from attnsel.statistics import spearman
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.tokens import split
 from attnsel.train import fit, one_step
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import correlation
 from attnsel_report.baseline import baseline
 
@@ -73,7 +73,7 @@ def two_layers(q: float, seed: int, order: bool, **settings: Any) -> dict[str, A
     return row | settings | {name: round(float(x), 4) for name, x in found.items()}
 
 
-def one() -> pd.DataFrame:
+def one() -> list[dict[str, Any]]:
     """One layer where "not" flips a share q: its accuracy and its loss."""
     rows = []
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
@@ -85,7 +85,7 @@ def one() -> pd.DataFrame:
             found = {"test": record.test_accuracy[-1], "loss": record.loss[-1]}
             rounded = {name: round(float(x), 5) for name, x in found.items()}
             rows.append({"q": q, "seed": seed} | rounded)
-    return pd.DataFrame(rows)
+    return rows
 
 
 Plan = tuple[float, dict[str, Any], int]
@@ -94,23 +94,19 @@ SLOW = {"residual": True, "rate": 0.005}
 PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
 
 
-def layers() -> pd.DataFrame:
+def layers() -> list[dict[str, Any]]:
     """Unordered pairs: with and without a residual, two rates, more passes."""
     plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
     plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
     plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
-    return pd.DataFrame(
-        [two_layers(q, s, False, **way) for q, way, n in plan for s in range(n)]
-    )
+    return [two_layers(q, s, False, **way) for q, way, n in plan for s in range(n)]
 
 
-def order() -> pd.DataFrame:
+def order() -> list[dict[str, Any]]:
     """Order: "not" before the word, with and without positions."""
     plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
     plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
-    return pd.DataFrame(
-        [two_layers(q, s, True, **way) for q, way, n in plan for s in range(n)]
-    )
+    return [two_layers(q, s, True, **way) for q, way, n in plan for s in range(n)]
 
 
 def redrawn(corpus: Corpus, seed: int) -> Corpus:
@@ -127,7 +123,7 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
     return Corpus(counts, corpus.targets, corpus.vocab, None, "scrambled")
 
 
-def scrambled() -> pd.DataFrame:
+def scrambled() -> list[dict[str, Any]]:
     """One layer on IMDB and on words drawn anew: alignment at matched points."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
     rows = []
@@ -161,7 +157,7 @@ def scrambled() -> pd.DataFrame:
             row |= {"R2, one large step": r2[0], "R2, end": r2[1]}
             rows.append(row)
             print(row, flush=True)
-    return pd.DataFrame(rows).round(4)
+    return pd.DataFrame(rows).round(4).to_dict("records")
 
 
 NEGATORS = re.compile(r"^(not|no|never|nor|cannot|without|.*n't)$")
@@ -302,11 +298,12 @@ def words() -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("one", "layers", "order", "scrambled", "words"):
-        if part == "words":
-            text = json.dumps(words(), indent=0) + "\n"
-        else:
-            plan = {"one": one, "layers": layers, "order": order}
-            plan["scrambled"] = scrambled
-            text = plan[part]().to_json(orient="records", indent=0)
-        (HERE / f"interactions_{part}.json").write_text(text)
+    plan: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "one": one,
+        "layers": layers,
+        "order": order,
+        "scrambled": scrambled,
+        "words": words,
+    }
+    for part in sys.argv[1:] or plan:
+        store(HERE / f"interactions_{part}.json", plan[part]())

@@ -11,10 +11,8 @@ About half an hour of one core.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,6 +34,7 @@ from sweeps.outside.run_outside import (
     HERE,
     Data,
     Model,
+    append,
     as_ids,
     bags,
     chunked,
@@ -43,6 +42,7 @@ from sweeps.outside.run_outside import (
     inner,
     random_sequences,
     shapes,
+    stored_runs,
     train_layer,
     train_transformer,
 )
@@ -237,30 +237,10 @@ def clients(d: Data, seed: int) -> Iterable[tuple[str, Callable[[], Model]]]:
     yield "regression on tf-idf", lambda: regression(d, is_tfidf=True)
 
 
-def append(path: Path, row: Row) -> None:
-    """Append a row to a table, with its head if it is new."""
-    row = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)
-    print(row, flush=True)
-
-
-def there(path: Path, names: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Return which runs are in a table."""
-    if not path.exists():
-        return set()
-    with path.open(encoding="utf-8") as file:
-        return {tuple(row[name] for name in names) for row in csv.DictReader(file)}
-
-
 def main() -> None:
     torch.set_num_threads(1)
     by_client = HERE / "clients.csv"
-    known = there(by_client, ("client", "seed"))
+    known = stored_runs(by_client, ("client", "seed"))
     for seed in CLIENT_SEEDS:
         d = data("imdb", seed)
         own = posterior_difference(bags(d.ids, d.signs, d.vocab))
@@ -269,7 +249,7 @@ def main() -> None:
                 row = {"client": name, "seed": seed}
                 append(by_client, row | from_outside(made(), d, own))
     grid = HERE / "grid.csv"
-    known = there(grid, ("norm", "attention", "pool", "seed"))
+    known = stored_runs(grid, ("norm", "attention", "pool", "seed"))
     for seed, norm, attention, pool in product(SEEDS, NORMS, ATTENTION, POOLS):
         if (norm, attention, pool, str(seed)) not in known:
             append(grid, grid_row(norm, attention, pool, seed))

@@ -341,7 +341,7 @@ def row(run: Run) -> Row:
     if transformer is not None:
         inside = inner(transformer, d.test_ids[:500], d.held)
     found |= inside
-    return {k: round(v, 4) if isinstance(v, float) else v for k, v in found.items()}
+    return found
 
 
 def as_ids(texts: list[list[str]], place: dict[str, int]) -> Tensor:
@@ -350,32 +350,32 @@ def as_ids(texts: list[list[str]], place: dict[str, int]) -> Tensor:
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
 
 
-def done(path: Path) -> set[tuple[str, ...]]:
+def stored_runs(path: Path, names: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return which runs are in a table."""
     if not path.exists():
         return set()
     with path.open(encoding="utf-8") as file:
-        return {key(each) for each in csv.DictReader(file)}
+        return {tuple(row[name] for name in names) for row in csv.DictReader(file)}
 
 
-def key(each: Row) -> tuple[str, ...]:
-    return tuple(str(each[name]) for name in ("data", "variant", "passes", "seed"))
+def append(path: Path, row: Row) -> None:
+    """Append a row to a table, with its head if it is new."""
+    row = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(row), lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+    print(row, flush=True)
 
 
 def sweep(path: Path) -> None:
     """Append the rows of all runs that are not there."""
-    there = done(path)
+    known = stored_runs(path, ("data", "variant", "passes", "seed"))
     for run in plan():
-        named = (run.source, run.variant, str(run.passes), str(run.seed))
-        if named in there:
-            continue
-        found = row(run)
-        is_new = not path.exists()
-        with path.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(found), lineterminator="\n")
-            if is_new:
-                writer.writeheader()
-            writer.writerow(found)
-        print(found, flush=True)
+        if (run.source, run.variant, str(run.passes), str(run.seed)) not in known:
+            append(path, row(run))
 
 
 def smallest() -> tuple[Vocab, Transformer]:

@@ -8,14 +8,13 @@ texts trains the first models again.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+import json
 
 import pandas as pd
 import torch
 
 from attnsel import load_corpus
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.trials import trials
 
 N, MODELS, COINS = 800, 24, 6
@@ -41,15 +40,10 @@ def models_of(data: str) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("own_texts") / "diagnosis.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
     torch.set_num_threads(1)
     models = pd.concat([models_of(data) for data in ("imdb", "yelp")])
-    rows = models.to_json(orient="records", double_precision=5, lines=True)
-    lines = ",\n".join(rows.splitlines())
-    target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    rows = json.loads(models.to_json(orient="records", double_precision=5))
+    store(result_folder("own_texts") / "diagnosis.json", rows)
 
 
 if __name__ == "__main__":

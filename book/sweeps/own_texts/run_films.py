@@ -13,7 +13,6 @@ reviews, which are of other films. A few minutes of one core.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import Any
@@ -26,7 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from attnsel import Corpus, load_corpus
 from attnsel.significance.exact_test import beyond_luck, texts_by_class
 from attnsel.significance.lean import lean_of
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 
 NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, reviews that hold a name at most
 SIZE, DRAWS = 1_500, 20  # reviews of each class, and draws of their labels
@@ -126,11 +125,8 @@ def main() -> None:
     told["luck"] = found_by_luck(train[torch.from_numpy(few)], films[few])
     print(told["luck"], flush=True)
     told |= of_finds(train, test, films)
-    lines = json.dumps(told, indent=1)
-    (result_folder("own_texts") / "films.json").write_text(
-        lines + "\n", encoding="utf-8"
-    )
-    print(lines)
+    store(result_folder("own_texts") / "films.json", told)
+    print(told)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,8 @@ texts counts the ratings again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +17,7 @@ import torch
 from scipy.sparse import vstack
 
 from attnsel import Corpus, load_corpus
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_report.quality import trained
 
 RATING = re.compile(
@@ -46,10 +44,6 @@ def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("own_texts") / "masked.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
     torch.set_num_threads(1)
     reviews = load_corpus("imdb")
     if reviews.name == "bundled":
@@ -75,7 +69,7 @@ def main() -> None:
     means = pd.DataFrame(columns).groupby(has).mean().rename(names).round(5)
     found = {"share rated": round(float(rated.mean()), 5)}
     found |= json.loads(means.to_json(orient="index"))
-    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    store(result_folder("own_texts") / "masked.json", found)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ promised for each of them.
 
 from __future__ import annotations
 
-import argparse
 from functools import cache
 
 import numpy as np
@@ -142,9 +141,6 @@ def promise(draws: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=40)
-    given = parser.parse_args()
-    whole = promise(given.draws)
+    whole = promise(40)
     whole.to_csv(result_folder("own_texts") / "promise.csv", index=False)
     print(whole.to_string())

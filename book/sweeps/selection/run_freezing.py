@@ -12,12 +12,12 @@ leaves them, so that nothing changes but the time.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import warnings
 from functools import cache
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -253,11 +253,8 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
     rows = all_rows()
-    target = result_folder("selection") / "freezing.csv"
-    with target.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table.to_csv(result_folder("selection") / "freezing.csv", index=False)
 
 
 if __name__ == "__main__":

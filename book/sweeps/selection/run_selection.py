@@ -8,10 +8,8 @@ Flows after steps of many sizes are in `run_steps.py`.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -211,10 +209,6 @@ def several() -> Rows:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("selection") / "selection.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
     parts = {
@@ -226,7 +220,7 @@ def main() -> None:
         "trap": trap(),
         "several": several(),
     }
-    store(target, parts)
+    store(result_folder("selection") / "selection.json", parts)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What becomes of the flow after first steps of many sizes: steps.csv.
 
-    python -m sweeps.selection.run_steps [--processes 1]
+    python -m sweeps.selection.run_steps
 
 Ten seeds a step, each followed to norm 3,000 (about 15 minutes on one idle core). The
 columns are those of `attnsel_book.step_sweep`.
@@ -8,19 +8,18 @@ columns are those of `attnsel_book.step_sweep`.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+import pandas as pd
 import torch
 
 from attnsel import certificate, gradient_flow
 from attnsel.flow import angle_gap
 from attnsel_book import one_step_problem
+from attnsel_book.data import result_folder
 
 SIZES: dict[str, Any] = {
     "T31": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},
@@ -68,13 +67,9 @@ def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--processes", type=int, default=1)
-    with ProcessPoolExecutor(parser.parse_args().processes) as pool:
-        rows = list(pool.map(outcome, RUNS))
-    table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
+    with ProcessPoolExecutor() as pool:
+        table = pd.DataFrame(pool.map(outcome, RUNS))
+    table.to_csv(result_folder("selection") / "steps.csv", index=False)
 
 
 if __name__ == "__main__":

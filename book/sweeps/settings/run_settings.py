@@ -8,8 +8,6 @@ of each part again.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -192,10 +190,6 @@ def levels() -> Rows:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("settings") / "settings.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    target = parser.parse_args().target
     torch.set_num_threads(1)
     corpora = reviews()
     seeds, alike = starts(corpora)
@@ -207,7 +201,7 @@ def main() -> None:
         "noise": [row for n in SIZES for row in variance_shares(n)],
         "levels": levels(),
     }
-    store(target, parts)
+    store(result_folder("settings") / "settings.json", parts)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,6 @@ again. It takes about a minute of one core.
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,11 +16,12 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, synthetic_corpus
 from attnsel.model import mean_loss
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
 from attnsel_book.shapes import shape
 
 N, V, T, DIM, DELTA, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.1, 0.09, 0.01, 2000
+SEEDS = range(10)
 COLUMNS = "values", "arms", "value_spread", "score_spread", "end"
 
 
@@ -104,16 +102,10 @@ def zipf(seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("synthetic") / "synthetic_frequency.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    parser.add_argument("--seeds", type=int, default=10)
-    given = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [row for seed in range(given.seeds) for row in by_frequency(seed)]
-    rows += [zipf(seed) for seed in range(given.seeds)]
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    given.target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    rows = [row for seed in SEEDS for row in by_frequency(seed)]
+    rows += [zipf(seed) for seed in SEEDS]
+    store(result_folder("synthetic") / "synthetic_frequency.json", rows)
 
 
 if __name__ == "__main__":

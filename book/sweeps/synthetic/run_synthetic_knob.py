@@ -7,20 +7,18 @@ The settings are those of the chapter on synthetic data, whose table this writes
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 from attnsel import AttentionClassifier, fit, synthetic_corpus
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder
+from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
 from attnsel_book.shapes import shape
 
 N, V, T, DIM, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.09, 0.01, 2000
 DELTAS = [0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9]
 DELTAS += [0.93, 0.95, 0.97, 0.98, 0.99, (V - 1) / V]
+SEEDS = range(10)
 COLUMNS = "values", "arms", "value_spread", "score_spread"
 
 
@@ -37,14 +35,8 @@ def run(delta: float, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    here = result_folder("synthetic") / "synthetic_knob.json"
-    parser.add_argument("target", nargs="?", type=Path, default=here)
-    parser.add_argument("--seeds", type=int, default=10)
-    given = parser.parse_args()
-    rows = [run(delta, seed) for delta in DELTAS for seed in range(given.seeds)]
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    given.target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    rows = [run(delta, seed) for delta in DELTAS for seed in SEEDS]
+    store(result_folder("synthetic") / "synthetic_knob.json", rows)
 
 
 if __name__ == "__main__":
