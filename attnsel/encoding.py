@@ -3,7 +3,7 @@
 ::
 
     texts                      n strings, in memory or a column on the disk
-      | text_blocks            blocks of about 5 million letters
+      | text_blocks            blocks of about a million letters
       v
     tokens_in_order            per block: split, and number the distinct tokens
       | counted                the bag of each text: ids of tokens, and how often
@@ -34,7 +34,7 @@ from attnsel.scale.disk import blocks_on_disk
 from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
 from attnsel.validation import check_choice, check_number
 
-BLOCK_SIZE = 5_000_000  # letters of the texts that are counted together
+BLOCK_SIZE = 1_000_000  # letters of the texts that are counted together
 BATCH_SIZE = 5_000  # texts on the disk that are counted together
 MIN_COUNTS = (20, 10, 5, 2, 1)  # values of min_count; a small corpus takes a lower one
 COVERED_SHARE = 2 / 3  # smallest share of all occurrences that a vocabulary covers

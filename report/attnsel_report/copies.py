@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, triu
 
 from attnsel.corpus import Corpus
+from attnsel.encoding import in_parts
 
 ALIKE = 0.3  # weighted share from which on texts are near copies
 HALF_ALIKE = 0.15  # from which on they are counted and named
@@ -22,7 +23,7 @@ BANDS = 32  # of hashes; two texts that agree in all hashes of a band are compar
 HASHES = 2  # of a band, and one more in a source of MANY texts, where most pairs differ
 MANY = 20_000
 MOST_PAIRED = 8  # texts of a band that are compared with all others of it
-PAIRS = 1_000_000  # that are compared at a time
+TOKENS = 1_000_000  # of the texts that are compared at a time
 
 
 class Likeness(NamedTuple):
@@ -50,13 +51,16 @@ def find_near_copies(corpus: Corpus) -> Likeness:
     in_texts = bags.sum(axis=0)
     weights = np.log(n / np.maximum(in_texts, 1))
     weights[in_texts > COMMON * n] = 0
+    bags = csr_array(bags.multiply(weights > 0))
+    bags.eliminate_zeros()
     left, right = _proposed(bags, weights)
-    likeness = np.concatenate(
-        [
-            _likeness(bags, weights, left[rows], right[rows])
-            for rows in np.array_split(np.arange(len(left)), len(left) // PAIRS + 1)
-        ]
-    )
+    own = bags @ weights
+    sizes = np.diff(bags.indptr)
+    likeness = np.empty(len(left))
+    for pairs in in_parts(sizes[left] + sizes[right], TOKENS):
+        one, other = left[pairs], right[pairs]
+        both = bags[one].multiply(bags[other]) @ weights
+        likeness[pairs] = both / (own[one] + own[other] - both)
     near = likeness >= ALIKE
     centre = _centres(n, left[near], right[near])
     half = (likeness >= HALF_ALIKE) & (centre[left] != centre[right])
@@ -66,12 +70,10 @@ def find_near_copies(corpus: Corpus) -> Likeness:
 def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of rows that agree in all hashes of a band, each pair once."""
     n = bags.shape[0]
-    weighted = bags.multiply(weights).tocsr()
-    weighted.eliminate_zeros()
-    rows = np.flatnonzero(np.diff(weighted.indptr))  # with a token that not all have
+    rows = np.flatnonzero(np.diff(bags.indptr))
     if len(rows) < 2:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    weighted = weighted[rows]
+    bags = bags[rows]
     random = np.random.default_rng(0)
     links = csr_array((n, n), dtype=bool)
     for _ in range(BANDS):
@@ -79,9 +81,7 @@ def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
         for j in range(band.shape[1]):
             # The first of exponential clocks that run as fast as tokens weigh.
             clock = random.exponential(size=len(weights)) / np.maximum(weights, 1e-12)
-            band[:, j] = np.minimum.reduceat(
-                clock[weighted.indices], weighted.indptr[:-1]
-            )
+            band[:, j] = np.minimum.reduceat(clock[bags.indices], bags.indptr[:-1])
         links = links + _within_bands(band, rows, n)
     pairs = triu(links, k=1).tocoo()
     return pairs.row.astype(np.int64), pairs.col.astype(np.int64)
@@ -104,15 +104,6 @@ def _within_bands(band: np.ndarray, rows: np.ndarray, n: int) -> csr_array:
     low, high = np.minimum(*ends), np.maximum(*ends)
     ones = np.ones(len(low), bool)
     return coo_array((ones, (low, high)), (n, n)).tocsr()
-
-
-def _likeness(
-    bags: csr_array, weights: np.ndarray, left: np.ndarray, right: np.ndarray
-) -> np.ndarray:
-    """Return the weighted Jaccard index of pairs of rows, float64 (pairs,)."""
-    both = bags[left].multiply(bags[right]) @ weights
-    own = bags @ weights
-    return both / np.maximum(own[left] + own[right] - both, 1e-12)
 
 
 def _centres(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:

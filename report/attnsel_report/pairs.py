@@ -104,12 +104,6 @@ def _most_held(holds: csr_array, most: int) -> np.ndarray:
     return np.sort(enough[order[:most]])
 
 
-def pairs_by_class(pairs: Pairs, corpus: Corpus) -> np.ndarray:
-    """Return how many sequences of each class hold each pair, int64 (P, K)."""
-    sums = sums_by_class(pairs.holds, corpus)
-    return sums.astype(np.int64)
-
-
 def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Return the p-values of pairs that say more than each of their tokens does.
 
@@ -119,7 +113,7 @@ def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
     counts, so give one of each group. float64 (P, 1) for two classes, (P, K) for more;
     with them come the least p-values that the pairs could have had.
     """
-    found = pairs_by_class(pairs, corpus)
+    found = sums_by_class(pairs.holds, corpus).astype(np.int64)
     everywhere = class_sizes(corpus)
     p, least = luck_p(found, everywhere), least_p(found, everywhere)
     tokens = sums_by_class(corpus.counts > 0, corpus).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -149,24 +150,34 @@ def _random_order(n: int, seed: int) -> Tensor:
     return torch.randperm(n, generator=generator)
 
 
-def read(model: AttentionClassifier, corpus: Corpus, otherwise: int = 0) -> np.ndarray:
+def read(
+    model: AttentionClassifier,
+    corpus: Corpus,
+    otherwise: int = 0,
+    masked: Sequence[int] = (),
+) -> np.ndarray:
     """Return the number of the class read in each sequence, int64 (n,).
 
     The model's tokens are the first of the corpus; of a sequence without any of them
-    the answer is `otherwise`.
+    that is not `masked` the answer is `otherwise`.
     """
-    known, rows = first_tokens(corpus, len(model.embeddings))
-    classes = np.full(len(corpus), otherwise)
-    with torch.no_grad():
-        classes[rows] = _likeliest(model(known)).numpy()
-    return classes
+    scores = model.scores().detach().double().numpy()
+    weights = np.exp(scores[:, :1] - scores[:, 0].max())  # of attention, (V, 1)
+    weights[list(masked)] = 0
+    counts = corpus.counts[:, : len(scores)]
+    # The sum of the weights divides all logits of a sequence, so that none changes.
+    sums = counts @ np.hstack([weights, weights * scores[:, 1:]])
+    return np.where(sums[:, 0] > 0, _likeliest(sums[:, 1:]), otherwise)
 
 
-def _likeliest(logits: Tensor) -> Tensor:
-    """Return the number of the likeliest class from logits (n,) or (n, K)."""
-    if logits.ndim == 1:
-        return (logits > 0).long()
-    return logits.argmax(dim=1)
+def _likeliest(logits: np.ndarray) -> np.ndarray:
+    """Return the number of the likeliest class from logits (n, K), int64 (n,).
+
+    Two classes have one logit, that of the second.
+    """
+    if logits.shape[1] == 1:
+        return (logits[:, 0] > 0).astype(np.int64)
+    return logits.argmax(axis=1)
 
 
 def accuracies(
@@ -178,9 +189,10 @@ def accuracies(
     """
     labels = test.targets.numpy()
     common = commonest(train)
+    by_class = regression.reshape(len(test), -1).numpy()
     answers = {
         "attention": read(model, test, common),
-        "logistic regression on tf-idf": _likeliest(regression).numpy(),
+        "logistic regression on tf-idf": _likeliest(by_class),
         "always the most frequent class": common,
     }
     return {name: share_of(answer == labels) for name, answer in answers.items()}
@@ -261,11 +273,7 @@ def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndar
     A text that is left without any token is read as the most frequent class. int64 (n,)
     """
     left, _ = without(train, token)
-    held, kept = without(test, token)
-    common = commonest(train)
-    classes = np.full(len(test), common)
-    classes[kept] = read(trained(left, steps), held, common)
-    return classes
+    return read(trained(left, steps), test, commonest(train), [token])
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:

@@ -48,9 +48,11 @@ from attnsel_report.quality import (
 )
 from attnsel_report.ranking import Evidence, top_findings
 from attnsel_report.result import Findings
+from attnsel_report.sequences import InOrder
 from attnsel_report.splits import (
     FEWEST,
     Parts,
+    Sample,
     joined,
     read_parts,
     too_few,
@@ -193,7 +195,7 @@ def _examined(
     learned = some_to_learn(train.counts, labels, seed)
     n_learned = 0 if too_many else len(learned)
     # The two need nothing of one another, and each leaves a core idle at times.
-    tasks = [partial(evidence_of, parts)]
+    tasks = [partial(evidence_of, parts.train, parts.test, parts.order)]
     if not too_many:
         every = joined(parts)
         tasks.append(partial(suspects, every, seed))
@@ -228,17 +230,19 @@ def _examined(
     return replace(found, **_judged(found, learned, size, seed))
 
 
-def evidence_of(parts: Parts) -> Evidence:
-    """Return the tables of what goes with a class, one q-value for all."""
+def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
+    """Return the tables of what goes with a class, one q-value for all.
+
+    The tokens of both samples are in a source in their order.
+    """
     log.info("looking at tokens, pairs, beginnings and ends")
-    one, other = parts.train.firsts(), parts.test.firsts()
-    order = parts.order.at(one.rows)
-    again = parts.order.at(other.rows)
+    one, other = train.firsts(), test.firsts()
+    order, again = source.at(one.rows), source.at(other.rows)
     seen = neighbours(one.corpus, order)
     held_out = neighbours(other.corpus, again, seen.ids)
     form, forms = form_table(one, other, order, again)
     tables = {
-        "tokens": token_table(parts.train, parts.test),
+        "tokens": token_table(train, test),
         "pairs": pair_table(one, other, seen, held_out),
         "form": form,
         "measures": measure_table(one, other),

@@ -240,7 +240,7 @@ def _letters(texts: Sequence[str]) -> np.ndarray:
     code = np.minimum(code, LAST_LETTER)
     counts = [lengths]
     for is_of_kind in _categories():
-        of_texts = np.add.reduceat(is_of_kind[code], starts)
+        of_texts = np.add.reduceat(is_of_kind[code], starts, dtype=np.int64)
         counts.append(of_texts)
     return np.stack(counts)
 
@@ -252,6 +252,5 @@ def _categories() -> list[np.ndarray]:
     named.append("Lo")  # all that follow, most of them Chinese
     starts: tuple[tuple[str, ...], ...] = (("L",), ("Lu",), ("Nd",), ("P", "S"))
     return [
-        np.array([name.startswith(of_kind) for name in named], np.int64)
-        for of_kind in starts
+        np.array([name.startswith(of_kind) for name in named]) for of_kind in starts
     ]

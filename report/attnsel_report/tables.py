@@ -77,15 +77,11 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
 
     Columns are those of `_table`, and z, that of `label_z`.
     """
-    found, lacked = _by_class(train, train.corpus.counts)
-    again, _ = _by_class(test, test.corpus.counts)
-    table = _table(found, again, *_p_of(found, lacked), train)
-    table.insert(0, "token", list(train.corpus.vocab))
-    z = label_z(train.corpus).numpy()
-    by_class = z.reshape(len(found), -1)
-    own = table["class number"].to_numpy()
-    table["z"] = _own(by_class, own)
-    return table[table["texts"] >= LEAST_TEXTS]
+    counts, vocab = train.corpus.counts, train.corpus.vocab
+    table = trait_table(train, test, vocab, counts, test.corpus.counts)
+    z = label_z(train.corpus).numpy()[table["id"]]
+    by_class = z.reshape(len(table), -1)
+    return table.assign(z=_own(by_class, table["class number"].to_numpy()))
 
 
 def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -121,12 +117,6 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     return tokens.assign(**of_tokens)
 
 
-def _p_of(found: np.ndarray, lacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the p-values of what so many groups contain and lack, and their least."""
-    both = found + lacked
-    return luck_p(found, both), least_p(found, both)
-
-
 def pair_table(
     train: Sample, test: Sample, seen: Pairs, held_out: Pairs
 ) -> pd.DataFrame:
@@ -134,12 +124,10 @@ def pair_table(
 
     Columns are those of `_table`, and the ids of both tokens, left and right.
     """
-    found, _ = _by_class(train, seen.holds)
-    again, _ = _by_class(test, held_out.holds)
-    table = _table(found, again, *pair_p(seen, train.corpus), train)
-    table.insert(0, "token", seen.names(train.corpus.vocab))
-    table["left"], table["right"] = seen.ids.T
-    return table[table["texts"] > 0]
+    names, tests = seen.names(train.corpus.vocab), pair_p(seen, train.corpus)
+    table = trait_table(train, test, names, seen.holds, held_out.holds, tests)
+    left, right = seen.ids[table["id"]].T
+    return table.assign(left=left, right=right)
 
 
 def trait_table(
@@ -148,15 +136,20 @@ def trait_table(
     names: Sequence[str],
     holds: csr_array,
     again: csr_array,
+    tests: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Return a row for each trait that texts have, those with the most evidence first.
+    """Return a row for each trait in LEAST_TEXTS texts.
 
-    `holds` (n, P) and `again` say which training and held-out texts have which.
-    Columns are those of `_table`.
+    `holds` (n, P) and `again` say which training and held-out texts have which, and
+    `tests` are p-values and the least that they could have been, (P, K), if these are
+    not those of Fisher's exact test. Columns are those of `_table`.
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)
-    table = _table(found, held_out, *_p_of(found, lacked), train)
+    if tests is None:
+        both = found + lacked
+        tests = luck_p(found, both), least_p(found, both)
+    table = _table(found, held_out, *tests, train)
     table.insert(0, "token", list(names))
     return table[table["texts"] >= LEAST_TEXTS]
 

@@ -98,13 +98,18 @@ def test_a_pair_that_tells_what_its_tokens_do_not_is_found():
     assert found == {"hot sun", "hot rain", "cold sun", "cold rain"}
 
 
-def test_what_a_masked_token_costs_is_counted_over_the_right_texts():
-    # "tell" alone says the class; without it every text is read as the commoner one.
-    vocab = Vocab(["tell", "."], ["no", "yes"])
+@pytest.mark.parametrize("rare", [0, 2])
+def test_what_a_masked_token_costs_is_counted_over_the_right_texts(rare):
+    # "tell" alone says the class; without it every text is read as the commoner one,
+    # as texts of a rare token are in any case.
+    vocab = Vocab(["tell", ".", "rare"], ["no", "yes"])
     train = Corpus.from_tokens(
-        [[0, 1]] * 20 + [[1]] * 30, ["yes"] * 20 + ["no"] * 30, vocab
+        [[0, 1]] * 20 + [[1]] * 30,
+        ["yes"] * 20 + ["no"] * 30,
+        Vocab(vocab[:2], vocab.classes),
     )
-    test = Corpus.from_tokens([[0, 1]] * 4 + [[1]] * 6, ["yes"] * 4 + ["no"] * 6, vocab)
+    rows = [[0, 1]] * 4 + [[1]] * 6 + [[2]] * rare
+    test = Corpus.from_tokens(rows, ["yes"] * 4 + ["no"] * (6 + rare), vocab)
     model = AttentionClassifier(2, 4)
     with torch.no_grad():
         model.embeddings.copy_(torch.eye(2, 4))
@@ -113,12 +118,12 @@ def test_what_a_masked_token_costs_is_counted_over_the_right_texts():
     tokens = pd.DataFrame({"id": [0]})
     (row,) = masked_table(train, test, model, 30, tokens).to_dict("records")
     assert row["token"] == "tell"
-    assert row["points lost"] == pytest.approx(40)  # four of ten
+    assert row["points lost"] == pytest.approx(100 * 4 / (10 + rare))
     assert row["held-out texts with it"] == 4
     assert row["points lost on these"] == pytest.approx(100)
     # Agresti and Min: half a text more of each kind.
-    share, mean = (4 + 1) / 12, 4 / 12
-    half = 196 * math.sqrt((share - mean**2) / 12)
+    n = 12 + rare
+    half = 196 * math.sqrt((5 / n - (4 / n) ** 2) / n)
     assert row["plus or minus"] == pytest.approx(half)
 
 
@@ -142,26 +147,6 @@ def test_shuffled_labels_are_the_same_ones_dealt_anew():
     assert not dealt.targets.equal(corpus.targets)
     assert not dealt.targets.equal(other.targets)
     assert (dealt.counts != corpus.counts).nnz == 0
-
-
-def test_a_text_of_unknown_tokens_is_the_commoner_class_with_and_without_a_token():
-    seen = Vocab(["tell", "."], ["no", "yes"])
-    train = Corpus.from_tokens(
-        [[0, 1]] * 20 + [[1]] * 30, ["no"] * 20 + ["yes"] * 30, seen
-    )
-    vocab = Vocab(["tell", ".", "rare"], ["no", "yes"])
-    rows = [[0, 1]] * 4 + [[1]] * 6 + [[2]] * 2
-    test = Corpus.from_tokens(rows, ["no"] * 4 + ["yes"] * 8, vocab)
-    model = AttentionClassifier(2, 4)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.eye(2, 4))
-        model.cls.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0]))
-        model.output.copy_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
-    (row,) = masked_table(train, test, model, 30, pd.DataFrame({"id": [0]})).to_dict(
-        "records"
-    )
-    assert row["points lost"] == pytest.approx(100 * 4 / 12)
-    assert row["held-out texts with it"] == 4
 
 
 def test_a_token_that_the_model_does_not_have_is_not_masked():

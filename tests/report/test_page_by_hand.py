@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 import torch
+from bs4 import BeautifulSoup, Tag
 
 from attnsel import Corpus, Vocab
 from attnsel_report.data_notes import Fact
@@ -127,59 +127,37 @@ def by_hand(**changes: object) -> Report:
     return Report(**(parts | changes))
 
 
-class Reader(HTMLParser):
+class Reader:
     """Takes a page apart: by heading its words, and the cells of its tables."""
 
     def __init__(self, page: str) -> None:
-        super().__init__()
-        self.text: dict[str, str] = {}
-        self.rows: dict[str, list[list[str]]] = {}
-        self.heading = self.hidden = ""
-        self.cell = self.title = self.in_summary = False
-        self.feed(page)
+        self.page = BeautifulSoup(page, "html.parser")
+        for tag in self.page(["script", "style"]):
+            tag.decompose()
+        for tag in self.page(["p", "li", "dt", "dd", "h2", "h3", "th", "td"]):
+            tag.append(" ")
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("style", "script", "head"):
-            self.hidden = tag
-        elif tag in ("h1", "h2") or (tag == "h3" and self.in_summary):
-            self.title, self.heading = True, ""
-        elif tag == "summary":
-            self.in_summary = True
-        elif tag == "tr":
-            self.rows.setdefault(self.heading, []).append([])
-        elif tag in ("th", "td"):
-            self.rows[self.heading][-1].append("")
-            self.cell = True
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self.hidden:
-            self.hidden = ""
-        elif self.title and tag in ("h1", "h2", "h3"):
-            self.title = False
-        elif tag == "summary":
-            self.in_summary = False
-        elif tag in ("th", "td"):
-            self.cell = False
-        if tag in ("p", "li", "dt", "dd", "h3", "th", "td", "summary", "h2"):
-            self.handle_data(" ")
-
-    def handle_data(self, data: str) -> None:
-        if self.hidden:
-            return
-        if self.title:
-            self.heading += data
-            return
-        self.text[self.heading] = self.text.get(self.heading, "") + data
-        if self.cell:
-            self.rows[self.heading][-1][-1] += data
+    def boxes(self, heading: str) -> list[Tag]:
+        """The parts of the page that are below a heading."""
+        titles = [h for h in self.page(["h1", "h2", "h3"]) if plain(h) == heading]
+        (title,) = titles
+        if title.name == "h1":
+            return title.find_next_siblings(["p", "ul"])
+        return [title.find_parent(["details", "section", "div"])]
 
     def words(self, heading: str) -> str:
-        return " ".join(self.text[heading].split())
+        words = " ".join(map(plain, self.boxes(heading)))
+        return words.removeprefix(heading).strip()
 
     def table(self, heading: str) -> list[list[str]]:
         """The rows below a heading that are no list of examples."""
-        rows = [[" ".join(c.split()) for c in row] for row in self.rows[heading]]
+        (box,) = self.boxes(heading)
+        rows = [[plain(cell) for cell in row(["th", "td"])] for row in box("tr")]
         return [row for row in rows if len(row) > 1]
+
+
+def plain(tag: Tag) -> str:
+    return " ".join(tag.get_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +331,7 @@ def test_a_report_without_a_model_ends_with_what_was_tested():
     page = Reader(by_hand(model=None, diagnosis=None, misread=[]).html())
     assert "3 of 4 tokens significant Warnings" not in page.words(TITLE)
     assert page.words(TITLE).endswith("10 texts 3 classes 3 of 4 tokens significant")
-    assert list(page.text)[-1] == "Data"
+    assert plain(page.page.select("summary h3")[-1]) == "Data"
 
 
 def test_a_correlation_of_equal_values_is_undefined():

@@ -16,9 +16,7 @@ import torch
 
 import attnsel
 from attnsel import Corpus, Vocab
-from attnsel.significance.exact_test import false_discovery
 from attnsel.texts.reviews import generate_reviews
-from attnsel_report.command import main
 from attnsel_report.examples import (
     examples,
     find_example,
@@ -27,7 +25,7 @@ from attnsel_report.examples import (
     without,
 )
 from attnsel_report.figures import attention_figure
-from attnsel_report.pairs import neighbours, pair_p, pairs_by_class
+from attnsel_report.pairs import neighbours
 from attnsel_report.quality import (
     most_misread,
     read,
@@ -240,19 +238,6 @@ def test_a_text_of_two_million_tokens():
     assert len(told.html()) < 2_000_000
 
 
-def test_pairs_are_those_that_stand_side_by_side():
-    texts = ["a b c", "a c b", "b a b a", "c"] * 3
-    corpus = Corpus.from_texts(texts, [0, 1] * 6, min_count=1)
-    pairs = neighbours(corpus, in_order(corpus))
-    names = pairs.names(corpus.vocab)
-    expected = {"a b": [2, 0]}
-    held = {name: pairs.holds[:, [i]].sum() for i, name in enumerate(names)}
-    assert held == {"a b": 6}
-    assert pairs_by_class(pairs, corpus).tolist() == [[6, 0]]
-    again = neighbours(corpus[:4], in_order(corpus[:4]), pairs.ids)
-    assert pairs_by_class(again, corpus[:4]).tolist() == list(expected.values())
-
-
 def test_pairs_are_counted_once_a_text_and_never_across_two():
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(list("abcde"), 6)) for _ in range(60)]
@@ -285,19 +270,6 @@ def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
     monkeypatch.setattr(module, "MOST_TESTS", 4)  # of two classes
     pairs = neighbours(corpus, in_order(corpus))
     assert sorted(pairs.names(corpus.vocab)) == ["a b", "b c"]
-
-
-def test_a_pair_is_no_find_because_of_its_token():
-    random = np.random.default_rng(0)
-    labels = np.arange(600) % 2
-    # "bad" tells the label, and "bad day" no more than that.
-    words = np.where(labels == 0, "bad", "good")
-    texts = [f"{word} {random.choice(['day', 'night'])} ." for word in words]
-    corpus = Corpus.from_texts(texts, labels, min_count=1)
-    pairs = neighbours(corpus, in_order(corpus))
-    q = false_discovery(*pair_p(pairs, corpus))
-    assert len(q) >= 4
-    assert q.min() > 0.05
 
 
 def test_a_fifth_of_each_class_is_held_out_in_whole_groups():
@@ -390,18 +362,6 @@ def test_shares_have_wilsons_interval():
     assert (share.low, share.high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
 
 
-def test_the_shell_writes_the_page(tmp_path, capsys):
-    path, page = tmp_path / "mine.csv", tmp_path / "page.html"
-    planted(100).to_csv(path, index=False)
-    given = ["report", str(path), "--text", "body", "--label", "verdict"]
-    main([*given, "--output", str(page)])
-    assert str(page) in capsys.readouterr().out
-    assert page.read_text("utf-8").startswith("<!doctype html>")
-    told = "expected one column 'nothing'.*name yours by --text and --label"
-    with pytest.raises(SystemExit, match=told):
-        main(["report", str(path), "--text", "nothing"])
-
-
 def drawn_figure(classes):
     """The figure of sequences in which token 0 leans to the last class."""
     K = len(classes)
@@ -441,12 +401,6 @@ def test_the_figure_names_the_class_as_it_is_written():
     assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing
     drawing = drawn_figure(["a", "b", "c"])
     assert "above that of all texts" in drawing
-
-
-def test_the_shell_says_its_options(capsys):
-    with pytest.raises(SystemExit):
-        main(["report", "--help"])
-    assert "--label" in capsys.readouterr().out
 
 
 def test_training_is_the_same_twice():

@@ -47,11 +47,10 @@ from attnsel_book.data import result_folder
 from attnsel_report.baseline import baseline
 from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.quality import trained
-from attnsel_report.ranking import Evidence, top_findings
+from attnsel_report.ranking import top_findings
+from attnsel_report.report import evidence_of
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample
-from attnsel_report.surface import form_table, measure_table
-from attnsel_report.tables import pair_table, token_table, with_q
 
 FIRST = 20  # ranks that a reader looks at
 RATE = 0.05  # of false finds
@@ -267,16 +266,8 @@ def rank_in_report(
     """Return the rank of the first row of the report's list that names the leak."""
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     places = np.arange(len(corpus))
-    sample, order = Sample(corpus, places, places), in_order(corpus)
-    pairs = neighbours(corpus, order)
-    form, forms = form_table(sample, sample, order, order)
-    tables = {
-        "tokens": token_table(sample, sample),
-        "pairs": pair_table(sample, sample, pairs, pairs),
-        "form": form,
-        "measures": measure_table(sample, sample),
-    }
-    evidence = Evidence(with_q(tables), {"pairs": pairs.holds, "form": forms})
+    sample = Sample(corpus, places, places)
+    evidence = evidence_of(sample, sample, in_order(corpus))
     found = top_findings(evidence, sample, RATE)
     names = [
         " ".join([name, *(corpus.vocab[i] for i in words)])

@@ -119,7 +119,7 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
         seed=0,
         tokenize=None,
     )
-    found = evidence_of(parts)
+    found = evidence_of(parts.train, parts.test, parts.order)
     listed = {
         name: (found.tables[name]["q"] <= RATE).any() for name in ("tokens", "pairs")
     }
