@@ -152,7 +152,7 @@ def _is_named(source: Any) -> bool:
 def find_split(source: Any, split: str) -> DataSplit:
     """Find the rows of a split: of a corpus of ours, of a file, or in memory."""
     if _is_named(source):
-        return _named(source, split)
+        return _find_named(source, split)
     if isinstance(source, (str, os.PathLike)):
         # Files come in many formats, which a package of its own knows.
         from attnsel_report.readers.sources import find_path
@@ -161,7 +161,7 @@ def find_split(source: Any, split: str) -> DataSplit:
     return DataSplit("texts", (), lambda wanted: table_of(source, wanted, split))
 
 
-def _named(name: str, split: str) -> DataSplit:
+def _find_named(name: str, split: str) -> DataSplit:
     """Find one of our corpora, or the generated reviews that replace it."""
     path = hub.named_file(name, split, level=5)
     if path is None:

@@ -163,10 +163,10 @@ def _places(
     """
     from attnsel_report.paths import free_place
 
-    named = {"output": None if output == "-" else output} | tables
+    names = {"output": None if output == "-" else output} | tables
     places: dict[Path, str] = {Path(source).expanduser().resolve(): "source"}
     found = []
-    for option, name in named.items():
+    for option, name in names.items():
         if name == "-":
             raise ValueError(f"--{option} - is no file; only the page can be printed")
         place = None if name is None else free_place(name, force=force)

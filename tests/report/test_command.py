@@ -132,7 +132,9 @@ def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
     asked, monkeypatch, capsys
 ):
     given = []
-    monkeypatch.setattr(logging, "basicConfig", lambda **said: given.append(said))
+    monkeypatch.setattr(
+        logging, "basicConfig", lambda **settings: given.append(settings)
+    )
     for option in ("-q", "--quiet"):
         main(["report", "mine.csv", option])
     assert given == [] and capsys.readouterr().out == ""
@@ -205,7 +207,7 @@ def test_a_function_that_does_not_split_is_refused_before_the_work(
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (KeyError("rate: none"), "attnsel: rate: none"),
         (TypeError("min_count=3 is no"), "attnsel: --min-count 3 is no"),
@@ -214,14 +216,14 @@ def test_a_function_that_does_not_split_is_refused_before_the_work(
         (KeyError("got \x1b[31ma\nb"), r"attnsel: got \x1b[31ma\nb"),
     ],
 )
-def test_what_is_wrong_is_one_line(monkeypatch, error, told):
+def test_what_is_wrong_is_one_line(monkeypatch, error, message):
     def report(*_, **__):
         raise error
 
     monkeypatch.setattr(report_module, "report", report)
     with pytest.raises(SystemExit) as caught:
         main(["report", "mine.csv", "--output", "-"])
-    assert caught.value.code == told
+    assert caught.value.code == message
 
 
 def test_the_shell_says_its_version_and_asks_for_a_command(capsys):
@@ -238,9 +240,9 @@ def test_the_shell_says_its_version_and_asks_for_a_command(capsys):
 def test_the_help_says_what_stands_for_what_is_not_given(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["report", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.startswith("usage: attnsel report ")
-    assert "write an HTML report on which words predict the label" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("usage: attnsel report ")
+    assert "write an HTML report on which words predict the label" in printed
     for option, meaning in {
         "--text": "column of texts; give it twice to join two columns (default: text)",
         "--label": "column of labels (default: label)",
@@ -250,7 +252,7 @@ def test_the_help_says_what_stands_for_what_is_not_given(capsys):
         "--copies": "table of copies and near copies to write, as CSV",
         "--force": "write over files that exist",
     }.items():
-        assert f"{option} " in told and meaning in told
+        assert f"{option} " in printed and meaning in printed
 
 
 def test_the_lines_of_the_readme_install_from_the_project_and_make_a_report(

@@ -59,6 +59,8 @@ def test_each_file_is_fetched_from_the_hub_once(tmp_path):
             "HF_HOME": str(tmp_path / "hub"),
         }
         for fetched in (True, False):
+            if not fetched:  # nor is the network asked
+                env["HF_ENDPOINT"] = "http://127.0.0.1:9"
             (done,) = forks.run(script, [], environment=env)
             assert done.stdout == PRINTED, done.stderr
             files = [f for f in running.downloads if f.endswith(".parquet")]

@@ -234,7 +234,6 @@ def without(texts, labels, at, what):
 
 
 LISTS = "the texts of 'text' are lists of tokens; they are joined"
-NO_LABELS = "if it means that there is no label, remove these rows"
 DELIMITED = {
     "commas": mine(csv()),
     "another name": Case(
@@ -276,19 +275,12 @@ DELIMITED = {
     ),
     "fastText's lines": file("mine.txt", lines("__label__{2} {1}\n")),
     "fastText's lines with tabs": file("mine.txt", lines("__label__{2}\t{1}\n")),
-    "three empty texts": Case(
-        mine(csv(texts=["" if i in (3, 7, 21) else t for i, t in enumerate(TEXTS)])),
-        [t for i, t in enumerate(TEXTS) if i not in (3, 7, 21)],
-        [w for i, w in enumerate(WORDS) if i not in (3, 7, 21)],
-        "3 of 40 rows .* 3 without text",
-    ),
     "a text without a known token": Case(
         mine(csv(texts=[*TEXTS, "?"], labels=[*WORDS, "pos"])),
         warning="1 of 41 rows .* 1 without known token",
         options={"vocab": Vocab(["film"])},
     ),
     "two quotes, labels last": stray("text label", 5, 30),
-    "two quotes in a row": stray("text label", 5, 6),
     "one quote": stray("text label", 39),
     "two quotes, labels first": stray("label text", 5, 30),
     "two quotes, a column between": stray("text id label", 5, 30),
@@ -318,11 +310,6 @@ DELIMITED = {
         ("a film", "b film") * 10_000 + ("007",) * 20_000,
         (0, 1) * 10_000 + (0,) * 20_000,
     ),
-    "words after many numbers": two(
-        "text,label\n" + "007,0\n" * 20_000 + ROWS,
-        ("007",) * 20_000 + TWO,
-        (0,) * 20_001 + (1,),
-    ),
     "a row of a comma": left_out(",\n", r"1 without text \(row 2\)"),
     "a row without label": left_out("a film\n", r"1 without label \(row 2\)"),
     "no text": left_out(",1\n", r"1 without text \(row 2\)"),
@@ -331,6 +318,7 @@ DELIMITED = {
     "words for no label": left_out(
         "a,NA\nb,nan\nc,None\nd,null\ne, \n", r"5 without label \(rows 2, 3, 4, 5, 6\)"
     ),
+    "six missing labels": left_out("a,\n" * 6, r"6 .* 4, 5, 6, (\.{3}|7)\)"),
     "a label that is missing far down": two(
         "text,label\n" + MANY + "a film,\n",
         ("a film", "b film") * 10_000,
@@ -372,16 +360,14 @@ LABELS = {
     "lists, one of them missing": without(
         ["é x", "z", "y"], [["a"], None, ["b"]], 1, "label"
     ),
-    "codes for no label": Case(
-        FRAME.assign(label=[0, 1, 2, -1] * 10),
-        labels=[0, 1, 2, -1] * 10,
-        warning=f"10 rows have the label -1, which is .*{NO_LABELS}",
-    ),
-    "-100 for no label": Case(
-        FRAME.assign(label=[0, 1, 2, -100] * 10),
-        labels=[0, 1, 2, -100] * 10,
-        warning=f"10 rows have the label -100, which is .*{NO_LABELS}",
-    ),
+}
+LABELS |= {
+    f"{code} for no label": Case(
+        FRAME.assign(label=[0, 1, 2, code] * 10),
+        labels=[0, 1, 2, code] * 10,
+        warning=f"10 rows have the label {code}, which is .* that there is no label",
+    )
+    for code in (-1, -100)
 }
 ENCODED = {
     "Windows letters": Case(
@@ -558,13 +544,9 @@ ERRORS = {
         lambda p: p / "mine.csv",
         "there is no file '.*mine.csv'; it is looked for in /",
     ),
-    "an empty file": (mine(b""), r"mine.csv cannot be read .*it is empty\)$"),
     "line ends": (mine("\n\n"), r"mine.csv cannot be read .*it is empty\)$"),
     "NUL": (mine(TABLE + "a \0 fi\0lm,1\n"), r"a NUL byte: it is binary\)$"),
-    "NUL in quotes": (mine(TABLE + '"a \0, m",1\n'), r"a NUL byte: it is binary\)$"),
-    "a zip by another name": (mine(b"PK\x03\x04" + bytes(99)), "a NUL byte"),
     "a sound": (mine(b"ID3\x03\xff\xfe\x80\0\x81a"), "a NUL byte: it is binary"),
-    "junk": (mine(bytes(range(256)) * 9), "mine.csv cannot be read as a table"),
     "a page of HTML": (mine("<html><body>"), f"{PLAIN} '<html><body>', which names"),
     "a line of prose": (
         file("mine.txt", "It was a film that was long.\nBad.\n"),
@@ -605,13 +587,11 @@ ERRORS = {
         file("m.json", "хороший".encode("cp1251")),
         "m.json cannot be",
     ),
-    "junk in JSON": (file("junk.json", bytes(range(256))), "junk.json cannot be read"),
     "junk in Arrow": (file("junk.arrow", bytes(range(256))), "junk.arrow cannot be"),
     "cut JSON": (
         file("c.json", '[{"text": "good", "label": 1}, {"te'),
         "c.json cannot",
     ),
-    "words in JSON": (file("words.json", "a good film"), "words.json cannot be read"),
     "a broken line of JSON": (
         file("mine.jsonl", '{"text": "a", "label": 1}\n{"text\n'),
         "mine.jsonl cannot be read as a table .*line 2 is no JSON",
@@ -642,10 +622,6 @@ ERRORS = {
     "single quotes": (
         mine("text,label\n'a, b',1\n'c, d',0\n"),
         "mine.csv .* rows of more fields than its first line.* put double quotes",
-    ),
-    "quotes not doubled": (
-        mine(TABLE + '"a "good", film",1\n'),
-        f"mine.csv .*Expected 2 fields in line 4, saw 3{MENDED}",
     ),
     "a comma without quotes": (
         mine(TABLE + "good, bad,1\n"),
@@ -690,10 +666,6 @@ ERRORS = {
         mine(csv(labels=["['a', 'b']", "['a']"] * 20)),
         r"labels: \['a', 'b'\] in column 'label' is several labels",
     ),
-    "lists of labels in Parquet": (
-        parquet(label=[[0, 1], [1, 0]]),
-        "column 'label' is several labels; expected one a text",
-    ),
     "all 1": (mine(labelled(1, 1, 1)), "every row has 1; expected two classes"),
     "all but one are missing": (mine(labelled("", "", "x")), "every row has 'x'"),
     "a fraction": (
@@ -702,11 +674,6 @@ ERRORS = {
     ),
     # Rows
     "names only": (mine("text,label\n"), "there is no row; expected one or more$"),
-    "names without a line end": (mine("text,label"), "there is no row; expected"),
-    "no row in Parquet": (
-        parquet(text=[], label=[]),
-        "there is no row; expected one or more",
-    ),
     "rows of commas": (mine("text,label\n,\n,\n"), "no row is left of 2: 2 without"),
     "numbers for texts": (parquet(text=[1, 2]), r"2 without text \(rows 0, 1\)$"),
     "no labels": (parquet(label=pa.nulls(2)), r"2 without label \(rows 0, 1\)$"),

@@ -134,8 +134,7 @@ def test_limit_takes_a_balanced_seeded_sample(tmp_path):
     assert bare.labels is None and len(bare.vocab) == 9  # of the sample alone
 
 
-@pytest.mark.parametrize("limit", [None, 9])
-def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path, limit):
+def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path):
     texts = [f"film {i} {'good' * (i % 3)}" for i in range(24)]
     labels = [f"class {i % 2}" for i in range(24)]
     for i in (3, 15, 20):
@@ -145,7 +144,7 @@ def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path, limit):
         rows = slice(2 * number, 2 * number + 2)
         path = tmp_path / "parts" / f"train-{number}.parquet"
         write(path, texts[rows], labels[rows])
-    settings = {"min_count": 1, "limit": limit, "on_bad_rows": "ignore"}
+    settings = {"min_count": 1, "limit": 9, "on_bad_rows": "ignore"}
     expected = load_corpus(whole, **settings)
     found = load_corpus(tmp_path / "parts", **settings)
     assert same(found, expected)
@@ -217,18 +216,6 @@ def hub(monkeypatch, tmp_path):
     monkeypatch.setattr(hub_module, "unreachable", lambda _: None)
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
     return published
-
-
-def test_what_the_hub_gave_is_used_again_without_network(hub, monkeypatch, tmp_path):
-    hub(TEXTS, 2)
-
-    def fetch(*_, local_files_only=False, **__):
-        assert local_files_only, "the network was asked"
-        return str(tmp_path / "hub.parquet")
-
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
-    monkeypatch.setattr(hub_module, "unreachable", lambda _: "down")
-    assert len(load_corpus("imdb", min_count=1)) == 30
 
 
 @pytest.mark.parametrize(("texts", "labels"), [(TEXTS[:28], 2), (TEXTS, 3)])

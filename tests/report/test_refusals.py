@@ -137,14 +137,14 @@ def test_a_part_is_held_out_by_the_line_of_a_refusal():
     assert len(load_corpus(names["train"], min_count=1)) == 64
 
 
-def test_options_are_told_as_the_shell_has_them(tmp_path):
+def test_messages_name_the_options_of_the_shell(tmp_path):
     TABLE.rename(columns={"text": "body"}).to_csv(tmp_path / "m.csv", index=False)
     with pytest.raises(SystemExit, match="name yours by --text and --label"):
         main(["report", str(tmp_path / "m.csv")])
-    told = in_shell("say groups='user' or min_count=3; `import x`")
-    assert told == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
-    told = in_shell("""say `import x; x.read("it's.pkl").to_csv('mine.csv')`""")
-    _, _, line = shlex.split(told.removeprefix("say `").removesuffix("`"))
+    message = in_shell("say groups='user' or min_count=3; `import x`")
+    assert message == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
+    message = in_shell("""say `import x; x.read("it's.pkl").to_csv('mine.csv')`""")
+    _, _, line = shlex.split(message.removeprefix("say `").removesuffix("`"))
     assert line == """import x; x.read("it's.pkl").to_csv('mine.csv')"""
 
 
@@ -169,8 +169,10 @@ def test_what_a_fact_says_to_type_works():
     texts = [f"a {('bad', 'good')[i % 2]} film, number {i}" for i in range(80)]
     users = [f"u {(i // 2 + i) % 20}" for i in range(80)]
     table = TABLE.assign(text=texts, user=users)
-    told = " ".join(fact.meaning for fact in attnsel.report(table).facts)
-    ((argument, typed),) = re.findall(r"use groups='(\w+)' \(--groups (\w+)\)", told)
+    meanings = " ".join(fact.meaning for fact in attnsel.report(table).facts)
+    ((argument, typed),) = re.findall(
+        r"use groups='(\w+)' \(--groups (\w+)\)", meanings
+    )
     assert argument == typed == "user"
     assert attnsel.report(table, groups=argument).grouped == "user"
 
@@ -178,8 +180,8 @@ def test_what_a_fact_says_to_type_works():
 def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
     TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
     for groups, there in {"film": "user", "label": "user"}.items():
-        told = f"column '{groups}' beside .*, got {there}; name yours by --groups$"
-        with pytest.raises(SystemExit, match=told):
+        message = f"column '{groups}' beside .*, got {there}; name yours by --groups$"
+        with pytest.raises(SystemExit, match=message):
             main(["report", str(tmp_path / "mine.csv"), "--groups", groups])
     with pytest.raises(KeyError, match="got no other; name yours by groups="):
         attnsel.report(TABLE, groups="user")

@@ -61,7 +61,6 @@ class Hub:
 
     address: str = ""
     downloads: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -80,7 +79,6 @@ def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
                 url.path,
             )
             if found is None or found[2] not in repositories:
-                running.unknown.append(f"{self.command} {self.path}")
                 return self.send(404, {"X-Error-Code": "RepoNotFound"})
             api, name, what, asked_for, path = found.groups()
             files = repositories[name]
@@ -103,7 +101,6 @@ def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
                 asked = parse_body(body)
                 every = entries(files, "", True)
                 return self.json([entry for entry in every if entry["path"] in asked])
-            running.unknown.append(f"{self.command} {self.path}")
             return self.send(404, {})
 
         do_GET = do_HEAD = do_POST = answer

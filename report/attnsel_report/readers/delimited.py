@@ -95,9 +95,9 @@ def _rows_and_separator(text: str, wanted: Columns, ending: str) -> tuple[str, s
     """Return the rows of a table without lines that are none, and their separator."""
     separator = None
     # Excel may write the separator in a line of its own; other programs, comments.
-    if said := re.match(r"sep=(.)\r?\n", text):
-        separator = said[1]
-        text = text[said.end() :]
+    if line := re.match(r"sep=(.)\r?\n", text):
+        separator = line[1]
+        text = text[line.end() :]
     text = _with_one_line_end(text)
     text = _without_comments(text, wanted, ending)
     # A table in Markdown has a rule below its names.

@@ -91,7 +91,7 @@ def read_bytes(content: bytes, name: str, wanted: Columns) -> Any:
     refuse_unreadable(name)
     ending = PurePath(name).suffix.lower()
     try:
-        return _read(*_uncompressed(content, name), wanted)
+        return _table_or_json(*_uncompressed(content, name), wanted)
     except SeveralFiles:
         raise
     except ImportError as error:
@@ -292,7 +292,7 @@ def _line_of_names(block: bytes, wanted: Columns) -> bytes:
 # What a file holds
 
 
-def _read(content: bytes, name: str, wanted: Columns) -> Any:
+def _table_or_json(content: bytes, name: str, wanted: Columns) -> Any:
     """Read uncompressed content by the ending of its name, or by how it begins."""
     ending = PurePath(name.lower()).suffix
     for beginning, known in BEGINNINGS.items():

@@ -33,10 +33,10 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     A split is a file or a folder with its name, or several numbered ones; a folder
     without the name of any split is one table. A ValueError says what is there.
     """
-    named = {name: _named(folder, name) for name in (*SPLITS, split)}
-    if named[split]:
-        return named[split]
-    others = [name for name, files in named.items() if files]
+    found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
+    if found[split]:
+        return found[split]
+    others = [name for name, files in found.items() if files]
     if others:
         raise NoSuchSplit(
             f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
@@ -57,7 +57,7 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     return table
 
 
-def _named(folder: Path, split: str) -> list[Path]:
+def _files_called(folder: Path, split: str) -> list[Path]:
     """Return the files called like a split, in a folder or one below it."""
     inner = folder / split
     if inner.is_dir():

@@ -95,10 +95,10 @@ def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
         return DataSplit(stem(path), [("".join(path.suffixes), path)], read)
     if split != "train":
         raise one_table(name, split)
-    named = [(f"{path.parent.name}/{path.name}", path) for path in paths]
+    files = [(f"{path.parent.name}/{path.name}", path) for path in paths]
     if all(is_one_text(path) for path in paths):
-        return DataSplit(name, named, lambda wanted: read_texts(paths, wanted))
-    return DataSplit(name, named, lambda wanted: _read_parts(paths, wanted))
+        return DataSplit(name, files, lambda wanted: read_texts(paths, wanted))
+    return DataSplit(name, files, lambda wanted: _read_parts(paths, wanted))
 
 
 def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:

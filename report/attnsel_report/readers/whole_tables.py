@@ -61,6 +61,6 @@ def load_table(
     texts, rest = texts.set_axis(places), rest.set_axis(places)
     labels = pd.Series(labels).set_axis(places)
     if limit is not None:
-        whole = int((texts.notna() & labels.notna()).sum())
-        rows = balanced_sample(texts, labels, min(limit, max(whole, 1)), seed)
+        usable = int((texts.notna() & labels.notna()).sum())
+        rows = balanced_sample(texts, labels, min(limit, max(usable, 1)), seed)
     return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
