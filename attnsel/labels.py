@@ -39,8 +39,9 @@ def number_labels(
     if len(codes) != n:
         raise ValueError(f"labels: {len(codes)} labels for {n} texts")
     names = [_class_name(label) for label in distinct]
-    if any(_has_leading_zero(label) for label in distinct):  # 01 is not 1
-        names = [_as_written(label) for label in distinct]
+    written = [str(label).strip() for label in distinct]
+    if any(re.fullmatch(r"0\d+", word) for word in written):  # 01 is not 1
+        names = [word or None for word in written]
     if classes is None:
         classes = _classes_in_order(names, distinct)
     number = {None: -1} | {name: k for k, name in enumerate(classes)}
@@ -68,16 +69,6 @@ def _class_name(label: Any) -> ClassName | None:
     if isinstance(value, int):
         return value
     raise _no_class(value)
-
-
-def _has_leading_zero(label: Any) -> bool:
-    """Say whether a label is a string such as 01, which is no number."""
-    return isinstance(label, str) and re.fullmatch(r"0\d+", label.strip()) is not None
-
-
-def _as_written(label: Any) -> ClassName | None:
-    """Return the string of a label, as it is written; None if it is empty."""
-    return str(label).strip() or None
 
 
 def _class_of_word(word: str) -> ClassName | None:

@@ -131,25 +131,15 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Attention:
-    """The attention of all sequences at one p.
+def _attention(
+    problem: ClsProblem, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the attention q of all sequences at one p.
 
-    Attributes:
-        top: position of the most attended token of each sequence, (n,); others that tie
-            with it are treated as the rest.
-        odds: q_i / q_top, with 0 in the place of the top token itself, (nnz,).
-        log_top: log q_top, (n,).
-        log: log q_i, (nnz,).
+    That is the position of the most attended token of each, (n,), of which others that
+    tie with it are none; q_i / q_top, with 0 for the top token itself, (nnz,); log
+    q_top, (n,); and log q_i, (nnz,).
     """
-
-    top: np.ndarray
-    odds: np.ndarray
-    log_top: np.ndarray
-    log: np.ndarray
-
-
-def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
     row = problem.row
     by_token = problem.points @ z  # (tokens,)
     scores = by_token[problem.token] + problem.log_counts  # (nnz,)
@@ -161,7 +151,7 @@ def _attention(problem: ClsProblem, z: np.ndarray) -> Attention:
     odds = np.exp(scores)  # (nnz,)
     odds[top] = 0
     log_top = -np.log1p(problem.row_sums(odds))  # (n,)
-    return Attention(top, odds, log_top, scores + log_top[row])
+    return top, odds, log_top, scores + log_top[row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,16 +229,15 @@ class ClsPoint:
 def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     """Return loss and gradient at the coordinates z (r,)."""
     y, row = problem.signs, problem.row
-    attention = _attention(problem, z)
-    top = attention.top
-    q_top = np.exp(attention.log_top)
+    top, odds, log_top, log_q = _attention(problem, z)
+    q_top = np.exp(log_top)
     limit = problem.values[top]  # b_top, (n,)
     gap = problem.values - limit[row]  # b_i - b_top, (nnz,)
-    shift = problem.row_sums(attention.odds * gap) * q_top  # f - b_top, (n,)
+    shift = problem.row_sums(odds * gap) * q_top  # f - b_top, (n,)
     lead = gap - shift[row]  # b_i - f, (nnz,)
 
     log_g = log_expit(-y * (limit + shift))  # (n,)
-    log_weight = attention.log + log_g[row]  # log(g q_i), (nnz,)
+    log_weight = log_q + log_g[row]  # log(g q_i), (nnz,)
     log_weight[top] = -math.inf
     scale = max(float(log_weight.max()), -sys.float_info.max)  # without any pull, too
     weight = np.exp(log_weight - scale)  # (nnz,)
@@ -261,7 +250,7 @@ def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
     return ClsPoint(
         problem=problem,
         top=top,
-        attention=np.exp(attention.log),
+        attention=np.exp(log_q),
         limit=limit,
         shift=shift,
         lead=lead,

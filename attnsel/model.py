@@ -23,6 +23,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor, nn
@@ -108,6 +109,10 @@ class Classifier(nn.Module):
             parameter.detach().to("cpu", torch.float64, copy=True)
             for parameter in self.parameters()
         ]
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the copies of `weights` as numpy arrays."""
+        return [weights.numpy() for weights in self.weights()]
 
     @torch.no_grad()
     def scores(self) -> Tensor:

@@ -153,11 +153,8 @@ def _sides_of_groups(
     # The first rows of a group have the column as long as their turns count 0, 1, ...
     begin = np.repeat(begins, times)
     place = np.arange(len(key))
-    count = place - begin
-    skipped = turn[row] != count
-    group_size = np.repeat(times, times)
-    until = np.where(skipped, count, group_size)
-    first_without = np.minimum.reduceat(until, begins)
+    has_all_before = turn[row] == place - begin
+    first_without = np.add.reduceat(has_all_before.astype(int), begins)
     of_group, column = np.divmod(key[begins], P)
     first_with = row[begins]
     label_with = labels[first_with]

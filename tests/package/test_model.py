@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -119,6 +120,9 @@ def test_weights_are_copies_of_the_parameters(dtype):
     E, p, v = model.weights()
     scores = torch.stack([E @ p, E @ v], dim=1)
     torch.testing.assert_close(model.scores(), scores, rtol=1e-5, atol=1e-6)
+    for array, tensor in zip(model.arrays(), model.weights(), strict=True):
+        assert array.dtype == np.float64
+        assert array.tolist() == tensor.tolist()
     E.zero_()
     assert bool(model.embeddings.all())
 

@@ -343,8 +343,8 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bar
         sys.settrace(stop_at(line))
         try:
             fit(model, corpus, steps=2, **settings)
-        except KeyboardInterrupt:
-            pass
+        except KeyboardInterrupt as error:
+            stopped = error  # with the frames that hold the bar
         else:
             break
         finally:
@@ -366,27 +366,6 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bar
             assert not bar.fp.getvalue().split("\r")[-1].strip()  # drawn, then cleared
         again = fit(model, corpus, steps=1, **settings)
         assert again.loss[1] < again.loss[0]
+        del stopped
     assert len(within_a_step) > 50
     assert 0 < sum(within_a_step) < len(within_a_step)
-
-
-def test_an_interrupted_training_closes_its_bar_though_a_traceback_is_kept(monkeypatch):
-    closed = []
-
-    def watched(iterable, description):
-        try:
-            yield from iterable
-        finally:
-            closed.append(description)
-
-    def interrupt(_):
-        raise KeyboardInterrupt
-
-    _, _, corpus = ragged(0, n=10)
-    model = AttentionClassifier(len(corpus.vocab), 4)
-    monkeypatch.setattr(train, "progress", watched)
-    monkeypatch.setattr(train._Training, "move", interrupt)
-    with pytest.raises(KeyboardInterrupt) as raised:
-        fit(model, corpus, steps=3, lr=0.1)
-    assert raised.tb is not None
-    assert closed == ["training"]
