@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import base64
-import functools
+import dataclasses
 import inspect
 import re
 import sys
 import threading
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import numpy as np
@@ -19,12 +19,11 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from scipy.optimize import brentq
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.exercises import check, hint, mine, running, solution
-from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise, exercises, judge
 from attnsel_book.exercises.messages import code, difference
 from attnsel_book.exercises.storage import (
@@ -36,11 +35,9 @@ from attnsel_book.exercises.storage import (
     sources,
 )
 from attnsel_book.exercises.strip import show_strip
-from support.tried import NAMES, by_name, of_each, time_enough  # noqa: F401
+from support.tried import TASKS, by_name, of_each, time_enough  # noqa: F401
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-CHECK = r'^\w+ = check\(\s*"([\w-]+)"'
-TITLE = re.compile(r"\{exercise(?:-start)?\} [^\n]*\((?P<effort>[●○]{3}, \d+ min)\)")
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 
@@ -51,91 +48,102 @@ def a_folder_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@functools.cache
-def cells(path: Path) -> list[Any]:
-    return nbformat.read(path, as_version=4).cells
+class Place(NamedTuple):
+    """Where an exercise stands in the book.
+
+    Attributes:
+        above: the cells before its check.
+        output: what the check displays in the book.
+        text: the exercise as it is read.
+    """
+
+    above: list[Any]
+    output: Any
+    text: str
 
 
-def used() -> dict[str, list[tuple[Path, int]]]:
-    """Where each exercise is checked: notebook and number of the cell."""
-    found: dict[str, list[tuple[Path, int]]] = {}
+CHECK = re.compile(r'^\w+ = check\(\s*"([\w-]+)"', re.MULTILINE)
+EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
+
+
+def in_the_book() -> dict[str, Place]:
+    found = {}
     for path in sorted(BOOK.glob("*.ipynb")):
-        for i, cell in enumerate(cells(path)):
-            if cell.cell_type == "code":
-                for name in re.findall(CHECK, cell.source, re.M):
-                    found.setdefault(name, []).append((path, i))
+        cells = nbformat.read(path, as_version=4).cells
+        for i, cell in enumerate(cells):
+            for name in CHECK.findall(cell.source if "outputs" in cell else ""):
+                text = "\n".join(c.source for c in cells[:i])
+                tasks = [found[0] for found in EXERCISE.finditer(text)]
+                own = [task for task in tasks if f":label: ex-{name}\n" in task]
+                found[name] = Place(cells[:i], cell.outputs[0], "".join(own))
     return found
 
 
-USED = used()
+PLACES = in_the_book()
 
 
-# Some are made in other lines in `test_mistakes`.
+def code_of(place: Place) -> list[ast.stmt]:
+    """Return the statements of the cells before a check."""
+    sources = [c.source for c in place.above if c.cell_type == "code"]
+    return [x for s in sources if "%pip" not in s for x in ast.parse(s).body]
+
+
 @of_each
-def test_each_mistake_is_named(name):
-    task = exercises()[name]
-    for sentence, wrong in task.mistakes.items():
-        verdict = judge(task, wrong)
+def test_an_exercise_is_stated_as_contributing_says(name):
+    task, place = TASKS[name], PLACES[name]
+    file = f"{inspect.getfile(task.solution)}, {name}"
+    chapter = f"book/text/{task.solution.__module__.split('.')[-2]}.md, {name}"
+    types = task.solution.__annotations__
+    assert len(task.mistakes) >= 3, f"{file}: state at least three mistakes"
+    assert task.hints[0] != task.hints[1], f"{file}: write two hints"
+    assert 1 <= task.dots <= 3 and 1 <= task.minutes <= 60, f"{file}: dots and minutes"
+    assert set(types) == {*inspect.signature(task.solution).parameters, "return"}, (
+        f"{file}: annotate each argument and the result"
+    )
+    assert inspect.getdoc(task.solution), f"{file}: say in a docstring what is returned"
+    assert f"({task.effort})\n:label: ex-{name}\n" in place.text, (
+        f"{chapter}: end the title with ({task.effort}); the label is ex-{name}"
+    )
+    stubs = [x for x in code_of(place) if isinstance(x, ast.FunctionDef)]
+    stubs = [x for x in stubs if x.name == task.solution.__name__]
+    shown = ast.parse(task.text).body[0]
+    shown.body[1:] = ast.parse("...").body
+    assert [ast.unparse(stub) for stub in stubs] == [ast.unparse(shown)], (
+        f"{chapter}: the stub is the solution's first lines and docstring, then ..."
+    )
+    assert place.output.metadata["check"] == {"name": name, "state": "open"}, (
+        f"{chapter}: run the chapter (make execute) with the stub unfinished"
+    )
+
+
+@of_each
+def test_an_answer_is_judged_on_arguments_that_stay_the_same(name):
+    task = TASKS[name]
+    first, again = ([list(map(content, x)) for x in task.cases()] for _ in range(2))
+    assert first == again != []
+    sizes = [len(re.findall(r"\d\S*", str(arguments))) for arguments in first]
+    assert sizes[0] <= 1.9 * min(sizes), f"{name}: begin with a small example"
+    assert judge(task, lambda *_: ...).state == "open"
+    assert judge(task, lambda *_: None).state == "open"
+    for sentence in task.mistakes:
+        verdict = judge(task, task.mistaken(sentence))
         assert verdict.state == "wrong", sentence
         assert sentence in verdict.text
 
 
 @of_each
-def test_unfinished_work_is_told_and_does_not_fail(name):
-    assert judge(exercises()[name], lambda *_: ...).state == "open"
-    assert judge(exercises()[name], lambda *_: None).state == "open"
-
-
-@of_each
-def test_there_are_two_hints_and_an_effort(name):
-    task = exercises()[name]
-    assert len(task.mistakes) >= 3
-    assert all(len(hint) > 10 for hint in task.hints)
-    assert task.hints[0] != task.hints[1]
-    assert 1 <= task.dots <= 3
-    assert 1 <= task.minutes <= 60
-
-
-EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
-
-
-def said_of(name: str) -> str:
-    """Return the text of an exercise as it is read, and its solution."""
-    ((path, i),) = USED[name]
-    above = "\n".join(c.source for c in cells(path)[:i] if c.cell_type == "markdown")
-    *_, last = EXERCISE.finditer(above)
-    plain = re.sub(r"\\mathrm|[$\\{}`]", "", last[0])
-    return plain + exercises()[name].text
-
-
-def names(term: str, text: str) -> bool:
-    """Whether a term stands in a text, not as part of a word."""
-    end = r"(?![A-Za-z])" if term[-1].isalpha() else ""
-    return bool(re.search(rf"(?<![A-Za-z]){re.escape(term)}{end}", text))
-
-
-@of_each
-def test_a_hint_names_something_of_its_own_exercise(name):
-    task = exercises()[name]
-    for term, text in zip(task.terms, task.hints, strict=True):
-        assert names(term, text), (term, text)
-        assert names(term, said_of(name)), term
-
-
-def test_no_hint_could_stand_at_another_exercise():
-    hints = [
-        (name, *both)
-        for name, task in exercises().items()
-        for both in zip(task.terms, task.hints, strict=True)
-    ]
-    for name, term, text in hints:
-        for other, its_term, its_text in hints:
-            if name != other and names(term, its_text):
-                assert not names(its_term, text), (name, text, other, its_text)
+def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name):
+    task, names = TASKS[name], {"attnsel": attnsel}  # by the first cell
+    for node in code_of(PLACES[name]):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            exec(ast.unparse(node), names)
+    exec(task.text, names)
+    verdict = judge(task, names[task.solution.__name__])
+    assert verdict.state == "right", verdict.text
 
 
 def content(argument: Any) -> Any:
-    """What an argument of an exercise holds, as one can compare it."""
+    """Return what an argument of an exercise contains, as one can compare it."""
     if isinstance(argument, Corpus):
         return argument.counts.toarray().tolist(), argument.targets.tolist()
     if isinstance(argument, torch.nn.Module):
@@ -147,52 +155,29 @@ def content(argument: Any) -> Any:
     return argument
 
 
-@of_each
-def test_the_arguments_are_the_same_on_each_call(name):
-    first, again = (
-        [list(map(content, arguments)) for arguments in exercises()[name].cases()]
-        for _ in range(2)
-    )
-    assert first == again != []
+def test_hints_have_the_words_of_their_own_exercise():
+    names = sorted(TASKS)
+    words = TfidfVectorizer(token_pattern=r"[A-Za-z]\w*", sublinear_tf=True)
+    known = words.fit_transform(PLACES[x].text + TASKS[x].text for x in names)
+    for i, name in enumerate(names):
+        hints = words.transform([" ".join(TASKS[name].hints)])
+        alike = (known @ hints.T).toarray()[:, 0]
+        assert (alike > alike[i]).sum() < 8, f"{name}: hints as of another exercise"
 
 
-@pytest.mark.parametrize("name", sorted(USED))
-def test_the_book_has_a_stub_for_each_check(name):
-    assert name in NAMES
-    ((path, i),) = USED[name]
-    task, chapter = exercises()[name], cells(path)
-    (stub,) = [
-        node
-        for cell in chapter[:i]
-        if cell.cell_type == "code" and "%pip" not in cell.source
-        for node in ast.parse(cell.source).body
-        if isinstance(node, ast.FunctionDef) and node.name == task.solution.__name__
-    ]
-    shown_solution = ast.parse(task.text).body[0]
-    assert isinstance(shown_solution, ast.FunctionDef)
-    assert ast.unparse(stub.args) == ast.unparse(shown_solution.args)
-    assert ast.unparse(stub.returns) == ast.unparse(shown_solution.returns)
-    assert ast.get_docstring(stub) == ast.get_docstring(shown_solution)
-    assert ast.unparse(stub.body[-1]) == "..."
-    efforts = TITLE.findall("\n".join(c.source for c in chapter[:i]))
-    assert task.effort in efforts
-    (output,) = chapter[i].outputs
-    assert output.metadata["check"] == {"name": name, "state": "open"}
+def test_a_change_of_what_is_not_in_the_solution_is_refused():
+    task = dataclasses.replace(TASKS["one-step-alpha"], mistakes={"x": "sum(y) -> y"})
+    with pytest.raises(
+        ValueError, match=r"one_step/exercises.py: .* changes 'sum\(y\)'"
+    ):
+        task.mistaken("x")
 
 
-@of_each
-def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name):
-    ((path, _),) = USED[name]
-    task, names = exercises()[name], {}
-    for cell in cells(path):
-        if cell.cell_type == "code" and "%pip" not in cell.source:
-            for node in ast.parse(cell.source).body:
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    exec(ast.unparse(node), names)
-    names["attnsel"] = attnsel  # by the first cell
-    exec(task.text, names)
-    verdict = judge(task, names[task.solution.__name__])
-    assert verdict.state == "right", verdict.text
+def test_each_check_has_its_exercise_and_each_folder_is_a_package():
+    assert PLACES.keys() == TASKS.keys()
+    folders = {path.parent for path in BOOK.glob("attnsel_book/chapters/*/*.py")}
+    bare = [path for path in folders if not (path / "__init__.py").exists()]
+    assert not bare, "without an __init__.py its exercises are not found"
 
 
 def test_a_check_displays_the_verdict_and_help_that_is_folded():
@@ -209,7 +194,7 @@ def test_a_check_displays_the_verdict_and_help_that_is_folded():
 
 
 def test_a_check_returns_the_function_to_go_on_with():
-    solution = exercises()["one-step-alpha"].solution
+    solution = TASKS["one-step-alpha"].solution
 
     def mine(corpus):
         return solution(corpus)
@@ -234,7 +219,7 @@ def alpha_in_a_file(corpus):
 
 
 def test_a_right_function_is_there_in_the_next_chapter(capsys):
-    solution = exercises()["one-step-alpha"].solution
+    solution = TASKS["one-step-alpha"].solution
     assert mine("one-step-alpha") is solution
     printed = capsys.readouterr().out
     assert "package's function is used, because there is no my_attnsel.py" in printed
@@ -331,12 +316,6 @@ def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
     assert "the package's function is used" in capsys.readouterr().out
 
 
-def test_each_folder_of_a_chapter_is_a_package():
-    folders = {path.parent for path in BOOK.glob("attnsel_book/chapters/*/*.py")}
-    bare = [path for path in folders if not (path / "__init__.py").exists()]
-    assert not bare, "without an __init__.py its exercises are not found"
-
-
 ROW = [1, 2]
 
 
@@ -356,26 +335,9 @@ def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
     assert "fails here (IndexError: list index out of range)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda w, b, counts: counts @ (w.detach() * b) / (counts @ w.detach()),
-        lambda w, b, counts: counts @ (w * b) / (counts @ w).detach(),
-        lambda w, b, counts: counts @ (w * b.detach()) / (counts @ w),
-        lambda w, b, counts: torch.tensor(
-            (counts @ (w * b) / (counts @ w)).tolist(), requires_grad=True
-        ),
-    ],
-)
-def test_right_numbers_with_wrong_derivatives_are_refused(wrong):
-    task = exercises()["model-forward"]
-    verdict = judge(task, lambda c, a, b: wrong(torch.exp(a - a.max()), b, c))
-    assert verdict.text.startswith("the logits are right, but their derivatives are")
-
-
 def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
     monkeypatch.setattr(running, "LIMIT", 1.0)
-    task = exercises()["memorized-chance"]
+    task = TASKS["memorized-chance"]
     for slow, why in (
         (lambda n: 2 * sum(comb(n, k) for k in range((n + 9) // 10)) / 2**n, "an end"),
         (
@@ -390,7 +352,7 @@ def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
 
 def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, capsys):
     monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
-    solution = exercises()["memorized-chance"].solution
+    solution = TASKS["memorized-chance"].solution
     calls = []
 
     def slow_for_many(n):
@@ -443,20 +405,12 @@ def test_an_unknown_name_is_told():
 
 
 def test_the_second_hint_comes_second(capsys):
-    task = exercises()["one-step-alpha"]
+    task = TASKS["one-step-alpha"]
     for expected in (task.hints[0], task.hints[1], task.hints[1]):
         hint("one-step-alpha")
         assert capsys.readouterr().out.strip() == expected
     solution("one-step-alpha")
     assert capsys.readouterr().out.startswith("def my_alpha(corpus: ")
-
-
-@of_each
-def test_a_stub_says_the_types_that_it_gets_and_returns(name):
-    function = exercises()[name].solution
-    types = function.__annotations__
-    assert set(types) == {*inspect.signature(function).parameters, "return"}
-    assert inspect.getdoc(function)
 
 
 @pytest.mark.parametrize(
@@ -541,44 +495,8 @@ def test_a_corpus_of_twelve_sequences_can_be_pasted(n):
         assert code(corpus) == "<Corpus of 13 sequences, 2 tokens>"
 
 
-def test_corpora_to_try_are_small_and_of_all_lengths():
-    tried = list(corpora(30))
-    assert len(tried) == 30 and len(list(corpora())) == 10
-    assert corpora_lengths(tried[:1]) == {1, 3}
-    assert corpora_lengths(tried[1:]) == {1, 2, 3, 4, 5}
-    assert {len(corpus) for corpus in tried[1:]} == {2, 3, 4, 5, 6}
-    assert all({0, 1} == set(corpus.labels.tolist()) for corpus in tried)
-    assert [corpus.name for corpus in tried[:2]] == ["two sequences", "corpus 0"]
-
-
-def test_models_to_try_differ_and_each_has_its_corpus():
-    tried = list(models(4))
-    assert len(tried) == 4 and len(list(models())) == 10
-    for i, ((model, corpus), own) in enumerate(zip(tried, corpora(4), strict=True)):
-        assert content(corpus) == content(own)
-        drawn = attnsel.AttentionClassifier(
-            len(own.vocab), 4, seed=i, dtype=torch.float64
-        )
-        for values, half in zip(model.parameters(), drawn.parameters(), strict=True):
-            assert torch.equal(values, 2 * half)
-
-
-def corpora_lengths(tried: list[Corpus]) -> set[int]:
-    return {length for corpus in tried for length in corpus.lengths.tolist()}
-
-
-def test_an_answer_that_is_no_function_or_fails_is_told():
-    task = exercises()["one-step-alpha"]
-    assert judge(task, 3).text == "give the function my_alpha itself, not 3"
-    verdict = judge(task, lambda corpus: 1 / 0)
-    assert verdict.text == "your function fails: ZeroDivisionError: division by zero"
-    corpus, call = verdict.example.splitlines()[:2]
-    assert corpus.startswith("corpus = attnsel.Corpus.from_tokens([[0, 1, 1], [0]],")
-    assert call == "my_alpha(corpus)"
-
-
 def test_expected_and_got_are_always_shown():
-    verdict = judge(exercises()["one-step-alpha"], lambda corpus: [1.0, 2.0, 3.0])
+    verdict = judge(TASKS["one-step-alpha"], lambda corpus: [1.0, 2.0, 3.0])
     assert verdict.text == "other numbers are expected"
     assert verdict.example.splitlines()[2:] == [
         "# expected: torch.tensor([0., 1., 0.], dtype=torch.float64)",
@@ -591,7 +509,7 @@ def test_a_mistake_is_known_though_one_case_overflows():
         w = np.exp(a)
         return (w / w.sum())[ids] @ b[ids]
 
-    task = exercises()["model-logit"]
+    task = TASKS["model-logit"]
     found = judge(task, over_the_vocabulary).text
     assert found == "the softmax runs over the sequence, not over the whole vocabulary"
 
@@ -601,22 +519,22 @@ def test_what_is_printed_is_shown_once_and_not_on_the_page(capsys):
         print("here")
         return 0
 
-    verdict = judge(exercises()["one-step-alpha"], prints)
+    verdict = judge(TASKS["one-step-alpha"], prints)
     assert verdict.example.count("here") == 1
     assert capsys.readouterr().out == ""
-    shown = judge(exercises()["one-step-alpha"], lambda corpus: print("here"))
+    shown = judge(TASKS["one-step-alpha"], lambda corpus: print("here"))
     assert shown.state == "wrong"
     assert shown.text == "your function returns nothing here: end each way with return"
 
 
 def test_a_later_case_without_result_is_told():
-    alpha = exercises()["one-step-alpha"].solution
+    alpha = TASKS["one-step-alpha"].solution
 
     def forgets(corpus):
         if len(corpus) == 2:
             return alpha(corpus)
 
-    verdict = judge(exercises()["one-step-alpha"], forgets)
+    verdict = judge(TASKS["one-step-alpha"], forgets)
     assert verdict.state == "wrong"
     assert (
         verdict.text == "your function returns nothing here: end each way with return"
@@ -637,7 +555,7 @@ def test_a_loop_without_end_is_told(caught, monkeypatch):
                 if not caught:
                     raise
 
-    verdict = judge(exercises()["one-step-alpha"], endless)
+    verdict = judge(TASKS["one-step-alpha"], endless)
     (thread,) = threads
     assert thread.daemon  # whatever it catches, Python ends without it
     if not caught:
@@ -647,42 +565,8 @@ def test_a_loop_without_end_is_told(caught, monkeypatch):
     assert verdict.text == "your function fails: it has not come to an end after 0.1 s"
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("explanation-reversed", lambda: ([np.nan] * 5, [1, 2, 3, 4, 5])),
-        ("explanation-reversed", lambda: ([0.2] * 5, [np.inf] * 5)),
-        # beta_0 is exactly zero, where sums of floats give -2.8e-17
-        (
-            "one-step-lengths",
-            lambda: (
-                [[0] * 3 + [1] * 7, [0] * 3 + [1] * 7, [0] * 3 + [1] * 2],
-                [1, 1, 0],
-            ),
-        ),
-    ],
-)
-def test_what_is_wrong_is_not_accepted(name, wrong):
-    assert judge(exercises()[name], wrong).state == "wrong"
-
-
-def test_right_answers_of_another_form_are_accepted():
-    tasks = exercises()
-    shift, flip = tasks["model-constant"].solution, tasks["explanation-flip"].solution
-    frozen = tasks["frozen-embeddings"].solution
-    rows, labels = tasks["one-step-lengths"].solution()
-    others = {
-        "model-constant": lambda *given: shift(*given).astype(np.float32),
-        "explanation-flip": lambda *given: set(flip(*given).tolist()),
-        "frozen-embeddings": lambda *given: frozen(*given).numpy(),
-        "one-step-lengths": lambda: (rows, [2 * label - 1 for label in labels]),
-    }
-    for name, other in others.items():
-        assert judge(tasks[name], other).state == "right", name
-
-
 def test_arguments_are_copies():
-    task = exercises()["one-step-alpha"]
+    task = TASKS["one-step-alpha"]
 
     def spoils(corpus):
         corpus.counts.data[:] = 0
@@ -696,7 +580,6 @@ def test_an_exercise_is_written_down_rightly():
     common: dict[str, Any] = {
         "mistakes": {},
         "hints": ("", ""),
-        "terms": ("", ""),
         "dots": 1,
         "minutes": 1,
     }
@@ -704,27 +587,3 @@ def test_an_exercise_is_written_down_rightly():
         exercise("one-step-alpha", expected=len, **common)
     with pytest.raises(ValueError, match="give either expected= or fault="):
         exercise("new", **common)
-
-
-@pytest.mark.parametrize(("times", "state"), [(0.99, "right"), (1.01, "wrong")])
-def test_a_start_is_certain_below_its_level_and_not_above(times, state):
-    """`times` is the excess loss of the start over the level, on each problem."""
-    task = exercises()["convergence-start"]
-
-    def near_the_level(E, v, corpus, relevant):
-        direction = attnsel.max_margin(E, corpus, relevant).direction
-        model = attnsel.AttentionClassifier(*E.shape, dtype=torch.float64)
-
-        def excess(size: float) -> float:
-            with torch.no_grad():
-                for part, x in zip(
-                    model.parameters(), (E, size * direction, v), strict=True
-                ):
-                    part.copy_(x)
-            proof = attnsel.certificate(model, corpus, relevant)
-            return proof.log_excess - np.log(proof.direction_level)
-
-        size = brentq(lambda size: excess(size) - np.log(times), 1, 25)
-        return size * direction
-
-    assert judge(task, near_the_level).state == state

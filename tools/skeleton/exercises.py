@@ -20,21 +20,14 @@ def sign_vectors() -> Iterator[tuple[Tensor]]:
     expected=lambda signs: sum(sign == 1 for sign in signs.tolist()) / len(signs),
     cases=sign_vectors,
     mistakes={
-        "this is the share of negative sequences": lambda signs: float(
-            (signs < 0).double().mean()
-        ),
-        "this is the mean of the signs, which lies between -1 and 1": lambda signs: (
-            float(signs.double().mean())
-        ),
-        "this is a number of sequences; divide it by len(signs)": lambda signs: float(
-            (signs > 0).double().sum()
-        ),
+        "this is the share of negative sequences": "> 0 -> < 0",
+        "this is the mean of the signs, which lies between -1 and 1": "> 0 ->",
+        "this is a number of sequences; divide it by len(signs)": ".mean -> .sum",
     },
     hints=(
         "signs > 0 is a tensor of booleans, True for positive sequences.",
         "The mean of booleans, as numbers, is the share of True among them.",
     ),
-    terms=("signs > 0", "mean of booleans"),
     dots=1,
     minutes=2,
 )

@@ -1,6 +1,7 @@
 """Small arguments to try answers on, the smallest first; the same on each call."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,3 +49,26 @@ def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
 def arrays(model: AttentionClassifier) -> list[np.ndarray]:
     """Return E (V, d), p (d,) and v (d,) as float64 arrays."""
     return [weights.numpy() for weights in model.weights()]
+
+
+def one_corpus() -> Iterator[tuple[Corpus]]:
+    """Yield one corpus per case."""
+    return ((corpus,) for corpus in corpora())
+
+
+def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
+    """Yield E, p, v and a corpus."""
+    return ((*arrays(model), corpus) for model, corpus in models())
+
+
+def gradients(
+    E: np.ndarray, p: np.ndarray, v: np.ndarray, corpus: Corpus
+) -> list[np.ndarray]:
+    """Return the gradients of the loss in E and p, by autograd over the positions."""
+    rows, query = torch.tensor(E).requires_grad_(), torch.tensor(p).requires_grad_()
+    logits = []
+    for i in range(len(corpus)):
+        x = rows[[s for _, s in corpus.words(i) if s >= 0]]
+        logits.append(torch.softmax(x @ query, 0) @ (x @ torch.tensor(v)))
+    loss = torch.log(1 + torch.exp(-corpus.signs * torch.stack(logits))).mean()
+    return [part.numpy() for part in torch.autograd.grad(loss, [rows, query])]

@@ -15,7 +15,7 @@ import pkgutil
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,11 @@ Fault = Callable[..., str | None]
 Cases = Sequence[tuple[Any, ...]]
 
 
+def no_arguments() -> list[tuple[Any, ...]]:
+    """Return the one case of a function that takes no argument."""
+    return [()]
+
+
 @dataclass(frozen=True)
 class Exercise:
     """One exercise.
@@ -37,28 +42,28 @@ class Exercise:
     Attributes:
         name: what `check` is called with.
         solution: the function a reader is to write.
+        mistakes: by what is said of it, a change of the solution, such as
+            "/ len(corpus) -> / 2", or a function that makes the mistake.
+        hints: two, the second one plainer.
+        dots: difficulty, 1 to 3.
+        minutes: how long it takes, about.
         expected: what to compare with on the same arguments, or None.
         fault: instead, says what is wrong with a result of these arguments, or None.
         cases: returns the arguments to try, the smallest first.
-        mistakes: by what is said of it, a function that makes the mistake.
-        hints: two, the second one plainer.
-        terms: what each hint names of the text of the exercise, or of the solution.
-        dots: difficulty, 1 to 3.
-        minutes: how long it takes, about.
         used: whether the next cells run on the answer.
     """
 
     name: str
     solution: Callable[..., Any]
-    expected: Callable[..., Any] | None
-    fault: Fault | None
-    cases: Callable[[], Iterable[tuple[Any, ...]]]
-    mistakes: Mapping[str, Callable[..., Any]]
+    _: KW_ONLY
+    mistakes: Mapping[str, str | Callable[..., Any]]
     hints: tuple[str, str]
-    terms: tuple[str, str]
     dots: int
     minutes: int
-    used: bool
+    expected: Callable[..., Any] | None = None
+    fault: Fault | None = None
+    cases: Callable[[], Iterable[tuple[Any, ...]]] = no_arguments
+    used: bool = True
 
     @property
     def effort(self) -> str:
@@ -74,30 +79,35 @@ class Exercise:
         # The decorator belongs to the check; `lineno` is that of the `def`.
         return "\n".join(lines[function.lineno - 1 :])
 
+    def mistaken(self, sentence: str) -> Callable[..., Any]:
+        """Return the function that makes a mistake.
+
+        Raises:
+            ValueError: if what the mistake changes is not in the solution.
+        """
+        change = self.mistakes[sentence]
+        if not isinstance(change, str):
+            return change
+        right, wrong = map(str.strip, change.split("->"))
+        if right not in self.text:
+            raise ValueError(
+                f"{inspect.getfile(self.solution)}: the mistake {sentence!r} of "
+                f"{self.name} changes {right!r}, which is not in the solution; write "
+                "what is in it before the arrow"
+            )
+        names = dict(self.solution.__globals__)
+        exec(self.text.replace(right, wrong), names)
+        return names[self.solution.__name__]
+
 
 _EXERCISES: dict[str, Exercise] = {}
 _hints_given: dict[str, int] = {}
 
 
-def no_arguments() -> list[tuple[Any, ...]]:
-    """Return the one case of a function that takes no argument."""
-    return [()]
-
-
 def exercise(
-    name: str,
-    *,
-    expected: Callable[..., Any] | None = None,
-    fault: Fault | None = None,
-    cases: Callable[[], Iterable[tuple[Any, ...]]] = no_arguments,
-    mistakes: Mapping[str, Callable[..., Any]],
-    hints: tuple[str, str],
-    terms: tuple[str, str],
-    dots: int,
-    minutes: int,
-    used: bool = True,
+    name: str, **stated: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a solution an exercise; see `Exercise`.
+    """Return a decorator that makes a solution an exercise, stated as in `Exercise`.
 
     Raises:
         ValueError: if the name is taken, or not just one of `expected` and `fault` is
@@ -105,23 +115,11 @@ def exercise(
     """
     if name in _EXERCISES:
         raise ValueError(f"name: {name!r} is an exercise already")
-    if (expected is None) == (fault is None):
+    if ("expected" in stated) == ("fault" in stated):
         raise ValueError(f"{name}: give either expected= or fault=")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _EXERCISES[name] = Exercise(
-            name,
-            function,
-            expected,
-            fault,
-            cases,
-            mistakes,
-            hints,
-            terms,
-            dots,
-            minutes,
-            used,
-        )
+        _EXERCISES[name] = Exercise(name, function, **stated)
         return function
 
     return register
@@ -265,8 +263,8 @@ def _made(name: str) -> dict[str, _Made]:
     """Return what each mistake of an exercise gives in its cases."""
     exercise = _EXERCISES[name]
     found = {}
-    for sentence, wrong in exercise.mistakes.items():
-        made = outcomes(wrong, _cases(name))
+    for sentence in exercise.mistakes:
+        made = outcomes(exercise.mistaken(sentence), _cases(name))
         shows = any(
             _is_finite(outcome.result) and _fault(exercise, i, outcome.result)
             for i, outcome in enumerate(made)

@@ -3,23 +3,17 @@
 from collections.abc import Iterator
 
 import numpy as np
-import torch
 from torch import Tensor
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel.theory import highest_votes, mean_count, signed_frequency
+from attnsel.theory import highest_votes, mean_count
 from attnsel_book.exercises.cases import corpora
 from attnsel_book.exercises.checking import exercise
 
 
 def _beta(corpus: Corpus) -> Tensor:
     return mean_count(corpus, corpus.signs / corpus.lengths)
-
-
-def winner(corpus: Corpus) -> Tensor:
-    """Return the token of each sequence with the greatest y beta."""
-    return highest_votes(corpus, _beta(corpus))
 
 
 def clear_corpora() -> Iterator[tuple[Corpus]]:
@@ -31,30 +25,22 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
             yield (corpus,)
 
 
-def _most_positive(corpus: Corpus) -> Tensor:
-    beta = _beta(corpus).numpy()
-    return torch.tensor([ids[beta[ids].argmax()] for ids, _ in corpus.bags()])
-
-
-def _everywhere(corpus: Corpus) -> Tensor:
-    beta = _beta(corpus)
-    return torch.where(corpus.signs > 0, beta.argmax(), beta.argmin())
-
-
 @exercise(
     "broken-winner",
-    expected=winner,
+    expected=lambda corpus: highest_votes(corpus, _beta(corpus)),
     cases=clear_corpora,
     mistakes={
         "the label is missing: a negative sequence goes to its most negative token": (
-            _most_positive
+            "y * beta -> beta"
         ),
         "divide each count by the length of its sequence: beta, not alpha": (
-            lambda corpus: highest_votes(corpus, signed_frequency(corpus))
+            "(signs / lengths) -> signs"
         ),
-        "only a token that is in the sequence can win in it": _everywhere,
+        "only a token that is in the sequence can win in it": (
+            "tokens[(y * beta[tokens]).argmax()] -> (y * beta).argmax()"
+        ),
         "the sign is turned round: the token wins that votes for the label": (
-            lambda corpus: highest_votes(corpus, -_beta(corpus))
+            "y * beta -> -y * beta"
         ),
     },
     hints=(
@@ -63,7 +49,6 @@ def _everywhere(corpus: Corpus) -> Tensor:
         "corpus.bags() has the tokens of each sequence. Which of them pushes f hardest"
         " towards the label of the sequence?",
     ),
-    terms=("proportional", "corpus.bags()"),
     dots=2,
     minutes=15,
 )

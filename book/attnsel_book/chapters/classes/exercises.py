@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
 from torch.nn.functional import one_hot
 
 import attnsel
@@ -27,35 +26,21 @@ def of_three() -> Iterator[tuple[Corpus]]:
         yield (Corpus.from_tokens(rows, labels, Vocab(list("abcde"))),)
 
 
-def seen(corpus: Corpus) -> Corpus:
-    """Return the corpus with each token counted once per sequence."""
-    return Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
-
-
-def by_package(corpus: Corpus) -> Tensor:
-    """Return the importance, counted once per review."""
-    return signed_frequency(seen(corpus))
-
-
-def shares(corpus: Corpus) -> Tensor:
-    """Return the share of all sequences that contain a token and are of a class."""
-    share = torch.from_numpy(seen(corpus).counts.sum(0)).double() / len(corpus)
-    return by_package(corpus) + share[:, None] / corpus.n_classes
-
-
 @exercise(
     "classes-once",
-    expected=by_package,
+    expected=lambda corpus: signed_frequency(
+        Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
+    ),
     cases=of_three,
     mistakes={
-        "count a token once per sequence, however often it occurs": signed_frequency,
-        "the other classes push back: 1/K is missing": shares,
-        "that is the sum over the sequences; take their mean": lambda corpus: (
-            by_package(corpus) * len(corpus)
+        "count a token once per sequence, however often it occurs": (
+            "(corpus.counts > 0) -> corpus.counts"
         ),
-        "the sign is turned round": lambda corpus: -by_package(corpus),
-        "rows are tokens and columns classes: transpose": lambda corpus: (
-            by_package(corpus).T
+        "the other classes push back: 1/K is missing": "- 1 / K ->",
+        "that is the sum over the sequences; take their mean": "/ len(corpus) ->",
+        "the sign is turned round": "holds.T -> -holds.T",
+        "rows are tokens and columns classes: transpose": (
+            "holds.T @ Y -> (holds.T @ Y).T"
         ),
     },
     hints=(
@@ -63,7 +48,6 @@ def shares(corpus: Corpus) -> Tensor:
         "Write the factor 1{y = k} - 1/K as a matrix (n, K), with one_hot. The mean "
         "over the sequences of a product is a product of matrices, over n.",
     ),
-    terms=("corpus.counts > 0", "one_hot"),
     dots=1,
     minutes=5,
 )

@@ -1,7 +1,7 @@
 """Exercises of the chapter on convergence with a rate."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,42 +34,14 @@ def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         yield votes, there, relevant
 
 
-def loss_of(Q: np.ndarray, votes: np.ndarray) -> float:
-    """Return the mean logistic loss under the attention Q."""
-    return float(np.logaddexp(0, -(Q * votes).sum(axis=1)).mean())
-
-
-def missing(
-    chosen: Callable[[np.ndarray, np.ndarray], Any],
-) -> Callable[..., np.ndarray]:
-    """Return an attention on the relevant tokens that misses the chosen sequences.
-
-    They are chosen from the relevant votes and the highest others, (n,) each, and
-    attend to the others' highest.
-    """
-
-    def attention(
-        votes: np.ndarray, there: np.ndarray, relevant: np.ndarray
-    ) -> np.ndarray:
-        n = np.arange(len(votes))
-        is_other = there.copy()
-        is_other[n, relevant] = False
-        other = np.where(is_other, votes, -np.inf).argmax(axis=1)
-        Q = np.zeros(votes.shape)
-        Q[n, relevant] = 1
-        missed = np.atleast_1d(chosen(votes[n, relevant], votes[n, other]))
-        Q[missed] = 0
-        Q[missed, other[missed]] = 1
-        return Q
-
-    return attention
-
-
-def _costs(held: np.ndarray, others: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0, -others) - np.logaddexp(0, -held)
-
-
-cheapest = missing(lambda held, others: _costs(held, others).argmin())
+def least_loss(votes: np.ndarray, there: np.ndarray, relevant: np.ndarray) -> float:
+    """Return the loss with some sequence on its best rival, of all rivals of all."""
+    n = np.arange(len(votes))
+    loss = np.logaddexp(0, -votes)
+    kept = loss[n, relevant]
+    is_rival = there.copy()
+    is_rival[n, relevant] = False
+    return kept.mean() + (loss - kept[:, None])[is_rival].min() / len(votes)
 
 
 def miss_fault(
@@ -85,9 +57,10 @@ def miss_fault(
         return "a token that its sequence does not contain gets attention"
     if Q[np.arange(len(Q)), relevant].min() > 0:
         return "each relevant token gets attention, and one has to get none"
-    least = loss_of(cheapest(votes, there, relevant), votes)
-    if loss_of(Q, votes) > least + 1e-9 * max(1, least):
-        return f"the loss is {loss_of(Q, votes):.6g}; {least:.6g} is possible"
+    least = least_loss(votes, there, relevant)
+    loss = np.logaddexp(0, -(Q * votes).sum(axis=1)).mean()
+    if loss > least + 1e-9 * max(1, least):
+        return f"the loss is {loss:.6g}; {least:.6g} is possible"
     return None
 
 
@@ -97,19 +70,17 @@ def miss_fault(
     cases=attended,
     mistakes={
         "one sequence is enough; the others keep their relevant token": (
-            missing(lambda held, others: np.arange(len(held)))
+            "cost.argmin() -> n"
         ),
         "a low vote of the relevant token alone does not make missing it cheap": (
-            missing(lambda held, others: held.argmin())
+            "cost.argmin() -> votes[n, relevant].argmin()"
         ),
         "the cost is a difference of losses log(1 + e^-z), not of votes z": (
-            missing(lambda held, others: (held - others).argmin())
+            "cost.argmin() -> (votes[n, relevant] - rivals[n, best]).argmin()"
         ),
-        "that sequence is the dearest one to miss": (
-            missing(lambda held, others: _costs(held, others).argmax())
-        ),
+        "that sequence is the dearest one to miss": "argmin -> argmax",
         "each relevant token gets attention, and one has to get none": (
-            missing(lambda held, others: np.array([], dtype=int))
+            "= 0, 1 -> = 1, 0"
         ),
     },
     hints=(
@@ -118,7 +89,6 @@ def miss_fault(
         "Missing sequence i adds the loss of its second-highest vote minus that of its "
         "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
     ),
-    terms=("relevant token", "np.logaddexp"),
     dots=2,
     minutes=15,
 )
@@ -161,19 +131,19 @@ def known() -> Iterator[tuple[float, float, float]]:
     cases=known,
     mistakes={
         "the norm of p counts: a long p has large leads in any direction": (
-            lambda lead, norm, m: lead / m
+            "(m * norm) -> m"
         ),
         "the margin counts: it is the largest lead of a unit vector": (
-            lambda lead, norm, m: lead / norm
+            "m * norm -> norm"
         ),
         "the product with the solution of norm 1/m is not yet the cosine": (
-            lambda lead, norm, m: lead / m**2
+            "m * norm -> m**2"
         ),
         "u is a unit vector, the solution divided by its norm 1/m": (
-            lambda lead, norm, m: lead / m**2 / norm
+            "m * norm -> m**2 * norm"
         ),
         "that is the bound on 1 - cos; the cosine itself is asked": (
-            lambda lead, norm, m: 1 - lead / m / norm
+            "lead / -> 1 - lead /"
         ),
     },
     hints=(
@@ -184,7 +154,6 @@ def known() -> Iterator[tuple[float, float, float]]:
         "solution, whose norm is 1/m. So the inner product with p is at least "
         "lead / m^2.",
     ),
-    terms=("solution", "1/m"),
     dots=2,
     minutes=10,
 )
@@ -239,17 +208,13 @@ def start_fault(
     fault=start_fault,
     cases=starts,
     mistakes={
-        "the direction is right, and p is too short for it to be certain": (
-            lambda E, v, corpus, relevant: max_margin(E, corpus, relevant).direction
-        ),
-        "the norm is 1000 and has to be at most 25": lambda E, v, corpus, relevant: (
-            1000 * max_margin(E, corpus, relevant).direction
-        ),
-        "finite numbers are asked, the entries of p": lambda E, v, corpus, relevant: (
-            E @ v
+        "the direction is right, and p is too short for it to be certain": "25 * ->",
+        "the norm is 1000 and has to be at most 25": "25 -> 1000",
+        "finite numbers are asked, the entries of p": (
+            "25 * max_margin(E, corpus, relevant).direction -> E @ v"
         ),
         "v says nothing of attention: look for a p that is ahead on all relevant": (
-            lambda E, v, corpus, relevant: -25 * v / v.norm()
+            "25 * max_margin(E, corpus, relevant).direction -> -25 * v / v.norm()"
         ),
     },
     hints=(
@@ -258,7 +223,6 @@ def start_fault(
         "attnsel.max_margin finds the direction, a unit vector. How long does p have "
         "to be? attnsel.certificate shows whether a length is enough.",
     ),
-    terms=("direction", "max_margin"),
     dots=3,
     minutes=10,
 )

@@ -48,21 +48,11 @@ def of_logs(
     expected=repeated,
     cases=bags,
     mistakes={
-        "the counts are not used at all": lambda X, counts, W1, k, v, r: of_logs(
-            X, W1, k, v, r
-        ),
-        "the first softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
-            of_logs(X, W1, k, v, r, second=counts.log())
-        ),
-        "the second softmax needs the counts, too": lambda X, counts, W1, k, v, r: (
-            of_logs(X, W1, k, v, r, first=counts.log())
-        ),
-        "add the logarithms of the counts": lambda X, counts, W1, k, v, r: of_logs(
-            X, W1, k, v, r, first=counts, second=counts
-        ),
-        "the residual is missing: r X": lambda X, counts, W1, k, v, r: of_logs(
-            X, W1, k, v, 0, first=counts.log(), second=counts.log()
-        ),
+        "the counts are not used at all": "+ counts.log() ->",
+        "the first softmax needs the counts, too": "X.T + counts.log() -> X.T",
+        "the second softmax needs the counts, too": "k + counts.log() -> k",
+        "add the logarithms of the counts": "counts.log() -> counts",
+        "the residual is missing: r X": "+ r * X ->",
     },
     hints=(
         "The counts c_s multiply terms in the sum of the softmax: a token that occurs "
@@ -70,7 +60,6 @@ def of_logs(
         "So a softmax over the bag is one over the sequence once its scores know the "
         "counts. There are two softmaxes; in the first each row runs over the tokens.",
     ),
-    terms=("c_s", "softmaxes"),
     dots=2,
     minutes=10,
 )

@@ -35,11 +35,11 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     cases=lambda: drawn((2, 3, 5, 8)),
     mistakes={
         "that is the gradient Q (b - f): f itself still contains the token": (
-            lambda Q, b: Q * (b - Q @ b)
+            "b - without -> b - f"
         ),
-        "attention times value leaves out the logit of the rest": lambda Q, b: Q * b,
+        "attention times value leaves out the logit of the rest": "(b - without) -> b",
         "that is what f would be without the token; how far is it from f?": (
-            lambda Q, b: Q @ b - by_deletion(Q, b)
+            "Q * (b - without) -> without"
         ),
     },
     hints=(
@@ -47,7 +47,6 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
         "What is left, f - Q_s b_s, times that factor is f without s. And f is a mean "
         "of b_s and of that, with the weights Q_s and 1 - Q_s.",
     ),
-    terms=("(1 - Q", "1 - Q"),
     dots=1,
     minutes=5,
 )
@@ -88,30 +87,22 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     return None
 
 
-def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
-    """Return the first tokens in the order of their merit without which f flips."""
-    order = np.argsort(-merit)
-    gone = np.cumsum((Q * b * np.sign(Q @ b))[order])
-    flips = gone > abs(Q @ b) + 1e-12
-    return order[: flips.argmax() + 1]
-
-
 @exercise(
     "explanation-flip",
     fault=flip_fault,
     cases=lambda: drawn((3, 5, 8, 10, 12)),
     mistakes={
         "you took the tokens by their attention; what does each take from f?": (
-            lambda Q, b: greedy(Q, b, Q)
+            "argsort(-pull) -> argsort(-Q)"
         ),
-        "one token, the most attended, is not always enough": lambda Q, b: np.argsort(
-            -Q
-        )[:1],
-        "some token has to be left that counts for the other side": lambda Q, b: (
-            np.arange(len(Q))
+        "one token, the most attended, is not always enough": (
+            "order[:size] -> np.argsort(-Q)[:1]"
         ),
-        "give different positions, whole numbers from 0 to T - 1": lambda Q, b: (
-            Q * b * np.sign(Q @ b)
+        "some token has to be left that counts for the other side": (
+            "order[:size] -> order"
+        ),
+        "give different positions, whole numbers from 0 to T - 1": (
+            "order[:size] -> pull"
         ),
     },
     hints=(
@@ -120,7 +111,6 @@ def greedy(Q: np.ndarray, b: np.ndarray, merit: np.ndarray) -> np.ndarray:
         "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
         "bring this difference across zero with the fewest terms?",
     ),
-    terms=("deletion", "fewest"),
     dots=2,
     minutes=10,
 )
@@ -178,7 +168,6 @@ def reversed_fault(result: Any) -> str | None:
         "The terms Q_s (b_s - f) sum to 0 and are free otherwise: choose five numbers "
         "that sum to 0, in the order you want, and divide by Q for b.",
     ),
-    terms=("influence", "five"),
     used=False,
     dots=3,
     minutes=15,

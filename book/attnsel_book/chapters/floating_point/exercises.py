@@ -28,11 +28,13 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     cases=leads,
     mistakes={
         "b_top and f agree in all digits from a lead of about 36 on: add up the"
-        " differences b_top - b_i instead": lambda a, b: np.log(b[0] - softmax(a) @ b),
+        " differences b_top - b_i instead": (
+            lambda a, b: np.log(b[0] - softmax(a) @ b)
+        ),
         "from a lead of about 745 on every weight is rounded to zero: keep the largest"
-        " one as a logarithm": lambda a, b: np.log(softmax(a) @ (b[0] - b)),
+        " one as a logarithm": (lambda a, b: np.log(softmax(a) @ (b[0] - b))),
         "divide by the sum of all weights: the attention adds up to one": (
-            lambda a, b: float(logsumexp(a[1:], b=b[0] - b[1:]))
+            "- a[0] - np.log1p(np.exp(a[1:] - a[0]).sum()) ->"
         ),
         "that is the difference itself; its logarithm is asked": (
             lambda a, b: float(np.exp(log_lead(a, b)))
@@ -44,7 +46,6 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
         "The logarithm of a sum of exponentials: take out the largest of them, so that"
         " the largest term of the rest is one. np.log1p keeps what is small beside 1.",
     ),
-    terms=("b_top - f", "np.log1p"),
     dots=2,
     minutes=15,
 )

@@ -32,17 +32,17 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     expected=rate_by_torch,
     cases=queries,
     mistakes={
-        "turn it round: W p moves by the rate of W times a norm of p": lambda rate, p: (
-            rate * float(p.abs().sum())
+        "turn it round: W p moves by the rate of W times a norm of p": (
+            "/ float -> * float"
         ),
         "that is right for plain descent; Adam's steps do not grow with p": (
-            lambda rate, p: rate / float(p @ p)
+            "p.abs().sum() -> p @ p"
         ),
         "that is right for Muon; Adam moves each entry of W by itself": (
-            lambda rate, p: rate / float(p.norm())
+            "p.abs().sum() -> p.norm()"
         ),
-        "that is a rule for p of norm one with many equal entries": lambda rate, p: (
-            rate / len(p) ** 0.5
+        "that is a rule for p of norm one with many equal entries": (
+            "float(p.abs().sum()) -> len(p) ** 0.5"
         ),
     },
     hints=(
@@ -50,7 +50,6 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
         "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
         " if each W_ij moves by the rate in the direction of sign(p_j)?",
     ),
-    terms=("rate", "W p"),
     dots=1,
     minutes=5,
 )
@@ -85,24 +84,21 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     expected=by_bisection,
     cases=takeovers,
     mistakes={
-        "the sign: a smaller epsilon takes over later": lambda lead, eps, other: (
-            lead - math.log(eps / other)
-        ),
-        "epsilon is compared with the root of v, not with v": lambda lead, eps, other: (
-            lead + math.log(eps / other) / 2
+        "the sign: a smaller epsilon takes over later": "lead + -> lead -",
+        "epsilon is compared with the root of v, not with v": (
+            "eps / other) -> eps / other) / 2"
         ),
         "the gradient falls like e to the minus lead: a natural logarithm": (
-            lambda lead, eps, other: lead + math.log10(eps / other)
+            "np.log -> np.log10"
         ),
-        "leads add up; their ratio does not matter": lambda lead, eps, other: (
-            lead * math.log(other) / math.log(eps)
+        "leads add up; their ratio does not matter": (
+            "lead + np.log(eps / other) -> lead * np.log(other) / np.log(eps)"
         ),
     },
     hints=(
         "The root of v is a multiple of the size of the gradient, e^-lead.",
         "At the lead the root of v equals eps, at the lead asked for it equals other.",
     ),
-    terms=("root", "eps"),
     dots=1,
     minutes=5,
 )

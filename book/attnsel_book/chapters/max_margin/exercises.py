@@ -1,17 +1,16 @@
 """Exercises of the chapter on the max-margin direction."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import expit, softmax
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
-from attnsel_book.exercises.cases import arrays, models
+from attnsel_book.exercises.cases import gradients, parts_and_corpora
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
@@ -38,15 +37,6 @@ def pairs_of(corpus: Corpus, selected: np.ndarray) -> list[tuple[int, int]]:
         for s in bag
         if s != r
     ]
-
-
-def rivals(
-    E: np.ndarray, corpus: Corpus, selected: np.ndarray
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the selected token of each sequence and the embeddings of the others."""
-    for i, r in enumerate(selected.tolist()):
-        bag = corpus.counts[[i]].indices
-        yield r, E[bag[bag != r]]
 
 
 def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
@@ -78,27 +68,18 @@ def rows_fault(
     cases=selections,
     mistakes={
         "a lead is that of the selected token: turn the sign round": (
-            lambda E, corpus, selected: np.stack(
-                [E[s] - E[r] for r, s in pairs_of(corpus, selected)]
-            )
+            "E[r] - E[s] -> E[s] - E[r]"
         ),
         "the selected token is no rival of itself: leave out the rows of zeros": (
-            lambda E, corpus, selected: np.concatenate(
-                [
-                    E[r] - E[corpus.counts[[i]].indices]
-                    for i, r in enumerate(selected.tolist())
-                ]
-            )
+            "[r != s] ->"
         ),
         "the rivals are the tokens of the sequence, not the whole vocabulary": (
-            lambda E, corpus, selected: np.concatenate(
-                [np.delete(E[r] - E, r, axis=0) for r in selected]
-            )
+            "corpus.counts.nonzero() -> np.ones(corpus.counts.shape).nonzero()"
         ),
         "each of the other tokens has a row of its own: do not take their mean": (
-            lambda E, corpus, selected: np.stack(
-                [E[r] - others.mean(0) for r, others in rivals(E, corpus, selected)]
-            )
+            "return (E[r] - E[s])[r != s] -> rows = [(E[r] - E[s])[(r != s) & (n == "
+            "i)] for i in range(len(corpus))]\n    return np.stack([pairs.mean(0) for "
+            "pairs in rows])"
         ),
     },
     hints=(
@@ -106,7 +87,6 @@ def rows_fault(
         "Call them n and s. Then selected[n] is the token that has to be ahead of s. "
         "Leave out the places where the two are the same.",
     ),
-    terms=("nonzero", "selected[n]"),
     dots=1,
     minutes=10,
 )
@@ -117,83 +97,29 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
     return (E[r] - E[s])[r != s]
 
 
-def labelled() -> Iterator[tuple[Any, ...]]:
-    """Yield E, p, v and a corpus."""
-    for model, corpus in models():
-        yield *arrays(model), corpus
-
-
-def sequences(corpus: Corpus) -> Iterator[tuple[list[int], float]]:
-    """Yield the token ids and the sign of each sequence."""
-    for i, sign in enumerate(corpus.signs.tolist()):
-        yield [s for _, s in corpus.words(i) if s >= 0], sign
-
-
-def by_autograd(
-    E: np.ndarray, p: np.ndarray, v: np.ndarray, corpus: Corpus
-) -> np.ndarray:
-    """Return minus the gradient of the loss in p."""
-    rows = torch.from_numpy(E)
-    out = torch.from_numpy(v)
-    at = torch.from_numpy(p).requires_grad_()
-    logits = []
-    for x, _ in sequences(corpus):
-        q = torch.softmax(rows[x] @ at, 0)
-        logits.append(q @ (rows[x] @ out))
-    margins = corpus.signs * torch.stack(logits)
-    losses = torch.log(1 + torch.exp(-margins))
-    losses.mean().backward()
-    assert at.grad is not None
-    return -at.grad.numpy()
-
-
-def once(corpus: Corpus) -> Corpus:
-    """Return a corpus with each token of a sequence once."""
-    return Corpus((corpus.counts > 0).astype(np.int64), corpus.labels, corpus.vocab)
-
-
-def pull(
-    sign: float = 1.0,
-    factor: float = 1.0,
-    center: float = 1.0,
-    right: float = 1.0,
-    weigh: float = 1.0,
-) -> Callable[..., np.ndarray]:
-    """Return the pull on p with parts turned or left out; all ones are right."""
-
-    def total(E: Any, p: Any, v: Any, corpus: Corpus) -> np.ndarray:
-        result = np.zeros(len(p))
-        for x, side in sequences(corpus):
-            q = softmax(weigh * E[x] @ p)
-            b = E[x] @ v
-            f = q @ b
-            g = expit(-right * side * f)
-            lead = q * (b - center * f)
-            result += side * g * E[x].T @ lead
-        return sign * result / len(corpus) ** factor
-
-    return total
-
-
 @exercise(
     "max-margin-pull",
-    expected=by_autograd,
-    cases=labelled,
+    expected=lambda *given: -gradients(*given)[1],
+    cases=parts_and_corpora,
     mistakes={
-        "p goes down the gradient: turn the sign round": pull(sign=-1.0),
-        "the loss is the mean over the sequences: divide by their number": pull(
-            factor=0.0
+        "p goes down the gradient: turn the sign round": "u = y -> u = -y",
+        "the loss is the mean over the sequences: divide by their number": (
+            "/ len(y) ->"
         ),
-        "what pulls is a value above the average f, not the value itself": pull(
-            center=0.0
+        "what pulls is a value above the average f, not the value itself": (
+            "- Q.T @ (u * f) ->"
         ),
-        "g is large where the model is wrong: 1 / (1 + exp(y f))": pull(right=-1.0),
-        "the attention is a softmax of the scores, not uniform": pull(weigh=0.0),
+        "g is large where the model is wrong: 1 / (1 + exp(y f))": (
+            "np.exp(y -> np.exp(-y"
+        ),
+        "the attention is a softmax of the scores, not uniform": (
+            "np.exp(a - a.max()) -> 1.0"
+        ),
         "the factor g, the probability of the wrong label, is missing": (
-            lambda *given: 2 * pull(right=0.0)(*given)
+            "/ (1 + np.exp(y * f)) ->"
         ),
         "a token that occurs twice has twice the weight: multiply by the counts": (
-            lambda *given: pull()(*given[:3], once(given[3]))
+            "corpus.counts.toarray() -> (corpus.counts.toarray() > 0)"
         ),
     },
     hints=(
@@ -204,7 +130,6 @@ def pull(
         "scores and divide each row by its sum. Then f is Q @ b, and multiplying by "
         "Q.T sums over the sequences.",
     ),
-    terms=("E.T", "Q.T"),
     dots=2,
     minutes=15,
 )
@@ -269,7 +194,6 @@ def start_fault(result: Any) -> str | None:
         "The flow keeps a word ahead that starts far ahead. Put p where all words of "
         "one class have low scores, so that the shared words lead in its sequences.",
     ),
-    terms=("figure", "flow"),
     dots=3,
     minutes=10,
 )

@@ -5,26 +5,19 @@ from scipy.stats import binom, norm
 from attnsel_book.exercises.checking import exercise
 
 
-def beyond(n: int, more: int) -> float:
-    """Return the chance of at most `more` occurrences on either side."""
-    return float(2 * binom.cdf(more, n, 0.5))
-
-
 @exercise(
     "memorized-chance",
-    expected=lambda n: beyond(n, (n - 1) // 10),
+    expected=lambda n: (
+        binom.cdf((n - 1) // 10, n, 0.5) + binom.sf((9 * n) // 10, n, 0.5)
+    ),
     # The chapter counts up to 336,756 occurrences of a token.
     cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
     mistakes={
-        "that is one end of the axis; there are two": (
-            lambda n: beyond(n, (n - 1) // 10) / 2
-        ),
-        "strictly beyond: a lean of 0.8 itself does not count": (
-            lambda n: beyond(n, n // 10)
-        ),
-        "that is the chance to be completely one-sided": lambda n: beyond(n, 0),
+        "that is one end of the axis; there are two": "2 * ->",
+        "strictly beyond: a lean of 0.8 itself does not count": "(n - 1) // -> n //",
+        "that is the chance to be completely one-sided": "(n - 1) // 10 -> 0",
         "the lean is 2 k / n - 1: 0.8 stands for nine tenths, not eight": (
-            lambda n: beyond(n, (n - 1) // 5)
+            "// 10 -> // 5"
         ),
         "that is the normal approximation; few flips need the exact sum": (
             lambda n: 2 * norm.cdf(((n - 1) // 10 - n / 2) / (n / 4) ** 0.5)
@@ -39,7 +32,6 @@ def beyond(n: int, more: int) -> float:
         "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
         "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
     ),
-    terms=("0.8", "binom"),
     dots=2,
     minutes=10,
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import expit, softmax
+from scipy.special import softmax
 from torch import Tensor
 
 import attnsel
@@ -30,44 +30,36 @@ def sequences() -> Iterator[tuple[Any, ...]]:
     yield np.array([0, 1]), np.array([1000.0, 0.0]), np.array([1.0, -1.0])
 
 
-def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
-    """Make the mistake of no shift."""
-    w = np.exp(a[ids])
-    return w @ b[ids] / w.sum()
-
-
 @exercise(
     "model-logit",
     expected=lambda ids, a, b: softmax(a[ids]) @ b[ids],
     cases=sequences,
     mistakes={
         "the softmax runs over the sequence, not over the whole vocabulary": (
-            lambda ids, a, b: softmax(a)[ids] @ b[ids]
+            "w.sum() -> np.exp(a - a[ids].max()).sum()"
         ),
         "that is the value with the largest score; the softmax weights all values": (
-            lambda ids, a, b: b[ids][a[ids].argmax()]
+            "w @ b[ids] / w.sum() -> b[ids][w.argmax()]"
         ),
         "that is the plain mean of the values; weight them by the attention": (
-            lambda ids, a, b: b[ids].mean()
+            "w @ b[ids] / w.sum() -> b[ids].mean()"
         ),
-        "the weights have to sum to one: divide by their sum": (
-            lambda ids, a, b: np.exp(a[ids] - a[ids].max()) @ b[ids]
-        ),
+        "the weights have to sum to one: divide by their sum": "/ w.sum() ->",
         "a token that occurs twice has two weights": (
-            lambda ids, a, b: softmax(a[np.unique(ids)]) @ b[np.unique(ids)]
+            "w = -> ids = np.unique(ids)\n    w ="
         ),
-        "scores and values are exchanged": lambda ids, a, b: softmax(b[ids]) @ a[ids],
+        "scores and values are exchanged": "a: np.ndarray, b: -> b: np.ndarray, a:",
         "that is the probability of the label; f is the logit, before the sigmoid": (
-            lambda ids, a, b: expit(softmax(a[ids]) @ b[ids])
+            "w @ b[ids] / w.sum() -> 1 / (1 + np.exp(-w @ b[ids] / w.sum()))"
         ),
         "the weights sum to one already: take the sum, not the mean": (
-            lambda ids, a, b: (softmax(a[ids]) * b[ids]).mean()
+            "/ w.sum() -> / w.sum() / len(ids)"
         ),
         "that is the sum of scores times values; the weights are a softmax": (
-            lambda ids, a, b: a[ids] @ b[ids]
+            "w @ b[ids] / w.sum() -> a[ids] @ b[ids]"
         ),
         "e to the power 1000 overflows: subtract the largest score first": (
-            plain_weights
+            "- a[ids].max() ->"
         ),
     },
     hints=(
@@ -77,7 +69,6 @@ def plain_weights(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> Any:
         "subtract the same number from all scores, the weights do not change, and the "
         "exponentials can be kept finite.",
     ),
-    terms=("a[ids]", "sum"),
     dots=1,
     minutes=5,
 )
@@ -136,25 +127,23 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
     cases=bags,
     mistakes={
         "a token that occurs twice has twice the weight: multiply by the counts": (
-            lambda counts, a, b: by_sequence(counts.to_dense() > 0, a, b)
+            "w = -> counts = (counts.to_dense() > 0).double()\n    w ="
         ),
         "that is the plain mean of the values; weight them by the attention": (
-            lambda counts, a, b: by_sequence(counts, 0 * a, b)
+            "a - a.max() -> 0 * a"
         ),
         "the weights of a sequence have to sum to one: divide by their sum": (
-            lambda counts, a, b: counts @ (torch.exp(a - a.max()) * b)
+            "/ (counts @ w) ->"
         ),
         "the softmax runs over each sequence, not over the whole vocabulary": (
-            lambda counts, a, b: counts @ (torch.softmax(a, 0) * b)
+            "counts @ w -> w.sum()"
         ),
-        "scores and values are exchanged": lambda counts, a, b: by_sequence(
-            counts, b, a
-        ),
+        "scores and values are exchanged": "a: torch.Tensor, b: -> b: torch.Tensor, a:",
         "e to the power 1000 overflows: subtract the largest score first": (
-            lambda counts, a, b: (counts @ (torch.exp(a) * b)) / (counts @ torch.exp(a))
+            "- a.max() ->"
         ),
-        NO_GRADIENT: lambda counts, a, b: by_sequence(counts, a, b).detach(),
-        WRONG_GRADIENT: lambda counts, a, b: by_sequence(counts, a.detach(), b),
+        NO_GRADIENT: "w = -> a, b = a.detach(), b.detach()\n    w =",
+        WRONG_GRADIENT: "a - a.max() -> (a - a.max()).detach()",
     },
     hints=(
         "The numerator and the denominator are both counts @ x, with different vectors "
@@ -162,7 +151,6 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         "Let w be the exponential of the scores. Then the two vectors are w * b and w. "
         "If you subtract the same number from all scores, the logits do not change.",
     ),
-    terms=("counts @ ", "w * b"),
     dots=2,
     minutes=10,
 )
@@ -198,16 +186,16 @@ def shift_fault(
     fault=shift_fault,
     cases=parameters,
     mistakes={
-        "each value grows by c ‖v‖²; divide by it": lambda E, p, v, c: E + c * v,
-        "each value grows by c ‖v‖; divide by it once more": lambda E, p, v, c: (
-            E + c * v / np.linalg.norm(v)
+        "each value grows by c ‖v‖²; divide by it": "/ (v @ v) ->",
+        "each value grows by c ‖v‖; divide by it once more": (
+            "(v @ v) -> (v @ v) ** 0.5"
         ),
-        "c in every entry adds c times the sum of v": lambda E, p, v, c: E + c,
-        "a factor is no constant: it moves large values further": lambda E, p, v, c: (
-            E * (1 + c)
+        "c in every entry adds c times the sum of v": "* v / (v @ v) ->",
+        "a factor is no constant: it moves large values further": (
+            "c * v / (v @ v) -> c * E"
         ),
-        "that moves the rows along p, which hardly changes E v": lambda E, p, v, c: (
-            E + c * p / (p @ p)
+        "that moves the rows along p, which hardly changes E v": (
+            "v / (v @ v) -> p / (p @ p)"
         ),
     },
     hints=(
@@ -215,7 +203,6 @@ def shift_fault(
         "with v?",
         "A multiple of v itself will do. What is the inner product of v with v?",
     ),
-    terms=("c", "v"),
     dots=2,
     minutes=10,
 )
@@ -253,30 +240,18 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
     return None
 
 
-def leans(corpus: Corpus) -> np.ndarray:
-    """Return P(1|s) - P(0|s)."""
-    return attnsel.posterior_difference(corpus).numpy()
-
-
 @exercise(
     "model-two-numbers",
     fault=numbers_fault,
     cases=labelled,
     mistakes={
         "equal scores give equal attention, and seven other words dilute the value": (
-            lambda corpus: (0 * leans(corpus), MOST_VALUE * leans(corpus))
+            "20 * abs(lean) -> 0 * lean"
         ),
-        "a token of negative sequences needs a large score, too": (
-            lambda corpus: (20 * leans(corpus), MOST_VALUE * leans(corpus))
-        ),
-        "the values have the wrong sign": (
-            lambda corpus: (20 * abs(leans(corpus)), -MOST_VALUE * leans(corpus))
-        ),
+        "a token of negative sequences needs a large score, too": "abs(lean) -> lean",
+        "the values have the wrong sign": "3 * -> -3 *",
         "the attention is on the frequent tokens, which are in both classes": (
-            lambda corpus: (
-                corpus.counts.sum(axis=0).astype(float),
-                MOST_VALUE * leans(corpus),
-            )
+            "20 * abs(lean) -> corpus.counts.sum(axis=0).astype(float)"
         ),
     },
     hints=(
@@ -286,7 +261,6 @@ def leans(corpus: Corpus) -> np.ndarray:
         "and near 0 for a token of both classes. Which function of it gives the "
         "score, and which gives the value?",
     ),
-    terms=("scores a", "attnsel.posterior_difference"),
     dots=3,
     minutes=15,
 )

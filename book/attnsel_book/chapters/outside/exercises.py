@@ -36,21 +36,18 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     expected=by_search,
     cases=two_tokens,
     mistakes={
-        "the sign is turned round: this is a_t - a_s": lambda f, b_s, b_t: np.log(
-            (f - b_s) / (b_t - f)
+        "the sign is turned round: this is a_t - a_s": (
+            "(b_t - f) / (f - b_s) -> (f - b_s) / (b_t - f)"
         ),
-        "this is the ratio of the weights; take its logarithm": lambda f, b_s, b_t: (
-            (b_t - f) / (f - b_s)
-        ),
+        "this is the ratio of the weights; take its logarithm": "np.log ->",
         "that is the logarithm of one weight; a_s - a_t is that of the ratio of both": (
-            lambda f, b_s, b_t: np.log((f - b_t) / (b_s - b_t))
+            "(b_t - f) / (f - b_s) -> (f - b_t) / (b_s - b_t)"
         ),
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
         "The attention on s over that on t is e^(a_s - a_t). Express it in f.",
     ),
-    terms=("b_t", "a_s - a_t"),
     dots=1,
     minutes=5,
 )
@@ -80,29 +77,20 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
     return beyond
 
 
-def same_sign(zeta: np.ndarray) -> np.ndarray:
-    """Return where two numbers have one sign, the pairs of a token with itself, too."""
-    return np.outer(zeta, zeta) > 0
-
-
 @exercise(
     "outside-betrayed",
     expected=asked_in_pairs,
     cases=sums,
     mistakes={
         "these are the pairs that look like attention: turn it round": (
-            lambda zeta, start: ~same_sign(zeta)
+            "(np.outer(zeta, zeta) > 0) & different -> ~(np.outer(zeta, zeta) > 0)"
         ),
-        "a token makes no pair with itself: the diagonal is False": (
-            lambda zeta, start: same_sign(zeta)
-        ),
+        "a token makes no pair with itself: the diagonal is False": "& different ->",
         "what counts is the sign of zeta, not of the value start + zeta": (
-            lambda zeta, start: same_sign(zeta + start) & ~np.eye(len(zeta), dtype=bool)
+            "np.outer(zeta, zeta) -> np.outer(zeta + start, zeta + start)"
         ),
         "those are the pairs above the higher value; the ones below the lower count": (
-            lambda zeta, start: (
-                (np.minimum.outer(zeta, zeta) > 0) & ~np.eye(len(zeta), dtype=bool)
-            )
+            "np.outer -> np.minimum.outer"
         ),
     },
     hints=(
@@ -110,7 +98,6 @@ def same_sign(zeta: np.ndarray) -> np.ndarray:
         "start + zeta_s + zeta_t. When is it greater than both? When less?",
         "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
-    terms=("start + zeta_s + zeta_t", "zeta_s"),
     dots=2,
     minutes=10,
 )
@@ -146,22 +133,21 @@ def seeming(c: float, k: int) -> float:
     cases=diluted,
     mistakes={
         "cosh c is right for one neutral word; next to more, the weight is another": (
-            lambda c, k: np.cosh(c)
+            "k * f / (b - f) -> np.cosh(c)"
         ),
         "that is the weight against all k neutral words together; multiply by k": (
-            lambda c, k: np.tanh(c / (k + 1)) / (np.tanh(c) - np.tanh(c / (k + 1)))
+            "k * f -> f"
         ),
-        "the mean is over k + 1 words, not k": lambda c, k: (
-            k * np.tanh(c / k) / (np.tanh(c) - np.tanh(c / k))
+        "the mean is over k + 1 words, not k": "(k + 1) -> k",
+        "take the weight, not its logarithm": (
+            "k * f / (b - f) -> np.log(k * f / (b - f))"
         ),
-        "take the weight, not its logarithm": lambda c, k: np.log(seeming(c, k)),
     },
     hints=(
         "An attention with the weight w has the output w b / (w + k), with b = tanh c. "
         "The curve has f = tanh(c / (k + 1)). Set them equal.",
         "One equation, linear in w: bring the terms with w to one side.",
     ),
-    terms=("tanh(c / (k + 1))", "w"),
     dots=2,
     minutes=10,
 )

@@ -83,7 +83,6 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "of A be the rows, each with an additional entry 1, and f be zero with an "
         "additional 1. The residual A x - f = (r, -s) has the answer, p = r / s.",
     ),
-    terms=("rows", "residual"),
     dots=3,
     minutes=15,
 )

@@ -25,39 +25,10 @@ def exact_p(x: int, m: int, n_1: int, n: int) -> float:
     return float(hypergeometric_p(np.array(x), np.array(m), np.array(n_1), n))
 
 
-def above(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the probability of x or more."""
-    return float(hypergeom(n, n_1, m).sf(x - 1))
-
-
-def alone(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the probability of x."""
-    return float(hypergeom(n, n_1, m).pmf(x))
-
-
 def replaced(x: int, m: int, n_1: int, n: int) -> float:
     """Return the p-value of labels that are drawn independently for each text."""
     law = binom(m, n_1 / n).pmf(np.arange(m + 1))
     return float(law[law <= law[x] * (1 + 1e-7)].sum())
-
-
-def strictly_rarer(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the probability of all numbers less likely than x."""
-    law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
-    return float(law[law < law[x] * (1 - 1e-7)].sum())
-
-
-def without_ties(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the probability of numbers no likelier than x, without rounding."""
-    law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
-    return float(law[law <= law[x]].sum())
-
-
-def farther(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the probability of numbers at least as far from the mean as x."""
-    k, mean = np.arange(m + 1), m * n_1 / n
-    law = hypergeom(n, n_1, m).pmf(k)
-    return float(law[abs(k - mean) >= abs(x - mean) - 1e-9].sum())
 
 
 @exercise(
@@ -65,22 +36,28 @@ def farther(x: int, m: int, n_1: int, n: int) -> float:
     expected=exact_p,
     cases=small_cases,
     mistakes={
-        "that is one tail only: numbers far on the other side count, too": above,
-        "that is the probability of x alone; add all that are no likelier": alone,
+        "that is one tail only: numbers far on the other side count, too": (
+            "law[law <= law[x] * (1 + 1e-7)] -> law[x:]"
+        ),
+        "that is the probability of x alone; add all that are no likelier": (
+            "law[law <= law[x] * (1 + 1e-7)].sum() -> law[x]"
+        ),
         "draw without replacement: a shuffle gives each label to one text": replaced,
-        "numbers as likely as x count, too": strictly_rarer,
+        "numbers as likely as x count, too": (
+            "<= law[x] * (1 + 1e-7) -> < law[x] * (1 - 1e-7)"
+        ),
         "equal probabilities differ by rounding: compare with (1 + 1e-7) P(x)": (
-            without_ties
+            "* (1 + 1e-7) ->"
         ),
         "add the numbers that are no likelier than x, not those as far from the mean": (
-            farther
+            "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
+            "abs(x - m * n_1 / n) - 1e-9"
         ),
     },
     hints=(
         "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability of k of class 1.",
         "Add pmf(k) for all k of 0 to m with pmf(k) <= pmf(x), up to rounding.",
     ),
-    terms=("hypergeom(n, n_1, m)", "pmf"),
     dots=2,
     minutes=10,
 )

@@ -5,48 +5,37 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from scipy.stats import binned_statistic
 
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel.statistics import label_z
 from attnsel.synthetic import synthetic_corpus
-from attnsel_book.exercises.cases import corpora
+from attnsel_book.exercises.cases import one_corpus
 from attnsel_book.exercises.checking import exercise
-
-
-def one_corpus() -> Iterator[tuple[Corpus]]:
-    """Yield one corpus per case."""
-    return ((corpus,) for corpus in corpora())
-
-
-def lean(counts: Any, signs: Tensor) -> np.ndarray:
-    """Return P(1|s) - P(0|s) of each token, nan where it does not occur."""
-    return (counts.T @ signs) / counts.sum(axis=0)
 
 
 @exercise(
     "reviews-lean",
-    expected=lambda corpus: lean(corpus.counts, corpus.signs),
+    expected=lambda corpus: corpus.counts.T @ corpus.signs / corpus.counts.sum(axis=0),
     cases=one_corpus,
     mistakes={
-        "the sign is reversed": lambda corpus: -lean(corpus.counts, corpus.signs),
+        "the sign is reversed": "2 * positive - total -> total - 2 * positive",
         "that is the signed frequency; divide by how often the token occurs": (
             lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)
         ),
-        "a token that occurs twice in a text counts twice": lambda corpus: lean(
-            corpus.counts > 0, corpus.signs
+        "a token that occurs twice in a text counts twice": (
+            "corpus.counts -> (1.0 * (corpus.counts > 0))"
         ),
         "divide by how often the token occurs, not by in how many texts": (
-            lambda corpus: (
-                corpus.counts.T @ corpus.signs / (corpus.counts > 0).sum(axis=0)
-            )
+            "/ total -> / (corpus.counts > 0).sum(axis=0)"
         ),
         "that is the share in positive texts, from 0 to 1: subtract the other share": (
-            lambda corpus: (1 + lean(corpus.counts, corpus.signs)) / 2
+            "2 * positive - total -> positive"
         ),
-        "a token that does not occur has no lean: nan": lambda corpus: np.nan_to_num(
-            lean(corpus.counts, corpus.signs)
+        "a token that does not occur has no lean: nan": (
+            "(2 * positive - total) / total -> np.nan_to_num((2 * positive - total) / "
+            "total)"
         ),
     },
     hints=(
@@ -54,7 +43,6 @@ def lean(counts: Any, signs: Tensor) -> np.ndarray:
         "For each token, corpus.counts.T @ x sums the numbers x of the texts over the "
         "token's occurrences. Which x counts the occurrences in positive texts?",
     ),
-    terms=("lean", "corpus.counts.T"),
     dots=1,
     minutes=5,
 )
@@ -78,58 +66,42 @@ def points() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield x, random.normal(size=n)
 
 
-def by_bin(
-    x: np.ndarray,
-    y: np.ndarray,
-    ends: tuple[float, float] = (-1, 1),
-    *,
-    ddof: int = 0,
-    right: bool = True,
-) -> np.ndarray:
-    """Return means and deviations (2, 20); `right` is whether the last end counts."""
-    x, y = x[~np.isnan(x)], y[~np.isnan(x)]
-    edges = np.linspace(*ends, 21)
-    place = np.searchsorted(edges, x, side="right") - 1
-    if right:
-        place = np.where(x == ends[1], 19, place)
-    found = np.full((2, 20), np.nan)
-    for i in np.unique(place[(place >= 0) & (place < 20)]):
-        held = y[place == i]
-        found[:, i] = held.mean(), held.std(ddof=ddof) if len(held) > ddof else np.nan
-    return found
+def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Return means and deviations of y by bin of x."""
+    given = x[~np.isnan(x)], y[~np.isnan(x)]
+    kinds = "mean", "std"
+    return [binned_statistic(*given, kind, 20, (-1, 1)).statistic for kind in kinds]
 
 
 @exercise(
     "reviews-bins",
-    expected=by_bin,
+    expected=by_scipy,
     cases=points,
     mistakes={
         "the last bin contains its right end, too: some tokens have the lean 1": (
-            lambda x, y: by_bin(x, y, right=False)
+            "= 19 -> = 20"
         ),
-        "an empty bin has no mean: nan": lambda x, y: np.nan_to_num(by_bin(x, y)),
-        "the bins go from -1 to 1, whatever the points": lambda x, y: by_bin(
-            x, y, (np.nanmin(x), np.nanmax(x))
+        "an empty bin has no mean: nan": "else np.nan -> else 0",
+        "the bins go from -1 to 1, whatever the points": (
+            "np.linspace(-1, 1, 21)) - 1\n    place[x == 1] -> np.linspace(x.min(), "
+            "x.max(), 21)) - 1\n    place[x == x.max()]"
         ),
         "divide the squares by the count, not by the count less one": (
-            lambda x, y: by_bin(x, y, ddof=1)
+            "part.std() if len(part) -> part.std(ddof=1) if len(part) > 1"
         ),
-        "a point without x belongs to no bin: leave it out": lambda x, y: by_bin(
-            np.nan_to_num(x), y
+        "a point without x belongs to no bin: leave it out": (
+            "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x)"
         ),
         "a point without x is in no bin, and np.digitize puts it into the last": (
-            lambda x, y: by_bin(np.where(np.isnan(x), 1.0, x), y)
+            "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x, nan=1)"
         ),
-        "that is the variance: take its root": lambda x, y: (
-            by_bin(x, y) * [[1.0], [0.0]] + by_bin(x, y) ** 2 * [[0.0], [1.0]]
-        ),
+        "that is the variance: take its root": "part.std() -> part.var()",
     },
     hints=(
         "np.linspace(-1, 1, 21) gives the edges of the bins. In which bin is each x?",
         "np.digitize(x, edges) - 1 is the bin of x, except for x = 1. Then compute the "
         "mean and the standard deviation of y in each bin that contains points.",
     ),
-    terms=("bins", "np.digitize"),
     dots=2,
     minutes=10,
 )
@@ -155,19 +127,13 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ),
     cases=one_corpus,
     mistakes={
-        "a long text weighs more: that is the mean label of the texts": lambda corpus: (
-            float(corpus.signs.mean())
+        "a long text weighs more: that is the mean label of the texts": (
+            "signed_tokens.sum() / corpus.lengths.sum() -> corpus.signs.mean()"
         ),
-        "the sign is reversed": lambda corpus: (
-            -float((corpus.signs * corpus.lengths).sum()) / float(corpus.lengths.sum())
-        ),
-        "divide by the mean length as well": lambda corpus: float(
-            (corpus.signs * corpus.lengths).mean()
-        ),
+        "the sign is reversed": "float(signed -> float(-signed",
+        "divide by the mean length as well": "corpus.lengths.sum() -> len(corpus)",
         "that is the share of the tokens in positive texts, from 0 to 1": (
-            lambda corpus: float(
-                corpus.lengths[corpus.targets == 1].sum() / corpus.lengths.sum()
-            )
+            "signed_tokens.sum() -> corpus.lengths[corpus.targets == 1].sum()"
         ),
     },
     hints=(
@@ -176,7 +142,6 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "A text of length T has T tokens, each with the sign of the text. Add up these "
         "signs, and divide by the number of tokens.",
     ),
-    terms=("lengths", "length"),
     dots=1,
     minutes=5,
 )
@@ -229,7 +194,6 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
         "torch.randperm(n, generator=...) gives a random order, and "
         "corpus.with_labels(labels) gives the same texts with other labels.",
     ),
-    terms=("texts", "corpus.with_labels"),
     dots=2,
     minutes=10,
 )

@@ -12,9 +12,9 @@ from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
-from attnsel.tokens import Vocab
 from attnsel.train import one_step
 from attnsel_book.exercises.checking import exercise
+from attnsel_book.problems import crowd_corpus
 
 
 def races() -> Iterator[tuple[float, float, int]]:
@@ -35,19 +35,15 @@ def races() -> Iterator[tuple[float, float, int]]:
     cases=races,
     mistakes={
         "its own class pushes its tokens up, by k times its pull": (
-            lambda ahead, behind, k: (behind / k / ahead) ** 0.5
+            "(ahead - behind) -> ahead"
         ),
-        "all tokens of a class push, not one": lambda ahead, behind, k: (
-            (behind / (ahead - behind)) ** 0.5
-        ),
-        "the change of the score has x in it twice: take the root": (
-            lambda ahead, behind, k: behind / k / (ahead - behind)
-        ),
+        "all tokens of a class push, not one": "k * ->",
+        "the change of the score has x in it twice: take the root": "** 0.5 ->",
         "the score that is asked for is that of the class behind": (
-            lambda ahead, behind, k: (ahead / k / (ahead - behind)) ** 0.5
+            "(behind / -> (ahead /"
         ),
         "the two classes have values of opposite signs": (
-            lambda ahead, behind, k: (behind / k / (ahead + behind)) ** 0.5
+            "ahead - behind -> ahead + behind"
         ),
     },
     hints=(
@@ -58,7 +54,6 @@ def races() -> Iterator[tuple[float, float, int]]:
         "back by k x times its own pull. The score of the class behind changes by x "
         "times the difference. For which x does this outweigh its own pull?",
     ),
-    terms=("u_t", "class behind"),
     dots=2,
     minutes=15,
 )
@@ -92,19 +87,15 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     cases=embeddings,
     mistakes={
         "only the part along v is made smaller; the rest of E stays": (
-            lambda E, v, c: c * E
+            "E + (c - 1) * torch.outer(E @ u, u) -> c * E"
         ),
-        "v is no unit vector: the part along it is (E v) v / |v|^2": (
-            lambda E, v, c: E + (c - 1) * torch.outer(E @ v, v)
-        ),
-        "that takes the part along v out; c times it stays": (
-            lambda E, v, c: weakened(E, v, 0.0)
-        ),
+        "v is no unit vector: the part along it is (E v) v / |v|^2": "/ v.norm() ->",
+        "that takes the part along v out; c times it stays": "(c - 1) -> -1",
         "that keeps the part along v and weakens the rest": (
-            lambda E, v, c: c * weakened(E, v, 1 / c)
+            "E + (c - 1) -> c * E + (1 - c)"
         ),
         "the part left is c times the old one, so c - 1 times it is added": (
-            lambda E, v, c: weakened(E, v, 1 + c)
+            "(c - 1) -> c"
         ),
     },
     hints=(
@@ -112,7 +103,6 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "All these parts together form a matrix of rank one, of which c times remains. "
         "How much has to be added to E?",
     ),
-    terms=("along v", "c times"),
     dots=1,
     minutes=5,
 )
@@ -149,20 +139,6 @@ def lost_fault(corpus: Any) -> str | None:
     return None
 
 
-def _drawn(positive: list[int], negative: list[int], length: int) -> Corpus:
-    """A corpus in which all sequences share their irrelevant tokens."""
-    kinds = len(positive) + len(negative)
-    shared = range(kinds, kinds + length - 1)
-    names = [f"token {s}" for s in range(kinds + length - 1)]
-    rows = [[r, *shared] for r, k in enumerate(positive + negative) for _ in range(k)]
-    labels = [1] * sum(positive) + [0] * sum(negative)
-    return Corpus.from_tokens(rows, labels, Vocab(names))
-
-
-def _leaning() -> Corpus:
-    return Corpus.from_tokens([[0, 2], [0, 2], [1, 2]], [1, 1, 0], Vocab(list("abc")))
-
-
 @exercise(
     "selection-lost",
     fault=lost_fault,
@@ -170,9 +146,9 @@ def _leaning() -> Corpus:
         "80 sequences of up to 31 tokens; at most 24 of at most 8 are allowed": (
             lambda: separable_corpus(80, 60, 31, n_relevant=4)
         ),
-        "it does not satisfy Assumption 1": _leaning,
-        "runs that lose a class: 0 of 3 seeds; at least two should": lambda: _drawn(
-            [12], [12], 8
+        "it does not satisfy Assumption 1": lambda: crowd_corpus([2], [1], length=2),
+        "runs that lose a class: 0 of 3 seeds; at least two should": lambda: (
+            crowd_corpus([12], [12], length=8)
         ),
         "an attnsel.Corpus is asked": lambda: [[0, 2], [1, 2]],
     },
@@ -184,7 +160,6 @@ def _leaning() -> Corpus:
         "on itself. Try several numbers of relevant tokens per class, each in few "
         "sequences.",
     ),
-    terms=("seven irrelevant", "relevant tokens"),
     dots=3,
     minutes=20,
 )

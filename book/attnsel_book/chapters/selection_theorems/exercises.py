@@ -40,22 +40,18 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     cases=limits,
     mistakes={
         "K is missing: that is the flow of orthonormal embeddings": (
-            lambda *case: -_slope(*case)
+            "+ b * (b @ slope) ->"
         ),
         "the 1 of K = I + b b^T is missing: a token also moves itself": (
-            lambda a, b, *case: -b * (b @ _slope(a, b, *case))
+            "slope + b -> b"
         ),
-        "the flow goes downhill: a minus sign is missing": (
-            lambda *case: -motion(*case)
-        ),
-        "L is a mean over the sequences, not their sum": (
-            lambda *case: motion(*case) * len(case[2])
-        ),
+        "the flow goes downhill: a minus sign is missing": "return - -> return",
+        "L is a mean over the sequences, not their sum": ".mean() -> .sum()",
         "b b^T is a matrix; b @ b is the number ‖b‖²": (
-            lambda a, b, *case: -(1 + b @ b) * _slope(a, b, *case)
+            "b * (b @ slope) -> b @ b * slope"
         ),
         "b b^T is a matrix; you took the squares of its diagonal only": (
-            lambda a, b, *case: -(1 + b**2) * _slope(a, b, *case)
+            "b * (b @ slope) -> b * b * slope"
         ),
     },
     hints=(
@@ -63,7 +59,6 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         " model, with q = softmax of the scores of a sequence.",
         "K x = x + b (b·x), so K itself is never needed.",
     ),
-    terms=("softmax", "K"),
     dots=2,
     minutes=15,
 )

@@ -21,36 +21,21 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
         yield x, 3 * x + noise * drawn + 7 * (x > 0.9)
 
 
-def full(x: Tensor, y: Tensor, least: int = 5) -> tuple[Tensor, Tensor, Tensor]:
-    """Return deviation, mean and count of the bins that hold enough tokens."""
-    bins = binned(x, y)
-    enough = bins.count >= least
-    return bins.deviation[enough], bins.mean[enough], bins.count[enough]
-
-
-def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
-    """Return the mean deviation over the range of the means."""
-    return float(deviation.mean() / np.ptp(mean.numpy()))
-
-
 @exercise(
     "settings-spread",
     expected=lambda x, y: shape(x, torch.stack([x, y], dim=1)).value_spread,
     cases=scatters,
     mistakes={
         "that is the deviation itself; divide by the range of the bin means": (
-            lambda x, y: float(full(x, y)[0].mean())
+            "/ np.ptp(bins.mean[full].numpy()) ->"
         ),
-        "leave out bins with fewer than five tokens": (
-            lambda x, y: spread_of(*full(x, y, 1))
-        ),
+        "leave out bins with fewer than five tokens": ">= 5 -> >= 1",
         "divide by the range of the bin means, not of all heights": (
-            lambda x, y: float(full(x, y)[0].mean() / np.ptp(y.numpy()))
+            "bins.mean[full] -> y"
         ),
-        "each bin counts once, however many tokens it holds": lambda x, y: float(
-            (full(x, y)[0] * full(x, y)[2]).sum()
-            / full(x, y)[2].sum()
-            / np.ptp(full(x, y)[1].numpy())
+        "each bin counts once, however many tokens it holds": (
+            "bins.deviation[full].mean() -> np.average(bins.deviation[full], "
+            "weights=bins.count[full])"
         ),
     },
     hints=(
@@ -58,7 +43,6 @@ def spread_of(deviation: Tensor, mean: Tensor, count: Tensor) -> float:
         "A bin counts if it contains at least five tokens. Two things of those bins "
         "are needed: the mean of their deviations, and the range of their means.",
     ),
-    terms=("binned(x, y)", "at least five tokens"),
     dots=2,
     minutes=10,
 )

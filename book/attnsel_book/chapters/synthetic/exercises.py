@@ -30,33 +30,29 @@ def laws() -> Iterator[tuple[Tensor, Tensor, int]]:
         yield *(weights / weights.sum(dim=2, keepdim=True)), length
 
 
-def difference_of(counts: Tensor) -> Tensor:
-    """Return the lean from the mean counts by label, (2, V)."""
-    negative, positive = counts
-    return (positive - negative) / (positive + negative)
+def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
+    """Return the lean from the share of each label in a token's occurrences."""
+    counts = first + (length - 1) * later
+    return 2 * counts[1] / counts.sum(dim=0) - 1
 
 
 @exercise(
     "synthetic-lean",
-    expected=lambda first, later, length: difference_of(first + (length - 1) * later),
+    expected=by_bayes,
     cases=laws,
     mistakes={
-        "the sign is turned round: row 1 is the positive label": lambda *law: (
-            -difference_of(law[0] + (law[2] - 1) * law[1])
+        "the sign is turned round: row 1 is the positive label": (
+            "positive - negative -> negative - positive"
         ),
         "that is the law of the first token alone: later tokens count as well": (
-            lambda *law: difference_of(law[0])
+            "+ (length - 1) * later ->"
         ),
         "the first token is drawn once, the later ones length - 1 times": (
-            lambda *law: difference_of(law[0] + law[1])
+            "(length - 1) * ->"
         ),
-        "a sequence has length - 1 later tokens, not length": (
-            lambda *law: difference_of(law[0] + law[2] * law[1])
-        ),
+        "a sequence has length - 1 later tokens, not length": "(length - 1) -> length",
         "divide by how often the token occurs under both labels": (
-            lambda *law: (
-                (law[0][1] - law[0][0]) + (law[2] - 1) * (law[1][1] - law[1][0])
-            )
+            "/ (positive + negative) ->"
         ),
     },
     hints=(
@@ -65,7 +61,6 @@ def difference_of(counts: Tensor) -> Tensor:
         "One token is drawn from the first distribution and length - 1 tokens from the "
         "later one. How often does a token occur on average under each label?",
     ),
-    terms=("label", "first"),
     dots=1,
     minutes=5,
 )
@@ -144,48 +139,20 @@ def law_fault(
     return None
 
 
-def drawn_by(
-    first: Tensor, later: Tensor, length: int, seed: int, *, replacement: bool = True
-) -> Tensor:
-    """Draw token ids by a law for each sequence, (n, V), of the first and the later."""
-    random = torch.Generator().manual_seed(seed)
-    start = torch.multinomial(first, 1, generator=random)
-    count = length - 1
-    others = torch.multinomial(later, count, replacement, generator=random)
-    return torch.cat([start, others], dim=1)
-
-
 @exercise(
     "synthetic-sampler",
     fault=law_fault,
     cases=laws_to_draw_from,
     mistakes={
-        EXCHANGED: lambda first, later, y, length, seed: drawn_by(
-            first[1 - y], later[1 - y], length, seed
+        EXCHANGED: "[y] -> [1 - y]",
+        ALL_LATER: "first[y] -> later[y]",
+        ALL_FIRST: "later[y] -> first[y]",
+        NO_LABEL: "[y] -> .mean(dim=0).expand(len(y), -1)",
+        NO_LAW: "[y] -> [y] ** 0",
+        ONCE: ", True ->",
+        COPIED: (
+            "[start, others], dim=1) -> [start, others], dim=1)[:1].expand(len(y), -1)"
         ),
-        ALL_LATER: lambda first, later, y, length, seed: drawn_by(
-            later[y], later[y], length, seed
-        ),
-        ALL_FIRST: lambda first, later, y, length, seed: drawn_by(
-            first[y], first[y], length, seed
-        ),
-        NO_LABEL: lambda first, later, y, length, seed: drawn_by(
-            first.mean(dim=0).expand(len(y), -1),
-            later.mean(dim=0).expand(len(y), -1),
-            length,
-            seed,
-        ),
-        NO_LAW: lambda first, later, y, length, seed: torch.randint(
-            first.shape[1],
-            (len(y), length),
-            generator=torch.Generator().manual_seed(seed),
-        ),
-        ONCE: lambda first, later, y, length, seed: drawn_by(
-            first[y], later[y], length, seed, replacement=False
-        ),
-        COPIED: lambda first, later, y, length, seed: drawn_by(
-            first[:1], later[:1], length, seed
-        ).expand(len(y), -1),
     },
     hints=(
         "first[y] has a row of probabilities for each sequence, chosen by its label.",
@@ -193,7 +160,6 @@ def drawn_by(
         "many ids are drawn from the first distribution, and how many from the later "
         "one?",
     ),
-    terms=("first[y]", "torch.multinomial"),
     dots=2,
     minutes=10,
 )
@@ -219,17 +185,13 @@ def my_sampler(
     expected=lambda n, length: 1 - 0.5 ** (1 / (n * (length - 1))),
     cases=lambda: [(1, 2), (2, 3), (3, 2), (10, 5), (4000, 20)],
     mistakes={
-        "all n sequences must comply, not one": (
-            lambda n, length: 1 - 0.5 ** (1 / (length - 1))
-        ),
+        "all n sequences must comply, not one": "n * (length - 1) -> length - 1",
         "the first token is a signal draw always; length - 1 are left": (
-            lambda n, length: 1 - 0.5 ** (1 / (n * length))
+            "(length - 1) -> length"
         ),
-        "that is k itself; its distance from 1 was asked for": (
-            lambda n, length: 0.5 ** (1 / (n * (length - 1)))
-        ),
+        "that is k itself; its distance from 1 was asked for": "1 - 0.5 -> 0.5",
         "that bounds the sum of the probabilities; independent tokens have more room": (
-            lambda n, length: 0.5 / (n * (length - 1))
+            "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
         ),
     },
     hints=(
@@ -238,7 +200,6 @@ def my_sampler(
         "They are independent, and each is irrelevant with probability k. What is the "
         "probability that all of them are?",
     ),
-    terms=("length - 1", "probability"),
     dots=2,
     minutes=10,
 )
@@ -274,18 +235,15 @@ def no_break(corpus: Corpus) -> str | None:
     fault=no_break,
     mistakes={
         "the V is whole: irrelevant tokens must be rarer than those that lean": (
-            lambda: synthetic_corpus(1000, 100, 20, delta=0.1, n_relevant=90)
+            "70 -> 90"
         ),
         "at most 1,000 sequences and 100 tokens": (
-            lambda: synthetic_corpus(4000, 400, 20, delta=0.1, n_relevant=200)
+            "1000, 100, 20, delta=0.1, n_relevant=70 -> 4000, 400, 20, delta=0.1, "
+            "n_relevant=200"
         ),
-        "tokens that occur too seldom lean by chance": (
-            lambda: synthetic_corpus(1000, 100, 20, delta=0.1, n_relevant=50)
-        ),
+        "tokens that occur too seldom lean by chance": "70 -> 50",
         "labels that the tokens do not tell cannot be learned": (
-            lambda: synthetic_corpus(1000, 100, 20, delta=0.1).with_labels(
-                torch.arange(1000) % 2
-            )
+            ", n_relevant=70) -> ).with_labels(torch.arange(1000) % 2)"
         ),
     },
     hints=(
@@ -295,7 +253,6 @@ def no_break(corpus: Corpus) -> str | None:
         "tokens are irrelevant, and so how rare each of them is. If they are too rare, "
         "they lean by chance.",
     ),
-    terms=("gradient descent", "n_relevant"),
     dots=3,
     minutes=15,
 )

@@ -1,10 +1,9 @@
 """Exercises of the chapter on the laws of scores and values."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -21,48 +20,25 @@ def scored() -> Iterator[tuple[Any, ...]]:
         yield corpus, *(1.5 * drawn).round(2)
 
 
-def exposed(
-    of_sequence: Callable[[float, float, np.ndarray], Any],
-    weigh: float = 1.0,
-    mean: bool = True,
-) -> Callable[..., np.ndarray]:
-    """Return a sum over sequences of what is made of y, f and the attention Q."""
-
-    def total(corpus: Corpus, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        w = corpus.counts.toarray() * np.exp(weigh * a)
-        attention = w / w.sum(axis=1, keepdims=True)
-        parts = [
-            of_sequence(y, Q @ b, Q)
-            for y, Q in zip(corpus.signs.tolist(), attention, strict=True)
-        ]
-        return np.sum(parts, axis=0) / (len(parts) if mean else 1)
-
-    return total
-
-
 @exercise(
     "why-v-exposure",
     expected=lambda corpus, a, b: rates(corpus, a, b)[2],
     cases=scored,
     mistakes={
-        "the label is missing: what is classified wrongly lowers the exposure": exposed(
-            lambda y, f, Q: Q * f * expit(-y * f)
+        "the label is missing: what is classified wrongly lowers the exposure": (
+            "y * f / -> f /"
         ),
-        "the factor g, the probability of the wrong label, is missing": exposed(
-            lambda y, f, Q: y * Q * f
+        "the factor g, the probability of the wrong label, is missing": (
+            "/ (1 + np.exp(y * f)) ->"
         ),
-        "g is large where the model is wrong: 1 / (1 + exp(y f))": exposed(
-            lambda y, f, Q: y * Q * f * expit(y * f)
+        "g is large where the model is wrong: 1 / (1 + exp(y f))": (
+            "np.exp(y -> np.exp(-y"
         ),
-        "the attention is a softmax of the scores, not uniform": exposed(
-            lambda y, f, Q: y * Q * f * expit(-y * f), weigh=0.0
+        "the attention is a softmax of the scores, not uniform": (
+            "np.exp(a - a.max()) -> np.ones(len(a))"
         ),
-        "that is the sum over the sequences; the rate is their mean": exposed(
-            lambda y, f, Q: y * Q * f * expit(-y * f), mean=False
-        ),
-        "that is the rate of the value: the output f is missing": exposed(
-            lambda y, f, Q: y * Q * expit(-y * f)
-        ),
+        "that is the sum over the sequences; the rate is their mean": "/ len(y) ->",
+        "that is the rate of the value: the output f is missing": "y * f / -> y /",
     },
     hints=(
         "Every sequence contributes the number y g f times its attention Q_s.",
@@ -70,7 +46,6 @@ def exposed(
         "count of s times w_s, divided by the sequence's entry of C @ w. Divide x by "
         "this entry; then w * (C.T @ x) is the sum of x times Q over the sequences.",
     ),
-    terms=("Q_s", "w * (C.T @ x)"),
     dots=2,
     minutes=10,
 )
@@ -93,41 +68,26 @@ def stepping() -> Iterator[tuple[Any, ...]]:
         yield *given, [1.0, 0.5, 3.0][i % 3]
 
 
-def stepped(
-    of_score: Callable[..., Any], of_value: Callable[..., Any]
-) -> Callable[..., np.ndarray]:
-    """Return the step made of b, the rate of the value and that of the exposure."""
-
-    def of(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.ndarray:
-        _, toward_v, exposure = rates(corpus, a, b)
-        given = b, toward_v, exposure, rate
-        return np.stack([a + of_score(*given), b + of_value(*given)])
-
-    return of
+def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.ndarray:
+    """Return the step made of the rate of the value and that of the exposure."""
+    _, toward_v, exposure = rates(corpus, a, b)
+    return np.stack([a + rate * (b * toward_v - exposure), b + rate * toward_v])
 
 
 @exercise(
     "why-v-step",
-    expected=stepped(
-        lambda b, B, x, rate: rate * (b * B - x), lambda b, B, x, r: r * B
-    ),
+    expected=by_rates,
     cases=stepping,
     mistakes={
-        "descent goes against the gradient: turn the sign round": stepped(
-            lambda b, B, x, rate: -rate * (b * B - x), lambda b, B, x, r: -r * B
+        "descent goes against the gradient: turn the sign round": "+ rate -> - rate",
+        "attention is a competition: the exposure has to be subtracted": (
+            "- w * (C.T @ (u * f)) ->"
         ),
-        "attention is a competition: the exposure has to be subtracted": stepped(
-            lambda b, B, x, rate: rate * b * B, lambda b, B, x, r: r * B
+        "the exposure lowers the score: subtract it": "toward_v - w -> toward_v + w",
+        "the scores stay as they are: that is a step on the values alone": (
+            "a + rate * toward_p -> a"
         ),
-        "the exposure lowers the score: subtract it": stepped(
-            lambda b, B, x, rate: rate * (b * B + x), lambda b, B, x, r: r * B
-        ),
-        "the scores stay as they are: that is a step on the values alone": stepped(
-            lambda b, B, x, rate: 0 * b, lambda b, B, x, r: r * B
-        ),
-        "the rate is missing": stepped(
-            lambda b, B, x, rate: b * B - x, lambda b, B, x, r: B
-        ),
+        "the rate is missing": "rate * ->",
     },
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
@@ -136,7 +96,6 @@ def stepped(
         "give toward_v, the mean of y g Q_s. The score changes by the rate times "
         "b * toward_v minus the exposure.",
     ),
-    terms=("Scores and values", "b * toward_v"),
     dots=2,
     minutes=10,
 )
@@ -172,22 +131,23 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     ),
     cases=trained_parts,
     mistakes={
-        "p and v are subtracted": lambda E, p, v: (
-            E.T @ E + np.outer(p, p) + np.outer(v, v)
+        "p and v are subtracted": "- np.outer -> + np.outer",
+        "that is its trace alone, one number": (
+            "E.T @ E - np.outer(p, p) - np.outer(v, v) -> (E**2).sum() - p @ p - v @ v"
         ),
-        "that is its trace alone, one number": lambda E, p, v: (
-            (E**2).sum() - p @ p - v @ v
+        "E^T E is (d, d): E E^T compares tokens": (
+            "E.T @ E - np.outer(p, p) - np.outer(v, v) -> E @ E.T"
         ),
-        "E^T E is (d, d): E E^T compares tokens": lambda E, p, v: E @ E.T,
-        "p p^T is a matrix, np.outer(p, p)": lambda E, p, v: E.T @ E - p @ p - v @ v,
-        "v counts, too": lambda E, p, v: E.T @ E - np.outer(p, p),
+        "p p^T is a matrix, np.outer(p, p)": (
+            "np.outer(p, p) - np.outer(v, v) -> p @ p - v @ v"
+        ),
+        "v counts, too": "- np.outer(v, v) ->",
     },
     hints=(
         "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",
         "E.T @ E is the sum of the outer products of the rows of E with themselves; "
         "np.outer gives the outer product of p with itself.",
     ),
-    terms=("(d, d)", "E.T @ E"),
     dots=1,
     minutes=5,
 )
@@ -253,7 +213,6 @@ def upside_down_fault(result: Any) -> str | None:
         "In the first step only counts matter. Which token of the same sequences could "
         "be ahead of token 0 in value from then on?",
     ),
-    terms=("upside down", "token 0"),
     dots=3,
     minutes=15,
 )
