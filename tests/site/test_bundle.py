@@ -179,27 +179,3 @@ def test_a_figure_with_much_data_comes_when_it_is_asked_for(static):
     whole = (drawing / "one.js").read_text()
     assert "attnsel-bb" in whole and "attnsel-cc" in whole
     assert "attnsel-aa" not in whole and "attnsel-dd" not in whole
-
-
-def test_nothing_is_written_after_an_error_or_where_nothing_changed(static):
-    app = SimpleNamespace(outdir=static.parent, builder=SimpleNamespace())
-    bundle.write(app, None)
-    app.builder.bundles = {".css": ("own.css",), ".js": ("own.js",)}
-    bundle.write(app, ValueError())
-    assert not Path(static, "site.css").exists()
-
-
-def test_styles_are_gathered_after_all_that_names_them():
-    did = []
-    app = SimpleNamespace(
-        connect=lambda event, what, **how: did.append((event, what, how))
-    )
-    assert bundle.setup(app) == {
-        "parallel_read_safe": True,
-        "parallel_write_safe": True,
-    }
-    assert did == [
-        ("html-page-context", bundle.draw_later, {}),  # at 500
-        ("html-page-context", bundle.one_of_each, {"priority": 950}),
-        ("build-finished", bundle.write, {"priority": 900}),
-    ]

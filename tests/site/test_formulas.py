@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from tools import formulas, math_font, node
+from tools import formulas, node
 from tools.math_font import CHARACTERS, TARGET
 
 
@@ -72,17 +72,3 @@ def test_the_font_has_what_formulas_may_hold():
     assert "MATH" in font
     known = {code for code in CHARACTERS if unicodedata.name(chr(code), "")}
     assert set(font.getBestCmap()) >= known
-
-
-def test_the_font_is_cut_to_what_formulas_may_hold(tmp_path, monkeypatch):
-    pytest.importorskip("brotli", reason="the font is compressed with it")
-    from fontTools.ttLib import TTFont
-
-    font = TARGET / "STIXTwoMath.woff2"
-    monkeypatch.setattr(math_font, "TARGET", tmp_path)
-    monkeypatch.setattr(math_font, "CHARACTERS", {ord(letter) for letter in "Eη′"})
-    math_font.cut(str(font))
-    whole, cut = TTFont(font), TTFont(tmp_path / "STIXTwoMath.woff2")
-    assert set(cut.getBestCmap()) == {ord(letter) for letter in "Eη′"}
-    assert cut.flavor == "woff2" and "MATH" in cut and "fpgm" not in cut
-    assert len(cut.getGlyphOrder()) < len(whole.getGlyphOrder()) / 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import warnings
 from types import SimpleNamespace
 
 import matplotlib
@@ -177,37 +176,3 @@ def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_settings(
     wanted = [int(n) for n in re.findall(r'(?:width|height)="(\d+)"', place)]
     assert [float(width) / 0.75, float(height) / 0.75] == pytest.approx(wanted, abs=1)
     assert "<dc:date>" not in svg
-
-
-def test_reviews_of_both_kinds_are_written_and_the_real_ones_drawn(monkeypatch):
-    loaded, written, drawn = [], [], []
-
-    def load(source, **settings):
-        loaded.append((source, settings))
-        return SimpleNamespace(vocab=f"words of {source}", split=settings.get("split"))
-
-    monkeypatch.setattr(lab_data.attnsel, "load_corpus", load)
-    monkeypatch.setattr(
-        lab_data, "write", lambda name, *both: written.append((name, *both))
-    )
-    monkeypatch.setattr(lab_data, "draw", drawn.append)
-    with warnings.catch_warnings():
-        lab_data.main()
-        with pytest.raises(UserWarning):  # generated ones in place of real ones
-            warnings.warn("x", UserWarning, stacklevel=1)
-    assert loaded == [
-        each
-        for source in ("bundled", "imdb")
-        for each in (
-            (source, {"limit": 2000, "min_count": 10}),
-            (
-                source,
-                {"split": "test", "vocab": f"words of {source}", "limit": 1000},
-            ),
-        )
-    ]
-    assert [(name, a.split, b.split) for name, a, b in written] == [
-        ("generated", None, "test"),
-        ("imdb", None, "test"),
-    ]
-    assert drawn == [written[1][1]]

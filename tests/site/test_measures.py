@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import urllib.request
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from tools import measure_pages, notebook_times
+from tools import measure_pages
 from tools.measure_pages import sent, serving, words
 
 
@@ -47,74 +44,6 @@ def test_a_folder_is_served_without_a_word(tmp_path, capfd):
     with pytest.raises(OSError):
         urllib.request.urlopen(f"{address}/x.txt", timeout=5)
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_longest_notebooks_come_first_and_their_cells_stay_together(tmp_path):
-    told = {"a": "about 5 s on 1", "b": "nothing", "c": "takes about 120 s on 2 cores"}
-    items = []
-    for name, text in told.items():
-        path = tmp_path / f"{name}.ipynb"
-        path.write_text(text)
-        items += [SimpleNamespace(path=path, name=f"{name}{i}") for i in range(2)]
-    notebook_times.pytest_collection_modifyitems(items)
-    assert [item.name for item in items] == ["c0", "c1", "a0", "a1", "b0", "b1"]
-    paths = [Path(f"{tmp_path}/{name}.ipynb") for name in told]
-    assert [notebook_times.stated_seconds(path) for path in paths] == [5, 0, 120]
-
-
-def test_the_seconds_of_a_notebook_are_those_of_all_its_cells():
-    def report(nodeid, seconds):
-        return SimpleNamespace(nodeid=nodeid, duration=seconds)
-
-    lines = []
-    stats = {
-        "passed": [report("b.ipynb::Cell 0", 1.25), report("b.ipynb::Cell 1", 2.0)],
-        "failed": [report("a.ipynb::Cell 0", 0.5), report("tests/test_x.py::y", 9.0)],
-        "": [object(), SimpleNamespace(nodeid="a.ipynb::Cell 1")],
-    }
-    reporter = SimpleNamespace(
-        stats=stats, section=lines.append, write_line=lines.append
-    )
-    notebook_times.pytest_terminal_summary(reporter)
-    assert lines == [
-        "time of each notebook",
-        "    0.5 s  a.ipynb",
-        "    3.2 s  b.ipynb",
-    ]
-
-
-@pytest.mark.parametrize("path", ["/usr/bin/chromium", None])
-def test_chromium_is_that_of_the_machine_and_reaches_no_other(monkeypatch, path):
-    asked = []
-    monkeypatch.setattr(shutil, "which", lambda name: asked.append(name) or path)
-    chromium = SimpleNamespace(launch=lambda **settings: settings)
-    found = measure_pages.start_chromium(SimpleNamespace(chromium=chromium))
-    assert asked == ["chromium"]
-    assert found["executable_path"] == path
-    options = dict(word.removeprefix("--").split("=", 1) for word in found["args"][3:])
-    assert options == {
-        "host-resolver-rules": "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        "disable-features": measure_pages.UNUSED,
-    }
-    assert found["args"][:3] == [
-        *("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-    ]
-
-
-def test_a_page_is_measured_when_its_letters_are_there_and_nothing_is_asked_for():
-    did = []
-
-    def evaluate(script):
-        did.append(script)
-        return {"height": 3}
-
-    tab = SimpleNamespace(evaluate=evaluate, wait_for_load_state=did.append)
-    assert measure_pages.measure(tab) == {"height": 3}
-    assert did == [
-        "document.fonts.ready.then(() => null)",
-        "networkidle",
-        measure_pages.MEASURE,
-    ]
 
 
 PLAIN = "<!doctype html><article>Plain</article>"

@@ -9,14 +9,12 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 import yaml
 
 import attnsel
 from support.imports import ROOT, needed, normal
-from tools import try_wheel
 from tools.release import main, notes
 from tools.try_wheel import example
 
@@ -160,76 +158,3 @@ def test_the_readme_has_one_example():
     code = example((ROOT / "README.md").read_text(encoding="utf-8"))
     assert "attnsel.load_corpus(" in code
     ast.parse(code)
-
-
-README = """# Small
-```python
-import other
-```
-```python
-import attnsel
-import csv, importlib.util, os, sys
-
-with open("mine.csv", encoding="utf-8") as table:
-    head, *rows = csv.reader(table)
-print(head, len(rows), sorted({row[1] for row in rows}), os.environ["ATTNSEL_CACHE"])
-print(sys.flags.isolated, sys.warnoptions)
-print(importlib.util.find_spec("numpy") is not None, ROOT in sys.path)
-```
-"""
-
-
-def wheel(folder: Path) -> Path:
-    """Write a wheel of a small package in place of ours."""
-    path = folder / "attnsel-9.8.7-py3-none-any.whl"
-    about = "attnsel-9.8.7.dist-info"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("attnsel/__init__.py", '__version__ = "9.8.7"')
-        file.writestr("attnsel/py.typed", "")
-        told = "Metadata-Version: 2.1\nName: attnsel\nVersion: 9.8.7\n"
-        file.writestr(f"{about}/METADATA", told)
-        kind = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        file.writestr(f"{about}/WHEEL", kind)
-        file.writestr(f"{about}/RECORD", "")
-    return path
-
-
-def test_the_example_runs_on_a_wheel_alone(tmp_path, monkeypatch, capfd):
-    (tmp_path / "README.md").write_text(README.replace("ROOT", repr(str(ROOT))))
-    monkeypatch.setattr(try_wheel, "ROOT", tmp_path)
-    place = tmp_path / "place"
-    place.mkdir()
-    (place / "left.txt").touch()
-    try_wheel.main(str(wheel(tmp_path)), str(place))
-    where, *told = capfd.readouterr().out.splitlines()
-    assert re.fullmatch(
-        rf"attnsel 9\.8\.7 in {place}/lib/.*/site-packages/attnsel", where
-    )
-    assert told == [
-        f"['body', 'verdict'] 2000 ['bad', 'good'] {place / 'cache'}",
-        "1 ['error']",
-        "True False",
-    ]
-    assert not (place / "left.txt").exists()
-    # A wheel of another version than it says.
-    (installed,) = place.rglob("attnsel/__init__.py")
-    installed.write_text('__version__ = "9.8.60"')  # of another size: compiled anew
-    python = place / "bin" / "python"
-    monkeypatch.setattr(try_wheel, "environment", lambda *_: python)
-    with pytest.raises(subprocess.CalledProcessError):
-        try_wheel.main("wheel", str(place))
-    assert "AssertionError" in capfd.readouterr().err
-
-
-def test_the_table_has_texts_of_both_verdicts_and_their_labels(tmp_path, monkeypatch):
-    ran = []
-    monkeypatch.setattr(subprocess, "run", lambda *what, **how: ran.append((what, how)))
-    monkeypatch.setattr(try_wheel, "environment", lambda *_: Path("python"))
-    monkeypatch.setattr(try_wheel, "generate_reviews", lambda n: (["é a", "b"], [1, 0]))
-    monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    try_wheel.main("x.whl", str(tmp_path))
-    told = (tmp_path / "mine.csv").read_text("utf-8")
-    assert told.splitlines() == ["body,verdict", "é a,good", "b,bad"]
-    (((command,), how),) = ran
-    assert command[:4] == ["python", "-I", "-W", "error"]
-    assert how["check"] and how["cwd"] == tmp_path and "PYTHONPATH" not in how["env"]

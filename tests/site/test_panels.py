@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import itertools
-import re
 
 import matplotlib
 import pytest
@@ -72,30 +70,3 @@ def test_letters_shrink_with_the_width_of_a_panel():
     assert one == pytest.approx(FONT * PHONE / (8 * 72), rel=0.01)
     assert two == pytest.approx(2 * one, rel=0.05)
     assert smallest_text(svg(drawn(1, 3))) == pytest.approx(FONT * 4 / 3)
-
-
-needs_sphinx = pytest.mark.skipif(
-    importlib.util.find_spec("jupyter_book") is None, reason="needs Jupyter Book"
-)
-
-
-@needs_sphinx
-def test_panels_show_the_whole_figure_between_them():
-    from tools.pages import stack
-
-    image = '<img alt="Two lines" src="../_images/a.svg" />'
-    sized = image.replace("<img", '<img width="480" height="288" loading="lazy"')
-    assert stack(image, svg(drawn(1, 5))) == sized
-    html = stack(image, svg(drawn(2, 8)))
-    assert html.startswith('<img class="abreast" width="768" height="288"')
-    assert re.findall(r'alt="(.*?)"', html) == [
-        "Two lines",
-        "Two lines",
-        "Panel 2 of 2",
-    ]
-    parts = re.findall(r"aspect-ratio:([\d.]+)/([\d.]+)", html)
-    assert sum(float(width) for width, _ in parts) == pytest.approx(8 * 72, abs=0.2)
-    placed = re.findall(r"width:([\d.]+)%;left:(-?[\d.]+)%", html)
-    for (width, left), (part, _) in zip(placed, parts, strict=True):
-        assert float(width) * float(part) / 100 == pytest.approx(8 * 72, rel=1e-3)
-        assert -float(width) < float(left) <= 0

@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -160,35 +159,3 @@ def test_what_is_not_ours_and_what_is_said_below_is_left_out():
     of = [("class", Record), ("class", Other), ("function", Record)]
     found = [reference.signature(None, k, "n", t, None, "(a)", None) for k, t in of]
     assert found == [("", None), None, None]
-
-
-@pytest.mark.parametrize(
-    ("what", "adds"), [("function", True), ("class", True), ("method", False)]
-)
-def test_what_is_used_is_said_below_functions_and_classes(monkeypatch, what, adds):
-    monkeypatch.setattr(reference, "notes", lambda name: ["", f"of {name}"])
-    lines = ["Text."]
-    reference.after(None, what, "attnsel.train.fit", None, None, lines)
-    assert lines == ["Text.", "", "of attnsel.train.fit"][: 3 if adds else 1]
-
-
-def test_the_extension_reads_docstrings_before_and_after_their_markup():
-    did = []
-    app = SimpleNamespace(
-        setup_extension=did.append,
-        connect=lambda event, what, **how: did.append((event, what, how)),
-        config=SimpleNamespace(),
-    )
-    assert reference.setup(app)["parallel_read_safe"]
-    assert app.config.linkcode_resolve is reference.source_of
-    process = "autodoc-process-docstring"
-    assert did == [
-        "sphinx.ext.autodoc",
-        (process, reference.before, {"priority": 100}),
-        "sphinx.ext.napoleon",  # at 500
-        (process, reference.after, {"priority": 900}),
-        ("autodoc-process-signature", reference.signature, {}),
-        ("autodoc-skip-member", reference.skipped, {}),
-        ("source-read", reference.names, {}),
-        "sphinx.ext.linkcode",
-    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -207,38 +206,3 @@ def test_code_is_found_as_it_is_written(query, first):
     names = ({"kind": "class", "names": ["Herd"]}, {"kind": "function"})
     listed = [{"title": "x", **names[0]}, {"title": "y", "names": ["herd"], **names[1]}]
     assert searched(SCRIPT, listed, query)[0] == first
-
-
-def test_the_page_of_the_search_is_ours_and_not_sphinxs():
-    html = SimpleNamespace(builder=SimpleNamespace(format="html", search=True))
-    paper = SimpleNamespace(builder=SimpleNamespace(format="latex", search=True))
-    for app, kept in ((html, False), (paper, True)):
-        search.without_sphinx(app)
-        assert app.builder.search is kept
-    pages = search.search_page(html)
-    assert pages == [("search", {"title": "Search"}, "search.html")]
-
-
-def test_all_pages_are_written_in_order_with_what_is_left_out_of_questions(tmp_path):
-    (tmp_path / "_static").mkdir()
-    for name in "ab":
-        article = f"<article><section id='x'><h1>É {name}</h1></section></article>"
-        (tmp_path / f"{name}.html").write_text(article, "utf-8")
-    builder = SimpleNamespace(format="html", get_target_uri=lambda page: f"{page}.html")
-    env = SimpleNamespace(found_docs={"b", "a"})
-    app = SimpleNamespace(builder=builder, outdir=tmp_path, srcdir=tmp_path, env=env)
-    index = tmp_path / "_static" / "search" / "index.js"
-    search.write(app, ValueError())
-    assert not index.exists()
-    for _ in range(2):  # over what an earlier build wrote
-        search.write(app, None)
-    script, _, values = index.read_text("utf-8").partition("var searched = ")
-    assert "Stemmer" in script and "É a" in values and '": ' not in values
-    stored = json.loads(values.removesuffix(";\n"))
-    assert [entry["page"] for entry in stored["entries"]] == ["a.html", "b.html"]
-    assert stored["stopwords"] == sorted(stored["stopwords"])
-    assert {"the", "of", "and"} <= set(stored["stopwords"])
-    index.unlink()
-    builder.format = "latex"
-    search.write(app, None)
-    assert not index.exists()

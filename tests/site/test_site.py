@@ -855,6 +855,14 @@ def test_results_are_mentioned_by_their_names():
         assert "thm-" not in re.sub("<[^>]*>", "", words), target
 
 
+@files
+def test_pages_of_the_package_say_where_functions_are_used():
+    text = source_of("book/package_models.html")
+    assert re.search(r"attnsel\.fit.{,60}used in <a", text)
+    assert '<span class="pre">[source]</span>' in text
+    assert "set_score_request" not in text
+
+
 # What a figure that moves shows before its script has run, and where none runs.
 HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
   .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().height < 40

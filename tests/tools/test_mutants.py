@@ -34,24 +34,11 @@ def root(tmp_path, monkeypatch):
     return root
 
 
-def test_a_fault_is_planted_in_a_copy_alone(root, tmp_path):
-    fault = mutants.Fault("b is three", "attnsel/one.py", "b = 2", "b = 3", "one")
-    tree = mutants.planted(fault, tmp_path)
-    assert (tree / "attnsel" / "one.py").read_text() == "a = 1\nb = 3\nc = 2\n"
-    assert (root / "attnsel" / "one.py").read_text() == "a = 1\nb = 2\nc = 2\n"
-    assert (tree / "pyproject.toml").is_file()
-
-
 @pytest.mark.parametrize("before", ["= 2", "d = 4"])
 def test_a_fault_has_one_place(root, tmp_path, before):
     fault = mutants.Fault("two is three", "attnsel/one.py", before, "= 3", "one")
     with pytest.raises(ValueError, match="two is three: attnsel/one.py holds .* not"):
         mutants.planted(fault, tmp_path)
-
-
-def test_no_fault_is_a_copy_as_it_is(root, tmp_path):
-    tree = mutants.planted(mutants.Fault("no fault", "", "", "", "one"), tmp_path)
-    assert (tree / "attnsel" / "one.py").read_text() == "a = 1\nb = 2\nc = 2\n"
 
 
 def test_rows_of_the_table_may_hold_several_lines(tmp_path, monkeypatch):
