@@ -171,8 +171,9 @@ TITLE = "Which words predict the label in “mine & <yours>”"
 def test_the_strongest_finding_is_the_first_line(page):
     text = page.words(TITLE)
     assert text.startswith(
-        "1,234 training texts contain “dull”; 76% of them are of class “bad”, to which "
-        "12% of all training texts belong. Will this hold where the model is used?"
+        "1,234 training texts contain “dull”. Of these, 76% are of class “bad”, "
+        "compared with 12% of all training texts. "
+        "Will this hold where the model is used?"
     )
     assert (
         "10 texts 3 classes 3 of 4 tokens significant "
@@ -185,7 +186,10 @@ def test_the_strongest_finding_is_the_first_line(page):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"token": "“Closed by …”", "share": 1.0}, "contain “Closed by …”; all are of"),
+        (
+            {"token": "“Closed by …”", "share": 1.0},
+            "contain “Closed by …”. Of these, all are of",
+        ),
         (
             {"kind": "form", "token": "begins with “a”"},
             "1,234 training texts begin with",
@@ -194,7 +198,10 @@ def test_the_strongest_finding_is_the_first_line(page):
             {"kind": "form", "token": "ends with “a”"},
             "1,234 training texts end with “a”",
         ),
-        ({"kind": "form", "token": "a number"}, "training texts contain a number; 76%"),
+        (
+            {"kind": "form", "token": "a number"},
+            "training texts contain a number. Of these, 76%",
+        ),
         ({"kind": "measures"}, "Texts of class “bad” differ in dull."),
     ],
 )
@@ -259,12 +266,12 @@ def test_what_masking_costs_is_in_points_with_its_interval(page):
 
 
 def test_accuracies_are_written_and_drawn_to_the_same_size(page):
-    heading = "Is the model any good?"
+    heading = "How accurate is the model?"
     assert page.table(heading) == [
         ["attention", "75.0% [50.0%, 87.5%]"],
         ["none", "40.0% [10.0%, 70.0%]"],
     ]
-    assert "trained for 7 steps: of up to 30" in page.words(heading)
+    assert "trained for 7 steps, the number out of up to 30" in page.words(heading)
     bars = re.findall(r'<span style="width:(.*?)%">', by_hand().html())
     assert bars == ["75.0", "40.0"]
 
@@ -274,7 +281,7 @@ def test_a_misread_text_is_coloured_by_where_its_words_pushed(page):
     assert (
         "labelled a < b, predicted bad probability of the label 0.062 Words pushing "
         "towards bad: dull +2.00, x +0.50. Without dull the prediction would be "
-        "another. "
+        "different. "
         "… A dull <i> x …"
     ) in text
     coloured = re.findall(r'background:rgba\((.*?)\)">(.*?)</span>', by_hand().html())
@@ -310,9 +317,9 @@ def test_where_nothing_was_found_it_says_so():
     page = Reader(empty.html())
     for heading, told in {
         "Top findings": "None.",
-        "Labels that look wrong": "that learned from other texts.",
+        "Labels that look wrong": "that was trained on other texts.",
         "Effect of removing a token": "in two texts or more, so none is masked.",
-        "Wrong predictions": "None is misclassified.",
+        "Wrong predictions": "No text is misclassified.",
     }.items():
         assert page.words(heading).endswith(told)
     assert page.words(TITLE).startswith(

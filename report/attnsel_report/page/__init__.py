@@ -96,11 +96,11 @@ def _sentence(row: dict[str, Any], report: Findings) -> str:
             what = row["token"].replace(edge, edge[:-1], 1)
     sizes = report.train.targets.bincount(minlength=report.train.n_classes)
     base = float(sizes[row["class number"]]) / len(report.train)
-    share = "all" if row["share"] == 1 else f"{row['share']:.0%} of them"
+    share = "all" if row["share"] == 1 else f"{row['share']:.0%}"
     units = f"groups ({report.grouped})" if report.grouped else "training texts"
     return (
-        f"{row['texts']:,.0f} {units} {what}; {share} are of class {name}, to which "
-        f"{base:.0%} of all training texts belong."
+        f"{row['texts']:,.0f} {units} {what}. Of these, {share} are of class {name}, "
+        f"compared with {base:.0%} of all training texts."
     )
 
 
