@@ -44,20 +44,6 @@ def write(path, texts=TEXTS, labels=LABELS, **columns):
     return path
 
 
-@pytest.fixture
-def never_read(monkeypatch):
-    """Make reading anything but the cache an error."""
-
-    def refuse(*_, **__):
-        raise AssertionError("read again instead of from the cache")
-
-    def begin():
-        monkeypatch.setattr(sources, "read_file", refuse)
-        monkeypatch.setattr(sources, "read_texts", refuse)
-
-    return begin
-
-
 # Own files
 
 
@@ -176,6 +162,7 @@ def test_stars_become_polarity(stars):
 
 def test_the_folder_comes_before_the_hub(stars, monkeypatch):
     asked = []
+    monkeypatch.setattr(hub_module, "BUNDLED_REVIEWS", 300)
     monkeypatch.setattr(
         hub_module, "from_hub", lambda s, x: asked.append((s["hub"], x)) or "-"
     )
@@ -195,33 +182,13 @@ def test_a_data_folder_that_does_not_exist_is_an_error(monkeypatch, tmp_path):
 # The Hub
 
 
-@pytest.fixture
-def hub(monkeypatch, tmp_path):
-    """A Hub that answers, whose own cache is empty."""
-    file = tmp_path / "hub.parquet"
-
-    def fetch(repository, name, *, repo_type, revision, local_files_only=False):
-        assert repo_type == "dataset" and len(revision) == 40
-        if local_files_only:
-            raise FileNotFoundError("nothing cached")
-        return str(file)
-
-    def published(texts, classes):
-        write(file, texts, list(range(classes)) * (len(texts) // classes))
-        each = len(texts) // classes
-        for name, source in hub_module.SOURCES.items():
-            small = source | {"per_class": {"train": each, "test": each}}
-            monkeypatch.setitem(hub_module.SOURCES, name, small)
-
-    monkeypatch.setattr(hub_module, "unreachable", lambda _: None)
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
-    return published
-
-
 @pytest.mark.parametrize(("texts", "labels"), [(TEXTS[:28], 2), (TEXTS, 3)])
-def test_what_the_hub_gave_is_checked(hub, texts, labels, tmp_path):
-    hub(TEXTS, 2)
-    write(tmp_path / "hub.parquet", texts, [i % labels for i in range(len(texts))])
+def test_what_the_hub_gave_is_checked(monkeypatch, texts, labels, tmp_path):
+    small = hub_module.SOURCES["imdb"] | {"per_class": {"train": 15}}
+    monkeypatch.setitem(hub_module.SOURCES, "imdb", small)
+    file = tmp_path / "hub.parquet"
+    write(file, texts, [i % labels for i in range(len(texts))])
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *_, **__: file)
     with pytest.raises(
         ValueError, match="not .*/imdb as published.*instead of .15, 15."
     ):
@@ -229,10 +196,12 @@ def test_what_the_hub_gave_is_checked(hub, texts, labels, tmp_path):
     assert not cached(tmp_path)
 
 
-def test_a_failing_download_is_told(hub, monkeypatch):
+def test_a_download_that_fails_says_why(monkeypatch):
     def fetch(*_, local_files_only=False, **__):
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr(hub_module, "BUNDLED_REVIEWS", 300)
+    monkeypatch.setattr(hub_module, "unreachable", lambda _: None)
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", fetch)
     with pytest.warns(BundledCorpusWarning, match="OSError: .*No space left on device"):
         load_corpus("imdb")
@@ -363,8 +332,11 @@ def test_without_network_reviews_are_generated_with_a_warning(
 
 @pytest.mark.parametrize("kind", ["a file", "parts", "texts"])
 def test_a_source_comes_from_the_cache_until_a_file_of_it_changes(
-    tmp_path, kind, never_read
+    tmp_path, kind, monkeypatch
 ):
+    def refuse(*_, **__):
+        raise AssertionError("read again instead of from the cache")
+
     source = tmp_path / "mine"
     if kind == "a file":
         source = last = write(tmp_path / "mine.csv")
@@ -377,7 +349,8 @@ def test_a_source_comes_from_the_cache_until_a_file_of_it_changes(
             last.parent.mkdir(parents=True, exist_ok=True)
             last.write_text(text)
     first = load_corpus(source, min_count=1)
-    never_read()
+    monkeypatch.setattr(sources, "read_file", refuse)
+    monkeypatch.setattr(sources, "read_texts", refuse)
     second = load_corpus(str(source), min_count=1)
     assert same(first, second) and second.counts.dtype == np.float32
     if kind == "a file":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import warnings
@@ -241,14 +242,11 @@ def _columns_of_nameless(
         ValueError: if it is plain text.
     """
     read: dict[str, Any] = {"sep": separator, "header": None, "dtype": str}
-    try:
-        rows = pd.read_csv(io.StringIO(text), **read)
-    except pd.errors.ParserError:
-        letters = {"quoting": 3, "on_bad_lines": "error"}  # quotes are letters
-        try:
-            rows = pd.read_csv(io.StringIO(text), **read, **letters)
-        except pd.errors.ParserError:
-            rows = pd.DataFrame()
+    rows = pd.DataFrame()
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        with suppress(pd.errors.ParserError):
+            rows = pd.read_csv(io.StringIO(text), quoting=quoting, **read)
+            break
     width = rows.shape[1]
     # After a comma in a sentence there is a space, and words follow.
     names_at_top = all(
