@@ -79,9 +79,9 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     """
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
-    z = label_z(train.corpus).numpy()[table["id"]]
-    by_class = z.reshape(len(table), -1)
-    return table.assign(z=_own(by_class, table["class number"].to_numpy()))
+    by_class = label_z(train.corpus).numpy().reshape(len(vocab), -1)
+    z = _own(by_class[table["id"]], table["class number"].to_numpy())
+    return table.assign(z=z)
 
 
 def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
