@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 import threading
+from itertools import combinations
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -335,19 +336,33 @@ def test_where_the_next_cell_makes_a_function_fail_the_packages_is_used(capsys):
     assert "fails here (IndexError: list index out of range)" in capsys.readouterr().out
 
 
-def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch):
-    monkeypatch.setattr(running, "LIMIT", 1.0)
-    task = TASKS["memorized-chance"]
-    for slow, why in (
-        (lambda n: 2 * sum(comb(n, k) for k in range((n + 9) // 10)) / 2**n, "an end"),
+def smallest_of_all_sets(Q, b):
+    for size in range(1, len(Q)):
+        for S in combinations(range(len(Q)), size):
+            if (Q @ b) * (Q @ b - sum(Q[s] * b[s] for s in S)) < 0:
+                return list(S)
+
+
+@pytest.mark.parametrize(
+    ("name", "slow", "why"),
+    [
         (
+            "memorized-chance",
+            lambda n: 2 * sum(comb(n, k) for k in range((n + 9) // 10)) / 2**n,
+            "an end",
+        ),
+        (
+            "memorized-chance",
             lambda n: 2 * sum(comb(n, k) * 0.5**n for k in range((n + 9) // 10)),
             "Overflow",
         ),
-    ):
-        verdict = judge(task, slow)
-        assert verdict.state == "wrong" and why in verdict.text
-        assert int(verdict.example.split()[2]) >= 1_000
+        ("explanation-flip", smallest_of_all_sets, "an end"),
+    ],
+)
+def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch, name, slow, why):
+    monkeypatch.setattr(running, "LIMIT", 1.0)
+    verdict = judge(TASKS[name], slow)
+    assert verdict.state == "wrong" and why in verdict.text
 
 
 def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, capsys):

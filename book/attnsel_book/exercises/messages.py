@@ -50,7 +50,7 @@ def _as_numbers(value: Any) -> np.ndarray:
 def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether numbers of one shape agree; nan agrees with nan."""
     sizes = np.abs(other[np.isfinite(other)])
-    absolute = 1e-12 + TOLERANCE * sizes.max(initial=0.0)
+    absolute = TOLERANCE * sizes.max(initial=0.0) or 1e-12
     return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
 
 

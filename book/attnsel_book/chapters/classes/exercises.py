@@ -12,17 +12,17 @@ from attnsel.tokens import Vocab
 from attnsel_book.exercises.checking import exercise
 
 
-def of_three() -> Iterator[tuple[Corpus]]:
-    """Yield corpora of three classes, some tokens twice in a sequence."""
+def of_several() -> Iterator[tuple[Corpus]]:
+    """Yield corpora of three or four classes, some tokens twice in a sequence."""
     vocab = Vocab(list("ab"))
     yield (Corpus.from_tokens([[0, 0, 1], [1], [1]], [0, 1, 2], vocab),)
     random = torch.Generator().manual_seed(0)
     for i in range(8):
-        n = 3 + i % 4
+        n = 4 + i % 3
         rows = [
             torch.randint(5, (1 + j % 4 + i % 3,), generator=random) for j in range(n)
         ]
-        labels = [j % 3 for j in range(n)]
+        labels = [j % (3 + i % 2) for j in range(n)]
         yield (Corpus.from_tokens(rows, labels, Vocab(list("abcde"))),)
 
 
@@ -31,7 +31,7 @@ def of_three() -> Iterator[tuple[Corpus]]:
     expected=lambda corpus: signed_frequency(
         Corpus((corpus.counts > 0).astype("float32"), corpus.labels, corpus.vocab)
     ),
-    cases=of_three,
+    cases=of_several,
     mistakes={
         "count a token once per sequence, however often it occurs": (
             "(corpus.counts > 0) -> corpus.counts"

@@ -11,7 +11,10 @@ Case = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
 def bags() -> Iterator[Case]:
-    """Yield distinct embeddings, counts, a matrix, a query, an output and r."""
+    """Yield distinct embeddings, counts, a matrix, a query, an output and r.
+
+    Half of the counts are floats, as those of the chapter.
+    """
     random = torch.Generator().manual_seed(0)
     for i in range(8):
         m, d = 2 + i % 3, 3
@@ -19,14 +22,14 @@ def bags() -> Iterator[Case]:
         X, W1, k, v = (torch.randn(*s, generator=random).double() for s in shapes)
         counts = torch.randint(1, 4, (m,), generator=random)
         counts[0] = 3
-        yield X, counts, W1, k, v, i % 2
+        yield X, counts if i % 4 < 2 else counts.double(), W1, k, v, i % 2
 
 
 def repeated(
     X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
 ) -> Tensor:
     """Return f of the sequence with each embedding as often as it counts."""
-    return of_logs(X.repeat_interleave(counts, dim=0), W1, k, v, r)
+    return of_logs(X.repeat_interleave(counts.long(), dim=0), W1, k, v, r)
 
 
 def of_logs(

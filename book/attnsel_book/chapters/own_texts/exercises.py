@@ -13,6 +13,7 @@ def small_cases() -> Iterator[tuple[int, int, int, int]]:
     """Yield numbers x, m, n_1 and n of a token, smallest first."""
     yield 2, 2, 2, 4
     yield 0, 10, 300, 1000
+    yield 167, 188, 1000, 2000  # as in the chapter, with a p-value of about 1e-32
     random = np.random.default_rng(0)
     for n in (6, 9, 14, 30, 60, 200):
         n_1, m = random.integers(1, n, size=2)
