@@ -71,27 +71,45 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(browser):
-    """Show a figure alone on a page, wide or as on a phone; nothing may go wrong."""
-    opened, wrong = [], []
+def opened(browser):
+    """Open tabs, wide or dark and touched as on a phone; nothing may go wrong in them.
 
-    def show(figure: Any, width: int = 1280) -> Any:
+    A tab lists what it has `requested`; what is added to its `wrong` has gone wrong.
+    """
+    contexts, wrong = [], []
+
+    def show(width: int, **settings: Any) -> Any:
         context = browser.new_context(
             viewport={"width": width, "height": 844},
             color_scheme="dark" if width < 600 else "light",
             has_touch=width < 600,
+            **settings,
         )
-        opened.append(context)
+        context.set_default_timeout(120_000)  # a busy machine
+        contexts.append(context)
         tab = context.new_page()
-        context.route("**/*", lambda route: wrong.append(route.request.url))
+        tab.requested, tab.wrong = [], wrong
+        tab.on("request", lambda asked: tab.requested.append(asked.url))
         tab.on("pageerror", lambda error: wrong.append(str(error)))
         tab.on("dialog", lambda dialog: wrong.append(dialog.message))
+        return tab
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def visit(opened):
+    """Show a figure alone on a page, which loads nothing."""
+
+    def show(figure: Any, width: int = 1280) -> Any:
+        tab = opened(width)
+        tab.route("**/*", lambda route: tab.wrong.append(route.request.url))
         dark = "background:#14181e;color:#ced6dd" if width < 600 else ""
         head = '<!doctype html><html lang="en"><title>figure</title>'
         tab.set_content(f'{head}<body style="{dark}"><main>{figure.data}</main>')
         return tab
 
-    yield show
-    for context in opened:
-        context.close()
-    assert wrong == []
+    return show

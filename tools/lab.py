@@ -27,20 +27,17 @@ PLACE = ROOT / "book" / "_templates" / "lab.html"
 SETTINGS = LAB / "settings.json"
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 TABS = {"reviews": "Real reviews", "stages": "Theorem 4.3"}
-MODULES = (
+SHARED = (
+    "place",
     "bags",
     "model",
     "optimizers",
-    "flow",
-    "worker",
-    "settings",
     "drawing",
     "reviews",
-    "stages",
-    "page",
-)
+)  # with the line-up
+MODULES = *SHARED, "flow", "worker", "settings", "stages", "page"
 SCRIPTS = [
-    *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "map")),
+    *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "canvas")),
     SETTINGS,
     *(LAB / f"{name}.js" for name in MODULES),
 ]

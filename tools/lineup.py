@@ -20,9 +20,9 @@ LINEUP = lab.ROOT / "book" / "_static" / "lineup"
 PLACE = lab.ROOT / "book" / "_templates" / "lineup.html"
 # The laboratory's model and training, and what is the line-up's own.
 SCRIPTS = [
-    *(lab.FIGURES / f"{name}.js" for name in ("tips", "map")),
-    *(lab.LAB / f"{name}.js" for name in ("bags", "model", "optimizers", "reviews")),
-    *(LINEUP / f"{name}.js" for name in ("round", "panels", "worker", "page")),
+    *(lab.FIGURES / f"{name}.js" for name in ("tips", "canvas")),
+    *(lab.LAB / f"{name}.js" for name in lab.SHARED),
+    *(LINEUP / f"{name}.js" for name in ("round", "worker", "page")),
 ]
 STYLES = [lab.FIGURES / "figures.css", LINEUP / "lineup.css"]
 

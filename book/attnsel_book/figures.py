@@ -21,6 +21,8 @@ from attnsel.validation import check_choice, check_number, check_shape
 from attnsel_book.stills import plane_still, scatter_still, state_line, steer_still
 from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
 
+# The script that a kind of figure needs besides its own and `tips.js`.
+NEEDS = {"map": "canvas", "plane": "handles", "steer": "handles"}
 LOG_RANGE = 1e9  # greatest over least number of a logarithmic axis: halves hold no more
 
 
@@ -40,7 +42,8 @@ def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTM
     stored = json.dumps({"title": title, **data}, ensure_ascii=False)
     stored = stored.replace("<", "\\u003c")
     digest = sha256("\0".join([kind, stored, body]).encode()).hexdigest()
-    code = "".join(map(source, dict.fromkeys(("tips.js", f"{kind}.js"))))
+    names = dict.fromkeys(("tips", *filter(None, [NEEDS.get(kind)]), kind))
+    code = "".join(source(f"{name}.js") for name in names)
     return HTML(
         f"<style>{source('figures.css')}</style>"
         f'<div class="attnsel attnsel-{kind}" id="attnsel-{digest[:12]}" role="group" '
@@ -264,6 +267,7 @@ def text_box(
     *,
     examples: Mapping[str, str],
     explained: bool = False,
+    between: Mapping[int, Tensor] | None = None,
 ) -> HTML:
     """Return a text box that shows attention, values and logit of what one types.
 
@@ -271,15 +275,22 @@ def text_box(
     each word, as `influence` and `shapley` of `attnsel.beyond.deletion` have them, and
     what has to go for another reading. It reads as `Corpus.from_texts` and the model of
     two classes do, in the page itself; logits are within 0.05. A slider goes through
-    the scores by step, tensors (V, 2) of E p and E v, each 50 kB in the page. Examples
-    are texts to try and what they teach.
+    the scores by step, tensors (V, 2) of E p and E v, each 50 kB in the page, and for
+    texts of no other words than those of the examples through those `between`, too,
+    which are small. Examples are texts to try and what they teach.
     """
-    pairs = [(k, scores[k].detach().cpu().double()) for k in sorted(scores)]
-    for _, pair in pairs:
+    pairs, others = (
+        [(k, of[k].detach().cpu().double()) for k in sorted(of)]
+        for of in (scores, between or {})
+    )
+    for _, pair in pairs + others:
         check_shape("scores", pair, (len(vocab), 2))
+    words = {s for text in examples for _, s in pieces(text, vocab) if s >= 0}
     data = {
         "tokens": list(vocab),
         "scores": [(k, *map(packed, pair.T)) for k, pair in pairs],
+        "between": [(k, *map(packed, pair[sorted(words)].T)) for k, pair in others],
+        "words": sorted(words),
         "scale": float(pairs[-1][1][:, 1].abs().quantile(0.99)),
         "colours": [NEGATIVE, POSITIVE],
         "classes": vocab.classes or ("negative", "positive"),

@@ -476,7 +476,7 @@ def test_the_flow_of_e_alone_is_that_of_the_package(eta):
     ],
 )
 def test_ticks_have_few_characters(reach, ends):
-    ticks = call("axisBetween(...data).ticks.map(([, words]) => words)", reach)
+    ticks = call("axis(data).ticks.map(([, words]) => words)", reach)
     assert [ticks[0], ticks[-1]] == ends
     assert max(map(len, ticks)) <= 6
 
@@ -770,15 +770,6 @@ def test_the_place_of_the_planted_word_is_described():
     assert "number 2 by value and number 2 by score among 3 words" in said
     none = call("plantedSentence(data, data.now)", {"marked": 0, "now": {}})
     assert none == ""
-
-
-def test_ranks_of_leans_lie_apart_and_in_order():
-    leans = [0.5, None, -1, 0.5, 0.5, 1]
-    code = "spreadRanks(data.map((x) => x ?? NaN))"
-    found = call(code, leans)
-    assert found[1] is None
-    assert sorted(found[:1] + found[2:]) == pytest.approx([-0.8, -0.4, 0, 0.4, 0.8])
-    assert found[2] == pytest.approx(-0.8) and found[5] == pytest.approx(0.8)
 
 
 def test_both_second_stages_are_compared_and_the_step_sizes_counted():

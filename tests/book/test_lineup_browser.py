@@ -33,9 +33,8 @@ DOTS = """(canvas) => new Promise((done) => createImageBitmap(canvas).then((imag
 
 
 @pytest.fixture
-def visit(browser, tmp_path):
+def visit(opened, tmp_path):
     """Open a page with the line-up, as files; nothing may go wrong."""
-    opened, wrong = [], []
 
     def show(
         address: str = "#round=18",
@@ -59,21 +58,11 @@ def visit(browser, tmp_path):
         start = PAGE.replace("<html ", f'<html data-theme="{theme}" ')
         body = f"<body><main>{space}{lineup.place()}</main>"
         page.write_text(f"{start}{head}{body}", encoding="utf-8")
-        size = {"width": width, "height": 844}
-        context = browser.new_context(viewport=size, has_touch=width < 600, **settings)
-        context.set_default_timeout(120_000)  # a busy machine
-        opened.append(context)
-        tab = context.new_page()
-        tab.requested = []
-        tab.on("request", lambda asked: tab.requested.append(asked.url))
-        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab = opened(width, **settings)
         tab.goto(f"{page.as_uri()}{address}")
         return tab
 
-    yield show
-    for context in opened:
-        context.close()
-    assert wrong == []
+    return show
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +84,7 @@ def ready(tab: Any) -> None:
     tab.locator(".bet:enabled").nth(1).wait_for()
 
 
-def opened(tab: Any) -> list[str]:
+def revealed(tab: Any) -> list[str]:
     """Wait for the end of the reveal, and return what is said."""
     tab.locator(".after:visible").wait_for()
     return tab.locator(".said p").all_inner_texts()
@@ -108,7 +97,7 @@ def test_a_bet_is_answered_with_the_numbers_of_the_model(visit, expected):
     assert tab.locator(".kind").all_inner_texts() == ["", ""]
     tab.locator(".bet").first.click()
     answer, texts = expected[18, "labels"]
-    assert opened(tab) == texts
+    assert revealed(tab) == texts
     kinds = tab.locator(".kind").all_inner_texts()
     assert kinds[answer] == "true labels" and kinds[1 - answer] == "random labels"
     right = tab.locator(".model").nth(answer).get_attribute("class")
@@ -135,7 +124,7 @@ def test_the_dots_move_from_their_sides_to_those_of_new_reviews(visit):
         (left, right) = canvas.evaluate(DOTS)
         assert left[0] > 20 * max(left[1], 1) and right[1] > 20 * max(right[0], 1)
     tab.locator(".bet").first.click()
-    opened(tab)
+    revealed(tab)
     left, right = panel.evaluate(DOTS)
     assert left[1] > 0.05 * left[0] and right[0] > 0.05 * right[1]
     back = tab.locator(".back")
@@ -153,7 +142,7 @@ def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expecte
     wide = "document.documentElement.scrollWidth"
     assert tab.evaluate(wide) <= 390
     tab.locator(".bet").nth(1).tap()
-    texts = opened(tab)
+    texts = revealed(tab)
     assert texts[1:] == expected[18, "labels"][1][1:]
     assert tab.evaluate(wide) <= 390
     boxes = [button.bounding_box() for button in tab.locator("button:visible").all()]
@@ -168,7 +157,7 @@ def test_the_keyboard_plays_a_round_and_names_a_word(visit):
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "bet"
     tab.keyboard.press("Enter")
-    opened(tab)
+    revealed(tab)
     tab.locator("canvas").first.focus()
     tab.keyboard.press("ArrowRight")
     point = tab.locator(".point")
@@ -189,7 +178,7 @@ def test_a_word_under_the_pointer_is_named_only_after_the_bet(visit):
     tab.wait_for_timeout(300)
     assert tab.locator(".point").inner_text() == ""
     tab.locator(".bet").first.click()
-    opened(tab)
+    revealed(tab)
     tab.mouse.move(middle[0] + 2, middle[1] + 2)
     tab.locator(".point").filter(has_text="value").wait_for()
 
@@ -214,14 +203,14 @@ def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected)
     tab = visit()
     ready(tab)
     tab.locator(".bet").first.click()
-    opened(tab)
+    revealed(tab)
     tab.locator("[data-next=labels]").click()
     tab.locator(".after").wait_for(state="hidden")
     ready(tab)
     assert tab.locator(".kind").all_inner_texts() == ["", ""]
     tab.locator(".bet").first.click()
     answer, texts = expected[19, "labels"]
-    assert opened(tab) == texts
+    assert revealed(tab) == texts
     assert tab.locator(".link").get_attribute("href") == "#round=19"
     won = int(expected[18, "labels"][0] == 0) + int(answer == 0)
     assert tab.locator(".score-line").inner_text().startswith(f"You: {won} of 2.")
@@ -236,7 +225,7 @@ def test_scores_stay_hidden_until_the_bet_on_which_has_attention(visit, expected
     assert tab.locator(".bet").first.inner_text() == "Model A has attention"
     tab.locator(".bet").first.click()
     answer, texts = expected[18, "attention"]
-    assert opened(tab) == texts
+    assert revealed(tab) == texts
     assert hidden.evaluate("(e) => getComputedStyle(e).visibility") == "visible"
     assert tab.locator(".kind").nth(answer).inner_text() == "attention"
 
@@ -248,7 +237,7 @@ def test_a_hint_comes_after_three_bets(visit):
         assert ("A hint:" in tab.locator(".said").inner_text()) == (k == 3)
         if k < 3:
             tab.locator(".bet").first.click()
-            opened(tab)
+            revealed(tab)
             tab.locator("[data-next=labels]").click()
             tab.locator(".after").wait_for(state="hidden")
 
@@ -257,7 +246,7 @@ def test_with_reduced_motion_the_answer_is_there_at_once(visit, expected):
     tab = visit(reduced_motion="reduce")
     ready(tab)
     tab.locator(".bet").first.click()
-    assert opened(tab) == expected[18, "labels"][1]
+    assert revealed(tab) == expected[18, "labels"][1]
 
 
 def test_reviews_that_do_not_come_are_reported(visit):

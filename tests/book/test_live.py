@@ -33,7 +33,7 @@ def same_pieces(texts, vocab):
     code = """data[0].filter((text) => !/\\p{Cn}/u.test(text)).map((text) =>
       [text, tokenize(text, new Map(data[1]))])"""
     ids = [[token, i] for i, token in enumerate(vocab)]
-    found = call(["textbox.js"], code, [texts, ids])  # those that node knows
+    found = call(["tips.js", "textbox.js"], code, [texts, ids])  # those that node knows
     corpus = attnsel.Corpus.from_texts([text for text, _ in found], vocab=vocab)
     for i, (_, pieces) in enumerate(found):
         assert pieces == list(map(list, corpus.words(i)))
@@ -121,10 +121,10 @@ def test_the_logits_of_the_page_are_those_of_the_package(trained, at):
 def test_a_repeated_token_counts_each_time():
     ids, scores, values = [["a", 0], ["b", 1]], [0, np.log(2)], [3, -1]
     code = "((d) => attend(tokenize(d[0], new Map(d[1])), d[2], d[3]))(data)"
-    found = call(["textbox.js"], code, ["A a ? b", ids, scores, values])
+    found = call(["tips.js", "textbox.js"], code, ["A a ? b", ids, scores, values])
     assert found["weights"] == pytest.approx([0.25, 0, 0.25, 0, 0, 0, 0.5])
     assert found["logit"] == pytest.approx(1)
-    far = call(["textbox.js"], code, ["a b", ids, [900, -900], values])
+    far = call(["tips.js", "textbox.js"], code, ["a b", ids, [900, -900], values])
     assert far == {"weights": [1, 0, 0], "logit": 3}
 
 
@@ -161,7 +161,7 @@ def test_a_reading_is_told_in_words(odds, values, words):
       return inWords(words, ["a", "b"], logit);
     })(data)"""
     data = [np.log(odds).tolist(), values]
-    assert call(["textbox.js"], code, data) == words
+    assert call(["tips.js", "textbox.js"], code, data) == words
 
 
 EXPLAINED = """(([texts, tokens, scores, values]) => {
@@ -179,7 +179,7 @@ def explained(texts, vocab, pair):
     """Compare what the page says of each word with the package; return flips."""
     corpus = attnsel.Corpus.from_texts(texts, vocab=vocab)
     a, b = pair.double().T.tolist()
-    found = call(["textbox.js"], EXPLAINED, [texts, list(vocab), a, b])
+    found = call(["tips.js", "textbox.js"], EXPLAINED, [texts, list(vocab), a, b])
     lost, values, gone = (
         of(pair, corpus) for of in (score_influence, score_shapley, score_flips)
     )
@@ -250,7 +250,7 @@ def test_a_logit_near_zero_is_no_opinion(value, reading):
     page = text_box(vocab, scores, examples={"good": ""}).data
     assert f"f(X) = {value:+.2f}: {reading}.".replace("-", "\N{MINUS SIGN}") in page
     code = "opinionOf(data, ['dull', 'fine'])"
-    assert call(["textbox.js"], code, value) == reading
+    assert call(["tips.js", "textbox.js"], code, value) == reading
 
 
 @pytest.mark.parametrize("words", ["bad", "b a d"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 import torch
 from test_live import PLACES, moved, plane
@@ -31,10 +33,12 @@ SCORES = {
 EXAMPLES = {"Not good.": "Each word by itself.", "A bad <b>film</b>": "Another."}
 
 
-def is_that_of(verdict: str, text: str, step: int) -> bool:
+def is_that_of(
+    verdict: str, text: str, step: int, scores: Mapping[int, torch.Tensor] = SCORES
+) -> bool:
     """Return whether the box tells the package's logit, and the class by its sign."""
     corpus = attnsel.Corpus.from_texts([text], vocab=WORDS)
-    logit = float(attnsel.model.bag_logits(SCORES[step].double(), corpus))
+    logit = float(attnsel.model.bag_logits(scores[step].double(), corpus))
     shown, reading = verdict.removeprefix("f(X) = ").split(": ")
     expected = "read as positive" if logit > 0 else "read as negative"
     if abs(logit) < 0.1:
@@ -87,6 +91,24 @@ def test_the_text_box_follows_what_one_types(visit, width):
     assert tip.inner_text() == numbers
     rows.nth(0).press("Escape")
     assert tip.is_hidden()
+
+
+def test_the_slider_stops_more_often_for_the_words_of_the_examples(visit):
+    scores = {40: SCORES[40]}
+    between = {0: SCORES[0], 20: SCORES[40].flip(1)}
+    tab = visit(text_box(WORDS, scores, examples={"Not good.": ""}, between=between))
+    verdict, step = (tab.locator("output").nth(i) for i in range(2))
+    box, slider = tab.locator("[type=text]"), tab.locator("[type=range]")
+    for key, k in (("End", 40), ("ArrowLeft", 20), ("ArrowLeft", 0)):
+        slider.press(key)
+        assert step.inner_text() == f"step {k}"
+        assert is_that_of(verdict.inner_text(), "Not good.", k, scores | between)
+    box.fill("Not bad.")  # which no example has
+    assert not slider.is_visible()
+    assert is_that_of(verdict.inner_text(), "Not bad.", 40)
+    box.fill("good?")
+    slider.press("ArrowLeft")
+    assert is_that_of(verdict.inner_text(), "good?", 20, between)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -17,6 +17,7 @@ from attnsel_book import (
     scatter_explorer,
     show_text,
     steer_box,
+    text_box,
 )
 
 pytestmark = pytest.mark.site
@@ -56,6 +57,7 @@ def test_frames_are_played_to_their_end(visit, start):
     slider, button = tab.locator("[type=range]"), tab.get_by_role("button")
     assert shown(tab) == each[start]
     assert slider.input_value() == str(start)
+    assert button.inner_text() == "Play"  # nothing moves by itself
     for key, at in (("Home", 0), ("ArrowLeft", 0), ("End", 2), ("ArrowRight", 2)):
         slider.press(key)
         assert shown(tab) == each[at]
@@ -317,3 +319,83 @@ def test_odd_words_tell_their_numbers(visit, width):
         assert tip.inner_text() == f'{word}: {i + 1} "u"'
         box = tip.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
+
+
+# What is odd: little to show, or markup
+
+WORDS = Vocab(["good", "bad", '"'], ['"thumbs" <up>', "it's down & out"])
+SCORES = {0: torch.tensor([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])}
+LESSONS = {
+    'She said "good" & <b>left</b>': 'A "lesson"',
+    "It's bad, isn't it?": "<i>Another</i>",
+}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_quotes_and_tags_of_an_example_are_letters(visit, width):
+    tab = visit(text_box(WORDS, SCORES, examples=LESSONS), width)
+    box = tab.locator("[type=text]")
+    verdict, lesson = tab.locator("output").nth(0), tab.locator("output").nth(2)
+    assert box.input_value() == next(iter(LESSONS))
+    for i, (example, told) in enumerate(LESSONS.items()):
+        chip = tab.get_by_role("button").nth(i)
+        assert chip.inner_text() == example
+        chip.tap() if width < 600 else chip.click()
+        assert box.input_value() == example
+        assert lesson.inner_text().endswith(told)
+        assert tab.locator(".attnsel-text").first.inner_text() == example
+        assert verdict.inner_text().endswith(f": read as {WORDS.classes[i]}")
+    box.fill('"')
+    tip, word = tab.locator(".tip"), tab.locator("[data-tip]").first
+    word.tap() if width < 600 else word.hover()
+    assert tip.inner_text().startswith('": attention 1.000, value ')
+    assert tab.locator("main b, main i").count() == 0
+
+
+def test_a_text_of_unknown_words_has_no_numbers(visit):
+    from playwright.sync_api import expect
+
+    tab = visit(text_box(WORDS, SCORES, examples={}))
+    box, goes = tab.locator("[type=text]"), tab.locator("details p")
+    tab.locator("summary").click()
+    for text in ("", "  ", "?!", "nothing known here", "<b>x</b>"):
+        box.fill("good")
+        expect(goes).to_have_text("No deletion changes how it is read.")
+        box.fill(text)
+        verdict = tab.locator("output").first.inner_text()
+        assert verdict == "No word here is in the vocabulary."
+        assert goes.inner_text() == ""
+        assert tab.locator("[data-tip]").count() == 0
+        for pieces in tab.locator(".attnsel-text").all():
+            assert pieces.text_content() == text
+            pieces.press("ArrowRight")
+            assert tab.locator(".tip").is_hidden()
+        assert "NaN" not in tab.locator("main").inner_html()
+
+
+def test_a_box_without_examples_is_empty_until_one_types(visit):
+    tab = visit(text_box(WORDS, SCORES, examples={}))
+    assert tab.locator("[type=text]").input_value() == ""
+    verdict = tab.locator("output").first
+    assert verdict.inner_text() == "No word here is in the vocabulary."
+    assert tab.get_by_role("button").count() == 0
+    tab.locator("[type=text]").fill("good bad bad")
+    # Equal attention on one value of -1 and two of 1.
+    assert verdict.inner_text() == "f(X) = +0.33: read as it's down & out"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_one_point_is_found_and_others_are_not(visit, width):
+    columns = {"x": torch.tensor([0.5]), "y": torch.tensor([-2.0])}
+    tab = visit(scatter_explorer(['"so"'], columns, title="one"), width)
+    out, search = tab.locator("output").last, tab.get_by_role("searchbox")
+    assert out.inner_text() == "Point at a token, or search for one."
+    search.fill('"S')
+    assert out.inner_text() == '"so": x 0.5, y -2'
+    search.fill("<b>")
+    assert out.inner_text() == "No token here begins with <b>."
+    search.fill("")
+    canvas = tab.locator("canvas")
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "PageDown"):
+        canvas.press(key)
+        assert out.inner_text() == '"so": x 0.5, y -2'

@@ -24,7 +24,6 @@ import pytest
 import yaml
 from test_settings import START
 
-from attnsel import BundledCorpusWarning
 from attnsel.texts.hub import SOURCES
 from tools import execute
 from tools.colab import ADDRESS, CALLED
@@ -75,51 +74,33 @@ def test_the_book_has_each_chapter_once():
 
 
 @chapters
-def test_file_is_valid_and_small(path):
-    nbformat.validate(read(path))
+def test_a_notebook_is_valid_small_and_ran_once_in_order(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
     assert path.stat().st_size < 6e6
-
-
-@chapters
-def test_cells_ran_once_in_order(path):
+    assert notebook.metadata == execute.METADATA
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags", "mystnb"}, cell.id
+        assert cell.source.strip(), cell.id
     counts = [cell.execution_count for cell in code(path)]
     assert counts == list(range(1, len(counts) + 1))
     assert outputs(path)
 
 
 @chapters
-def test_outputs_hold_no_noise(path):
+def test_outputs_are_of_the_books_run_and_hold_no_noise(path):
     for cell in code(path):
         for output in cell.outputs:
             assert output.get("name") != "stderr", cell.source
             if "raises-exception" not in cell.metadata.get("tags", []):
                 assert output.output_type != "error", cell.source
-
-
-@chapters
-def test_outputs_hold_nothing_of_a_machine(path):
-    assert MACHINE.search(json.dumps(outputs(path))) is None
-
-
-@chapters
-def test_outputs_come_from_real_data(path):
+            if "claim" in output.get("metadata", {}):
+                assert output.data["text/plain"].startswith("✓")
     stored = json.dumps(outputs(path))
-    assert "BundledCorpusWarning" not in stored
-
-
-@chapters
-def test_metadata_is_clean(path):
-    notebook = read(path)
-    assert notebook.metadata == execute.METADATA
-    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-    for cell in notebook.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb"}, cell.id
-
-
-@chapters
-def test_no_cell_is_empty(path):
-    for cell in read(path).cells:
-        assert cell.source.strip(), cell.id
+    assert MACHINE.search(stored) is None
+    # Of generated reviews, and of other settings.
+    assert not re.search("BundledCorpusWarning|attnsel-settings", stored)
 
 
 @chapters
@@ -287,6 +268,53 @@ def test_no_formula_has_lost_a_letter(path):
     assert formula_faults(path.read_text(encoding="utf-8")) == []
 
 
+SIDES = [
+    ("positive", "negative"),
+    ("for the verdict", "against it"),
+    ("move up", "down"),
+    ("right", "left"),
+]
+
+
+def colour_faults(text: str) -> list[str]:
+    """Return the sentences in which blue and orange are not the sides they stand for.
+
+    Blue is positive, and orange negative: in the order in which a sentence names them;
+    left and right count where it names both colours.
+    """
+    found = []
+    for sentence in re.split(r"(?<=[.;:!?])\s+", text):
+        colours = re.findall(r"\b(blue|orange)\b", sentence.lower())
+        for blue, orange in SIDES:
+            sides = re.findall(rf"\b({blue}|{orange})\b", sentence.lower())
+            if len(sides) == len(colours) > (blue == "right"):
+                if [side == blue for side in sides] != [c == "blue" for c in colours]:
+                    found.append(f"blue is {blue}, orange {orange}: {sentence}")
+                break
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("A word is blue if its value is positive and orange if it is negative.", 0),
+        ("A word is orange if its value is positive and blue if it is negative.", 1),
+        ("The left arm is orange and the right arm blue.", 0),
+        ("The left arm is blue and the right arm orange.", 1),
+        ("Orange words count for the verdict, blue ones against it.", 1),
+        ("From orange (negative lean) to blue (positive). The path is orange.", 0),
+    ],
+)
+def test_a_sentence_that_turns_the_colours_round_is_noticed(text, faults):
+    assert len(colour_faults(text)) == faults
+
+
+@pytest.mark.parametrize("name", ["_templates/lab.html", "train.md"])
+def test_a_page_names_the_colours_of_the_sides(name):
+    text = (ROOT / "book" / name).read_text(encoding="utf-8")
+    assert re.search("blue", text) and colour_faults(text) == []
+
+
 def cell_faults(cell: Any) -> list[str]:
     """Return what is not as it should be in a code cell and its outputs."""
     found = []
@@ -302,7 +330,11 @@ def cell_faults(cell: Any) -> list[str]:
     if "lab" in tags(cell) and "remove-cell" not in tags(cell):
         found.append("a lab is tagged remove-cell, too")
     found += formula_faults(re.sub(r"%pip.*", "pass", cell.source))
-    figure = cell.metadata.get("mystnb", {}).get("figure", {})
+    about = cell.metadata.get("mystnb", {})
+    figure, image = about.get("figure", {}), about.get("image", {})
+    found += colour_faults(figure.get("caption", "")) + colour_faults(
+        image.get("alt", "")
+    )
     for output in cell.outputs:
         data = output.get("data", {})
         table = holds_table(data.get("text/html", ""))
@@ -362,7 +394,7 @@ def lesson_faults(path: Path) -> list[str]:
 def faults(path: Path) -> list[str]:
     """Return where a chapter does not have the form of the book."""
     cells = read(path).cells
-    found = opening_faults(cells)
+    found = opening_faults(cells) + colour_faults(prose_of(cells))
     for cell in code(path):
         found += [f"cell {cell.id}: {fault}" for fault in cell_faults(cell)]
     count = words(prose_of(cells))
@@ -377,13 +409,6 @@ def faults(path: Path) -> list[str]:
 def test_chapter_has_the_form_of_the_book(path):
     file = f"book/text/{path.stem}.md"  # then `make text` or `make execute`
     assert not faults(path), "".join(f"\n{file}: {fault}" for fault in faults(path))
-
-
-@chapters
-def test_what_is_stored_is_the_books_run(path):
-    stored = [o for o in outputs(path) if "claim" in o.get("metadata", {})]
-    assert all(o.data["text/plain"].startswith("✓") for o in stored)
-    assert "attnsel-settings" not in json.dumps(outputs(path))
 
 
 ASKS = "```{admonition} In short\n:class: in-short\nIs it so?\n```"
@@ -444,13 +469,6 @@ def notebook_file(folder: Path, *sources: str) -> Path:
     return path
 
 
-# As the package warns, without the seconds that its import takes.
-BUNDLED = f"""
-class {BundledCorpusWarning.__name__}(UserWarning): pass
-import warnings; warnings.warn('x', {BundledCorpusWarning.__name__})
-"""
-
-
 @pytest.fixture
 def collected():
     """Have the sockets that a kernel leaves collected here, where it may be told."""
@@ -484,17 +502,30 @@ def test_execute_stores_outputs_and_repeats_itself(tmp_path):
 
 
 @kernel
+def test_execute_leaves_the_file_of_a_run_that_fails(tmp_path):
+    path = notebook_file(tmp_path, "1", "1 / 0")
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        execute.run(path, 60)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("noise", "message"),
     [
-        ("1 / 0", "ZeroDivisionError"),
-        ("import warnings; warnings.warn('careful')", "careful"),
-        ("import sys; print('noise', file=sys.stderr)", "noise"),
-        (BUNDLED, "real data"),
+        ("careful", "writes to standard error\ncareful"),
+        ("x: BundledCorpusWarning", "stored outputs come from real data"),
     ],
 )
-def test_execute_leaves_the_file_of_a_bad_run(tmp_path, source, message):
-    path = notebook_file(tmp_path, "1", source)
+def test_execute_leaves_the_file_of_a_noisy_run(tmp_path, monkeypatch, noise, message):
+    def stand_in(client):
+        *_, cell, used = client.nb.cells
+        new = nbformat.v4.new_output
+        cell.outputs = [new("stream", name="stderr", text=noise)]
+        used.outputs = [new("stream", text="1 1000000")]
+
+    monkeypatch.setattr(execute, "execute", stand_in)
+    path = notebook_file(tmp_path, "1")
     before = path.read_bytes()
     with pytest.raises(RuntimeError, match=message):
         execute.run(path, 60)
@@ -544,7 +575,10 @@ def test_execute_stores_what_was_measured_and_the_figure_of_the_readme(
         execute.run(path, 60)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+# Both are the same interrupt to `main`, as another test has it.
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.weekly)]
+)
 def test_execute_leaves_the_file_when_interrupted(tmp_path, sent):
     path = notebook_file(tmp_path, "open('started', 'w'); import time; time.sleep(60)")
     before = path.read_bytes()

@@ -154,9 +154,8 @@ def test_a_fixed_step_of_signs_on_a_sum_of_exponentials(eta: float) -> None:
         before = after
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_adam_and_muon_on_a_matrix(seed: int) -> None:
-    random = torch.Generator().manual_seed(seed)
+def test_adam_and_muon_on_a_matrix() -> None:
+    random = torch.Generator().manual_seed(0)
     d, rate = 6, 0.01
     p = torch.randn(d, generator=random, dtype=torch.float64)
     W = torch.randn(d, d, generator=random, dtype=torch.float64)

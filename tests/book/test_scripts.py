@@ -49,10 +49,17 @@ def test_a_figure_holds_all_it_needs_and_no_text_ends_it():
     data = {"text": "</script><script>alert(1)</script>", "x": [1.5, 2]}
     page = embed("tips", 'a "b" & c', data, "<p>body</p>").data
     assert page == embed("tips", 'a "b" & c', data, "<p>body</p>").data
+    assert "http" not in page
     assert page.count("</script>") == 1
     assert 'aria-label="a &quot;b&quot; &amp; c"' in page
     (name,) = re.findall(r'<div class="attnsel attnsel-tips" id="(attnsel-\w+)"', page)
     assert f'getElementById("{name}")' in page
+    for other in (
+        ["tips", "t", data],
+        ["tips", 'a "b" & c', {}],
+        ["frames", "t", data],
+    ):
+        assert name not in embed(*other, "<p>body</p>").data
     assert source("tips.js") in page
 
 
@@ -85,6 +92,14 @@ def test_numbers_are_told_with_three_digits():
     assert told == ["0", "0", "12,300,000", "0.0123", "-0.000457", "1.23e-9", "1"]
 
 
+def axes(given):
+    """Return the ticks of axes, logarithmic or not, and where values are on them."""
+    code = """data.map(([values, log]) => {
+      const {part, ticks} = axis(range(values), log);
+      return {ticks, parts: values.map(part)}; })"""
+    return call(["tips.js", "canvas.js"], code, given)
+
+
 def test_ticks_on_axes_of_all_sizes():
     # As wide as numbers of 16 bits can tell apart, or wider, or all equal.
     rng = np.random.default_rng(0)
@@ -95,8 +110,7 @@ def test_ticks_on_axes_of_all_sizes():
         least = 10 ** rng.uniform(-9, 3)
         given.append([[least, least * 10 ** rng.uniform(0.01, 12)], True])
     expected = [np.log10(ends) if log else np.array(ends) for ends, log in given]
-    axes = call(["tips.js", "map.js"], "data.map((x) => axisOf(...x))", given)
-    for axis, ends, (_, log) in zip(axes, expected, given, strict=True):
+    for axis, ends, (_, log) in zip(axes(given), expected, given, strict=True):
         places, texts = zip(*axis["ticks"], strict=True)
         assert 2 <= len(set(texts)) == len(texts) <= 15
         told = np.array([float(text.replace(",", "")) for text in texts])
@@ -114,7 +128,7 @@ def test_ticks_on_axes_of_all_sizes():
 @pytest.mark.parametrize("log", [False, True])
 def test_an_axis_holds_its_values_and_round_ticks(log):
     values = [0.02, 3, 7, 1234] if log else [-0.3, 0.1, 0.45]
-    axis = call(["tips.js", "map.js"], "axisOf(...data)", [values, log])
+    (axis,) = axes([[values, log]])
     on = np.log10(values) if log else np.array(values)
     expected = (on - on.min()) / np.ptp(on) * 0.94 + 0.03
     assert axis["parts"] == pytest.approx(expected)

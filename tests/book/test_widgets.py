@@ -104,13 +104,6 @@ def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
     assert tips + own in moving and own not in still
 
 
-def test_the_same_frames_give_the_same_page():
-    first = frames({"1": "a", "2": "b"}, title="t").data
-    assert first == frames({"1": "a", "2": "b"}, title="t").data
-    other = frames({"1": "a", "2": "c"}, title="t").data
-    assert re.search('id="(.*?)"', first)[1] != re.search('id="(.*?)"', other)[1]
-
-
 @pytest.mark.parametrize(("contents", "start"), [({}, 0), ({"1": "a"}, 1)])
 def test_frames_refuse_what_does_not_fit(contents, start):
     with pytest.raises(ValueError, match="start"):

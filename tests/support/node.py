@@ -35,7 +35,7 @@ def evaluate(code: str, expression: str, data: Any = None) -> Any:
         input=json.dumps(data),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,  # a busy machine
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -34,26 +34,46 @@ function totals(texts, signs, size) {
   return {times, lean: lean.map((sum, s) => sum / times[s])};
 }
 
+// The tokens that occur often enough.
+function frequent(texts, size, least) {
+  const {times} = totals(texts, [], size);
+  return [...times.keys()].filter((s) => times[s] >= least);
+}
+
+// Texts of some tokens alone, by their places among these, and their signs; a text without
+// any is left out.
+function ofTokens(kept, texts, signs) {
+  const place = new Map(kept.map((s, at) => [s, at]));
+  const rows = texts.map((text) => text.map((s) => place.get(s)).filter((s) => s >= 0));
+  return {texts: rows.filter((row) => row.length),
+    signs: signs.filter((_, i) => rows[i].length)};
+}
+
+// Where each word stands from left (0) to right (1): the words in the order of their
+// leans, of which equal ones come in a random order. A word without a lean has no place.
+function orderOf(lean, random) {
+  const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
+  const ties = lean.map(() => random()), order = lean.map(() => NaN);
+  known.sort((s, t) => lean[s] - lean[t] || ties[s] - ties[t])
+    .forEach((s, at) => { order[s] = (at + 0.5) / known.length; });
+  return order;
+}
+
 // The reviews of one run: those that train, those that test, and the tokens that are
-// frequent enough in the former. A text without a token is left out.
+// frequent enough in the former.
 const PLANTED = "xyzzy";
 function reviewsOf(stored, {reviews, least, planted, shuffle, seed}) {
   const {tokens, texts, size} = stored, random = randomNumbers(seed + 1);
   const end = Math.min(reviews, size), signs = [...stored.labels].map((l) => 2 * l - 1);
-  const {times} = totals(texts.slice(0, end), signs, tokens.length);
-  const kept = [...tokens.keys()].filter((s) => times[s] >= least);
-  const names = kept.map((s) => tokens[s]), place = new Map(kept.map((s, at) => [s, at]));
+  const kept = frequent(texts.slice(0, end), tokens.length, least);
+  const names = kept.map((s) => tokens[s]);
   const positive = signs.flatMap((sign, i) => i < end && sign > 0 ? [i] : []);
   const share = Math.ceil(positive.length * planted / 100);
   const marked = new Set(shuffled(positive, random).slice(0, share));
-  if (marked.size) { names.push(PLANTED); }
-  const [train, test] = [[0, end], [size, texts.length]].map(([from, to]) => {
-    const rows = texts.slice(from, to).map((text, i) => [
-      ...text.map((s) => place.get(s)).filter((s) => s !== undefined),
-      ...marked.has(from + i) ? [kept.length] : []]);
-    return {texts: rows.filter((row) => row.length),
-      signs: signs.slice(from, to).filter((_, i) => rows[i].length)};
-  });
+  if (marked.size) { names.push(PLANTED); kept.push(tokens.length); }
+  const written = texts.map((text, i) => marked.has(i) ? [...text, tokens.length] : text);
+  const [train, test] = [[0, end], [size, texts.length]].map(([from, to]) =>
+    ofTokens(kept, written.slice(from, to), signs.slice(from, to)));
   if (shuffle) { train.signs = shuffled(train.signs, random); }
   const [own, unseen] = [train, test].map((part) =>
     totals(part.texts, part.signs, names.length));

@@ -2,9 +2,8 @@
 // nearly equal numbers are never subtracted, and what all pulls share is a logarithm. As
 // p moves in the span of the embeddings, p = p0 + E'z with one number z a token, nothing
 // but their inner products K = E E' is needed: the scores are a = a0 + K z.
-/* global optimizers, quality, readings, rowsOf, scoreGradient, scoresOf, softplus, takeStep */
+/* global optimizers, quality, readings, rowsOf, scoreGradient, scoresOf, softplus, sum, takeStep */
 
-const sum = (x) => x.reduce((total, each) => total + each, 0);
 function inner(x, y) {
   let total = 0;
   for (let k = 0; k < x.length; k++) { total += x[k] * y[k]; }

@@ -1,6 +1,6 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
 // draws. The page sends what is pressed and looked at, and shows what the worker answers.
-/* global CLASSES, SETTINGS, addressOf, attnselLab, clean, fillForm, inWordsOf, on, onKeys, percent, readControl, reviewsTab, round, settingsFrom, stagesTab, startWorker, tips, unknownIn */
+/* global CLASSES, SETTINGS, addressOf, attnselLab, clean, fetchReviews, fillForm, inWordsOf, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unknownIn, workerFor */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
@@ -17,7 +17,7 @@ function laboratory(root) {
     if (lab?.number) { go(lab, 0); }
     lab?.place.remove();
     if (address || !tabs[kind]) {
-      tabs[kind]?.worker?.terminate();
+      tabs[kind]?.worker?.end();
       tabs[kind] = openTab(root, kind, isPage, address);
       on(tabs[kind].place, "click", ({target: {name, value}}) => {
         if (name !== "tab" || value === lab.kind) { return; }
@@ -27,7 +27,7 @@ function laboratory(root) {
     }
     lab = tabs[kind];
     root.append(lab.place);
-    look(lab); begin();
+    begin();
   }
   function follow(address) {
     show(isTab(address) ? address.get("tab") : "reviews", address);
@@ -37,8 +37,6 @@ function laboratory(root) {
   follow(isPage ? linked() : given);
   new IntersectionObserver(([{isIntersecting}]) => { isSeen ||= isIntersecting; begin(); })
     .observe(root);
-  new MutationObserver(() => look(lab)).observe(document.documentElement,
-    {attributes: true});  // the theme
   // Another link, in a tab that shows the page already; not the address of what is shown.
   if (isPage) {
     on(window, "hashchange", () => {
@@ -89,14 +87,9 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
     on(part(".across"), "change", ({target}) => see(lab, {across: target.value}));
   }
   place.querySelectorAll("canvas[tabindex]").forEach((canvas, panel) => {
-    on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
-      const {left, top} = canvas.getBoundingClientRect();
-      send(lab, "near", {panel, x: clientX - left, y: clientY - top});
-    });
-    onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (by) =>
-      send(lab, "move", {panel, by}));
+    onPoints(canvas, (x, y) => send(lab, "near", {panel, x, y}),
+      (by) => send(lab, "move", {panel, by}));
   });
-  new ResizeObserver(() => look(lab)).observe(part(".panels"));
   tips(place); showSettings(lab);
   return lab;
 }
@@ -186,21 +179,11 @@ async function prepare(lab) {
     section.hidden = false;
   }
   await nextFrame();
-  look(lab);
   return true;
 }
 
 const nextFrame = () => new Promise((done) => {
   requestAnimationFrame(() => setTimeout(done));
-});
-
-// Reviews come as a script, since a page opened from the disk may load no other file.
-const fetchReviews = (source) => new Promise((resolve, reject) => {
-  const script = document.createElement("script");
-  window.attnselReviews = (stored) => resolve({source, ...stored});
-  on(script, "error", reject);
-  script.src = new URL(`lab/${source}.js`, HERE);
-  document.head.append(script);
 });
 
 // The reviews, fetched once, when a first place asks; or nothing, and then the page says
@@ -210,7 +193,9 @@ async function reviewsFor({part}) {
   const note = part(".note");
   // A note that comes and goes at once would only move what is below it.
   const late = setTimeout(() => { note.textContent = "Loading the reviews …"; }, 300);
-  fetched ??= fetchReviews("imdb").catch(() => fetchReviews("generated"));
+  const from = (source) => fetchReviews(new URL(`lab/${source}.js`, HERE), "attnselReviews")
+    .then((stored) => ({source, ...stored}));
+  fetched ??= from("imdb").catch(() => from("generated"));
   try {
     const reviews = await fetched;
     clearTimeout(late);
@@ -225,33 +210,14 @@ async function reviewsFor({part}) {
   }
 }
 
-// A worker, to which all canvases go over.
 function newWorker(lab) {
-  const code = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
-  const canvases = [...lab.place.querySelectorAll("canvas")].map((canvas) =>
-    canvas.transferControlToOffscreen());
-  lab.worker = new Worker(URL.createObjectURL(code));
-  on(lab.worker, "message", ({data}) => {
+  lab.worker = workerFor(lab.place, attnselLab, (data) => {
     if (data.number === lab.number) { showRun(lab, data); }
   });
-  send(lab, "show", {...lab.seen, canvases, text: lab.part(".read input").value,
-    still: matchMedia("(prefers-reduced-motion: reduce)").matches}, canvases);
+  send(lab, "show", {...lab.seen, text: lab.part(".read input").value});
 }
 
-const send = ({worker}, name, content, transferred = []) =>
-  worker?.postMessage([name, content], transferred);
-
-// The sizes of the canvases, and the colours and letters of the page.
-function look({worker, place, part}) {
-  const canvases = [...place.querySelectorAll("canvas")];
-  if (!worker || !canvases[0].clientWidth) { return; }
-  const style = getComputedStyle(part(".panels"));
-  const colours = ["positive", "negative", "neither", "third", "alpha", "paper"].map((name) =>
-    [name, style.getPropertyValue(`--lab-${name}`)]);
-  send({worker}, "show", {look: {...Object.fromEntries(colours), ink: style.color,
-    font: style.fontFamily, scale: devicePixelRatio || 1,
-    sizes: canvases.map(({clientWidth, clientHeight}) => [clientWidth, clientHeight])}});
-}
+const send = ({worker}, name, content) => worker?.send(name, content);
 
 // Show the state of a run, and more where it is to be seen.
 function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, point, shares, rows,
@@ -272,7 +238,7 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, p
   }
   if (reading) {
     news.set(".read output", reading.verdict)
-      .set(".attnsel-text", reading.pieces.map(pieceOf).join(""));
+      .set(".attnsel-text", spansOf(reading.pieces.map(pieceOf)));
   }
   place.querySelectorAll(".strip button").forEach((button, k) => {
     const pair = shares?.[k];
@@ -301,13 +267,11 @@ async function showNews(lab) {
 
 // A piece of one's own text, in the colour of its value as strong as the attention on it.
 function pieceOf([text, attention, value]) {
-  if (attention === undefined) {
-    return `<span class="${text.trim() && "unknown"}">${clean(text)}</span>`;
-  }
+  if (attention === undefined) { return [text]; }
   const colour = value > 0 ? "positive" : "negative", part = Math.min(1, attention / 0.6);
-  const tip = `attention ${attention.toFixed(3)}, value ${round(value)}`;
-  return `<span data-tip="${tip}" style="background:color-mix(in srgb,var(--lab-${colour}) ${
-    (60 * part).toFixed()}%,transparent)">${clean(text)}</span>`;
+  return [text, `background:color-mix(in srgb,var(--lab-${colour}) ${
+    (60 * part).toFixed()}%,transparent)`,
+  `attention ${attention.toFixed(3)}, value ${round(value)}`];
 }
 
 if (HERE) {

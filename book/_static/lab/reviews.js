@@ -1,11 +1,8 @@
 // The tab of real reviews: the map of the vocabulary, and what a training shows.
-/* global PLANTED, cloud, correlation, curves, newModel, randomNumbers, readings, reviewsOf, round, training */
+/* global PLANTED, cloud, correlation, curves, lookFor, mean, newModel, orderOf, randomNumbers, range, readings, reviewsOf, round, training */
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
 const fitText = (x) => Number.isNaN(x) ? "none"
   : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");
-const range = (...lists) => lists.reduce((ends, list) => list.reduce(([low, high], x) =>
-  [Math.min(low, x), Math.max(high, x)], ends), [Infinity, -Infinity]);
-const mean = (x) => x.reduce((total, each) => total + each, 0) / x.length;
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 const FREQUENT = 100;
 const APART = 0.1;  // between rank correlations that tell two trainings apart
@@ -99,29 +96,29 @@ const reviewsTab = {
   draw({names, views, records}, now, {canvases, look, view, across, least, at}) {
     const {lean, named, spread} = views.get(least)[view], {a, b} = now.scores;
     const isLost = diverged(now), isLaw = across === "value", [first] = records;
-    if (across === "rank") { views.get(least)[view].spread ??= spreadRanks(lean); }
+    if (across === "rank") {
+      views.get(least)[view].spread ??= orderOf(lean, randomNumbers(1)).map((x) => 2 * x - 1);
+    }
     const places = {lean: [lean, "lean of the word"], value: [b, "value of the word"],
       rank: [spread ?? views.get(least)[view].spread, "words in order of their leans"]};
-    const panels = [[b, "value", "b"], [a, "score", "a"]].map(([heights, title, letter], k) => {
+    const panels = [[b, "value", "b"], [a, "score", "a"]].map(([heights, beside, letter], k) => {
       const [xs, below] = places[isLaw && !k ? "lean" : across];
-      return isLost ? [] : cloud(canvases[k], lookFor(look, k), {xs, below, heights, title,
+      return isLost ? [] : cloud(canvases[k], lookFor(look, k), {xs, below, heights, beside,
         leans: lean, named, names, at, ends: isLaw && k ? range(b) : [-1, 1],
         reach: range(heights, first.scores[letter]), curve: isLaw && k && ((x) => x * x / 2)});
     });
     const xs = records.map(({step}) => step), kept = records.filter((x) => !diverged(x));
-    [["accuracy", "accuracy"], ["loss", "loss"]].forEach(([name, title], k) => {
+    ["accuracy", "loss"].forEach((name, k) => {
       const lines = [["train", []], ["test", [6, 4]]].map(([part, dash]) =>
         ({values: kept.map((record) => record[part][name]), dash, colour: look.ink}));
       const reach = name === "accuracy" ? [0.4, 1] : range([0, 0.7], ...lines.map(
         ({values}) => values));
-      curves(canvases[2 + k], lookFor(look, 2 + k), {xs, lines, reach, title,
+      curves(canvases[2 + k], lookFor(look, 2 + k), {xs, lines, reach, beside: name,
         now: now.step, below: "step", ends: [0, Math.max(10, records.length - 1)]});
     });
     return panels;
   },
 };
-
-const lookFor = (look, k) => ({...look, width: look.sizes[k][0], height: look.sizes[k][1]});
 
 // Why a training pauses where it does; what more steps do to new reviews.
 function pauseSentence({records, pause}, now) {
@@ -248,14 +245,5 @@ function ranks(values) {
     do { end++; } while (values[order[end]] === values[order[from]]);
     for (let k = from; k < end; k++) { places[order[k]] = (from + end - 1) / 2; }
   }
-  return places;
-}
-
-// Ranks from -1 to 1 in which words of equal leans lie apart, in random order.
-function spreadRanks(lean) {
-  const random = randomNumbers(1), places = lean.map(() => NaN);
-  const order = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]))
-    .map((s) => [lean[s], random(), s]).sort(([x, i], [y, j]) => x - y || i - j);
-  order.forEach(([, , s], k) => { places[s] = 2 * (k + 0.5) / order.length - 1; });
   return places;
 }

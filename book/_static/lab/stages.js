@@ -1,5 +1,5 @@
 // The tab of the two stages: one step on E, then the flow of p or of E, on 80 sequences.
-/* global SETTINGS, arrow, cells, curves, drawnSequences, lookFor, mean, newModel, percent, randomNumbers, range, round, twoStages */
+/* global SETTINGS, arrow, cells, curves, drawnSequences, lookFor, mean, newModel, percent, randomNumbers, range, round, softmax, twoStages */
 const FARTHEST = 1000;  // the norm at which a path of p ends
 const SMALLEST = 0.001;  // the loss at which one of E does
 const CLASSES = ["positive", "negative"];
@@ -71,31 +71,24 @@ const stagesTab = {
     if (!isE) {
       shares.push({colour: look.third, values: some.map(({cosine}) => cosine), dash: [7, 4]});
     }
-    const common = {xs, now: Math.max(0.01, now.length), ends: [-2, isE ? 2 : 3], isLog: true,
+    const common = {xs, now: Math.max(0.01, now.length), ends: [0.01, isE ? 100 : 1000], isLog: true,
       below: `length of the path of ${isE ? "E" : "p"}`};
-    cells(canvases[0], lookFor(look, 0), {rows: texts.map((text) => shareOf(text, now.scores.a)),
+    cells(canvases[0], lookFor(look, 0), {rows: texts.map((text) => softmax(text.map((s) => now.scores.a[s]))),
       below: "the relevant token, then the 30 others",
-      title: "negative sequences · positive sequences"});
+      beside: "negative sequences · positive sequences"});
     arrow(canvases[1], lookFor(look, 1), {goal: goal && ahead(goal), most: isE ? 10 : 500,
       points: records.slice(0, records.indexOf(now) + 1).map(({scores: {a}}) => ahead(a)),
-      below: "positive tokens ahead →", title: "negative tokens ahead →"});
+      below: "positive tokens ahead →", beside: "negative tokens ahead →"});
     curves(canvases[2], lookFor(look, 2), {...common, lines: scores,
-      title: isE ? "score" : "score / ‖p‖",
+      beside: isE ? "score" : "score / ‖p‖",
       reach: range([0, 1e-3], ...scores.map(({values}) => values))});
     curves(canvases[3], lookFor(look, 3), {...common, lines: shares,
-      title: isE ? "attention" : "attention, cosine", reach: [isE ? 0 : -0.2, 1]});
+      beside: isE ? "attention" : "attention, cosine", reach: [isE ? 0 : -0.2, 1]});
     return [];
   },
 };
 
 const lostIn = (selected) => CLASSES.filter((_, k) => selected[k] === 0);
-
-// The attention on each token of a sequence.
-function shareOf(text, scores) {
-  const odds = text.map((s) => Math.exp(scores[s] - Math.max(...text.map((t) => scores[t]))));
-  const total = odds.reduce((x, y) => x + y, 0);
-  return odds.map((x) => x / total);
-}
 
 // How far the scores of the relevant tokens of each class are above the mean of the others.
 function ahead(scores) {

@@ -1,6 +1,6 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
-/* global TABS, attend, diverged, inWordsOf, readTexts, round, tokenize */
+/* global TABS, attend, beside, diverged, inWordsOf, nearest, readTexts, round, tokenize */
 function startWorker() {
   const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", text: "", speed: 1,
     step: null, still: false};  // as the page has it
@@ -102,18 +102,11 @@ function startWorker() {
     show: (changes) => { Object.assign(shown, changes); soon(); },
     // Words that are pointed at, searched for, or reached by keys.
     near: ({panel, x, y}) => {
-      const away = (run.places[panel] ?? []).map(([x0, y0]) => Math.hypot(x - x0, y - y0));
-      const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
-      if (away[best] < 30) { point(best); }
+      const best = nearest(run.places[panel] ?? [], x, y);
+      if (best >= 0) { point(best); }
     },
     find: (word) => { shown.word = word; shown.at = sought(); soon(); },
-    move: ({panel, by}) => {
-      const places = run.places[panel] ?? [];
-      const order = [...places.keys()].filter((s) => places[s][0] > 0)
-        .sort((s, t) => places[s][0] - places[t][0]);
-      const next = shown.at < 0 ? 0 : order.indexOf(shown.at) + by;
-      point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
-    },
+    move: ({panel, by}) => point(beside(run.places[panel] ?? [], shown.at, by)),
   };
   onmessage = ({data: [name, content]}) => commands[name](content);
 }

@@ -1,36 +1,15 @@
 // The line-up in the page: cards, bets and the score; a worker trains and draws.
-/* global KINDS, attnselLineup, letterOf, on, onKeys, percent, scoreText, startLineup */
+/* global KINDS, attnselLineup, fetchReviews, letterOf, on, onPoints, percent, scoreText,
+   startLineup, workerFor */
 const LINEUP = typeof document === "undefined" ? "" : document.currentScript.src;
-
-// Reviews come as a script, since a page opened from the disk may load no other file.
-const lineupReviews = () => new Promise((resolve, reject) => {
-  const script = document.createElement("script");
-  window.attnselLineupReviews = resolve;
-  on(script, "load", () => script.remove());
-  on(script, "error", () => reject(new Error("no connection")));
-  script.src = new URL("lineup/imdb.js", LINEUP);
-  document.head.append(script);
-});
 
 function lineup(root) {
   const part = (selector) => root.querySelector(selector);
   const parts = (selector) => [...root.querySelectorAll(selector)];
   const canvases = parts("canvas"), bets = parts(".bet"), said = part(".said");
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const game = {number: 0, question: "labels", won: 0, played: 0, view: 0, open: false};
   let worker = null;
-  const send = (name, content, transferred = []) =>
-    worker?.postMessage([name, content], transferred);
-
-  function see() {
-    const style = getComputedStyle(root), [canvas] = canvases;
-    if (!canvas.clientWidth) { return; }
-    const colours = ["positive", "negative", "soft", "rule", "paper"].map((name) =>
-      [name, style.getPropertyValue(`--lineup-${name}`).trim()]);
-    send("see", {look: {width: canvas.clientWidth, height: canvas.clientHeight,
-      scale: Math.min(2, devicePixelRatio || 1), ink: style.color, font: style.fontFamily,
-      ...Object.fromEntries(colours)}});
-  }
+  const send = (name, content) => worker?.send(name, content);
 
   const linked = () => {
     const address = new URLSearchParams(location.hash.slice(1));
@@ -110,15 +89,10 @@ function lineup(root) {
   async function start() {
     said.textContent = part(".loading").textContent;
     try {
-      const stored = await lineupReviews();
-      const code = new Blob([`(${attnselLineup})();`], {type: "text/javascript"});
-      worker = new Worker(URL.createObjectURL(code));
-      on(worker, "message", ({data}) => hear(data));
-      const panels = canvases.map((canvas) => canvas.transferControlToOffscreen());
-      send("see", {panels, still}, panels);
-      send("load", stored); see();
-      new ResizeObserver(see).observe(canvases[0]);
-      new MutationObserver(see).observe(document.documentElement, {attributes: true});
+      const address = new URL("lineup/imdb.js", LINEUP);
+      const stored = await fetchReviews(address, "attnselLineupReviews");
+      worker = workerFor(part(".pair"), attnselLineup, hear);
+      send("load", stored);
     } catch ({message}) {
       said.textContent = `The reviews could not be loaded: ${message}. Load the page again.`;
       return;
@@ -146,12 +120,8 @@ function lineup(root) {
     if (worker && number > 0) { play(number, ask in KINDS ? ask : "labels"); }
   });
   canvases.forEach((canvas, k) => {
-    on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
-      const {left, top} = canvas.getBoundingClientRect();
-      if (game.open) { send("near", {k, x: clientX - left, y: clientY - top}); }
-    });
-    onKeys(canvas, {ArrowLeft: -1, ArrowRight: 1, PageDown: -50, PageUp: 50}, (by) =>
-      send("move", {k, by}));
+    onPoints(canvas, (x, y) => { if (game.open) { send("near", {k, x, y}); } },
+      (by) => send("move", {k, by}));
   });
   // Nothing is loaded before one can see it.
   const watch = new IntersectionObserver((entries) => {

@@ -1,7 +1,7 @@
 // A round of the line-up: two models of the same reviews, and a question about them. In
 // one of the two something is taken away: true labels, or the attention.
-/* global bagsOf, fitsOf, fitText, newModel, percent, randomNumbers, rankedLeans, readTexts,
-   shuffled, totals, training */
+/* global bagsOf, fitsOf, fitText, frequent, newModel, ofTokens, orderOf, percent,
+   randomNumbers, rankedLeans, readTexts, shuffled, totals, training */
 const ROUND = {reviews: 800, least: 4, d: 32, rate: 0.01, reached: 0.98, most: 400};
 
 // The stored columns, a word each, as rows: the words of each review.
@@ -21,15 +21,9 @@ function roundOf({words, texts, signs, size, unseen}, number, question) {
   const answer = random() < 0.5 ? 0 : 1;
   const chosen = shuffled([...texts.keys()].slice(0, size), random)
     .slice(0, ROUND.reviews);
-  const {times} = totals(chosen.map((i) => texts[i]), signs, words.length);
-  const kept = [...words.keys()].filter((s) => times[s] >= ROUND.least);
-  const place = new Map(kept.map((s, at) => [s, at]));
-  const reviews = (all) => {
-    const rows = all.map((i) => texts[i].map((s) => place.get(s))
-      .filter((s) => s !== undefined));
-    return {texts: rows.filter((row) => row.length),
-      signs: all.map((i) => signs[i]).filter((_, i) => rows[i].length)};
-  };
+  const textsOf = (all) => all.map((i) => texts[i]);
+  const reviews = (all) => ofTokens(kept, textsOf(all), all.map((i) => signs[i]));
+  const kept = frequent(textsOf(chosen), words.length, ROUND.least);
   const train = reviews(chosen), others = reviews([...texts.keys()].slice(size));
   const names = kept.map((s) => words[s]), test = bagsOf(others.texts, others.signs);
   const models = [0, 1].map((k) => {
@@ -47,16 +41,6 @@ function roundOf({words, texts, signs, size, unseen}, number, question) {
     return run;
   });
   return {number, question, answer, models};
-}
-
-// Where each word stands from left (0) to right (1): the words in the order of their
-// leans, of which equal ones come in a random order. A word without a lean has no place.
-function orderOf(lean, random) {
-  const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
-  const ties = lean.map(() => random()), order = lean.map(() => NaN);
-  known.sort((s, t) => lean[s] - lean[t] || ties[s] - ties[t])
-    .forEach((s, at) => { order[s] = at / Math.max(1, known.length - 1); });
-  return order;
 }
 
 // Train the model that is behind by one step, so that both arrive together: the number

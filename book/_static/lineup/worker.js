@@ -1,7 +1,7 @@
 // What trains and draws the line-up, beside the page. The page learns the answer once a
 // bet is placed.
-/* global ROUND, advance, described, extremes, kindsOf, letterOf, panel, readLineup,
-   roundOf, verdict */
+/* global ROUND, advance, beside, cloud, described, extremes, kindsOf, letterOf, lookFor,
+   nearest, range, readLineup, roundOf, verdict */
 const PACE = 40, GLIDE = 1800;  // steps per second; ms that the dots are on their way
 
 function startLineup() {
@@ -20,8 +20,10 @@ function startLineup() {
       // A word that no unseen review contains keeps its place.
       const across = orders[0].map((x, s) =>
         Number.isNaN(orders[1][s]) ? x : x + shift * (orders[1][s] - x));
-      return panel(canvas, look, {start: orders[0], across, names: run.names, at,
-        up: Array.from(run.scores[letter]), named: isOpen ? extremes(run, 4).flat() : []});
+      const heights = run.scores[letter], leans = orders[0].map((x) => x - 0.5);
+      return cloud(canvas, lookFor(look, k), {xs: across, heights, leans, ends: [0, 1],
+        reach: range(heights), names: run.names, at,
+        named: isOpen ? extremes(run, 4).flat() : []});
     });
   }
   function begin({number, question}) {
@@ -62,8 +64,8 @@ function startLineup() {
   const hundredths = (x) => Number.isNaN(x) ? "none" : x.toFixed(2).replace("-", "−");
   const commands = {
     load: (reviews) => { stored = readLineup(reviews); },
-    see: ({panels, ...changes}) => {
-      canvases.push(...panels ?? []); still = changes.still ?? still;
+    show: (changes) => {
+      canvases.push(...changes.canvases ?? []); still = changes.still ?? still;
       look = changes.look ?? look;
       draw();
     },
@@ -76,17 +78,8 @@ function startLineup() {
       glide(1, () => postMessage({number, first, rest, unseen}));
     },
     view: (to) => glide(to, () => {}),
-    near: ({k, x, y}) => {
-      const away = (places[k] ?? []).map(([x0, y0]) => Math.hypot(x - x0, y - y0));
-      const best = away.reduce((near, far, s) => far < away[near] ? s : near, 0);
-      if (away[best] < 24) { point(best); }
-    },
-    move: ({k, by}) => {
-      const order = [...(places[k] ?? []).keys()].sort((s, t) =>
-        places[k][s][0] - places[k][t][0]);
-      const next = at < 0 ? 0 : order.indexOf(at) + by;
-      point(order[Math.max(0, Math.min(order.length - 1, next))] ?? -1);
-    },
+    near: ({k, x, y}) => point(nearest(places[k] ?? [], x, y)),
+    move: ({k, by}) => point(beside(places[k] ?? [], at, by)),
   };
   onmessage = ({data: [name, content]}) => commands[name](content);
 }

@@ -1,5 +1,5 @@
 // The flow on p in the plane: words and the start are dragged, the rest follows.
-/* global clean, on, onKeys */
+/* global clean, handleIn, on, pixelsOf */
 
 const dot = ([a, b], [c, d]) => a * c + b * d;
 const minus = ([a, b], [c, d]) => [a - c, b - d];
@@ -81,8 +81,7 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     }</div><output aria-live="polite"></output>`;
   const here = [-1.6, 2.1, 3.3], there = [-15, 15, 30];  // left, top and size
   const frameOf = (i) => i < words.length ? here : there;
-  const place = ([left, top, size], [x, y]) => [
-    340 * (x - left) / size, 340 * (top - y) / size].map((at) => at.toFixed(1));
+  const place = (frame, point) => pixelsOf(frame, 340, point);
   const line = (frame, points, style) =>
     `<polyline points="${points.map((p) => place(frame, p)).join(" ")}" ${style}/>`;
   const axes = (frame) => line(frame, [[-99, 0], [99, 0]], 'opacity=".3"')
@@ -126,34 +125,14 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
       + (reached < 100 ? "The path ends where the pulls on p cancel. " : "")
       + (u ? `At norm ${reached.toFixed(0)} the cosine of p to u★ is ${
         dot(u, flow.direction).toFixed(4)}.` : "No p puts all relevant words ahead.");
-    handles.forEach((handle, i) => {
-      handle.setAttribute("transform", `translate(${place(frameOf(i), points[i])})`);
-      const told = points[i].map((c) => c.toFixed(2));
-      handle.setAttribute("aria-valuenow", told[0]);
-      handle.setAttribute("aria-valuetext", told.join(", "));
-    });
+    points.forEach((point, i) => put[i](point));
   }
-  function move(i, [x, y]) {
-    const [left, top, size] = frameOf(i);
-    const inside = [Math.max(left, Math.min(left + size, x)),
-      Math.max(top - size, Math.min(top, y))];
-    points = points.map((point, k) => k === i ? inside : point);
+  function move(i, point) { 
+    points = points.map((each, k) => k === i ? point : each);
     draw();
   }
-  handles.forEach((handle, i) => {
-    const [left, top, size] = frameOf(i), step = size / 60;
-    on(handle, "pointerdown", (event) => {
-      handle.setPointerCapture(event.pointerId); event.preventDefault(); handle.focus();
-    });
-    on(handle, "pointermove", ({pointerId, clientX, clientY}) => {
-      if (!handle.hasPointerCapture(pointerId)) { return; }
-      const box = handle.ownerSVGElement.getBoundingClientRect();
-      move(i, [left + (clientX - box.left) / box.width * size,
-        top - (clientY - box.top) / box.height * size]);
-    });
-    onKeys(handle, {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
-      ArrowDown: [0, -1]}, (way) => move(i, plus(points[i], step, way)));
-  });
+  const put = handles.map((element, i) =>
+    handleIn(frameOf(i), 340, element, (point) => move(i, point)));
   const [again, losing] = root.querySelectorAll("button");
   on(again, "click", () => { points = first; draw(); });
   on(losing, "click", () => move(words.length, lost));

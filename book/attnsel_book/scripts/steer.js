@@ -1,27 +1,24 @@
 // A review of a few words and one p to drag, until the review is classified correctly.
-/* global clean, on, onKeys */
+/* global clean, handleIn, on, pixelsOf, softmax */
 
 // Attention on each word and the logit, for a p in the plane.
 function reading({places, values}, p) {
-  const scores = places.map(([x, y]) => x * p[0] + y * p[1]);
-  const most = Math.max(...scores), odds = scores.map((a) => Math.exp(a - most));
-  const total = odds.reduce((a, b) => a + b, 0), weights = odds.map((w) => w / total);
+  const weights = softmax(places.map(([x, y]) => x * p[0] + y * p[1]));
   return {weights, logit: weights.reduce((f, q, s) => f + q * values[s], 0)};
 }
 
 function steer(root, {words, places, values, start, label, wanted, colours}) {
-  const size = 300, half = 3;  // of the picture, and what it reaches from the origin
-  const at = ([x, y]) => [x, -y].map((c) => size / 2 + c / half * size / 2);
+  const size = 300, frame = [-3, 3, 6, 30];
+  const at = (point) => pixelsOf(frame, size, point);
   const colour = (s) => colours[values[s] > 0 ? 1 : 0];
-  const arrow = ([x, y], style) => {
-    const [left, top] = at([x, y]);
-    const middle = `x1="${size / 2}" y1="${size / 2}"`;
+  const arrow = (point, style) => {
+    const [[left, top], middle] = [at(point), `x1="${size / 2}" y1="${size / 2}"`];
     return `<line ${middle} x2="${left}" y2="${top}" ${style}/>`;
   };
   const dots = words.map((word, s) => {
     const [x, y] = at(places[s]);
     return arrow(places[s], 'opacity=".35"') + `<circle cx="${x}" cy="${y}" r="5"
-      fill="${colour(s)}"/><text x="${x + 8}" y="${y + 4}">${clean(word)}</text>`;
+      fill="${colour(s)}"/><text x="${+x + 8}" y="${+y + 4}">${clean(word)}</text>`;
   });
   const rows = words.map((word) => `<tr><th scope="row">${clean(word)}</th>
     <td><span class="meter"><span></span></span></td><td></td></tr>`);
@@ -58,25 +55,10 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
       + (right ? "positive" : "negative");
     out.textContent = lesson(right, weights[wanted]);
     aim.innerHTML = arrow(p, 'stroke-width="2.5"');
-    handle.setAttribute("transform", `translate(${at(p)})`);
-    handle.setAttribute("aria-valuenow", p[0].toFixed(2));
-    handle.setAttribute("aria-valuetext", p.map((c) => c.toFixed(2)).join(", "));
+    put(p);
   }
-  function move(point) {
-    p = point.map((c) => Math.max(-half, Math.min(half, c)));
-    draw();
-  }
-  on(handle, "pointerdown", (event) => {
-    handle.setPointerCapture(event.pointerId); event.preventDefault(); handle.focus();
-  });
-  on(handle, "pointermove", ({pointerId, clientX, clientY}) => {
-    if (!handle.hasPointerCapture(pointerId)) { return; }
-    const box = handle.ownerSVGElement.getBoundingClientRect();
-    move([2 * (clientX - box.left) / box.width - 1,
-      1 - 2 * (clientY - box.top) / box.height].map((c) => c * half));
-  });
-  onKeys(handle, {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1],
-    ArrowDown: [0, -1]}, (way) => move(way.map((c, i) => p[i] + c / 5)));
+  function move(point) { p = point; draw(); }
+  const put = handleIn(frame, size, handle, move);
   on(root.querySelector("button"), "click", () => move(start));
   draw();
 }

@@ -1,5 +1,5 @@
 // A text read as one types: its tokens, their attention and values, and the logit.
-/* global clean, on, round, tips, unpack */
+/* global clean, on, round, softmax, sum, tips, unpack */
 
 // As `attnsel.tokens` has it: Python's \w is letters, numbers and _, and its \s this.
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
@@ -25,9 +25,9 @@ function tokenize(text, ids) {
 
 // The attention of each piece, a softmax of the scores of its tokens, and the logit.
 function attend(pieces, scores, values) {
-  const most = Math.max(...pieces.map(([, id]) => id < 0 ? -Infinity : scores[id]));
-  const odds = pieces.map(([, id]) => id < 0 ? 0 : Math.exp(scores[id] - most));
-  const total = odds.reduce((a, b) => a + b, 0), weights = odds.map((w) => w / total);
+  const known = pieces.some(([, id]) => id >= 0);
+  if (!known) { return {weights: pieces.map(() => 0), logit: 0}; }
+  const weights = softmax(pieces.map(([, id]) => id < 0 ? -Infinity : scores[id]));
   const logit = weights.reduce((f, w, i) => w ? f + w * values[pieces[i][1]] : f, 0);
   return {weights, logit};
 }
@@ -44,12 +44,8 @@ function bag(pieces, weights, scores, values) {
 }
 
 // The logit of some words alone; 0 of none.
-function logitOf(words) {
-  const most = Math.max(...words.map((word) => word.log));
-  const odds = words.map((word) => Math.exp(word.log - most));
-  const total = odds.reduce((a, b) => a + b, 0);
-  return words.reduce((f, word, i) => f + odds[i] / total * word.value, 0);
-}
+const logitOf = (words) => sum(softmax(words.map(({log}) => log)).map(
+  (share, i) => share * words[i].value));
 
 // What the logit loses without each word: `influence` of the package.
 function influences(words) {
@@ -59,7 +55,7 @@ function influences(words) {
 
 // A smallest set of words without which the logit changes sign, [] if none does.
 function flipping(words) {
-  const logit = words.reduce((f, w) => f + w.share * w.value, 0);
+  const logit = sum(words.map((word) => word.share * word.value));
   const pull = (word) => word.share * word.value * Math.sign(logit);
   const chosen = [];
   if (!words.some((word) => pull(word) < 0)) { return chosen; }
@@ -93,7 +89,7 @@ function shapleys(words) {
   const w = words.map((word) => Math.exp(Math.max(word.log - most, -300)));
   const found = w.map(() => 0), nodes = quadrature((w.length >> 1) + 1);
   const last = 4.5 - Math.log(Math.min(...w));
-  for (let at = -Math.log(w.reduce((a, b) => a + b, 0)) - 26; at < last; at += step) {
+  for (let at = -Math.log(sum(w)) - 26; at < last; at += step) {
     const l = Math.exp(at), g = w.map((wt) => -Math.expm1(-l * wt));
     const term = w.map((wt, t) => l * wt * words[t].value * (1 - g[t]));
     for (const [u, du] of nodes) {
@@ -131,9 +127,19 @@ function inWords(words, tokens, logit) {
     + ` most of it by ${term(first)}${against}.`;
 }
 
-function textbox(root, {tokens, scores, scale, colours, classes, lessons, open}) {
+// Pieces [text, style, tip] as HTML; an unknown word has neither style nor tip.
+const spansOf = (pieces) => pieces.map(([text, style, tip]) => `<span ${
+  style ? `style="${style}" data-tip="${tip}"` : `class="${text.trim() && "unknown"}"`
+}>${clean(text)}</span>`).join("");
+
+function textbox(root,
+  {tokens, scores, between, words, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
-  const texts = [...taught.keys()], last = scores.length - 1, numbers = [];
+  const texts = [...taught.keys()], numbers = new Map();
+  // The steps between have numbers for the words of the examples alone.
+  const all = [...scores, ...between.map((one) => [...one, new Set(words)])]
+    .sort(([one], [other]) => one - other);
+  let stops = [];
   const line = (name, content) =>
     `<div class="line"><span>${name}</span>${content}</div>`;
   const shaded = (name, what) => line(name, `<div class="attnsel-text" tabindex="0"
@@ -146,7 +152,7 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
     ${line("the model", '<output aria-live="polite"></output>')}
     ${shaded("word by word", "attention and values")}
     <label class="line"><span>training</span><span class="bar"><input type="range"
-    max="${last}" value="${last}"><output></output></span></label>
+    ><output></output></span></label>
     ${line("because", '<output aria-live="polite"></output>')}
     <details${open ? " open" : ""}>
     <summary>What does each word do to the reading?</summary>
@@ -155,23 +161,34 @@ function textbox(root, {tokens, scores, scale, colours, classes, lessons, open})
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
   const [reading, ...effects] = root.querySelectorAll(".attnsel-text");
-  slider.closest(".line").hidden = last === 0;
   const details = root.querySelector("details"), goes = root.querySelector("p");
   const alpha = (part) => Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
   const shade = (sign, part) =>
     `background:${colours[sign < 0 ? 0 : 1]}${alpha(part).padStart(2, "0")}`;
   function colour(box, pieces, styleOf, tipOf) {
-    box.innerHTML = pieces.map(([text, id], i) => `<span ${id < 0
-      ? `class="${text.trim() && "unknown"}"`
-      : `style="${styleOf(id, i)}" data-tip="${tipOf(id, i)}"`
-    }>${clean(text)}</span>`).join("");
+    box.innerHTML = spansOf(pieces.map(([text, id], i) =>
+      id < 0 ? [text] : [text, styleOf(id, i), tipOf(id, i)]));
   }
+  // The step that the slider is at, of those that have numbers for all words of a text.
+  function stepFor(pieces) {
+    const [now] = stops[slider.value] ?? all.at(-1);
+    stops = all.filter(([, , , known]) => !known || pieces.every(([, id]) =>
+      id < 0 || known.has(id)));
+    slider.max = stops.length - 1;
+    slider.value = stops.findLastIndex(([k], i) => k <= now || i === 0);
+    slider.closest(".line").hidden = stops.length < 2;
+    return stops[slider.value];
+  }
+  const numbersOf = (...packed) => packed.slice(0, 2).map(unpack).map((numbers) =>
+    packed[2] ? words.reduce((sparse, id, i) => {
+      sparse[id] = numbers[i]; return sparse; }, []) : numbers);
   function read() {
-    const [k, packedA, packedB] = scores[slider.value];
-    // A phone unpacks a step as it is looked at: all of them would hold up the page.
-    const [a, b] = numbers[slider.value] ??= [unpack(packedA), unpack(packedB)];
     const pieces = tokenize(input.value, ids);
     const known = pieces.some(([, id]) => id >= 0);
+    const [k, ...packed] = stepFor(pieces);
+    // A phone unpacks a step as it is looked at: all of them would hold up the page.
+    if (!numbers.has(k)) { numbers.set(k, numbersOf(...packed)); }
+    const [a, b] = numbers.get(k);
     const {weights, logit} = attend(pieces, a, b);
     verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
       + `${Math.abs(logit).toFixed(2)}: ${opinionOf(logit, classes)}`

@@ -8,6 +8,15 @@ function round(x, digits = 3) {
     : value.toLocaleString("en", {maximumSignificantDigits: digits});
 }
 
+const sum = (x) => x.reduce((total, each) => total + each, 0);
+
+// The attention of scores, of which -Infinity has none.
+function softmax(scores) {
+  const most = Math.max(...scores), odds = scores.map((a) => Math.exp(a - most));
+  const total = sum(odds);
+  return odds.map((w) => w / total);
+}
+
 const on = (element, events, act) => events.split(" ").forEach((name) =>
   element.addEventListener(name, act));
 

@@ -1,0 +1,38 @@
+// What the places share in which a worker trains and draws.
+/* global lookOf, on */
+
+// Reviews come as a script, since a page opened from the disk may load no other file; it
+// calls the function of this name.
+const fetchReviews = (address, name) => new Promise((resolve, reject) => {
+  const script = document.createElement("script");
+  window[name] = resolve;
+  on(script, "error", () => reject(new Error("no connection")));
+  script.src = address;
+  document.head.append(script);
+});
+
+// A worker to which all canvases of a place go over; it learns their sizes, the colours and
+// the letters of the page. Returns what sends it a command.
+function workerFor(place, code, hear) {
+  const blob = new Blob([`(${code})();`], {type: "text/javascript"});
+  const worker = new Worker(URL.createObjectURL(blob));
+  const canvases = [...place.querySelectorAll("canvas")];
+  const send = (name, content, transferred = []) =>
+    worker.postMessage([name, content], transferred);
+  on(worker, "message", ({data}) => hear(data));
+  const taken = canvases.map((canvas) => canvas.transferControlToOffscreen());
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  send("show", {canvases: taken, still}, taken);
+  function look() {
+    if (!canvases[0].clientWidth) { return; }
+    const style = getComputedStyle(canvases[0]);
+    const colours = ["positive", "negative", "neither", "third", "alpha", "paper"].map((name) =>
+      [name, style.getPropertyValue(`--lab-${name}`).trim()]);
+    send("show", {look: {...lookOf(place), ...Object.fromEntries(colours),
+      sizes: canvases.map(({clientWidth, clientHeight}) => [clientWidth, clientHeight])}});
+  }
+  canvases.forEach((canvas) => new ResizeObserver(look).observe(canvas));
+  new MutationObserver(look).observe(document.documentElement, {attributes: true});
+  return {send, end: () => worker.terminate()};
+}
+const lookFor = (look, k) => ({...look, width: look.sizes[k][0], height: look.sizes[k][1]});
