@@ -17,6 +17,7 @@ from attnsel.model import bag_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
+from attnsel_book import NEGATIVE, POSITIVE
 from support.node import evaluate
 from tools import lab, lab_data
 
@@ -599,6 +600,109 @@ def test_each_setting_at_its_extremes_is_described_correctly(reviews):
         assert ("xyzzy" in words[0]) == ("planted" in changes), (changes, words)
     for words in trained + stepped:
         assert not re.search("NaN|Infinity|undefined|null", " ".join(map(str, words)))
+
+
+# What is drawn on each canvas: dots [colour, x, y], words, and lines with their dashes.
+DRAWN = """
+function drawn(tab, run, view) {
+  const canvases = [0, 1, 2, 3].map(() => {
+    const pen = {dots: [], words: [], lines: [],
+      fillText: (text) => pen.words.push(text),
+      fillRect: (x, y, w) => w === 3 && pen.dots.push([pen.fillStyle, x, y]),
+      beginPath: () => { pen.path = []; }, setLineDash: (dash) => { pen.dash = dash; },
+      lineTo: (...place) => pen.path.push(place),
+      stroke: () => pen.lines.push([pen.strokeStyle, pen.dash.length > 0, pen.path])};
+    for (const name of ["scale", "save", "restore", "translate", "rotate", "strokeText",
+      "rect", "clip", "arc"]) { pen[name] = () => {}; }
+    return {pen, getContext: () => pen};
+  });
+  const look = {sizes: canvases.map(() => [300, 200]), scale: 1, ink: "black",
+    paper: "white", positive: "blue", negative: "orange", neither: "grey",
+    third: "green"};
+  tab.draw(run, run.records.at(-1), {view: 0, least: 0, across: "lean", at: -1, ...view,
+    canvases, look});
+  return canvases.map(({pen: {dots, words, lines}}) => ({dots, words, lines}));
+}
+"""
+
+
+def rises(line):
+    """Whether a drawn line goes up."""
+    return line[-1][1] < line[0][1]
+
+
+def test_words_are_drawn_in_the_colours_of_their_sides_and_curves_as_named():
+    def record(step, accuracy, loss):
+        kinds = zip(("train", "test"), accuracy, loss, strict=True)
+        parts = {name: {"accuracy": x, "loss": y} for name, x, y in kinds}
+        return parts | {"step": step, "scores": {"a": [1, -4], "b": [-2, 3]}}
+
+    records = [record(0, [0.5, 0.6], [0.7, 0.6]), record(1, [0.9, 0.5], [0.3, 0.65])]
+    code = """((data) => { const views = [data.lean, data.lean.map((x) => -x)].map(
+        (lean) => ({lean, named: []}));
+      return [0, 1].map((view) => drawn(reviewsTab, {...data,
+        views: new Map([[0, views]])}, {view})); })(data)"""
+    run = {"names": ["bad", "good"], "lean": [-0.5, 0.5], "records": records}
+    own, unseen = evaluate(CODE + DRAWN, code, run)
+    for panel, name, left_is_higher in zip(
+        own[:2], ("value", "score"), (False, True), strict=True
+    ):
+        assert panel["words"][-2:] == ["lean of the word", name]
+        (one, x, y), (other, x2, y2) = panel["dots"]
+        assert (one, other) == ("orange", "blue") and x < x2
+        assert (y < y2) == left_is_higher
+    # By other leans the same words change sides and colours, and keep their heights.
+    (one, x, y), (other, x2, y2) = unseen[0]["dots"]
+    assert (one, other) == ("blue", "orange") and x2 < x and y > y2
+    for panel, name, ways in zip(
+        own[2:], ("accuracy", "loss"), ([True, False], [False, True]), strict=True
+    ):
+        assert panel["words"][-2:] == ["step", name]
+        train, test = panel["lines"][1:]
+        assert (train[1], test[1]) == (False, True)  # new reviews are dashed
+        assert [rises(train[2]), rises(test[2])] == ways
+
+
+def test_the_stages_are_drawn_in_the_colours_of_their_classes():
+    def record(length, tops, attention, cosine):
+        return {"length": length, "norm": 2, "tops": tops, "attention": attention} | {
+            "cosine": cosine,
+            "scores": {"a": [3, 3, 1, 1, *56 * [0]]},
+        }
+
+    records = [
+        record(1, [0, 0, 0, 0, 0], [0.5, 0.5], 0.9),
+        record(10, [4, 6, -2, -4, -8], [0.9, 0.1], 0.2),
+    ]
+    run = {"records": records, "settings": {"train": "p"}, "texts": [[0, 4], [2, 4]]}
+    run["goal"] = [2, 2, 1, 1, *56 * [0]]
+    cells, arrow, scores, shares = evaluate(
+        CODE + DRAWN, "drawn(stagesTab, data, {})", run
+    )
+    assert cells["words"][1] == "negative sequences · positive sequences"
+    assert arrow["words"] == ["positive tokens ahead →", "negative tokens ahead →"]
+    x, y = arrow["lines"][-2][2][1]  # the end of p
+    assert x - 170 > 84 - y > 0  # 3 ahead across, 1 up
+    lines = scores["lines"][1:]
+    assert [colour for colour, *_ in lines] == 2 * ["blue"] + 2 * ["orange"] + ["grey"]
+    assert [dashed for _, dashed, _ in lines] == [False, True, False, True, False]
+    assert [rises(path) for *_, path in lines] == [True, True, False, False, False]
+    lines = shares["lines"][1:]
+    assert [colour for colour, *_ in lines] == ["blue", "orange", "green"]
+    assert [rises(path) for *_, path in lines] == [True, False, False]
+    assert scores["words"][-2:] == ["length of the path of p", "score / ‖p‖"]
+    assert shares["words"][-2:] == ["length of the path of p", "attention, cosine"]
+
+
+def test_the_legend_names_the_sides_of_the_colours():
+    page = lab.place("page=1")
+    legend = re.findall(r'class="swatch (\w+)">([^<]+)<', page)
+    sides = [(name, text) for name, text in legend if name in ("positive", "negative")]
+    assert len(sides) >= 4 and all(name in text for name, text in sides)
+    style = (lab.LAB / "lab.css").read_text("utf-8")
+    assert f"--lab-positive:{POSITIVE};--lab-negative:{NEGATIVE};" in style
+    for name in ("positive", "negative", "neither", "third"):
+        assert f".{name}{{border-color:var(--lab-{name})}}" in style
 
 
 def committed(name):

@@ -5,7 +5,7 @@ from typing import Any
 BOOK: dict[str, Any] = {
     "LIMIT": None,
     "DIM": 2048,
-    "RATE": 0.045,
+    "RATE": 1e-3 * 2048**0.5,
     "CONVERGED": 0.99,
     "STEPS": 200,
     "SUBSET": 2_000,

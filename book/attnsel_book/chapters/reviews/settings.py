@@ -10,7 +10,7 @@ BOOK: dict[str, Any] = {
     "CLASSES": None,
     "LIMIT": None,
     "DIM": 2048,
-    "RATE": 0.045,
+    "RATE": 1e-3 * 2048**0.5,
     "CONVERGED": 0.99,
     "STEPS": 200,
     "PAPER_IMDB": 7_766,
