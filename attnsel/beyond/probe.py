@@ -166,28 +166,27 @@ def outside(
         raise ValueError(f"tokens: expected {3 * STRONG} or more, got {len(tokens)}")
     oracle = _Oracle(classify, tokens, join)
     random = np.random.default_rng(seed)
-    values = oracle([[s] for s in range(len(tokens))])
+    values = oracle.values
     if np.ptp(values) == 0:
         raise ValueError("classify: it says the same of all tokens")
     if len(np.unique(values)) == 2:
         raise ValueError(
             "classify: it has two numbers for all tokens, as classes are; return logits"
         )
-    order = values.argsort(kind="stable")
-    scores, hard = _scores(oracle, values)
+    scores, hard = _scores(oracle)
     has_weight = np.isfinite(scores)
-    shares, strength = _diluted(oracle, values, order, scores)
+    shares, strength = _diluted(oracle, scores)
     found = Outside(
         tokens=tuple(tokens),
         values=values,
         scores=scores - scores[has_weight].mean() if has_weight.any() else scores,
         hard=hard,
-        beyond=_beyond(oracle, values, order, samples, random),
-        cycle=_cycle(oracle, values, order, samples, random),
-        ghost=_ghost(oracle, values, order),
+        beyond=_beyond(oracle, samples, random),
+        cycle=_cycle(oracle, samples, random),
+        ghost=_ghost(oracle),
         dilution=shares,
         strength=strength,
-        explained=_explained(oracle, values, scores, samples, random),
+        explained=_explained(oracle, scores, samples, random),
         queries=oracle.queries,
     )
     if has_weight.mean() < 0.5:
@@ -198,7 +197,10 @@ def outside(
 
 
 class _Oracle:
-    """The classifier on sequences of ids, with a count of what was sent."""
+    """The classifier on sequences of ids, with a count of what was sent.
+
+    `values` are those of each token alone, (V,), and `order` sorts the tokens by them.
+    """
 
     def __init__(
         self, classify: Classify, tokens: Sequence[str], join: str | None
@@ -207,6 +209,8 @@ class _Oracle:
         self.tokens = tokens
         self.join = join
         self.queries = 0
+        self.values = self([[s] for s in range(len(tokens))])
+        self.order = self.values.argsort(kind="stable")
 
     def __call__(self, sequences: Sequence[Sequence[int]]) -> np.ndarray:
         texts: list[Any] = [[self.tokens[s] for s in ids] for ids in sequences]
@@ -241,11 +245,12 @@ def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
         return np.where(is_between, np.log(ratio), np.nan)
 
 
-def _scores(oracle: _Oracle, values: np.ndarray) -> tuple[np.ndarray, float]:
+def _scores(oracle: _Oracle) -> tuple[np.ndarray, float]:
     """Return the log-weights from one pair a token, with the farther end of values.
 
     With them comes the share of these pairs whose f is one of the two values.
     """
+    values = oracle.values
     low = int(values.argmin())
     high = int(values.argmax())
     each = np.arange(len(values))
@@ -277,15 +282,10 @@ def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return low, middle, high
 
 
-def _beyond(
-    oracle: _Oracle,
-    values: np.ndarray,
-    order: np.ndarray,
-    samples: int,
-    random: np.random.Generator,
-) -> float:
+def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
     """Return the share of pairs from one end whose f is not between the values."""
-    low, _, high = _thirds(order)
+    values = oracle.values
+    low, _, high = _thirds(oracle.order)
     half = samples // 2
     pairs = [random.choice(end, (half, 2)) for end in (low, high)]
     s, t = np.concatenate(pairs).T
@@ -300,15 +300,10 @@ def _beyond(
     return float(is_beyond.mean())
 
 
-def _cycle(
-    oracle: _Oracle,
-    values: np.ndarray,
-    order: np.ndarray,
-    samples: int,
-    random: np.random.Generator,
-) -> float:
+def _cycle(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
     """Return how far log-ratios round triples are from 0, over their size."""
-    low, middle, high = _thirds(order)
+    values = oracle.values
+    low, middle, high = _thirds(oracle.order)
     s = random.choice(low, samples)
     t = random.choice(middle, samples)
     u = random.choice(high, samples)
@@ -333,13 +328,14 @@ def _root_mean_square(numbers: np.ndarray) -> float:
     return float(np.sqrt(squares.mean()))
 
 
-def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
+def _ghost(oracle: _Oracle) -> float:
     """Return the weight of a token in every text, from words said 1, 2 and 4 times.
 
     With the weight r of the word over that of the ghost f of k words is off its limit
     by a factor 1 / (1 + k r), so (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
     """
-    ends = np.concatenate([order[:STRONG], order[-STRONG:]])
+    values = oracle.values
+    ends = np.concatenate([oracle.order[:STRONG], oracle.order[-STRONG:]])
     strong = ends.tolist()
     once = values[strong]
     twice = oracle([2 * [s] for s in strong])
@@ -357,16 +353,15 @@ def _ghost(oracle: _Oracle, values: np.ndarray, order: np.ndarray) -> float:
     return float(np.nanmedian(weight))
 
 
-def _diluted(
-    oracle: _Oracle, values: np.ndarray, order: np.ndarray, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return shares and log-weights of strong tokens beside different neutral ones.
 
     The rest without the strong token is asked, too: with attention the odds
     (f - f_rest) / (b_s - f) are w_s over the sum of the others' weights.
     """
-    low = order[:STRONG]
-    high = order[::-1][:STRONG]
+    values = oracle.values
+    low = oracle.order[:STRONG]
+    high = oracle.order[::-1][:STRONG]
     strong = np.concatenate([low, high])
     from_middle = np.abs(values - np.median(values))
     neutral = from_middle.argsort(kind="stable")
@@ -400,11 +395,7 @@ def _diluted(
 
 
 def _explained(
-    oracle: _Oracle,
-    values: np.ndarray,
-    scores: np.ndarray,
-    samples: int,
-    random: np.random.Generator,
+    oracle: _Oracle, scores: np.ndarray, samples: int, random: np.random.Generator
 ) -> float:
     """Return what share of the variance of f on new sequences is explained."""
     known = np.flatnonzero(np.isfinite(scores))
@@ -413,7 +404,7 @@ def _explained(
     sizes = random.integers(2, 9, samples)
     sequences = [random.choice(known, size).tolist() for size in sizes]
     f = oracle(sequences)
-    expected = [average(values[ids], scores[ids]) for ids in sequences]
+    expected = [average(oracle.values[ids], scores[ids]) for ids in sequences]
     missed = np.square(f - expected)
     return float(1 - missed.mean() / f.var())
 

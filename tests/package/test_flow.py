@@ -21,17 +21,11 @@ from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin, relevant_tokens
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
-from support.reference import naive_logits, naive_loss, ragged
+from support.reference import naive_logits, naive_loss, place, ragged
 
 
 def float64_model(n_tokens: int, d: int, seed: int = 0) -> AttentionClassifier:
     return AttentionClassifier(n_tokens, d, seed=seed, dtype=torch.float64)
-
-
-def place(model: AttentionClassifier, cls: Tensor) -> AttentionClassifier:
-    with torch.no_grad():
-        model.cls.copy_(cls)
-    return model
 
 
 def autograd_descent(
@@ -49,7 +43,7 @@ def autograd_descent(
 def test_gradient_agrees_with_autograd(seed: int, d: int) -> None:
     sequences, labels, corpus = ragged(seed)
     model = float64_model(9, d, seed)
-    place(model, 3 * model.cls.detach())
+    place(model, cls=3 * model.cls.detach())
     want = autograd_descent(model, model.cls, sequences, labels)
     direction, log_norm = cls_gradient(model, corpus)
     torch.testing.assert_close(
@@ -111,7 +105,7 @@ def test_gradient_is_exact_at_any_norm(size: float, seed: int) -> None:
     labels = [1, 1, 0, 0, 1]
     corpus = Corpus.from_tokens(sequences, labels, Vocab(list("abcdefg")))
     model = float64_model(7, 12, seed)
-    place(model, model.cls.detach() * (size / model.cls.detach().norm()))
+    place(model, cls=model.cls.detach() * (size / model.cls.detach().norm()))
     unit, log_norm, _ = exact_descent(model, sequences, labels)
     direction, found = cls_gradient(model, corpus)
     assert found == pytest.approx(log_norm, rel=1e-11)
@@ -126,7 +120,7 @@ def test_records_are_exact_where_floats_underflow(max_norm: float) -> None:
     model = one_step(float64_model(7, 64), corpus, lr=5.0)
     flow = gradient_flow(model, corpus, max_norm=max_norm)
     _, log_norm, log_excess = exact_descent(
-        place(model, flow.cls[-1]), sequences, labels
+        place(model, cls=flow.cls[-1]), sequences, labels
     )
     assert flow.reason == "max_norm"
     assert float(flow.log_gradient[-1]) == pytest.approx(log_norm, rel=1e-9)
@@ -205,8 +199,7 @@ def test_the_excess_is_a_difference_of_losses_where_values_are_far_apart(
         sequences, labels, corpus = ragged(seed)
         model = float64_model(9, 12, seed)
         values = size * torch.randn(9, generator=torch.Generator().manual_seed(seed))
-        with torch.no_grad():
-            model.output.copy_(torch.linalg.pinv(model.embeddings) @ values.double())
+        place(model, output=torch.linalg.pinv(model.embeddings) @ values.double())
         E, v, p = model.embeddings.detach(), model.output.detach(), model.cls.detach()
         bags = [sorted(set(x)) for x in sequences]
         mass = [
@@ -252,7 +245,7 @@ def test_attention_and_loss_are_those_of_the_model() -> None:
     model = float64_model(9, 30, 5)
     flow = gradient_flow(model, corpus, max_norm=8.0)
     for k in (0, len(flow.norms) // 2, -1):
-        place(model, flow.cls[k])
+        place(model, cls=flow.cls[k])
         attention = model.attention(corpus).toarray()
         mass = attention[np.arange(len(corpus)), flow.selected.numpy()]
         np.testing.assert_allclose(flow.attention[k].numpy(), mass, rtol=1e-10)
@@ -266,10 +259,12 @@ def opposed() -> tuple[AttentionClassifier, Corpus]:
     """The same sequence with both labels: the least loss has f = 0, at finite p."""
     corpus = Corpus.from_tokens([[0, 1], [0, 1]], [0, 1], Vocab(list("ab")))
     model = float64_model(2, 4)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.tensor([[1.0, 0, 1, 0], [0, 1, -2, 0]]))
-        model.output.copy_(torch.tensor([0.0, 0, 1, 0]))
-        model.cls.copy_(torch.tensor([1.0, 0, 0, 0.5]))
+    place(
+        model,
+        embeddings=torch.tensor([[1.0, 0, 1, 0], [0, 1, -2, 0]]),
+        output=torch.tensor([0.0, 0, 1, 0]),
+        cls=torch.tensor([1.0, 0, 0, 0.5]),
+    )
     return model, corpus
 
 
@@ -278,7 +273,7 @@ def test_a_flow_that_stalls_says_so() -> None:
     with pytest.warns(RuntimeWarning, match="before max_norm = 3000: stalled"):
         flow = gradient_flow(model, corpus)
     assert flow.reason == "stalled"
-    model = place(model, flow.cls[-1])
+    model = place(model, cls=flow.cls[-1])
     assert float(model(corpus).detach().abs().max()) < 1e-6
     assert float(flow.loss[-1]) == pytest.approx(np.log(2), rel=1e-10)
     assert float(flow.norms[-1]) < 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from attnsel.synthetic import separable_corpus
 from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
-from support.reference import naive_logits, naive_loss
+from support.reference import naive_logits, naive_loss, place
 
 SEEDS = st.integers(0, 10_000)
 
@@ -51,9 +52,8 @@ class Problem:
         values = np.full(9, noise * rng.uniform(-1, 1))
         values[:4] = [1, 2.5, -1.5, -0.8]
         E = self.model.embeddings.detach()
-        with torch.no_grad():
-            self.model.output.copy_(torch.linalg.pinv(E) @ torch.from_numpy(values))
-            self.model.cls.mul_(size)
+        output = torch.linalg.pinv(E) @ torch.from_numpy(values)
+        place(self.model, output=output, cls=size * self.model.cls)
         self.E, self.v, self.p = E, self.model.output.detach(), self.model.cls.detach()
         self.values, self.signs = values, 2 * np.array(self.labels) - 1
 
@@ -202,6 +202,23 @@ def test_inequalities_of_lemma_1(seed: int, size: float) -> None:
     assert size_of <= found.beta * excess * slack + 1e-13
 
 
+def test_bounds_come_from_the_best_point_so_far() -> None:
+    problem = Problem(0)
+    found = problem.certificate()
+    flow = gradient_flow(problem.model, problem.corpus, max_norm=60.0)
+    columns = ("cls", "norms", "loss", "log_excess")
+    flow = replace(flow, **{name: getattr(flow, name)[::9] for name in columns})
+    constants = []
+    for p in flow.cls:
+        problem.p.copy_(p)
+        constants.append(problem.certificate().constant)
+    best = torch.tensor(constants, dtype=torch.float64).cummin(0).values
+    bounds = found.bounds(flow)
+    torch.testing.assert_close(bounds * flow.norms, best, rtol=1e-6, atol=0)
+    assert bool(bounds[0].isinf()) and bool(bounds[-1].isfinite())
+    assert flow.selected.tolist() == problem.relevant
+
+
 def test_nothing_is_proved_at_the_level_itself() -> None:
     # Far out, with one sequence missed for its second best token, the excess loss is
     # the selection level up to rounding.
@@ -211,9 +228,8 @@ def test_nothing_is_proved_at_the_level_itself() -> None:
         model = AttentionClassifier(5, 8, seed=seed, dtype=torch.float64)
         values = torch.tensor([1.0, -1.0, 0.7, 0.1, 0.0], dtype=torch.float64)
         missed = max_margin(model.embeddings, corpus, [2, 1, 0]).direction
-        with torch.no_grad():
-            model.output.copy_(torch.linalg.pinv(model.embeddings) @ values)
-            model.cls.copy_(2000 * missed)
+        output = torch.linalg.pinv(model.embeddings) @ values
+        place(model, output=output, cls=2000 * missed)
         found = certificate(model, corpus, [0, 1, 0])
         excess = math.exp(found.log_excess)
         assert excess == pytest.approx(found.selection_level, rel=1e-9)
@@ -222,8 +238,7 @@ def test_nothing_is_proved_at_the_level_itself() -> None:
 
 def test_nothing_is_proved_where_the_votes_are_beyond_float64() -> None:
     problem = Problem(0)
-    with torch.no_grad():
-        problem.model.output.mul_(2000)
+    place(problem.model, output=2000 * problem.model.output)
     found = problem.certificate()
     assert (found.level, found.constant, found.theta) == ("none", math.inf, 0)
     assert found.g_inf == 0 and found.Lambda == found.beta == math.inf
@@ -241,8 +256,7 @@ def test_no_separation_where_a_rival_that_votes_less_is_ahead(value: float) -> N
     E = model.embeddings.detach()
     values = torch.tensor([3.0, 1.0, value, 0.3, -1.0], dtype=torch.float64)
     inverse = torch.linalg.pinv(E)
-    with torch.no_grad():
-        model.output.copy_(inverse @ values)
+    place(model, output=inverse @ values)
     h_norm = certificate(model, corpus, selected).h_norm
     if value > 0:  # 0 is ahead of 2 by 2.5 and of 1 by 2, 1 and 4 of 3 by 1
         sizes = torch.tensor([3.0, 1.0, value, 0.0, 1.0], dtype=torch.float64)

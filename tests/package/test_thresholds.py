@@ -17,7 +17,7 @@ from attnsel.scale.checkpoint import Checkpoint
 from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
-from support.reference import ragged
+from support.reference import place, ragged
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
 
@@ -49,11 +49,8 @@ def plane():
     vocab = Vocab(["yes", "no", "."])
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], vocab)
     model = AttentionClassifier(3, 2, dtype=torch.float64)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.tensor([[1.0, 0], [0, 1], [0, 0]]))
-        model.output.copy_(torch.tensor([1.0, -1]))
-        model.cls.copy_(torch.tensor([1.0, -1]))
-    return model, corpus
+    E, turned = torch.tensor([[1.0, 0], [0, 1], [0, 0]]), torch.tensor([1.0, -1])
+    return place(model, embeddings=E, output=turned, cls=turned), corpus
 
 
 NAN = math.nan

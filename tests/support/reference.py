@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
+
+M = TypeVar("M", bound=nn.Module)
 
 
 def ragged(
@@ -47,3 +51,11 @@ def naive_loss(logits: Tensor, labels: list[int]) -> Tensor:
         return -torch.log_softmax(logits, 1)[torch.arange(len(labels)), labels].mean()
     signs = torch.tensor([2.0 * label - 1 for label in labels], dtype=logits.dtype)
     return torch.log1p(torch.exp(-signs * logits)).mean()
+
+
+def place(model: M, **values: Tensor) -> M:
+    """Set parameters of a model, by name, and return it."""
+    with torch.no_grad():
+        for name, value in values.items():
+            model.get_parameter(name).copy_(value)
+    return model
