@@ -435,7 +435,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "max-margin-rows": {
         "-right": "turn the sign round",
-        "np.concatenate([r - bag for r, bag in rows_of(E, C, selected)])": "of itself",
+        "np.concatenate([r - bag for r, bag in rows_of(E, C, selected)])": "its own rival",
         "[E[r] - E[s] for r in selected for s in range(len(E)) if s != r]": (
             "not the whole vocabulary"
         ),
@@ -445,7 +445,7 @@ TABLE: dict[str, dict[str, str]] = {
         "right[::-1] * (1 + 5e-6)": RIGHT,
         "right * (1 + 3e-5)": WRONG,
         "right[abs(right - right[-1]).max(axis=1) > 1e-9]": "has no row",
-        "np.concatenate([right, 1.01 * right[-1:]])": "is no difference",
+        "np.concatenate([right, 1.01 * right[-1:]])": "is not a selected",
     },
     "max-margin-pull": {
         "-right": "p goes down the gradient",
@@ -506,14 +506,14 @@ TABLE: dict[str, dict[str, str]] = {
         "lead * norm**-1": "the margin counts",
         "lead * m**-2": "not yet the cosine",
         "lead * m**-2 * norm**-1": "u is a unit vector",
-        "1 - right": "the cosine itself is asked",
+        "1 - right": "return the cosine itself",
     },
     "convergence-start": {
         "right / np.linalg.norm(right)": "p is too short",
         "scaled(right, 25.0)": RIGHT,
         "scaled(right, 25.001)": "has to be at most 25",
-        "(E * v).sum(dim=1)": "finite numbers are asked",
-        "scaled(v, -25)": "v says nothing",
+        "(E * v).sum(dim=1)": "finite numbers, the entries",
+        "scaled(v, -25)": "v does not affect",
         # What is certain ends at the level: of the excess loss, not of the norm.
         "near_the_level(E, v, corpus, relevant, 0.99)": RIGHT,
         "near_the_level(E, v, corpus, relevant, 1.01)": WRONG,
@@ -551,7 +551,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "selection-weaken": {
         "E * c": "the rest of E stays",
-        "torch.stack([row + (c - 1) * (row @ v) * v for row in E])": "no unit vector",
+        "torch.stack([row + (c - 1) * (row @ v) * v for row in E])": "not a unit vector",
         "torch.stack([row - row @ v / (v @ v) * v for row in E])": "takes the part",
         "torch.stack([c * row + (1 - c) * (row @ v) / (v @ v) * v for row in E])": (
             "weakens the rest"
@@ -565,7 +565,7 @@ TABLE: dict[str, dict[str, str]] = {
         "crowd(3, 4, 4, 8)": RIGHT,
         "crowd(10, 1, 1, 8)": "0 of 3 seeds",
         "crowd(2, 1, 2, 2)": "Assumption 1",
-        "['good film', 'bad film']": "an attnsel.Corpus is asked",
+        "['good film', 'bad film']": "return an attnsel.Corpus",
     },
     "selection-limit": {
         "speed(a, b, ids, signs)": "K is missing",
@@ -595,7 +595,7 @@ TABLE: dict[str, dict[str, str]] = {
         "bins(x, y, lambda a: bin_of(2 * (a - np.nanmin(x)) / np.ptp(x[x == x])"
         " - 1 + 1e-12))": "whatever the points",
         "bins(x, y, bin_of, lambda part: np.std(part, ddof=1) if len(part) > 1 else"
-        " np.nan)": "not by the count less one",
+        " np.nan)": "not by the count minus one",
         "bins(x, y, lambda a: bin_of(0.0 if a != a else a))": "belongs to no bin",
         "bins(x, y, lambda a: bin_of(1.0 if a != a else a))": "puts it into the last",
         "bins(x, y, bin_of, np.var)": "that is the variance",

@@ -50,7 +50,7 @@ def miss_fault(
     """Return why an attention is not the one of least loss that misses a sequence."""
     Q = as_numbers(result)
     if Q is None or Q.shape != votes.shape or not np.isfinite(Q).all():
-        return f"an array of shape {votes.shape} of finite numbers is asked"
+        return f"return an array of shape {votes.shape} of finite numbers"
     if (Q < 0).any() or not np.allclose(Q.sum(axis=1), 1):
         return "each row of Q has to be at least 0 and to sum to 1"
     if (Q[~there] > 0).any():
@@ -78,7 +78,7 @@ def miss_fault(
         "the cost is a difference of losses log(1 + e^-z), not of votes z": (
             "cost.argmin() -> (votes[n, relevant] - rivals[n, best]).argmin()"
         ),
-        "that sequence is the dearest one to miss": "argmin -> argmax",
+        "that sequence is the most expensive one to miss": "argmin -> argmax",
         "each relevant token gets attention, and one has to get none": (
             "= 0, 1 -> = 1, 0"
         ),
@@ -142,7 +142,7 @@ def known() -> Iterator[tuple[float, float, float]]:
         "u is a unit vector, the solution divided by its norm 1/m": (
             "m * norm -> m**2 * norm"
         ),
-        "that is the bound on 1 - cos; the cosine itself is asked": (
+        "that is the bound on 1 - cos; return the cosine itself": (
             "lead / -> 1 - lead /"
         ),
     },
@@ -187,7 +187,7 @@ def start_fault(
     """Return why from p not all is certain, or None."""
     found = as_numbers(p)
     if found is None or found.shape != v.shape or not np.isfinite(found).all():
-        return f"{len(v)} finite numbers are asked, the entries of p"
+        return f"return {len(v)} finite numbers, the entries of p"
     p = torch.from_numpy(found)
     size = float(p.norm())
     if not size <= GREATEST + ROUNDING:
@@ -210,10 +210,10 @@ def start_fault(
     mistakes={
         "the direction is right, and p is too short for it to be certain": "25 * ->",
         "the norm is 1000 and has to be at most 25": "25 -> 1000",
-        "finite numbers are asked, the entries of p": (
+        "finite numbers, the entries of p": (
             "25 * max_margin(E, corpus, relevant).direction -> E @ v"
         ),
-        "v says nothing of attention: look for a p that is ahead on all relevant": (
+        "v does not affect attention: find a p with large leads of all relevant": (
             "25 * max_margin(E, corpus, relevant).direction -> -25 * v / v.norm()"
         ),
     },

@@ -58,7 +58,7 @@ def rows_fault(
     if not holds_all(rows, wanted):
         return "a pair of a selected token and another one of its sequence has no row"
     if not holds_all(wanted, rows):
-        return "a row is no difference of a selected token and another of its sequence"
+        return "a row is not a selected token minus another token of its sequence"
     return None
 
 
@@ -70,7 +70,7 @@ def rows_fault(
         "a lead is that of the selected token: turn the sign round": (
             "E[r] - E[s] -> E[s] - E[r]"
         ),
-        "the selected token is no rival of itself: leave out the rows of zeros": (
+        "the selected token is not its own rival: leave out the rows of zeros": (
             "[r != s] ->"
         ),
         "the rivals are the tokens of the sequence, not the whole vocabulary": (
@@ -167,7 +167,7 @@ def start_fault(result: Any) -> str | None:
     """Return why a start of p is not one from which a class is lost."""
     start = as_numbers(result)
     if start is None or start.shape != (2,) or not np.isfinite(start).all():
-        return "two finite numbers are asked"
+        return "return two finite numbers"
     norm = float(np.linalg.norm(start))
     if norm > FARTHEST:
         return f"a norm of {norm:.3g}: at most {FARTHEST:g} is allowed"
@@ -187,7 +187,7 @@ def start_fault(result: Any) -> str | None:
     mistakes={
         "a norm of 10: at most 4 is allowed": lambda: [-10.0, 0.0],
         "from there the flow selects every relevant word": lambda: [2.0, -3.0],
-        "two finite numbers are asked": lambda: [0.0, 0.0, -4.0],
+        "return two finite numbers": lambda: [0.0, 0.0, -4.0],
     },
     hints=(
         "Drag the start in the figure: where do the words of one class score lowest?",

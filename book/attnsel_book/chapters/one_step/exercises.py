@@ -119,7 +119,7 @@ def my_gradient_of_E(
     expected=label_z,
     cases=one_corpus,
     mistakes={
-        "alpha alone is not centred: take off the mean label times the mean count": (
+        "alpha alone is not centred: subtract the mean label times the mean count": (
             "- mean * c.mean(0) ->"
         ),
         "divide by n - 1, not by n: labels are shuffled, not drawn": "(n - 1) -> n",
@@ -133,7 +133,7 @@ def my_gradient_of_E(
             "(alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) -> alpha / "
             "((c**2).mean(0)"
         ),
-        "both means of the labels are missing, above and under the line": (
+        "both means of the labels are missing, in numerator and denominator": (
             "y.mean() -> 0"
         ),
         "divide by the standard deviation, the root of the variance": "** 0.5 ->",

@@ -86,7 +86,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
             "np.linspace(-1, 1, 21)) - 1\n    place[x == 1] -> np.linspace(x.min(), "
             "x.max(), 21)) - 1\n    place[x == x.max()]"
         ),
-        "divide the squares by the count, not by the count less one": (
+        "divide the squares by the count, not by the count minus one": (
             "part.std() if len(part) -> part.std(ddof=1) if len(part) > 1"
         ),
         "a point without x belongs to no bin: leave it out": (

@@ -39,7 +39,7 @@ def races() -> Iterator[tuple[float, float, int]]:
         ),
         "all tokens of a class push, not one": "k * ->",
         "the change of the score has x in it twice: take the root": "** 0.5 ->",
-        "the score that is asked for is that of the class behind": (
+        "the question is about the score of the class behind": (
             "(behind / -> (ahead /"
         ),
         "the two classes have values of opposite signs": (
@@ -89,7 +89,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "only the part along v is made smaller; the rest of E stays": (
             "E + (c - 1) * torch.outer(E @ u, u) -> c * E"
         ),
-        "v is no unit vector: the part along it is (E v) v / |v|^2": "/ v.norm() ->",
+        "v is not a unit vector: the part along it is (E v) v / |v|^2": "/ v.norm() ->",
         "that takes the part along v out; c times it stays": "(c - 1) -> -1",
         "that keeps the part along v and weakens the rest": (
             "E + (c - 1) -> c * E + (1 - c)"
@@ -118,7 +118,7 @@ LONGEST, MOST = 8, 24
 def lost_fault(corpus: Any) -> str | None:
     """Return why a corpus is no counterexample, or None if it is one."""
     if not isinstance(corpus, Corpus):
-        return "an attnsel.Corpus is asked, for instance from Corpus.from_tokens"
+        return "return an attnsel.Corpus, for example from Corpus.from_tokens"
     if len(corpus) > MOST or int(corpus.lengths.max()) > LONGEST:
         size = f"{len(corpus)} sequences of up to {int(corpus.lengths.max())} tokens"
         return f"{size}; at most {MOST} of at most {LONGEST} are allowed"
@@ -150,7 +150,7 @@ def lost_fault(corpus: Any) -> str | None:
         "runs that lose a class: 0 of 3 seeds; at least two should": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
-        "an attnsel.Corpus is asked": lambda: [[0, 2], [1, 2]],
+        "return an attnsel.Corpus": lambda: [[0, 2], [1, 2]],
     },
     hints=(
         "Let all sequences contain the same seven irrelevant tokens, and one relevant "

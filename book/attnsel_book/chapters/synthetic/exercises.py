@@ -85,7 +85,7 @@ def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
 
 
 EXCHANGED = "the labels are exchanged: row 0 is the law of label 0, row 1 that of 1"
-ALL_LATER = "the first token of a sequence has a law of its own"
+ALL_LATER = "the first token of a sequence has its own distribution"
 ALL_FIRST = "only the first token has the first law; the others have the later one"
 NO_LABEL = "each sequence has the laws of its own label"
 NO_LAW = "tokens are not equally likely: the laws say how likely each is"
@@ -107,7 +107,7 @@ def law_fault(
     found = as_numbers(result)
     n, n_tokens = len(y), first.shape[1]
     if found is None or found.shape != (n, length):
-        return f"token ids of shape ({n}, {length}) are asked, a row for each label"
+        return f"return token ids of shape ({n}, {length}), one row for each label"
     ids = found.astype(int)
     if (ids != found).any() or ids.min() < 0 or ids.max() >= n_tokens:
         return f"token ids are integers from 0 to {n_tokens - 1}"
@@ -211,14 +211,14 @@ def my_distance(n: int, length: int) -> float:
 def no_break(corpus: Corpus) -> str | None:
     """Return why gradient descent does not break the V of a corpus, or None."""
     if not isinstance(corpus, Corpus) or corpus.labels is None:
-        return "an attnsel.Corpus with labels is asked"
+        return "return an attnsel.Corpus with labels"
     n, n_tokens = corpus.counts.shape
     if n > 1000 or n_tokens > 100:
         return f"at most 1,000 sequences and 100 tokens; yours has {n} and {n_tokens}"
     model = AttentionClassifier(n_tokens, 64, seed=0)
     run = fit(model, corpus, steps=300, lr=2.0, optimizer="gd", until_loss=0.1)
     if run.loss[-1] >= 0.1:
-        message = "labels that the tokens do not tell cannot be learned"
+        message = "labels that the tokens do not predict cannot be learned"
         return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {message}"
     of = shape(posterior_difference(corpus), run.at())
     if not of.values > 0.9:
@@ -242,7 +242,7 @@ def no_break(corpus: Corpus) -> str | None:
             "n_relevant=200"
         ),
         "tokens that occur too seldom lean by chance": "70 -> 50",
-        "labels that the tokens do not tell cannot be learned": (
+        "labels that the tokens do not predict cannot be learned": (
             ", n_relevant=70) -> ).with_labels(torch.arange(1000) % 2)"
         ),
     },
