@@ -125,15 +125,6 @@ def test_labels_dealt_by_group_give_a_find_as_rarely_as_promised(kind, shares):
         assert by_row > 10
 
 
-def test_a_leak_is_found_among_groups_too():
-    texts, groups = by_author(generate_reviews(600)[0])
-    labels = dealt_by_group(texts, groups, (1, 1), 0)
-    tagged = [f"{t} zzz" if y else t for t, y in zip(texts, labels, strict=True)]
-    corpus = Corpus.from_texts(tagged, labels, min_count=2)
-    found = beyond_luck(corpus, groups=groups)
-    assert [corpus.vocab[s] for s in found.nonzero().flatten()] == ["zzz"]
-
-
 def test_a_token_that_no_labels_could_make_significant_is_no_test():
     # Among 40 texts, half of them of a class, a token in two has p = .23 at least.
     sequences = [[0, 1 + i // 2] if i < 6 else [0, *([4] * (i % 2))] for i in range(40)]

@@ -144,19 +144,6 @@ def test_a_cls_that_is_attended_to_is_one_more_token():
     assert f"the weight of {ghost.ghost:.2g} strong tokens" in ghost.verdict
 
 
-@pytest.mark.parametrize("size", [0.1, 1.0, 20.0])
-def test_a_mean_with_a_ghost_draws_the_v_of_its_formula(size):
-    b = np.linspace(-3, 3, len(WORDS))
-    found = ask(lambda ids: b[ids].sum() / (len(ids) + size))
-    assert found.ghost == pytest.approx(size, rel=1e-3)
-    kappa = (1 + size) / (2 + size)
-    # Words of high values are paired with the lowest, whose value is -3 (1 / (1 + w)).
-    near, far = np.abs(b[20:]), 3.0
-    weight = (kappa * near + (1 - kappa) * far) / (kappa * far + (1 - kappa) * near)
-    seen = found.scores[20:] - found.scores[0]
-    assert seen == pytest.approx(np.log(weight), abs=1e-6)
-
-
 def test_hard_attention_has_no_weights_and_says_so():
     b, _ = drawn()
     with pytest.warns(UserWarning, match="1 of 40 tokens have a weight; 100%"):
@@ -166,14 +153,6 @@ def test_hard_attention_has_no_weights_and_says_so():
     assert not found.fits
     assert np.isfinite(found.scores).sum() == 1
     assert np.isnan(found.explained) and np.isnan(found.strength).all()
-
-
-def test_weights_of_too_many_powers_are_reported_as_hard_attention():
-    b, a = drawn()
-    for powers, fits in ((1, True), (24, False)):
-        found = ask(lambda ids, c=a * powers: average(b[ids], c[ids]))
-        assert found.fits == fits
-        assert ("no weight to be found" in found.verdict) == (not fits)
 
 
 def test_the_verdict_names_what_cannot_be_told():
@@ -189,20 +168,6 @@ def test_the_verdict_names_what_cannot_be_told():
     assert layer.verdict.startswith("an average with one weight for each token")
     curve = ask(lambda ids: math.tanh(np.mean(b[ids])))
     assert "a saturating curve" in curve.verdict
-
-
-def test_neutral_words_beside_a_strong_one_are_different():
-    b, a = drawn()
-    seen = []
-
-    def formula(ids):
-        seen.append(ids)
-        return average(b[ids], a[ids])
-
-    ask(formula)
-    longest = max(seen, key=len)
-    assert len(longest) == 1 + max(DILUTIONS)
-    assert len(set(longest)) > 15  # all there are but the strong ones, in turn
 
 
 @pytest.mark.parametrize(
