@@ -19,7 +19,7 @@ from attnsel.model import AttentionClassifier, attention_on
 from attnsel.tokens import Vocab, pieces
 from attnsel.validation import check_choice, check_number, check_shape
 from attnsel_book.stills import plane_still, scatter_still, state_line, steer_still
-from attnsel_book.style import CLASSES, NEGATIVE, NEUTRAL, POSITIVE
+from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE
 
 # The script that a kind of figure needs besides its own and `tips.js`.
 NEEDS = {"map": "canvas", "plane": "handles", "steer": "handles"}
@@ -71,32 +71,26 @@ def coloured_text(
     *,
     scale: float,
     unit: str = "",
-    classes: Sequence[str] = (),
 ) -> str:
     """Return a text as HTML with a colour behind each token, stronger for more.
 
     Args:
         words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
-        values: one number a piece, or a row of one a class, whose greatest counts.
+        values: one number a piece, blue if positive and orange if negative.
         scale: the value of the full colour, positive.
         unit: what the value is; with it a token tells its value on demand.
-        classes: names of the classes, each with its colour; without them positive
-            values are blue and negative ones orange.
     """
     numbers = torch.as_tensor(values, dtype=torch.float64)
-    per_word = (len(classes),) if classes else ()
-    check_shape("values", numbers, (len(words), *per_word))
+    check_shape("values", numbers, (len(words),))
     check_number("scale", scale, above=0)
-    names = classes or [""]
-    shades = []
-    for row in numbers.tolist():
-        by_class = row if classes else [row]
-        value = max(by_class)
-        colour = CLASSES[by_class.index(value)]
-        if not classes and value < 0:
-            colour = NEGATIVE
-        tip = _tip(names, by_class, unit) if unit else ""
-        shades.append((colour, abs(value) / scale, tip))
+    shades = [
+        (
+            NEGATIVE if value < 0 else POSITIVE,
+            abs(value) / scale,
+            html.escape(f"{value:.3g} {unit}") if unit else "",
+        )
+        for value in numbers.tolist()
+    ]
     return _shaded(words, shades)
 
 
@@ -154,13 +148,6 @@ def _shaded(
     return f'<div class="attnsel-text"{keys}>{"".join(spans)}</div>'
 
 
-def _tip(names: Sequence[str], values: Sequence[float], unit: str) -> str:
-    """Return what a coloured word tells on demand."""
-    pairs = zip(names, values, strict=True)
-    numbers = ", ".join(f"{name} {value:.3g}" for name, value in pairs)
-    return html.escape(f"{numbers.strip()} {unit}")
-
-
 def show_text(text: str) -> HTML:
     """Return coloured text, or several joined, as something a notebook displays."""
     return embed("tips", "Coloured text", {}, text)
@@ -185,7 +172,6 @@ def scatter_explorer(
     columns: Mapping[str, Any],
     *,
     title: str,
-    classes: Sequence[str] = (),
     log: Collection[str] = (),
     slider: tuple[str, float, float] | None = None,
 ) -> HTML:
@@ -193,19 +179,18 @@ def scatter_explorer(
 
     Args:
         tokens: V names, one a point; the search takes the first that matches.
-        columns: V numbers a label; the first two are on the axes at first. With a
-            slider, pairs of such: before a step, and what each unit of its size adds.
+        columns: V numbers a label; the first two are on the axes at first, and a point
+            is blue where the first is positive, else orange. With a slider, pairs of
+            such: before a step, and what each unit of its size adds.
         title: names the figure for screen readers.
-        classes: labels of K columns; a point has the colour of the greatest of them.
-            Without, it is blue where the first column is positive, else orange.
         log: labels of the columns on a logarithmic scale, all positive, the greatest
             at most 10^9 times the least.
         slider: label, least and greatest size of a step. Each axis is linear up to
             the median size of its numbers and logarithmic beyond, and a line shows
             the correlation of the two.
     """
-    for label in (*classes, *log):
-        check_choice("classes, log", label, columns)
+    for label in log:
+        check_choice("log", label, columns)
     check_number("number of tokens", len(tokens), 1)
     numbers = {}
     for label, given in columns.items():
@@ -214,19 +199,12 @@ def scatter_explorer(
         shape = (2 if slider else 1, len(tokens))
         check_shape(f"columns: {label}", numbers[label], shape)
         _check_drawable(label, numbers[label], label in log)
-    first = next(iter(columns))
-    if classes:
-        final = torch.stack([numbers[label][-1] for label in classes])
-        groups, colours = final.argmax(0), CLASSES
-    else:
-        groups, colours = (numbers[first][-1] > 0).int(), [NEGATIVE, POSITIVE]
     data = {
         "tokens": list(tokens),
         "columns": [(label, [packed(x) for x in numbers[label]]) for label in numbers],
         "log": [label in log for label in columns],
-        "colours": colours,
-        "classes": list(classes),
-        "groups": groups.tolist(),
+        "colours": [NEGATIVE, POSITIVE],
+        "groups": (numbers[next(iter(columns))][-1] > 0).int().tolist(),
         "slider": slider,
     }
     return embed("map", title, data, _first_scatter(numbers, data, log))

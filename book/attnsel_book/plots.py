@@ -26,35 +26,21 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
     return axes
 
 
-def token_figures(
-    x: Tensor,
-    scores: Tensor,
-    *,
-    groups: Mapping[str, tuple[Tensor, str]] | None = None,
-    size: float = 4.0,
-) -> Sequence[Axes]:
+def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[Axes]:
     """Draw the paper's two figures: each token's value and attention score against x.
 
-    Scores are (V, 2), E p and E v; `groups` and `size` as in `token_scatter`.
+    Scores are (V, 2), E p and E v; `size` as in `token_scatter`.
     """
     axes = two_panels(height=3.8)
-    for ax, column, name in zip(axes, COLUMNS, HEIGHTS, strict=True):
-        token_scatter(ax, x, scores[:, column], groups=groups, size=size)
-        ax.set_ylabel(name)
+    for ax, column in zip(axes, COLUMNS, strict=True):
+        token_scatter(ax, x, scores[:, column], size=size)
     return axes
 
 
-def bin_curve(
-    ax: Axes,
-    x: Tensor,
-    y: Tensor,
-    *,
-    least: int = 5,
-    **style: Any,
-) -> None:
-    """Draw the means of y over 20 bins of x that hold at least `least` tokens."""
+def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
+    """Draw the means of y over 20 bins of x that hold at least 5 tokens."""
     bins = binned(x, y.detach().cpu())
-    enough = bins.count >= least
+    enough = bins.count >= 5
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
     ax.plot(bins.centers[enough], bins.mean[enough], **look)
 

@@ -5,7 +5,7 @@ import html
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
@@ -67,26 +67,15 @@ def _with_palette(picture: re.Match[str]) -> str:
     return min(picture[0], base64.b64encode(file.getvalue()).decode(), key=len)
 
 
-def token_scatter(
-    axes: Axes,
-    x: Tensor,
-    y: Tensor,
-    *,
-    groups: Mapping[str, tuple[Tensor, str]] | None = None,
-    size: float = 4.0,
-) -> None:
+def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> None:
     """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
 
     Tensors x and y (V,) are the lean of each token, in [-1, 1] or nan, and its value or
-    attention score. `groups` gives, by label, a bool tensor (V,) that selects tokens,
-    and their colour; without groups the colour goes from orange to blue with x.
+    attention score. The colour goes from orange to blue with x.
     """
-    style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
     y = y.detach().cpu()
-    if groups is None:
-        axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-1, vmax=1, **style)
-    for name, (chosen, colour) in (groups or {}).items():
-        axes.scatter(x[chosen], y[chosen], color=colour, label=name, **style)
+    style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
+    axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-1, vmax=1, **style)
     bins = binned(x, y)
     means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
     axes.errorbar(bins.centers, bins.mean, bins.deviation, label="mean by bin", **means)

@@ -6,7 +6,7 @@ from matplotlib import rc_context
 
 import attnsel
 from attnsel_book import NEGATIVE, POSITIVE, figures, scatter_explorer
-from attnsel_book.style import CLASSES, use_style
+from attnsel_book.style import use_style
 from support.node import call, stored
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
@@ -39,17 +39,6 @@ def test_the_data_come_back_and_no_token_ends_them_early():
     assert data["colours"] == [NEGATIVE, POSITIVE]
 
 
-def test_each_point_has_the_colour_of_its_greatest_class():
-    columns = {"a & b": [1, 2, 3], "c": [3, 2, 1], "d": [0, 5, 0]}
-    page = scatter_explorer(
-        ["x", "y", "z"], columns, title="t", classes=list(columns)
-    ).data
-    data = stored(page)
-    assert data["groups"] == [1, 2, 0]
-    assert data["colours"][:3] == CLASSES[:3]
-    assert data["classes"] == ["a & b", "c", "d"]
-
-
 def test_thousands_of_tokens_stay_light():
     size = 13_000
     generator = torch.Generator().manual_seed(0)
@@ -67,8 +56,7 @@ def test_thousands_of_tokens_stay_light():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classes": ["nothing"]}, "classes, log: expected one of .* got 'nothing'"),
-        ({"log": ["nothing"]}, "classes, log: expected one of .* got 'nothing'"),
+        ({"log": ["nothing"]}, "log: expected one of .* got 'nothing'"),
         ({"tokens": TOKENS[:3]}, r"side <x>: expected shape \(1, 3\), got \(1, 4\)"),
         ({"log": ["side <x>"]}, "side <x>: .* above 0"),
         ({"columns": COLUMNS | {"count": [0, 2, 3, 4]}}, "count: .* above 0"),

@@ -16,7 +16,7 @@ from PIL import Image
 
 from attnsel.statistics import binned
 from attnsel_book import coloured_text, figures, frames, show_text, style, token_scatter
-from attnsel_book.style import CLASSES, NEGATIVE, POSITIVE, figure_html, use_style
+from attnsel_book.style import NEGATIVE, POSITIVE, figure_html, use_style
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 
@@ -62,22 +62,9 @@ def test_colour_grows_with_the_value_and_has_an_end():
     assert 0 == opacity(0) < opacity(0.2) < opacity(0.7) < opacity(1.0) == opacity(9.0)
 
 
-def test_a_token_takes_the_colour_of_its_greatest_class_and_tells_all():
-    values = torch.tensor([[0.1, -3, 1], [0, 0, 0], [2, 1, 0], [0, 0, 0]])
-    text = coloured_text(WORDS, values, scale=2, unit="u", classes=["x", "y", "z"])
-    spans = [attrs for tag, attrs in Tags(text).seen if tag == "span"]
-    assert [s["data-tip"] for s in spans] == ["x 0.1, y -3, z 1 u", "x 2, y 1, z 0 u"]
-    assert f"{CLASSES[2].lower()}4c" in spans[0]["style"]
-    assert "#0072b299" in spans[1]["style"]
-
-
 def test_coloured_text_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match=r"values: expected shape \(4,\), got \(3,\)"):
         coloured_text(WORDS, [1, 2, 3], scale=1)
-    with pytest.raises(
-        ValueError, match=r"values: expected shape \(4, 2\), got \(4,\)"
-    ):
-        coloured_text(WORDS, [1, 2, 3, 4], scale=1, classes=["a", "b"])
     with pytest.raises(ValueError, match="scale"):
         coloured_text(WORDS, [1, 2, 3, 4], scale=0)
 
@@ -260,13 +247,3 @@ def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
     assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 0.9])
     assert axes.get_xlabel() == "lean"
     pyplot.close()
-
-
-def test_token_scatter_takes_groups():
-    x, y = torch.tensor([-0.25, 0.15, 0.25]), torch.tensor([1.0, 2.0, 3.0])
-    axes = matplotlib.figure.Figure().subplots()
-    groups = {"low": (x < 0, "red"), "high": (x > 0, "blue")}
-    token_scatter(axes, x, y, groups=groups)
-    assert axes.get_legend_handles_labels()[1] == ["low", "high", "mean by bin"]
-    assert [len(c.get_offsets()) for c in axes.collections[:2]] == [1, 2]
-    assert axes.containers[0][0].get_ydata()[[7, 11, 12]].tolist() == [1, 2, 3]

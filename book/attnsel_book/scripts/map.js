@@ -3,16 +3,14 @@
 /* global axis, beside, chart, clean, correlation, dots, heightOf, lookOf, nearest, on,
    onPoints, range, round, unpack, writeNames */
 function map(root, data) {
-  const {title, tokens, columns, log, colours, groups, classes, slider} = data;
+  const {title, tokens, columns, log, colours, groups, slider} = data;
   const labels = columns.map(([label]) => label), [name, least, most] = slider || [""];
   const lines = columns.map(([, parts]) => parts.map(unpack));
   const options = labels.map((label, k) =>
     `<option value="${k}">${clean(label)}</option>`).join("");
-  const legend = classes.map((label, k) => `<span style="border-left:1em solid
-    ${colours[k]};padding-left:.4em">${clean(label)}</span>`).join("");
   const sizes = `<label>${clean(name)}<input type="range" max="1" step="0.005"
     value="0.5"></label><output></output>`;
-  root.innerHTML = `<div class="bar">${legend}<label>across<select>${options}</select>
+  root.innerHTML = `<div class="bar"><label>across<select>${options}</select>
     </label><label>up<select>${options}</select></label><label>find<input type="search"
     placeholder="a token"></label>${slider ? sizes : ""}</div>
     <canvas role="img" tabindex="0"
@@ -40,7 +38,7 @@ function map(root, data) {
       {across, up, below: labels[xs.value], beside: labels[ys.value]});
     places = tokens.map((_, i) => placeOf(values[xs.value][i], values[ys.value][i]));
     const shades = colours.map(
-      (colour) => isLight(look.ink) && LIGHTER[colour] || colour);
+      (colour) => isLight(look.ink) ? LIGHTER[colour] : colour);
     dots(pen, places, groups.map((group) => shades[group]), 0.9);
     writeNames(pen, look, places, tokens, [at]);
   }
@@ -65,7 +63,7 @@ function map(root, data) {
 }
 
 // Of marks on a dark page, where the text is light: each has a contrast of 3 and more.
-const LIGHTER = {"#0072B2": "#56B4E9", "#D55E00": "#F0894A", "#000000": "#FFFFFF"};
+const LIGHTER = {"#0072B2": "#56B4E9", "#D55E00": "#F0894A"};
 const isLight = (ink) => Math.max(...ink.match(/[\d.]+/g).slice(0, 3)) > 150;
 
 // The axis of what a slider moves: linear up to the median size, logarithmic beyond.
