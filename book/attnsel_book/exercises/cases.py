@@ -46,11 +46,6 @@ def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
         yield model, corpus
 
 
-def arrays(model: AttentionClassifier) -> list[np.ndarray]:
-    """Return E (V, d), p (d,) and v (d,) as float64 arrays."""
-    return [weights.numpy() for weights in model.weights()]
-
-
 def one_corpus() -> Iterator[tuple[Corpus]]:
     """Yield one corpus per case."""
     return ((corpus,) for corpus in corpora())
@@ -58,7 +53,7 @@ def one_corpus() -> Iterator[tuple[Corpus]]:
 
 def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
     """Yield E, p, v and a corpus."""
-    return ((*arrays(model), corpus) for model, corpus in models())
+    return ((*model.arrays(), corpus) for model, corpus in models())
 
 
 def gradients(

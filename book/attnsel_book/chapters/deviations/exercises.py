@@ -7,14 +7,14 @@ import numpy as np
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.exercises.cases import arrays, models
+from attnsel_book.exercises.cases import models
 from attnsel_book.exercises.checking import exercise
 
 
 def valued() -> Iterator[tuple[Any, ...]]:
     """Yield a corpus, the values of its tokens, and the squared norm of v."""
     for model, corpus in models():
-        E, _, v = arrays(model)
+        E, _, v = model.arrays()
         yield corpus, E @ v, float(v @ v)
 
 

@@ -12,7 +12,7 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.model import logistic_loss
 from attnsel.synthetic import separable_corpus
-from attnsel_book.exercises.cases import arrays, models
+from attnsel_book.exercises.cases import models
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers, code, difference
 from attnsel_book.exercises.running import derivatives
@@ -167,7 +167,7 @@ def my_forward(counts: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.
 def parameters() -> Iterator[tuple[Any, ...]]:
     """Yield E, p, v and a constant of either sign; the chapter takes a median off."""
     for i, (model, _) in enumerate(models()):
-        yield *arrays(model), (-1) ** i * (1.0 + i)
+        yield *model.arrays(), (-1) ** i * (1.0 + i)
 
 
 def shift_fault(

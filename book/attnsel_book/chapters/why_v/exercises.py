@@ -8,7 +8,7 @@ import numpy as np
 import attnsel
 from attnsel.corpus import Corpus
 from attnsel_book.chapters.why_v.laws import rates
-from attnsel_book.exercises.cases import arrays, corpora, models
+from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
@@ -118,7 +118,7 @@ def my_step(
 def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     """Yield E, p and v."""
     for model, _ in models():
-        yield tuple(arrays(model))
+        yield tuple(model.arrays())
 
 
 @exercise(
