@@ -259,18 +259,16 @@ print(corpus.name, message.filename == __file__, message.message)
 """
 
 
+weekly = pytest.mark.weekly  # test_faults has a Hub that refuses, too
+
+
 @forks.in_forks
 @pytest.mark.parametrize(
     ("kind", "environment", "message"),
     [
         ("silent", {}, "no answer in 1 seconds"),
-        ("refusing", {}, "Connection refused"),
-        pytest.param(
-            "offline",
-            {"HF_HUB_OFFLINE": "1"},
-            "offline mode is enabled",
-            marks=pytest.mark.weekly,  # the other two go the same way
-        ),
+        pytest.param("refusing", {}, "Connection refused", marks=weekly),
+        pytest.param("off", {"HF_HUB_OFFLINE": "1"}, "offline mode", marks=weekly),
     ],
 )
 def test_a_hub_that_gives_nothing_is_replaced(tmp_path, kind, environment, message):
