@@ -22,7 +22,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from itertools import pairwise
 from typing import Any, TypedDict
 
@@ -30,7 +29,6 @@ import numpy as np
 from scipy.sparse import csr_array, get_index_dtype
 
 from attnsel.progress import progress
-from attnsel.scale.disk import blocks_on_disk
 from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
 from attnsel.validation import check_choice, check_number
 
@@ -110,9 +108,26 @@ def count_tokens(
 
 
 def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
-    """Count the texts of a `datasets.Dataset` of one column, by several processes."""
-    count = partial(_count_block, tokenize=tokenize)
-    return blocks_on_disk(column, count, BATCH_SIZE, num_proc)
+    """Count the texts of a `datasets.Dataset` of one column, by several processes.
+
+    The result is a data set with a row per block: it lies on the disk, as the texts do.
+    """
+    (name,) = column.column_names
+
+    def counted_batch(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        block = _count_block(batch[name], tokenize)
+        return {key: [value] for key, value in block.items()}
+
+    blocks = column.map(
+        counted_batch,
+        batched=True,
+        batch_size=BATCH_SIZE,
+        writer_batch_size=1,  # blocks held in memory before they are written
+        remove_columns=name,
+        num_proc=num_proc,
+        desc="tokenizing",
+    )
+    return blocks.with_format("numpy")
 
 
 def frequent_tokens(

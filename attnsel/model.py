@@ -146,7 +146,7 @@ class Classifier(nn.Module):
                 "texts: the model has no vocabulary; train it, or load one"
             )
         texts = list(texts)
-        readable = [i for i, text in enumerate(texts) if self._has_token(text)]
+        readable = [i for i, text in enumerate(texts) if _has_token(text, self.vocab)]
         answers: list[Any] = [None] * len(texts)
         if readable:
             known = [texts[i] for i in readable]
@@ -161,12 +161,6 @@ class Classifier(nn.Module):
         if logits.ndim == 1:
             logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
         return [self.classes[k] for k in logits.argmax(1).tolist()]
-
-    def _has_token(self, text: str | None) -> bool:
-        if not isinstance(text, str):
-            return False
-        vocab = self.vocab or Vocab(())
-        return any(token in vocab for token in split_with(vocab.tokenize, text))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write parameters, vocabulary and classes to a file, whole or not at all.
@@ -231,6 +225,12 @@ class Classifier(nn.Module):
         """Return the sizes, for `repr`."""
         parameters = self.named_parameters()
         return ", ".join(f"{name}={tuple(value.shape)}" for name, value in parameters)
+
+
+def _has_token(text: str | None, vocab: Vocab) -> bool:
+    if not isinstance(text, str):
+        return False
+    return any(token in vocab for token in split_with(vocab.tokenize, text))
 
 
 def _lost_tokenizer(text: str) -> list[str]:

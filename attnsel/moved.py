@@ -30,7 +30,7 @@ MOVED = {
     "attnsel.reporting.findings": "attnsel_report.result",
     "attnsel.reporting.report": "attnsel_report.report",
     "attnsel.reporting.splits": "attnsel_report.splits",
-    "attnsel.scale.columns": "attnsel.scale.disk",
+    "attnsel.scale.columns": "attnsel.encoding",
     "attnsel.texts.folders": "attnsel_report.readers.folders",
     "attnsel.texts.lines": "attnsel_report.readers.lines",
     "attnsel.texts.refusals": "attnsel_report.readers.refusals",
