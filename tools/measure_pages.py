@@ -40,9 +40,6 @@ MEASURE = r"""() => {
   const right = (e) => Math.max(box(e).right,
     e.matches("table") ? box(e).left + e.scrollWidth : 0);
   const cut = (e) => right(e) > Math.min(box(room(e)).right, innerWidth) + 1;
-  const height = box(article).height;
-  const code = all("div.cell_input, div.highlight").filter((e) => seen(e)
-    && !e.closest(".cell_output") && !e.parentElement.closest("div.cell_input"));
   const figures = all(".cell_output :is(img, svg, canvas), figure :is(img, svg)")
     .filter((e) => seen(e) && !e.closest(".panel"))
     .concat(all(".panel").filter(seen));
@@ -55,17 +52,12 @@ MEASURE = r"""() => {
   const stays = (e) => [...e.rows].every((row) => !row.cells[0]
     || getComputedStyle(row.cells[0]).position === "sticky");
   return {
-    height: Math.round(height),
-    code: code.reduce((sum, e) => sum + box(e).height, 0) / height,
+    height: Math.round(box(article).height),
     first: Math.round(Math.min(...tops, 1e6)),
-    figures: figures.length,
     cutFigures: figures.filter(cut).map(name),
-    tables: tables.length,
     wideTables: tables.filter(cut).map(name),
     cutTables: tables.filter((e) => cut(e) && !(scrolls(room(e)) && stays(e)))
       .map(name),
-    formulas: all("div.math").filter(seen).length,
-    wideFormulas: formulas.length,
     cutFormulas: formulas.filter((e) => !scrolls(e)).map(name),
     hoverTitles: all("[title]").filter((e) => !e.closest("a, button, iframe"))
       .map(name),
@@ -201,8 +193,6 @@ def visit(browser: Any, folder: str, address: str, page: str) -> dict[str, float
     tab.wait_for_load_state("networkidle")
     blocked = tab.evaluate("seen.blocked")
     scroll(tab)
-    # The script of a worker may be a text that the page has already.
-    asked = [url for url in asked if not url.startswith("blob:")]
     files = {unquote(urlsplit(url).path).lstrip("/") for url in asked}
     found = {
         "requests": len(asked),

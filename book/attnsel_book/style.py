@@ -127,7 +127,9 @@ def figure_html(figure: Figure, alt: str) -> str:
     parts = []
     with Image.open(file) as drawn:
         # As small as a picture of lines can be without a change that one sees.
-        picture = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        picture = drawn.convert("RGB").quantize(
+            32, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
         picture = picture.convert("RGB")
         for i, (left, right) in enumerate(itertools.pairwise(cuts)):
             first, end = round(left * picture.width), round(right * picture.width)

@@ -302,6 +302,17 @@ def test_the_strip_counts_the_functions_of_the_reader_and_holds_the_file(monkeyp
     assert content == Path("my_attnsel.py").read_bytes()
 
 
+def test_in_colab_a_right_answer_comes_with_the_file_to_save(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    InteractiveShell.instance()
+    with capture_output() as said:
+        check("one-step-alpha", alpha_in_a_file)
+    page = said.outputs[0].data["text/html"]
+    content = base64.b64decode(re.search(r'base64,([^"]+)', page)[1])
+    assert content == Path("my_attnsel.py").read_bytes()
+    assert b"# exercise: one-step-alpha" in content
+
+
 def alpha_with_a_helper(corpus):
     return alpha_in_a_file(corpus)
 

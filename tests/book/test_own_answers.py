@@ -74,7 +74,8 @@ def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
     ]
     calls: dict[str, int] = {}
     for source, (names, shown) in zip(cells, run_cells(cells), strict=True):
-        assert "package's function is used" not in shown.stdout
+        # Neither because the file has no right one, nor because it fails here.
+        assert not re.search("the package's (function )?is used", shown.stdout)
         for used, name, stub in CHECKED.findall(source):
             function = inspect.unwrap(names[used])
             assert function is names[stub], f"{name} is not taken for right"

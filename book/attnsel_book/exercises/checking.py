@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +24,14 @@ from IPython.display import display
 
 from attnsel_book.exercises.messages import as_numbers, code, difference, same
 from attnsel_book.exercises.running import Outcome, in_form, outcomes
-from attnsel_book.exercises.storage import FILE, functions, keep, source_of, sources
+from attnsel_book.exercises.storage import (
+    FILE,
+    download_link,
+    functions,
+    keep,
+    source_of,
+    sources,
+)
 
 # What is wrong with a result, given the arguments it came from; None if it is right.
 Fault = Callable[..., str | None]
@@ -333,6 +341,8 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
             function = in_form(earlier, exercise.solution)
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
+    if verdict.state == "right" and "google.colab" in sys.modules and FILE.exists():
+        parts.append(download_link())  # the machine and its files do not last
     if verdict.example:
         parts.append(f"<pre>{html.escape(verdict.example)}</pre>")
     for title, text in zip(("Hint", "Second hint"), exercise.hints, strict=True):

@@ -1,5 +1,6 @@
 """A reader's own functions in one plain file, from one chapter to the next."""
 
+import base64
 import inspect
 import re
 import textwrap
@@ -48,6 +49,13 @@ def source_of(function: Callable[..., Any]) -> str | None:
         return textwrap.dedent(inspect.getsource(function)).strip()
     except (OSError, TypeError):
         return None
+
+
+def download_link() -> str:
+    """Return HTML that saves the file, without a server."""
+    content = base64.b64encode(FILE.read_bytes()).decode()
+    href = f"data:text/x-python;base64,{content}"
+    return f'<a download="{FILE}" href="{href}">Download {FILE}</a>'
 
 
 def functions() -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """How many of the book's functions are the reader's own, at the head of a chapter."""
 
-import base64
 import sys
 from collections import defaultdict
 
 from IPython.display import display
 
 from attnsel_book.exercises.checking import exercises
-from attnsel_book.exercises.storage import FILE, sources
+from attnsel_book.exercises.storage import FILE, download_link, sources
 
 SITE = "https://attnsel.github.io/attnsel/book"
 _NEW_MACHINE = (
@@ -37,10 +36,3 @@ def show_strip() -> None:
         f"<ul>{rows}</ul></details>"
     )
     display({"text/plain": f"{count}.", "text/html": page}, raw=True)
-
-
-def download_link() -> str:
-    """Return HTML that saves the file, without a server."""
-    content = base64.b64encode(FILE.read_bytes()).decode()
-    href = f"data:text/x-python;base64,{content}"
-    return f'<a download="{FILE}" href="{href}">Download {FILE}</a>'
