@@ -18,8 +18,9 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
 from attnsel_book import NEGATIVE, POSITIVE
+from attnsel_book.figures import source
 from support.node import evaluate
-from tools import lab, lab_data
+from tools import lab, lab_data, lineup
 
 # Everything but the page, which needs a document.
 CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))
@@ -705,6 +706,53 @@ def test_the_legend_names_the_sides_of_the_colours():
         assert f".{name}{{border-color:var(--lab-{name})}}" in style
 
 
+def contrast(one, two, alpha=1):
+    """Return the contrast of a colour, drawn with an alpha over another, by WCAG."""
+
+    def light(rgb):
+        parts = [
+            x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb
+        ]
+        return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    top, below = ([int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (one, two))
+    mixed = [alpha * x + (1 - alpha) * y for x, y in zip(top, below, strict=True)]
+    dark, bright = sorted(map(light, (mixed, below)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+STYLES = {
+    "the laboratory": (lab.LAB / "lab.css", {"": "#ffffff", "dark": "#14181e"}),
+    "the line-up": (lineup.LINEUP / "lineup.css", {"": "#fafbfc", "dark": "#1b1f26"}),
+}
+
+
+@pytest.mark.parametrize("theme", ["", "dark"])
+@pytest.mark.parametrize("place", STYLES)
+def test_marks_have_a_contrast_of_at_least_three(place, theme):
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert contrast("#0072B2", "#14181e", 0.5) < 3
+    path, papers = STYLES[place]
+    rules = re.findall(r"([^{}]*)\{(--lab-positive[^}]*)\}", path.read_text("utf-8"))
+    light, dark = (dict(re.findall(r"--lab-(\w+):([^;]+)", rule)) for _, rule in rules)
+    assert ["dark" in head for head, _ in rules] == [False, True]
+    look = dark if theme else light
+    alpha = float(look.pop("alpha"))
+    marks = {name: colour for name, colour in look.items() if name != "paper"}
+    assert len(set(marks.values())) == len(marks) >= 3
+    for name, colour in marks.items():
+        assert contrast(colour, papers[theme], 1 if name == "third" else alpha) >= 3
+
+
+def test_marks_of_the_explorer_have_a_contrast_of_at_least_three():
+    found = re.search(r"LIGHTER = \{(.*?)\}", source("map.js"))[1]
+    dark = dict(re.findall(r'"(#\w+)": "(#\w+)"', found))
+    assert dark.keys() == {POSITIVE, NEGATIVE}
+    for light_one, dark_one in dark.items():
+        assert contrast(light_one, "#ffffff", 0.9) >= 3
+        assert contrast(dark_one, "#14181e", 0.9) >= 3
+
+
 def committed(name):
     text = (lab.LAB / f"{name}.js").read_text("utf-8")
     return json.loads(text.removeprefix("attnselReviews(").removesuffix(");\n"))
@@ -763,33 +811,34 @@ PAUSES = [
 ]
 
 
-@pytest.mark.parametrize(("pause", "later", "expected"), PAUSES)
-def test_a_pause_and_what_follows_it_are_described(pause, later, expected):
+def test_a_pause_and_what_follows_it_are_described():
     def record(step, accuracy, own, unseen):
         train, test = {"accuracy": accuracy, "loss": own}, {"loss": unseen}
         return {"step": step, "train": train, "test": test | {"accuracy": 0.8}}
 
-    records = [record(300, pause[0], 0.1, pause[1])]
-    if later:
-        records.append(record(350, 1, *later))
-    code = "pauseSentence({records: data, pause: 0}, data.at(-1))"
-    said = call(code, records)
-    assert re.search(expected, said), said
-    assert ("memorizes" in said) == ("memorizes" in expected)
-    assert ("help" in said) == ("help" in expected)
+    code = "data.map((all) => pauseSentence({records: all, pause: 0}, all.at(-1)))"
+    given = [
+        [record(300, pause[0], 0.1, pause[1])]
+        + ([record(350, 1, *later)] if later else [])
+        for pause, later, _ in PAUSES
+    ]
+    for (*_, expected), sentence in zip(PAUSES, call(code, given), strict=True):
+        assert re.search(expected, sentence), sentence
+        assert ("memorizes" in sentence) == ("memorizes" in expected)
+        assert ("help" in sentence) == ("help" in expected)
 
 
-def compared(uniform, own, other, shuffle=False):
-    """Return what is said of two finished runs, which pass as arrays and numbers."""
-    code = """((data) => { const summaries = data.runs.map((run) => run && {...run,
+def compared(*pairs, uniform=False, shuffle=False):
+    """Return what is said of two finished runs, for each of some pairs."""
+    code = """data.pairs.map((runs) => {
+      const summaries = runs.map((run) => run && {...run,
         fits: new Map(run.fits.map((fits, k) => [[0, FREQUENT][k], [[], fits]]))});
       const settings = {uniform: data.uniform, shuffle: data.shuffle};
       const summaryOf = (asked) => summaries[Number(
         asked.uniform !== settings.uniform || asked.shuffle !== settings.shuffle)];
       return controlSentence({settings, summaryOf, pause: 0, records: [{moves: true}]});
-    })(data)"""
-    given = {"uniform": uniform, "shuffle": shuffle, "runs": [own, other]}
-    return call(code, given)
+    })"""
+    return call(code, {"uniform": uniform, "shuffle": shuffle, "pairs": pairs})
 
 
 def finished(values=0.3, scores=0.2, right=(), loss=0.5):
@@ -797,50 +846,51 @@ def finished(values=0.3, scores=0.2, right=(), loss=0.5):
     return parts | {"fits": [[values, scores], [0.5, 0.4]], "right": list(right)}
 
 
-@pytest.mark.parametrize(
-    ("gain", "harm", "expected"),
-    [
+def test_uniform_attention_is_compared_review_by_review():
+    cases = [
         (101, 86, "Coin tosses differ as much"),
-        (61, 40, r"softmax attention helps here"),  # 21 > 2 sqrt(101)
+        (61, 40, "softmax attention helps here"),  # 21 > 2 sqrt(101)
         (60, 40, "Coin tosses differ as much"),  # 20 = 2 sqrt(100)
-        (40, 61, r"softmax attention harms here"),
+        (40, 61, "softmax attention harms here"),
         (0, 0, "Coin tosses differ as much"),
-    ],
-)
-def test_uniform_attention_is_compared_review_by_review(gain, harm, expected):
-    softmax = [1] * gain + [0] * harm + [1, 0]
-    uniform = [0] * gain + [1] * harm + [1, 0]
-    said = compared(True, finished(right=uniform), finished(right=softmax))
-    assert f"disagree on {gain + harm} new reviews" in said
-    assert f"has {gain} right and uniform attention {harm}" in said
-    assert re.search(expected, said), said
+    ]
+    pairs = [
+        [finished(right=k * [own] + n * [1 - own] + [1, 0]) for own in (0, 1)]
+        for k, n, _ in cases
+    ]
+    sentences = compared(*pairs, uniform=True)
+    for (gain, harm, expected), sentence in zip(cases, sentences, strict=True):
+        assert f"disagree on {gain + harm} new reviews" in sentence
+        assert f"has {gain} right and uniform attention {harm}" in sentence
+        assert expected in sentence
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize(
-    ("noise", "expected"),
-    [
+def test_true_labels_are_compared_with_shuffled_ones(shuffle):
+    cases = [
         ((0.19, 0.09), "both pictures tell"),
         ((0.19, 0.11), "the values tell .* and the V of the scores does not"),
         ((0.21, 0.09), "the scores tell .* and the values do not"),
         ((0.21, 0.11), "neither picture tells"),
-    ],
-)
-def test_true_labels_are_compared_with_shuffled_ones(noise, expected, shuffle):
-    pair = finished(), finished(*noise)
-    said = compared(False, *(pair[::-1] if shuffle else pair), shuffle=shuffle)
-    assert re.search(f"So {expected}", said), said
-    value = f"{noise[0]:.2f}"[1:]
-    assert f"of .30 with true and {value} with shuffled labels" in said
+    ]
+    pairs = [[finished(), finished(*noise)] for noise, _ in cases]
+    if shuffle:
+        pairs = [pair[::-1] for pair in pairs]
+    sentences = compared(*pairs, shuffle=shuffle)
+    for (noise, expected), sentence in zip(cases, sentences, strict=True):
+        assert re.search(f"So {expected}", sentence), sentence
+        value = f"{noise[0]:.2f}"[1:]
+        assert f"of .30 with true and {value} with shuffled labels" in sentence
 
 
 def test_a_comparison_that_is_not_there_is_announced_or_has_diverged():
-    own = finished()
-    assert compared(False, own, None).endswith("with shuffled labels runs now.")
-    assert compared(True, own, None).endswith("with softmax attention runs now.")
-    lost = finished(loss="none")  # no number
-    assert compared(False, own, lost).endswith("with shuffled labels diverged.")
-    assert compared(False, lost, own).endswith("did not diverge.")
+    own, lost = finished(), finished(loss="none")  # no number
+    (uniform,) = compared([own, None], uniform=True)
+    assert uniform.endswith("with softmax attention runs now.")
+    runs, diverges, did_not = compared([own, None], [own, lost], [lost, own])
+    assert runs.endswith("with shuffled labels runs now.")
+    assert diverges.endswith("with shuffled labels diverged.")
+    assert did_not.endswith("did not diverge.")
 
 
 def test_descent_on_e_alone_shows_a_v_and_descent_by_default_none():

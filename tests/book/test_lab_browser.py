@@ -513,46 +513,6 @@ def test_another_link_in_the_same_tab_sets_it_and_the_own_address_ends_no_run(
     assert tab.locator("[name=seed]").input_value() == "1"
 
 
-def contrast(one: str, two: str, alpha: float = 1) -> float:
-    """Return the contrast of a colour, drawn with an alpha over another, by WCAG."""
-
-    def light(rgb: list[float]) -> float:
-        parts = [
-            x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb
-        ]
-        return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
-
-    top, below = ([int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (one, two))
-    mixed = [alpha * x + (1 - alpha) * y for x, y in zip(top, below, strict=True)]
-    dark, bright = sorted(map(light, (mixed, below)))
-    return (bright + 0.05) / (dark + 0.05)
-
-
-@pytest.mark.parametrize(
-    ("theme", "paper"), [("light", "#ffffff"), ("dark", "#14181e")]
-)
-def test_dots_have_a_contrast_of_at_least_three(
-    visit: Any, theme: str, paper: str
-) -> None:
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
-    assert contrast("#0072B2", "#14181e", 0.5) < 3
-    tab = visit("page=1")
-    tab.evaluate(
-        "(theme) => { document.documentElement.dataset.theme = theme; }", theme
-    )
-    read = (
-        """(lab) => (name) => getComputedStyle(lab).getPropertyValue(`--lab-${name}`)"""
-    )
-    names = ["positive", "negative", "neither", "third", "alpha"]
-    *colours, alpha = tab.locator(".attnsel-lab").evaluate(
-        f"(lab, names) => names.map(({read})(lab))", names
-    )
-    assert len(set(colours)) == 4
-    for colour in colours[:3]:
-        assert contrast(colour, paper, float(alpha)) >= 3
-    assert contrast(colours[3], paper) >= 3
-
-
 @pytest.mark.parametrize(("height", "position"), [(844, "sticky"), (400, "static")])
 def test_the_bar_stays_in_view_where_there_is_room(
     visit: Any, height: int, position: str
