@@ -387,6 +387,61 @@ def test_the_figure_is_as_large_as_what_is_drawn():
     assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
 
 
+def test_the_figure_draws_tokens_and_means_where_they_are_and_as_its_legend_says():
+    rows, labels = [[0], [0], [1], [1]], ["a", "a", "b", "b"]
+    corpus = Corpus.from_tokens(rows, labels, Vocab(["low", "high"], ["a", "b"]))
+    turned = corpus.with_labels(1 - corpus.targets)
+    score = torch.tensor([1.0, 3.0])
+    tokens = pd.DataFrame({"id": [0, 1], "attention": score, "q": [1, 0.01]})
+    drawing = attention_figure(corpus, tokens, 0.05, [(turned, score)])
+    parts = [(e.tag.split("}")[1], e) for e in ElementTree.fromstring(drawing).iter()]
+    grey, blue = "#8a8a8a", "var(--blue, #0072B2)"
+    dots = [
+        (e.get("stroke"), *map(int, re.findall(r"\d+", e.get("d"))[:2]))
+        for tag, e in parts
+        if tag == "path" and e.get("opacity")
+    ]
+    (chance, x, y), (significant, x2, y2) = dots[:2]
+    assert (chance, significant) == (grey, blue)
+    assert x < x2 and y > y2  # further to the right, and higher
+    lines = [
+        (
+            e.get("stroke"),
+            [tuple(map(float, p.split(","))) for p in e.get("points").split()],
+        )
+        for tag, e in parts
+        if tag == "polyline"
+    ]
+    (other, shuffled), (own, means), *named = lines
+    assert (other, own) == ("#009E73", "currentColor")
+    assert [down for _, down in means] == [y, y2]
+    assert [down for _, down in shuffled] == [y2, y]
+    assert all(left < right for (left, _), (right, _) in (means, shuffled))
+    words = {
+        (float(e.get("x")), float(e.get("y"))): e.text
+        for tag, e in parts
+        if tag == "text"
+    }
+    # What is named stands to the right of its mark.
+    legend = {colour: words[x + 10, y + 4] for colour, x, y in dots[2:]}
+    assert legend == {grey: "token that chance explains", blue: "significant token"}
+    legend = {colour: words[ends[1][0] + 6, ends[1][1] + 4] for colour, ends in named}
+    assert legend == {own: "mean by lean", other: "the same, labels shuffled"}
+    assert [e.find("./*").text for tag, e in parts if tag == "g"] == ["attention score"]
+    numbers = {
+        place: float(text.replace("\u2212", "-"))
+        for place, text in words.items()
+        if re.fullmatch("\u2212?[\\d.]+", text)
+    }
+    below = max(y for _, y in numbers)
+    across = [n for (_, y), n in sorted(numbers.items()) if y == below]
+    up = [
+        n for (_, y), n in sorted(numbers.items(), key=lambda x: x[0][1]) if y != below
+    ]
+    assert across == sorted(across) and up == sorted(up, reverse=True)
+    assert len(across) > 2 and len(up) > 2
+
+
 def test_the_figure_leaves_out_tokens_that_no_text_learned_from_holds():
     corpus = Corpus.from_tokens([[0], [1], [0, 1]], [0, 1, 0], ["a", "b", "c"])
     score = torch.arange(3.0)
