@@ -274,6 +274,8 @@ TABLE: dict[str, dict[str, str]] = {
         "E + (1 - 2e-4) * (right - E)": WRONG,
         "E + (1 + 2e-4) * (right - E)": WRONG,
         "right.astype(np.float32)": RIGHT,
+        # along what is orthogonal to p, so that no score changes
+        "E + c * (v - v @ p / (p @ p) * p) / (v @ v - (v @ p) ** 2 / (p @ p))": RIGHT,
         "E + math.sqrt(c) ** 2 * v / (v @ v)": "math domain error",  # c may be negative
     },
     "model-two-numbers": {
@@ -284,6 +286,7 @@ TABLE: dict[str, dict[str, str]] = {
         "right[0], np.clip(right[1], -2.4, 2.4)": RIGHT,
         "right[0], np.clip(right[1], -2.2, 2.2)": WRONG,
         "right[0], 1.0001 * right[1]": WRONG,
+        "30.0 * (abs(lean) > 0.9), 2.9 * np.sign(lean)": RIGHT,
     },
     "one-step-alpha": {
         "-right": "sign is turned",
@@ -332,6 +335,7 @@ TABLE: dict[str, dict[str, str]] = {
         "[[0, 1.5], [0]], [1, 0]": "a list of lists",
         "[[0, 0, 1, 1, 1], [0, 1]], [1, 0]": RIGHT,  # beta is 2/5 - 1/2
         "[[0, 0, 1, 1, 1], [0, 1]], [1, -1]": RIGHT,
+        "([0, 0] + [1] * 9, (0, 0, *[1, 2] * 5), [0, 0]), (1, 1, -1)": RIGHT,
         "[[0, 0, 1, 1], [0, 1]], [1, 0]": "n beta_0 is 0",
         "[[0, 1, 1, 1], [0, 1]], [1, 0]": "token 0 has to occur",
         # beta_0 is exactly zero, where sums of floats give -2.8e-17
@@ -367,6 +371,7 @@ TABLE: dict[str, dict[str, str]] = {
         "[[0, 1], [0, 1, 2], [2]], [1, 0, 0]": "of one label",
         "[[0, 1, 1], [2]], [0, 0]": "both labels",
         "[[2], [0, 1, 1]], [1, 0]": RIGHT,
+        "[[1, 1, 0, 1, 1], [2, 3]], [1, 0]": RIGHT,
     },
     "first-step-own": {
         "(y * C / T * b).mean(0) / 2": "attention is a competition",
@@ -397,6 +402,8 @@ TABLE: dict[str, dict[str, str]] = {
         "torch.stack([a * p + b * v for a, b in ab])": "squared lengths",
         "right * (1 + 5e-6)": RIGHT,
         "right * (1 + 3e-5)": WRONG,
+        # and what neither p nor v sees
+        "right + 1 - np.linalg.pinv(np.stack([p, v])) @ np.stack([p, v]).sum(1)": RIGHT,
     },
     "synthetic-lean": {
         "-right": "row 1 is the positive",
@@ -432,6 +439,7 @@ TABLE: dict[str, dict[str, str]] = {
         "drawn(1001, 100, 0.7)": "at most 1,000",
         "drawn(1000, 102, 0.686)": "at most 1,000",
         "drawn(1000, 100, 0.4)": "lean by chance",
+        "attnsel.synthetic_corpus(1000, 96, delta=0.1, n_relevant=66, seed=4)": RIGHT,
     },
     "max-margin-rows": {
         "-right": "turn the sign round",
@@ -443,6 +451,7 @@ TABLE: dict[str, dict[str, str]] = {
             "do not take their mean"
         ),
         "right[::-1] * (1 + 5e-6)": RIGHT,
+        "np.unique(right, axis=0)": RIGHT,
         "right * (1 + 3e-5)": WRONG,
         "right[abs(right - right[-1]).max(axis=1) > 1e-9]": "has no row",
         "np.concatenate([right, 1.01 * right[-1:]])": "is not a selected",
@@ -461,6 +470,7 @@ TABLE: dict[str, dict[str, str]] = {
         "[0.0, 0.5]": "selects every relevant word",
         "[float('inf'), 0.0]": "two finite numbers",
         "scaled(right, 4 - 1e-9)": RIGHT,
+        "np.array([-2.4, -3.0], dtype=np.float32)": RIGHT,
         "scaled(right, 4.001)": WRONG,
     },
     "margins-query-rate": {
@@ -511,6 +521,8 @@ TABLE: dict[str, dict[str, str]] = {
     "convergence-start": {
         "right / np.linalg.norm(right)": "p is too short",
         "scaled(right, 25.0)": RIGHT,
+        # equal scores of all relevant tokens, by least squares
+        "scaled(np.linalg.pinv(E) @ np.isin(range(len(E)), relevant), 24.9)": RIGHT,
         "scaled(right, 25.001)": "has to be at most 25",
         "(E * v).sum(dim=1)": "finite numbers, the entries",
         "scaled(v, -25)": "v does not affect",
@@ -563,6 +575,7 @@ TABLE: dict[str, dict[str, str]] = {
         "crowd(3, 4, 5, 8)": "at most 24 of at most 8",
         "crowd(3, 4, 4, 9)": "at most 24 of at most 8",
         "crowd(3, 4, 4, 8)": RIGHT,
+        "crowd(2, 5, 5, 8)": RIGHT,
         "crowd(10, 1, 1, 8)": "0 of 3 seeds",
         "crowd(2, 1, 2, 2)": "Assumption 1",
         "['good film', 'bad film']": "return an attnsel.Corpus",
@@ -607,6 +620,9 @@ TABLE: dict[str, dict[str, str]] = {
         "corpus[::2]": "how often each occurs",
         "right_corpus[torch.arange(n).flip(0)]": RIGHT,
         "right_corpus[1:]": WRONG,
+        "Corpus(corpus.counts[np.arange(n) * 7 % n], corpus.labels, corpus.vocab)": (
+            RIGHT
+        ),
     },
     "memorized-chance": {
         "flips(n, lambda k: 10 * k > 9 * n)": "one end of the axis",
