@@ -443,7 +443,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "max-margin-rows": {
         "-right": "turn the sign round",
-        "np.concatenate([r - bag for r, bag in rows_of(E, C, selected)])": "its own rival",
+        "np.concatenate([r - bag for r, bag in rows_of(E, C, selected)])": (
+            "its own rival"
+        ),
         "[E[r] - E[s] for r in selected for s in range(len(E)) if s != r]": (
             "not the whole vocabulary"
         ),
@@ -563,7 +565,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "selection-weaken": {
         "E * c": "the rest of E stays",
-        "torch.stack([row + (c - 1) * (row @ v) * v for row in E])": "not a unit vector",
+        "torch.stack([row + (c - 1) * (row @ v) * v for row in E])": (
+            "not a unit vector"
+        ),
         "torch.stack([row - row @ v / (v @ v) * v for row in E])": "takes the part",
         "torch.stack([c * row + (1 - c) * (row @ v) / (v @ v) * v for row in E])": (
             "weakens the rest"

@@ -109,7 +109,7 @@ def test_the_first_finding_is_the_planted_phrase_with_its_examples(told):
     first = told.signs["token"][0]
     assert first.startswith("“zzz <script>alert") and told.signs["class"][0] == "no"
     line = re.search('class="first">(.*?)</p>', told.html())[1]
-    assert f"training texts contain {first}; all are of" in unescape(line)
+    assert f"texts contain {first}. Of these, all are of class “no”" in unescape(line)
     for place in told.examples[first]:
         assert place.token.startswith("zzz <script>")
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import torch
-from torch.nn.functional import one_hot
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -45,8 +44,9 @@ def of_several() -> Iterator[tuple[Corpus]]:
     },
     hints=(
         "(corpus.counts > 0) shows which sequences contain which token, (n, V).",
-        "Write the factor 1{y = k} - 1/K as a matrix (n, K), with one_hot. The mean "
-        "over the sequences of a product is a product of matrices, over n.",
+        "Write the factor 1{y = k} - 1/K as a matrix (n, K): its rows are rows of "
+        "torch.eye(K), minus 1/K. The mean over the sequences of a product is a "
+        "product of matrices, over n.",
     ),
     dots=1,
     minutes=5,
@@ -57,6 +57,6 @@ def importance(corpus: attnsel.Corpus) -> torch.Tensor:
     corpus.counts is (n, V), corpus.targets holds the classes 0..K-1.
     """
     K = corpus.n_classes
-    Y = one_hot(corpus.targets, K).double() - 1 / K
+    Y = torch.eye(K, dtype=torch.float64)[corpus.targets] - 1 / K
     holds = torch.from_numpy((corpus.counts > 0).toarray()).double()
     return holds.T @ Y / len(corpus)
