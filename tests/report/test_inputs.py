@@ -408,6 +408,7 @@ OTHER_FILES = {
     "records under a key": file("m.json", f'{{"by": 1, "data": {as_json()}}}'),
     "JSON of columns": file("mine.json", as_json("columns")),
     "JSON of lists": file("mine.json", json.dumps(FRAME.to_dict("list"))),
+    "JSON without an ending": file("mine", as_json()),
     "JSON by row": file("mine.json", as_json("index")),
     "JSON of columns and rows": file("mine.json", as_json("split")),
     "JSON of splits": file("m.json", f'{{"test": [], "train": {as_json()}}}'),
@@ -578,6 +579,7 @@ ERRORS = {
     # Rows that do not fit
     f"{RAGGED} put double": mine("text,label\n'a, b',1\n'c, d',0\n"),
     f"Expected 2 fields in line 4, saw 3{MENDED}": mine(TABLE + "good, bad,1\n"),
+    r"\(ParserError: .*saw 3": mine("review,verdict\na film,1\nb, film,0\n"),
     "3 texts and 2 labels": (TEXTS[:3], [0, 1]),
     # Columns
     "one column 'text', got a bad film, 0; name": mine(ROWS),
