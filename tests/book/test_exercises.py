@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 import threading
+import time
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -395,6 +396,26 @@ def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, ca
     assert calls == [10, 2000]
     said = capsys.readouterr().out
     assert said.count("0.2 s); the package's is used") == 1
+
+
+def test_many_calls_are_too_slow_though_each_is_quick(monkeypatch, capsys):
+    monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
+    solution = TASKS["memorized-chance"].solution
+    calls = []
+
+    def slow(n):
+        calls.append(n)
+        end = time.monotonic() + 0.06
+        while time.monotonic() < end:
+            pass
+        return solution(n)
+
+    used = running.in_form(slow, solution)
+    for n in range(10, 20):
+        assert used(n) == solution(n)
+    assert 1 < len(calls) <= 4
+    said = capsys.readouterr().out
+    assert said.count("its calls have taken 0.2 s); the package's is used") == 1
 
 
 @pytest.mark.parametrize(
