@@ -122,27 +122,28 @@ def test_scores_are_those_of_the_package_step_by_step(reviews):
     assert history.accuracy[43] > 0.95
 
 
-@pytest.mark.parametrize("trained", ["E", "p", "v", "Ev", "pv"])
 @pytest.mark.parametrize(("optimizer", "rate"), [("adam", 0.01), ("gd", 3)])
-def test_what_is_trained_moves_as_in_the_package(reviews, trained, optimizer, rate):
+def test_what_is_trained_moves_as_in_the_package(reviews, optimizer, rate):
     corpus, test = reviews
     names = {"E": "embeddings", "p": "cls", "v": "output"}
-    model = rounded(len(corpus.vocab), 16, seed=1)
+    parts = ["E", "p", "v", "Ev", "pv"]
     settings = SETTINGS | {"rate": rate, "optimizer": optimizer}
-    settings |= {name: name in trained for name in names}
-    given = {"model": stored(model), "train": bags(corpus), "test": bags(test)}
-    found = call("stepsOf(data)[10]", given | {"settings": settings, "steps": 10})
-    history = attnsel.fit(
-        model,
-        corpus,
-        steps=10,
-        lr=rate,
-        optimizer=optimizer,
-        train=[names[name] for name in trained],
-        snapshots=(0,),
-    )
-    same(found["scores"], history.at())
-    assert float((history.at() - history.at(0)).abs().max()) > 1e-3
+    given = {"train": bags(corpus), "test": bags(test), "steps": 10}
+    given["model"] = stored(rounded(len(corpus.vocab), 16, seed=1))
+    given["all"] = [settings | {name: name in of for name in names} for of in parts]
+    code = "data.all.map((settings) => stepsOf({...data, settings})[10].scores)"
+    for trained, found in zip(parts, call(code, given), strict=True):
+        history = attnsel.fit(
+            rounded(len(corpus.vocab), 16, seed=1),
+            corpus,
+            steps=10,
+            lr=rate,
+            optimizer=optimizer,
+            train=[names[name] for name in trained],
+            snapshots=(0,),
+        )
+        same(found, history.at())
+        assert float((history.at() - history.at(0)).abs().max()) > 1e-3
 
 
 def test_a_sign_step_moves_each_number_by_the_step_size(reviews):
@@ -526,6 +527,7 @@ const look = {sizes: canvases.map(() => [300, 200]), scale: 1, ink: "#000",
 const VIEWS = [{view: 0, least: 0, across: "lean"},
   {view: 1, least: 100, across: "rank"},
   {view: 1, least: 0, across: "value"}];
+const unpacked = (stored) => ({...stored, texts: readTexts(stored.texts)});
 function trained(kind, changes, reviews, most = 25, summaryOf = () => undefined) {
   const tab = {reviews: reviewsTab, stages: stagesTab}[kind], records = [];
   const settings = {...settingsFrom(kind, new URLSearchParams()), ...changes};
@@ -583,7 +585,7 @@ TURNED = [
 
 def test_each_setting_at_its_extremes_is_described_correctly(reviews):
     given = {
-        "reviews": call(READ, lab_data.packed(*reviews)),
+        "reviews": lab_data.packed(*reviews),
         "turned": [{"d": 16} | changes for changes, _ in TURNED],
         "steps": [
             {"eta": eta, "d": d, "train": name}
@@ -593,7 +595,7 @@ def test_each_setting_at_its_extremes_is_described_correctly(reviews):
         ],
     }
     code = """(() => [
-      data.turned.map((settings) => said("reviews", settings, data.reviews)),
+      data.turned.map((settings) => said("reviews", settings, unpacked(data.reviews))),
       data.steps.map((settings) => said("stages", settings))])()"""
     trained, stepped = evaluate(CODE + SAID, code, given)
     for (changes, expected), words in zip(TURNED, trained, strict=True):
@@ -777,19 +779,17 @@ def test_the_committed_reviews_are_what_the_page_says():
 
 def test_shuffled_labels_draw_a_v_too():
     # By the leans in other reviews, values go with the leans only if labels are real.
-    reviews = call(READ, committed("imdb"))
-    fits = "fitsOf(data[0], rankedLeans(data[1].map((x) => x ?? NaN)))"
-    for shuffle, holds in ((False, True), (True, False)):
-        settings = USUAL | {"shuffle": shuffle}
-        found = call(CHOSEN, {"reviews": reviews, "settings": settings})
-        model = stored(rounded(len(found["names"]), 16, seed=0))
-        given = {"model": model, "train": found["train"], "test": found["test"]}
-        given |= {"settings": SETTINGS | {"rate": 0.03}, "steps": 30}
-        end = call("stepsOf(data)[30]", given)
-        ours, others = (call(fits, [end["scores"], lean]) for lean in found["leans"])
+    code = """[false, true].map((shuffle) => {
+      const settings = {d: 16, rate: 0.03, shuffle};
+      const run = trained("reviews", settings, unpacked(data), 30);
+      const now = run.records.at(-1);
+      return [now, ...reviewsTab.fits(run, now, 0)]; })"""
+    for holds, (end, own, unseen) in zip(
+        (True, False), evaluate(CODE + SAID, code, committed("imdb")), strict=True
+    ):
         assert end["train"]["accuracy"] > 0.9
-        assert min(ours) > 0.5
-        assert (others[0] > 0.15) == holds
+        assert min(own) > 0.5
+        assert (unseen[0] > 0.15) == holds
         assert (end["test"]["accuracy"] > 0.7) == holds
 
 
@@ -894,17 +894,19 @@ def test_a_comparison_that_is_not_there_is_announced_or_has_diverged():
 
 
 def test_descent_on_e_alone_shows_a_v_and_descent_by_default_none():
-    reviews = call(READ, committed("imdb"))
     alone = {"rate": 100, "optimizer": "gd", "p": False, "v": False, "least": 100}
     assert 'value="optimizer=gd&rate=100&p=0&v=0&least=100"' in html.unescape(
         lab.place("")
     )
     code = """data.all.map(([settings, most]) => {
-      const run = trained("reviews", settings, data.reviews, most);
+      const run = trained("reviews", settings, unpacked(data.reviews), most);
       const now = run.records.at(-1), fits = reviewsTab.fits(run, now, 0);
       return [fits, descentSentence(run, now), lawSentence(run, now, {across: "value"}),
         {...now.scores}]; })"""
-    given = {"reviews": reviews, "all": [(alone, 300), ({**alone, "rate": 1}, 3)]}
+    given = {
+        "reviews": committed("imdb"),
+        "all": [(alone, 300), ({**alone, "rate": 1}, 3)],
+    }
     ((own, unseen), said, law, scores), (_, early, *_) = evaluate(
         CODE + SAID, code, given
     )

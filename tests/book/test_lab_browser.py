@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_lab import CODE, READ, USUAL, committed
+from test_lab import CODE, SETTINGS, USUAL, committed
 
 from support.node import evaluate
 from tools import lab
@@ -86,20 +87,20 @@ def says(place: Any, pattern: str) -> None:
     place.filter(has_text=re.compile(pattern)).wait_for(state="attached")
 
 
+@functools.cache
 def expected(**changes: Any) -> dict[str, Any]:
     """Return the end of a training with these settings, computed in node."""
     code = """(() => {
-      const settings = {...settingsFrom("reviews", new URLSearchParams()),
-        ...data.settings};
-      const corpus = reviewsOf(data.reviews, settings);
-      const run = {model: newModel(corpus.names.length, settings.d,
-        randomNumbers(1000 + settings.seed))};
-      for (const now of training(run, corpus, settings)) {
+      const stored = {...data.reviews, texts: readTexts(data.reviews.texts)};
+      const corpus = reviewsOf(stored, data.settings);
+      const run = {model: newModel(corpus.names.length, data.settings.d,
+        randomNumbers(1000 + data.settings.seed))};
+      for (const now of training(run, corpus, data.settings)) {
         if (isEnd(now)) { return now; }
       }
     })()"""
-    reviews = evaluate(CODE, READ, committed("imdb"))
-    return evaluate(CODE, code, {"reviews": reviews, "settings": USUAL | changes})
+    settings = SETTINGS | USUAL | changes
+    return evaluate(CODE, code, {"reviews": committed("imdb"), "settings": settings})
 
 
 def beginning(end: dict[str, Any]) -> str:
