@@ -598,19 +598,6 @@ def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:
     assert 0 < tab.evaluate("Math.max(...sizes)") < 5000
 
 
-def test_small_places_share_a_page(visit: Any) -> None:
-    tab = visit(f"small=1&{FEW}", f"{FEW}&shuffle=true")
-    small, other = tab.locator(".attnsel-lab").all()
-    small.locator(".play").click()
-    wait(tab)
-    assert not small.locator("[name=restart], .tries, .link").first.is_visible()
-    assert not other.locator("canvas").first.is_visible()
-    other.locator(".play").click()
-    other.locator(".outcome", has_text="are shuffled").wait_for()
-    assert "are shuffled" not in small.locator(".outcome").inner_text()
-    assert [Path(url).name for url in tab.requested].count("imdb.js") == 1
-
-
 # Controls of fewer pixels than a finger hits; a box to tick is hit with its words.
 SMALL = """(all) => all.filter((e) => e.checkVisibility()).map((e) =>
   e.matches("[type=checkbox]") ? e.parentElement : e).filter((e) => {
@@ -644,11 +631,19 @@ def test_axe_finds_nothing_serious_and_a_finger_hits_all(visit: Any, width: int)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_finger_hits_all_of_a_small_place(visit: Any, width: int) -> None:
-    tab = visit(f"small=1&{FEW}", FEW, width=width, **AT_ONCE)
-    press(tab.locator(".play").first, width=width)
+def test_small_places_share_a_page_and_a_finger_hits_all(visit: Any, width: int):
+    places = f"small=1&{FEW}", f"{FEW}&shuffle=true"
+    tab = visit(*places, width=width, **AT_ONCE)
+    small, other = tab.locator(".attnsel-lab").all()
+    small.locator(".play").click()
     wait(tab)
+    assert not small.locator("[name=restart], .tries, .link").first.is_visible()
+    assert not other.locator("canvas").first.is_visible()
+    other.locator(".play").click()
+    other.locator(".outcome", has_text="are shuffled").wait_for()
+    assert "are shuffled" not in small.locator(".outcome").inner_text()
     check_sizes(tab)
+    assert [Path(url).name for url in tab.requested].count("imdb.js") == 1
 
 
 def test_the_focus_stays_with_the_keys(visit: Any) -> None:

@@ -770,17 +770,6 @@ def test_execute_runs_chapters_by_name_or_path(asked, tmp_path, monkeypatch, cap
     assert capsys.readouterr().err.endswith(said)
 
 
-def test_summary_changes_only_when_the_figures_do():
-    first = execute.summary(17.0, 1.23e9, 83, "")
-    assert "about 20 s" in first
-    assert "1.2 GB" in first
-    assert "83 MB" in first
-    assert execute.summary(14.0, 1.5e9, 83, first) == first
-    assert "about 30 s" in execute.summary(21.0, 1.2e9, 83, first)
-    assert "about 5 s" in execute.summary(4.0, 1.2e9, 83, first)
-    assert "2.0 GB" in execute.summary(17.0, 2.0e9, 83, first)
-
-
 def test_each_source_of_the_hub_has_its_megabytes():
     published = {name for name, source in SOURCES.items() if "hub" in source}
     assert set(execute.DOWNLOADS) == published
