@@ -67,8 +67,3 @@ def test_a_crowd_shares_its_irrelevant_tokens_and_meets_assumption_1() -> None:
     assert relevant_tokens(corpus).tolist() == [0, 0, 1, 2, 2, 2]
     assert (corpus.counts.toarray()[:, 3:] == 1).all()
     assert corpus.lengths.tolist() == [4] * 6
-
-
-def test_a_crowd_of_unequal_classes_breaks_assumption_1() -> None:
-    with pytest.raises(ValueError, match="shared_0"):
-        relevant_tokens(crowd_corpus([2], [3], length=2))

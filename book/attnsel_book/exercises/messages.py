@@ -47,6 +47,30 @@ def _as_numbers(value: Any) -> np.ndarray:
     return array.astype(np.float64)
 
 
+SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
+
+
+def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
+    """Return the token ids of sequences and their signs.
+
+    Raises:
+        ValueError: if the value is not made of sequences and labels; it says what is.
+    """
+    kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
+    try:
+        sequences, labels = value
+        given = [as_numbers(list(sequence)) for sequence in sequences]
+        signs = [SIGNS[float(label)] for label in labels]
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        raise ValueError(kinds) from error
+    rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
+    if len(rows) != len(given) or not all(s.is_integer() for row in rows for s in row):
+        raise ValueError(kinds)
+    if len(rows) != len(signs) or not all(rows):
+        raise ValueError("each sequence needs a label, and at least one token")
+    return [[int(s) for s in row] for row in rows], signs
+
+
 def close(one: np.ndarray, other: np.ndarray) -> bool:
     """Return whether numbers of one shape agree; nan agrees with nan."""
     sizes = np.abs(other[np.isfinite(other)])

@@ -10,7 +10,7 @@ from attnsel import signed_frequency
 from attnsel.statistics import label_z
 from attnsel_book.exercises.cases import gradients, one_corpus, parts_and_corpora
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.exercises.messages import as_numbers
+from attnsel_book.exercises.messages import labelled_sequences
 
 
 @exercise(
@@ -153,23 +153,12 @@ def my_z(corpus: attnsel.Corpus) -> np.ndarray:
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
 
 
-SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
-
-
 def lengths_fault(result: Any) -> str | None:
     """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
-    kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
-        sequences, labels = result
-        given = [as_numbers(list(sequence)) for sequence in sequences]
-        signs = [SIGNS[float(label)] for label in labels]
-    except (TypeError, ValueError, KeyError, RuntimeError):
-        return kinds
-    rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
-    if len(rows) != len(given) or not all(s.is_integer() for row in rows for s in row):
-        return kinds
-    if len(rows) != len(signs) or not all(rows):
-        return "each sequence needs a label, and at least one token"
+        rows, signs = labelled_sequences(result)
+    except ValueError as error:
+        return str(error)
     alpha = sum(y * row.count(0) for y, row in zip(signs, rows, strict=True))
     parts = zip(signs, rows, strict=True)
     beta = sum(Fraction(y * row.count(0), len(row)) for y, row in parts)

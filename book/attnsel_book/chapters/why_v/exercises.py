@@ -10,7 +10,7 @@ from attnsel.corpus import Corpus
 from attnsel_book.chapters.why_v.laws import rates
 from attnsel_book.exercises.cases import corpora, models
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.exercises.messages import as_numbers
+from attnsel_book.exercises.messages import labelled_sequences
 
 
 def scored() -> Iterator[tuple[Any, ...]]:
@@ -161,29 +161,20 @@ STEPS, RATE = 2000, 0.1  # of descent on the reader's sequences
 
 def upside_down_fault(result: Any) -> str | None:
     """Return why the score of token 0 does not fall while its value grows."""
-    kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
-        sequences, labels = result
-        given = [as_numbers(list(sequence)) for sequence in sequences]
-        signs = [{0.0: 0, 1.0: 1}[float(label)] for label in labels]
-    except (TypeError, ValueError, KeyError, RuntimeError):
-        return kinds
-    rows = [row.tolist() for row in given if row is not None and row.ndim == 1]
-    if len(rows) != len(given) or not all(s.is_integer() for row in rows for s in row):
-        return kinds
-    if len(rows) != len(signs) or not all(rows):
-        return "each sequence needs a label, and at least one token"
+        rows, signs = labelled_sequences(result)
+    except ValueError as error:
+        return str(error)
     if len(rows) > 20 or max(map(max, rows)) > 20 or min(map(min, rows)) < 0:
         return "twenty sequences and the tokens 0 to 20 are enough"
-    if {0, 1} != set(signs):
+    if {-1, 1} != set(signs):
         return "both labels have to occur"
     holding = {label for row, label in zip(rows, signs, strict=True) if 0 in row}
     if len(holding) != 1:
         return "token 0 has to occur in sequences of one label, and only of one"
-    size = 1 + int(max(map(max, rows)))
+    size = 1 + max(map(max, rows))
     vocab = attnsel.Vocab([str(s) for s in range(size)])
-    ids = [[int(s) for s in row] for row in rows]
-    corpus = Corpus.from_tokens(ids, signs, vocab)
+    corpus = Corpus.from_tokens(rows, signs, vocab)
     a, b = np.zeros(size), np.zeros(size)
     for _ in range(STEPS):
         toward_p, toward_v, _ = rates(corpus, a, b)
