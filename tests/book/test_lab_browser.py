@@ -321,7 +321,7 @@ def test_a_word_that_is_sought_is_found_in_the_next_run_too(visit: Any) -> None:
 def test_gradient_descent_takes_the_steps_it_was_given_and_nothing_takes_none(
     visit: Any,
 ) -> None:
-    tab = visit(f"{FEW}&optimizer=gd&rate=0.1")
+    tab = visit(f"{FEW}&optimizer=gd&rate=0.1", **AT_ONCE)
     tab.locator(".play").click()
     assert wait(tab).startswith("After 300 steps")
     tab.locator("summary").click()
