@@ -113,8 +113,8 @@ def test_p_values_are_those_of_fishers_test():
 
 
 def test_p_values_are_shares_of_all_ways_to_deal_the_labels():
-    sequences = [[0, 1], [0], [0, 1, 1], [2], [2, 1], [1]]
-    labels = (1, 1, 1, 0, 0, 2)
+    sequences = [[0, 1], [0], [0, 1, 1], [2], [2, 1]]
+    labels = (1, 1, 0, 0, 2)
     vocab = Vocab(["a", "b", "c"], [0, 1, 2])
 
     def numbers(shuffled):

@@ -38,13 +38,15 @@ def interrupted(monkeypatch, at, model, corpus, settings):
             fit(model, corpus, **settings)
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "gd", torch.optim.RMSprop])
 @pytest.mark.parametrize(
-    ("model", "batch_size"),
+    ("optimizer", "model", "batch_size"),
     [
-        (AttentionClassifier(9, 6, key_query=True), None),
-        (AttentionClassifier(9, 6), 7),
-        (TwoLayerClassifier(9, 6), 7),
+        ("adam", AttentionClassifier(9, 6, key_query=True), None),
+        ("adam", AttentionClassifier(9, 6), 7),
+        ("adam", TwoLayerClassifier(9, 6), 7),
+        ("gd", AttentionClassifier(9, 6), 7),
+        (torch.optim.RMSprop, AttentionClassifier(9, 6, key_query=True), None),
+        (torch.optim.RMSprop, TwoLayerClassifier(9, 6), 7),
     ],
 )
 def test_training_goes_on_to_the_same_bits(

@@ -68,7 +68,7 @@ def brute_counts(sequences, width):
 # Counting
 
 
-@settings(deadline=None)
+@settings(max_examples=30)
 @given(bags())
 def test_from_tokens_counts_like_a_counter(case):
     sequences, labels = case
@@ -150,7 +150,7 @@ def test_folding_keeps_the_length_of_every_character():
     assert fold("DON’T İZMİR") == "don't izmir"
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
 def test_words_give_back_the_text_and_the_counts(texts):
     texts = [text + " End" for text in texts]
@@ -429,7 +429,7 @@ def test_explicit_zeros_and_duplicates_are_put_in_order():
 # Selecting
 
 
-@settings(deadline=None)
+@settings(max_examples=30)
 @given(bags(), st.data())
 def test_selecting_equals_brute_force(case, data):
     sequences, labels = case
