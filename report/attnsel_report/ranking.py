@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -66,22 +67,11 @@ def top_findings(evidence: Evidence, train: Sample, rate: float) -> pd.DataFrame
         return rows.assign(strength=0.0, words=None, members=0)
     contains = _contained(rows, evidence.contains, train)
     unit = _together(contains, rows)
-    words = _words_of(rows, evidence.tables["pairs"], train.corpus.vocab)
-    centres = np.flatnonzero(unit == np.arange(len(rows)))
-    all_words = [
-        list(
-            dict.fromkeys(
-                i for row in np.flatnonzero(unit == centre) for i in words[row]
-            )
-        )
-        for centre in centres
-    ]
-    listed = rows.iloc[centres]
-    listed = listed.assign(
-        strength=_strengths(listed, contains[:, centres], all_words, train),
-        words=all_words,
-        members=np.bincount(unit)[centres],
-    )
+    words = pd.Series(_words_of(rows, train.corpus.vocab))
+    centres, members = np.unique(unit, return_counts=True)
+    all_words = [list(dict.fromkeys(chain(*part))) for _, part in words.groupby(unit)]
+    listed = rows.iloc[centres].assign(words=all_words, members=members)
+    listed["strength"] = _strengths(listed, contains[:, centres], all_words, train)
     listed = listed.sort_values("strength", ascending=False, kind="stable")
     is_feature = listed["token"].isin(list(KINDS)) | (listed["kind"] == "measures")
     group = listed["kind"].replace("form", "edges").mask(is_feature, "features")
@@ -173,7 +163,7 @@ def _together(contains: csr_array, rows: pd.DataFrame) -> np.ndarray:
     return unit
 
 
-def _words_of(rows: pd.DataFrame, pairs: pd.DataFrame, vocab: Vocab) -> list[list[int]]:
+def _words_of(rows: pd.DataFrame, vocab: Vocab) -> list[list[int]]:
     """Return the ids of the tokens that each finding names."""
     words = []
     for row in rows.to_dict("records"):

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from attnsel.scale.threads import side_by_side
 from attnsel_report.quality import shared_tokens, some_to_learn
@@ -59,12 +60,11 @@ def _read_part(
     if len(classes) == 1:
         found[:, classes] = 1.0
         return found
-    weights = TfidfTransformer(sublinear_tf=True)
-    features = weights.fit_transform(counts[others])
-    model = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
-    model.fit(features, labels[others])
-    found[:, classes] = model.predict_proba(weights.transform(counts[own]))
-    times = np.bincount(features.indices, minlength=counts.shape[1])
+    regression = LogisticRegression(C=3.0, max_iter=200, tol=1e-3)
+    model = make_pipeline(TfidfTransformer(sublinear_tf=True), regression)
+    model.fit(counts[others], labels[others])
+    found[:, classes] = model.predict_proba(counts[own])
+    times = counts[others].sum(axis=0)
     found[counts[own] @ times == 0] = np.nan
     return found
 

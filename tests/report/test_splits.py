@@ -81,6 +81,7 @@ def test_near_copies_are_one_group_and_no_held_out_text_was_seen():
     [
         ("film", "film"),
         (list("aabbccddeeffgghhiijj"), "given"),
+        (pd.Series(list("aabbccddeeffgghhiijj")), "given"),
         (pd.Series(list("aabbccddeeffgghhiijj"), name="by film"), "by film"),
     ],
 )
@@ -180,14 +181,6 @@ def test_rows_are_called_as_in_the_source():
         f"{i} of the test split" for i in range(6)
     ]
     assert both.names[both.train.rows].tolist() == list(range(14))
-
-
-def test_groups_without_a_name_are_called_given():
-    texts = [text(i) for i in range(20)]
-    numbers = pd.Series([i // 2 for i in range(20)])
-    assert read(table(texts), groups=numbers).grouped == "given"
-    assert read(table(texts), groups=numbers.tolist()).grouped == "given"
-    assert read(table(texts), groups=numbers.rename("film")).grouped == "film"
 
 
 def test_a_test_split_that_cannot_be_read_is_told_of(tmp_path):

@@ -30,6 +30,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -173,9 +174,15 @@ def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
     return re.sub(rf"\b({'|'.join(signs)})\b", "", text, flags=re.IGNORECASE)
 
 
+@cache
+def all_reviews() -> Corpus:
+    """Return the reviews that leaks are planted in."""
+    return load_corpus("yelp")
+
+
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
     """Return texts and labels, class 1 the rarer one, drawn for a seed."""
-    reviews = load_corpus("yelp")
+    reviews = all_reviews()
     random = np.random.default_rng(seed)
     labels = 1 - reviews.targets.numpy()  # most of these reviews are positive
     sizes = {"even": (1000, 1000), "90/10": (1800, 200)}[balance]
