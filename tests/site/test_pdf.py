@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,7 +86,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
         patch.setattr(print_book, "ROOT", site)
         patch.setattr(Page, "close", look)  # the book, then the picture
         with contextlib.redirect_stdout(said):
-            print_book.main(str(site))
+            # In a thread of its own: this one may have the browser of other tests.
+            with ThreadPoolExecutor() as pool:
+                pool.submit(print_book.main, str(site)).result()
     pdf = (site / "book.pdf").read_bytes()
     return Book(pdf, contents[0], site, said.getvalue())
 

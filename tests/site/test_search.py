@@ -60,7 +60,7 @@ QUERIES = [
     ("theorems", "selection_theorems.html", 1),
     ("key-query matrix", "deeper.html#a-key-query-matrix", 3),
     ("negation", "interactions.html", 3),
-    ("word order", "interactions.html#what-word-order-is-worth-on-reviews", 3),
+    ("word order", "interactions.html#how-much-word-order-helps-on-reviews", 3),
     ("Shapley values", "explanation.html#prop-explanation-shapley", 3),
     ("own data", "troubleshooting.html#your-own-data", 3),
     ("GPU", "troubleshooting.html#using-a-gpu", 1),
