@@ -146,7 +146,7 @@ class Classifier(nn.Module):
                 "texts: the model has no vocabulary; train it, or load one"
             )
         texts = list(texts)
-        readable = [i for i, text in enumerate(texts) if _has_token(text, self.vocab)]
+        readable = [i for i, text in enumerate(texts) if has_token(text, self.vocab)]
         answers: list[Any] = [None] * len(texts)
         if readable:
             known = [texts[i] for i in readable]
@@ -227,8 +227,9 @@ class Classifier(nn.Module):
         return ", ".join(f"{name}={tuple(value.shape)}" for name, value in parameters)
 
 
-def _has_token(text: str | None, vocab: Vocab) -> bool:
-    if not isinstance(text, str):
+def has_token(text: str | None, vocab: Vocab | None) -> bool:
+    """Return whether a text is a string with a token of the vocabulary."""
+    if vocab is None or not isinstance(text, str):
         return False
     return any(token in vocab for token in split_with(vocab.tokenize, text))
 

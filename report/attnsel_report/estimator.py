@@ -29,7 +29,7 @@ from torch.nn.functional import cross_entropy, pad
 from attnsel.beyond.deletion import score_influence
 from attnsel.corpus import Corpus
 from attnsel.learners import ScoreSpaceLearner
-from attnsel.model import AttentionClassifier, bag_logits
+from attnsel.model import AttentionClassifier, bag_logits, has_token
 from attnsel.scale.threads import ThreadPool
 from attnsel.tokens import Tokenizer
 from attnsel.validation import check_number
@@ -157,7 +157,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         texts = _strings(X)
-        known = [self.model_._has_token(text) for text in texts]
+        known = [has_token(text, self.model_.vocab) for text in texts]
         probabilities = np.tile(self.prior_, (len(texts), 1))
         if any(known):
             readable = list(compress(texts, known))
@@ -190,7 +190,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         found: list[dict[str, float]] = []
         for text, (first, second) in zip(texts, order[:, :2].tolist(), strict=True):
             found.append({})
-            if self.model_._has_token(text):
+            if has_token(text, self.model_.vocab):
                 against = [scores[:, 0], values[:, first] - values[:, second]]
                 corpus = Corpus.from_texts([text], vocab=self.model_.vocab)
                 of_text = score_influence(torch.stack(against, dim=1), corpus)

@@ -282,9 +282,21 @@ def test_empty_sequences_are_left_out():
             ValueError,
             "^no row is left of .*2 without label",
         ),
-        (lambda: TWO.with_labels([0, 2]), ValueError, "labels: .* 0 to 1, got 2"),
-        (lambda: TWO.with_labels([-1, 0]), ValueError, "labels: .* 0 to 1, got -1"),
-        (lambda: TWO.with_labels([0]), ValueError, "labels: 1 for 2 sequences"),
+        (
+            lambda: TWO.with_labels(torch.tensor([0, 2])),
+            ValueError,
+            "labels: .* 0 to 1, got 2",
+        ),
+        (
+            lambda: TWO.with_labels(torch.tensor([-1, 0])),
+            ValueError,
+            "labels: .* 0 to 1, got -1",
+        ),
+        (
+            lambda: TWO.with_labels(torch.tensor([0])),
+            ValueError,
+            "labels: 1 for 2 sequences",
+        ),
         (lambda: Corpus.from_tokens([], [], VOCAB), ValueError, "^there is no row; "),
         (lambda: Corpus.from_texts([], []), ValueError, "^there is no row; "),
         (
@@ -303,7 +315,7 @@ def test_empty_sequences_are_left_out():
             r"in 0\.\.6, got \[2 7\] in row 1",
         ),
         (
-            lambda: Corpus.from_tokens([[0.5]], [0], VOCAB),
+            lambda: Corpus.from_tokens([np.array([0.5])], [0], VOCAB),
             ValueError,
             r"expected integers .*, got \[0\.5\] in row 0",
         ),

@@ -143,7 +143,9 @@ class Reader:
         (title,) = titles
         if title.name == "h1":
             return title.find_next_siblings(["p", "ul"])
-        return [title.find_parent(["details", "section", "div"])]
+        box = title.find_parent(["details", "section", "div"])
+        assert box is not None
+        return [box]
 
     def words(self, heading: str) -> str:
         words = " ".join(map(plain, self.boxes(heading)))

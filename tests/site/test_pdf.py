@@ -85,10 +85,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(print_book, "ROOT", site)
         patch.setattr(Page, "close", look)  # the book, then the picture
-        with contextlib.redirect_stdout(said):
-            # In a thread of its own: this one may have the browser of other tests.
-            with ThreadPoolExecutor() as pool:
-                pool.submit(print_book.main, str(site)).result()
+        # In a thread of its own: this one may have the browser of other tests.
+        with contextlib.redirect_stdout(said), ThreadPoolExecutor() as pool:
+            pool.submit(print_book.main, str(site)).result()
     pdf = (site / "book.pdf").read_bytes()
     return Book(pdf, contents[0], site, said.getvalue())
 
