@@ -151,7 +151,7 @@ together = pytest.mark.xdist_group("session")
 @together
 def test_chapter_takes_its_reviews_from_the_hub_once(session, record_property):
     name = "stanfordnlp/imdb"
-    with hub({name: repository(reviews("imdb"))}) as running:
+    with hub({name: repository(reviews("imdb"), "plain_text")}) as running:
         session.env["HF_ENDPOINT"] = running.address
         journey = Journey(ROOT / "book" / "intro.ipynb", session)
         record_property("journey", f"{'intro':<20}" + journey.row("Hub"))
