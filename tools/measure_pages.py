@@ -151,7 +151,7 @@ SCROLL = """async () => {
   seen.longest = 0;
   for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
     scrollTo({top: y, behavior: "instant"});
-    await new Promise((done) => setTimeout(done, 100));
+    await new Promise((done) => setTimeout(done, 40));
     await new Promise(requestAnimationFrame);
   }
 }"""

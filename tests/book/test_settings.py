@@ -77,12 +77,12 @@ def displayed(sources: list[str]) -> list[str]:
 def runs() -> Iterator[Any]:
     """Yield a chapter and a setting; all of a chapter are for one worker.
 
-    At each push runs a small setting of every fourth chapter, others at another commit;
+    At each push runs a small setting of every sixth chapter, others at another commit;
     all of them run every week.
     """
     turn, place = divmod(commit(), SMALL_ONES)
     for number, chapter in enumerate(READY):
-        has_turn = (number + turn) % 4 == 0
+        has_turn = (number + turn) % 6 == 0
         for i, setting in enumerate(TRIED[chapter]):
             marks = [pytest.mark.xdist_group(f"settings-{chapter}")]
             at_push = has_turn and i == place
