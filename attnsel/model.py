@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, one_hot, softplus
+from torch.nn.functional import cross_entropy, one_hot, pad, softplus
 
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.scale.files import read_verified, write_atomically
@@ -157,9 +157,7 @@ class Classifier(nn.Module):
         return answers
 
     def _likeliest(self, corpus: Corpus) -> list[Any]:
-        logits = self(corpus)
-        if logits.ndim == 1:
-            logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+        logits = class_logits(self(corpus))
         return [self.classes[k] for k in logits.argmax(1).tolist()]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -225,6 +223,11 @@ class Classifier(nn.Module):
         """Return the sizes, for `repr`."""
         parameters = self.named_parameters()
         return ", ".join(f"{name}={tuple(value.shape)}" for name, value in parameters)
+
+
+def class_logits(logits: Tensor) -> Tensor:
+    """Return a logit per class, (n, K); of two classes the first has 0."""
+    return pad(logits[:, None], (1, 0)) if logits.ndim == 1 else logits
 
 
 def has_token(text: str | None, vocab: Vocab | None) -> bool:

@@ -21,7 +21,7 @@ from scipy.special import roots_legendre
 from torch import Tensor
 
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier, bag_softmax
+from attnsel.model import AttentionClassifier, bag_softmax, class_logits
 from attnsel.validation import check_shape
 
 AT_ONCE = 2**20  # stored counts that are looked at together
@@ -154,6 +154,16 @@ def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
     numbers = np.concatenate(parts)
     places = counts.indices.copy(), counts.indptr.copy()
     return csr_array((numbers, *places), shape=counts.shape)
+
+
+def against(scores: Tensor, one: int, other: int) -> Tensor:
+    """Return the scores of two classes, (V, 2), that tell one class from another.
+
+    The values are those of one class minus those of the other. The scores of the model
+    are (V, 2), or (V, K + 1) for K classes.
+    """
+    values = class_logits(scores[:, 1:].squeeze(1))
+    return torch.stack([scores[:, 0], values[:, one] - values[:, other]], dim=1)
 
 
 def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:

@@ -24,12 +24,12 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 from torch import Tensor
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import cross_entropy
 
-from attnsel.beyond.deletion import score_influence
+from attnsel.beyond.deletion import against, score_influence
 from attnsel.corpus import Corpus
 from attnsel.learners import ScoreSpaceLearner
-from attnsel.model import AttentionClassifier, bag_logits, has_token
+from attnsel.model import AttentionClassifier, bag_logits, class_logits, has_token
 from attnsel.scale.threads import ThreadPool
 from attnsel.tokens import Tokenizer
 from attnsel.validation import check_number
@@ -45,7 +45,7 @@ class _WeightedLearner(ScoreSpaceLearner):
         """Take the gradient of the weighted sum of losses, and return the logits."""
         leaf = self.scores().detach().requires_grad_()
         logits = bag_logits(leaf, corpus, self.pool.multiply)
-        losses = cross_entropy(_of_classes(logits), self.targets, reduction="none")
+        losses = cross_entropy(class_logits(logits), self.targets, reduction="none")
         (self.score_gradient,) = torch.autograd.grad(self.weights @ losses, leaf)
         return logits.detach()
 
@@ -162,7 +162,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         if any(known):
             readable = list(compress(texts, known))
             corpus = Corpus.from_texts(readable, vocab=self.model_.vocab)
-            logits = _of_classes(self.model_(corpus).double())
+            logits = class_logits(self.model_(corpus).double())
             probabilities[known] = logits.softmax(dim=1)
         return probabilities
 
@@ -186,14 +186,12 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         texts = _strings(X)
         order = np.argsort(-self.predict_proba(texts), axis=1, kind="stable")
         scores = self.model_.scores()
-        values = _of_classes(scores[:, 1:].squeeze(1))
         found: list[dict[str, float]] = []
         for text, (first, second) in zip(texts, order[:, :2].tolist(), strict=True):
             found.append({})
             if has_token(text, self.model_.vocab):
-                against = [scores[:, 0], values[:, first] - values[:, second]]
                 corpus = Corpus.from_texts([text], vocab=self.model_.vocab)
-                of_text = score_influence(torch.stack(against, dim=1), corpus)
+                of_text = score_influence(against(scores, first, second), corpus)
                 for place in np.argsort(-of_text.data, kind="stable"):
                     token = corpus.vocab[of_text.indices[place]]
                     found[-1][token] = float(of_text.data[place])
@@ -206,11 +204,6 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _of_classes(logits: Tensor) -> Tensor:
-    """Return logits of K classes, (n, K), of which the first of two has 0."""
-    return pad(logits[:, None], (1, 0)) if logits.ndim == 1 else logits
 
 
 def _strings(X: Iterable[str]) -> list[str]:

@@ -13,9 +13,9 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from attnsel.beyond.deletion import score_flips, score_influence
+from attnsel.beyond.deletion import against, score_flips, score_influence
 from attnsel.corpus import Corpus
-from attnsel.model import AttentionClassifier
+from attnsel.model import AttentionClassifier, class_logits
 from attnsel.progress import progress
 from attnsel.scale.threads import side_by_side
 from attnsel.train import fit
@@ -161,7 +161,7 @@ def read(
     The model's tokens are the first of the corpus; of a sequence without any of them
     that is not `masked` the answer is `otherwise`.
     """
-    scores = model.scores().detach().double().numpy()
+    scores = model.scores().numpy()
     weights = np.exp(scores[:, :1] - scores[:, 0].max())  # of attention, (V, 1)
     weights[list(masked)] = 0
     counts = corpus.counts[:, : len(scores)]
@@ -281,10 +281,7 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
     test, kept = first_tokens(test, len(model.embeddings))
     labels = test.targets
     with torch.no_grad():
-        logits = model(test).double()
-    if logits.ndim == 1:
-        of_first = torch.zeros_like(logits)
-        logits = torch.stack([of_first, logits], dim=1)
+        logits = class_logits(model(test).double())
     chances = torch.log_softmax(logits, dim=1)
     rows = torch.arange(len(test))
     of_label = chances[rows, labels]
@@ -302,12 +299,12 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
     label = int(test.targets[row])
     likeliest = int(chances.argmax())
     text = test[[row]]
-    against = _against(scores, likeliest, label)
-    found = score_influence(against, text)
+    pair = against(scores, likeliest, label)
+    found = score_influence(pair, text)
     tokens, pushes_of_tokens = found.indices.tolist(), found.data.tolist()
     push_of = dict(zip(tokens, pushes_of_tokens, strict=True))
     by_push = sorted(push_of, key=lambda s: -push_of[s])
-    flips = set(score_flips(against, text).indices.tolist())
+    flips = set(score_flips(pair, text).indices.tolist())
     gone = [s for s in by_push if s in flips]
     words = opening(test, row)
     pushes = torch.tensor([push_of.get(s, 0.0) for _, s in words]).double()
@@ -325,15 +322,3 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
         strongest=[(test.vocab[s], push_of[s]) for s in first],
         enough=[test.vocab[s] for s in gone if len(gone) <= ENOUGH],
     )
-
-
-def _against(scores: Tensor, one: int, other: int) -> Tensor:
-    """Return E p and E v of one class less that of another, (V, 2)."""
-    a = scores[:, :1]
-    values = scores[:, 1:]
-    if values.shape[1] == 1:
-        of_first = torch.zeros_like(values)
-        values = torch.cat([of_first, values], dim=1)
-    of_one, of_other = values[:, [one]], values[:, [other]]
-    gap = of_one - of_other
-    return torch.cat([a, gap], dim=1)

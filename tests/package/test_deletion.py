@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from attnsel.beyond import deletion
-from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
+from attnsel.beyond.deletion import (
+    against,
+    score_flips,
+    score_influence,
+    score_shapley,
+)
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, bag_logits
 from attnsel.tokens import Vocab
@@ -239,3 +244,16 @@ def test_what_does_not_fit_is_said():
         score_shapley(scores, corpus)
     with pytest.raises(ValueError, match="vocab= of the training one"):
         deletion.shapley(AttentionClassifier(3, 2), corpus)
+
+
+@pytest.mark.parametrize("values", [1, 3])
+def test_one_class_against_another_has_the_difference_of_their_logits(values):
+    random = torch.Generator().manual_seed(0)
+    scores = torch.randn(5, 1 + values, generator=random).double()
+    corpus = Corpus.from_tokens([[0, 1, 1], [2, 3], [4]], [0, 1, 0], list("abcde"))
+    logits = bag_logits(scores, corpus)
+    if values == 1:  # of the second class; the first has 0
+        logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
+    for one, other in ((0, 1), (1, 0)):
+        found = bag_logits(against(scores, one, other), corpus)
+        torch.testing.assert_close(found, logits[:, one] - logits[:, other])
