@@ -377,18 +377,33 @@ def test_an_answer_meets_what_the_next_cell_gives_it(monkeypatch, name, slow, wh
     assert verdict.state == "wrong" and why in verdict.text
 
 
-def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, capsys):
+@pytest.fixture
+def waiting(monkeypatch):
+    """Let a solution be used after a wait; return its calls, the function and it."""
     monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
     solution = TASKS["memorized-chance"].solution
-    calls = []
 
-    def slow_for_many(n):
-        calls.append(n)
-        while n > 1000:
-            pass
-        return solution(n)
+    def make(wait):
+        calls = []
 
-    used = running.in_form(slow_for_many, solution)
+        def slow(n):
+            calls.append(n)
+            wait(n)
+            return solution(n)
+
+        return calls, running.in_form(slow, solution), solution
+
+    return make
+
+
+def wait_for(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def test_where_the_next_cell_takes_too_long_the_packages_is_used(waiting, capsys):
+    calls, used, solution = waiting(lambda n: wait_for(60 if n > 1000 else 0))
     assert used(10) == solution(10)
     assert capsys.readouterr().out == ""
     for _ in range(2):  # the second time without waiting
@@ -398,24 +413,26 @@ def test_where_the_next_cell_takes_too_long_the_packages_is_used(monkeypatch, ca
     assert said.count("0.2 s); the package's is used") == 1
 
 
-def test_many_calls_are_too_slow_though_each_is_quick(monkeypatch, capsys):
-    monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
-    solution = TASKS["memorized-chance"].solution
-    calls = []
-
-    def slow(n):
-        calls.append(n)
-        end = time.monotonic() + 0.06
-        while time.monotonic() < end:
-            pass
-        return solution(n)
-
-    used = running.in_form(slow, solution)
+def test_many_calls_are_too_slow_though_each_is_quick(waiting, capsys):
+    calls, used, solution = waiting(lambda n: wait_for(0.06))
     for n in range(10, 20):
         assert used(n) == solution(n)
     assert 1 < len(calls) <= 4
     said = capsys.readouterr().out
     assert said.count("its calls have taken 0.2 s); the package's is used") == 1
+
+
+def test_the_time_of_the_package_is_not_that_of_the_reader(monkeypatch, capsys):
+    monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
+
+    def solution(n: int) -> float:
+        wait_for(0.15)
+        return 1.0
+
+    used = running.in_form(lambda n: wait_for(0.01) or [][n], solution)
+    for _ in range(3):
+        assert used(3) == 1.0
+    assert capsys.readouterr().out.count("IndexError") == 3
 
 
 @pytest.mark.parametrize(

@@ -169,10 +169,13 @@ def in_form(
         nonlocal is_slow, spent
         if is_slow:
             return solution(*given, **keywords)
-        start = time.monotonic()
         try:
-            with _limit_of_time(max(LIMIT_HERE - spent, 0.001)):
-                result = function(*given, **keywords)
+            start = time.monotonic()
+            try:
+                with _limit_of_time(max(LIMIT_HERE - spent, 0.001)):
+                    result = function(*given, **keywords)
+            finally:
+                spent += time.monotonic() - start
         except Exception as error:
             is_slow = isinstance(error, TimeoutError)
             why = f"{type(error).__name__}: {error}"
@@ -180,8 +183,6 @@ def in_form(
                 why = f"its calls have taken {LIMIT_HERE:g} s"
             print(f"Your {function.__name__} fails here ({why}); the package's is used")
             return solution(*given, **keywords)
-        finally:
-            spent += time.monotonic() - start
         try:
             return _as_kind(result, kind)
         except Exception:  # then the next line says what it makes of it
