@@ -31,8 +31,9 @@ function workerFor(place, code, hear) {
     send("show", {look: {...lookOf(place), ...Object.fromEntries(colours),
       sizes: canvases.map(({clientWidth, clientHeight}) => [clientWidth, clientHeight])}});
   }
-  canvases.forEach((canvas) => new ResizeObserver(look).observe(canvas));
-  new MutationObserver(look).observe(document.documentElement, {attributes: true});
-  return {send, end: () => worker.terminate()};
+  const sizes = new ResizeObserver(look), theme = new MutationObserver(look);
+  canvases.forEach((canvas) => sizes.observe(canvas));
+  theme.observe(document.documentElement, {attributes: true});
+  return {send, end() { sizes.disconnect(); theme.disconnect(); worker.terminate(); }};
 }
 const lookFor = (look, k) => ({...look, width: look.sizes[k][0], height: look.sizes[k][1]});
