@@ -88,7 +88,7 @@ def tables(name: str, true: Corpus, labels: str) -> list[dict[str, Any]]:
         K = corpus.n_classes
         model = AttentionClassifier(len(corpus.vocab), 2048, n_classes=K, seed=seed)
         fit(model, corpus, steps=120, lr=rate(2048), until_accuracy=0.99)
-        scores = model.scores().detach().numpy()
+        scores = model.scores().numpy()
         for k in range(1, K + 1):
             theirs = PAPER.get(k)
             centers = PAPER[2]["x"] if theirs is None else theirs["x"]
@@ -130,7 +130,7 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> list[dict[str, Any]
         K = corpus.n_classes
         model = AttentionClassifier(len(corpus.vocab), dim, n_classes=K, seed=seed)
         fit(model, corpus, steps=120, lr=rate(dim), until_accuracy=0.99)
-        a = model.scores().detach().numpy()[:, 0]
+        a = model.scores().numpy()[:, 0]
         readings = {
             "own": (posterior_difference(corpus), often > 0),
             "test": (posterior_difference(test), in_test > 0),

@@ -65,7 +65,7 @@ def query() -> list[Row]:
                 step = rate * 0.045 / 512**0.5
                 settings: dict[str, Any] = {"train": names, "until_accuracy": 0.99}
                 fit(model, corpus, steps=200, lr=step, **settings)
-                scores = model.scores().detach()
+                scores = model.scores()
                 a, b = bin_means(x, scores)
                 row: Row = {"setting": setting, "rate": rate, "seed": seed}
                 row["value"] = rank(b, paper["value"])
@@ -107,7 +107,7 @@ def speed() -> list[Row]:
                 if accuracy(f.detach(), corpus) >= 0.99:
                     break
                 adam.step()
-            a, _ = bin_means(x, model.scores().detach())
+            a, _ = bin_means(x, model.scores())
             reach = round(float(np.nanmax(a) - np.nanmin(a)), 3)
             rows.append(
                 {"setting": setting, "rate": rate, "seed": seed, "reach": reach}
@@ -285,7 +285,7 @@ def null() -> list[Row]:
             if name == "W and p":
                 model = AttentionClassifier(V, 512, key_query=True, seed=seed)
                 record = fit(model, corpus, steps=200, **steps)
-                scores, right = model.scores().detach(), float(record.accuracy[-1])
+                scores, right = model.scores(), float(record.accuracy[-1])
             elif name == "MLP":
                 mixed = MLPClassifier(V, 256, seed=seed)
                 record = fit(mixed, corpus, steps=6, lr=0.003, batch_size=100)

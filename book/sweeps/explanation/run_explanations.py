@@ -172,7 +172,7 @@ def easy_directions(model: AttentionClassifier, train: Corpus) -> Tensor:
     With J (n, d) the derivatives of the logits in p they are the eigenvectors of J^T J
     over the roots of its eigenvalues: steps along them cost about the same.
     """
-    scores = model.scores().detach()
+    scores = model.scores()
     rows, columns, q = sequence_softmax(scores[:, 0], count_tensors(train)[0])
     gap = scores[columns, 1] - bag_logits(scores, train)[rows]
     shape = len(train), len(scores)
@@ -186,7 +186,7 @@ def other_p(model: AttentionClassifier, train: Corpus, cost: float) -> Tensor:
     """Return a p whose attention differs, at a price for predictions that change."""
     E, p = model.embeddings.detach(), model.cls.detach()
     C, _ = count_tensors(train)
-    a, b = model.scores().detach().T
+    a, b = model.scores().T
     rows, columns, q = sequence_softmax(a, C)
     usual = torch.zeros(len(train)).index_add(0, rows, q * b[columns]).sigmoid()
     ways = easy_directions(model, train)
@@ -273,7 +273,7 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
 
 def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
     """Yield how far one other attention for all reviews goes, and at what cost."""
-    scores = model.scores().detach()
+    scores = model.scores()
     for cost in COSTS:
         p = other_p(model, train, cost)
         others = {
@@ -310,7 +310,7 @@ def loaded(name: str) -> tuple[Corpus, Corpus]:
 
 def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
     """Yield all numbers of a model."""
-    scores = model.scores().detach()
+    scores = model.scores()
     yield "test accuracy", accuracy(bag_logits(scores, test), test)
     read = spaced(test, READ)
     padded = Padded(scores, read)

@@ -58,7 +58,7 @@ def after_one_step(parts: Parts) -> Candidates:
     """Take one gradient step on E; a scale and a threshold are fitted."""
     model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
     for eta in (1.0, 10.0, 100.0, 1e3, 1e4):
-        scores = one_step(model, parts[0], lr=eta).scores().detach()
+        scores = one_step(model, parts[0], lr=eta).scores()
         logits = [bag_logits(scores, part).double().numpy() for part in parts]
         yield f"eta_0 = {eta:g}", eta in (1.0, 1e4), *scaled(logits, parts[0])
 

@@ -134,7 +134,7 @@ def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
         names = ("embeddings", "output")
     rate = 0.045 / DIM**0.5
     fit(model, corpus, steps=200, lr=rate, train=names, until_accuracy=0.88)
-    return model.scores().detach()
+    return model.scores()
 
 
 def train_sum(data: Data) -> Tensor:

@@ -248,7 +248,7 @@ def log_odds(corpus: Corpus) -> np.ndarray:
 def orders(corpus: Corpus) -> dict[str, np.ndarray]:
     """Return a number for each token by each way of looking; great ones come first."""
     p = luck_p(texts_by_class(corpus), class_sizes(corpus))
-    scores = trained(corpus, STEPS).scores().detach().numpy()
+    scores = trained(corpus, STEPS).scores().numpy()
     return {
         "exact": -np.log(np.maximum(p.min(axis=1), 1e-300)),
         "z": label_z(corpus).nan_to_num().abs().numpy(),
