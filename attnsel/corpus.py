@@ -409,7 +409,8 @@ def _sparse_tensor(
     matrix: csr_array, dtype: torch.dtype, device: torch.device | str
 ) -> torch.Tensor:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+        beta_or_unchecked = "Sparse (CSR tensor support|invariant checks)"
+        warnings.filterwarnings("ignore", message=beta_or_unchecked)
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr),
             torch.from_numpy(matrix.indices),

@@ -18,8 +18,9 @@ from attnsel.model import Classifier, bag_logits, mean_loss, score_gradient
 from attnsel.scale.distributed import summed
 from attnsel.scale.threads import ThreadPool
 
-# Rows of E taken at a time: a block of 512 x 2048 floats stays in the cache of one
-# core while several operations read it, so that memory sees E once.
+# Rows of E taken at a time on the CPU: a block of 512 x 2048 floats stays in the cache
+# of one core while several operations read it, so that memory sees E once. A GPU takes
+# all rows at once, because there a launch costs more than a block.
 BLOCK = 512
 # Such as `torch.optim.RMSprop`, or `functools.partial` of a class with its settings.
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
@@ -203,10 +204,10 @@ class TorchLearner(Learner):
 class ScoreSpaceLearner(Learner):
     """Steps of one layer from the gradient of its scores, by several threads.
 
-    A parameter is moved by blocks of rows, each by the thread that forms the gradient
-    of the block, in the cache: for d = 2048 half the time and three quarters of the
-    memory of `torch.optim.Adam`. The blocks are the same, and sums are taken in the
-    same order, for any number of threads.
+    On the CPU a parameter is moved by blocks of rows, each by the thread that forms the
+    gradient of the block, in the cache: for d = 2048 half the time and three quarters
+    of the memory of `torch.optim.Adam`. The blocks are the same, and sums are taken in
+    the same order, for any number of threads.
     """
 
     def __init__(
@@ -218,12 +219,16 @@ class ScoreSpaceLearner(Learner):
         pool: ThreadPool,
     ) -> None:
         self.pool = pool
+        E = model.get_parameter("embeddings")
+        self.n_rows = BLOCK if E.device.type == "cpu" else len(E)  # of a block
         self.buffers = local()  # of each thread, for the gradient of a block of E
         super().__init__(model, train, lr, optimizer)
 
     def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
         """Return one optimizer for each block of rows of the parameters to train."""
-        self.blocks = {name: leaf.split(BLOCK) for name, leaf in self.leaves.items()}
+        self.blocks = {
+            name: leaf.split(self.n_rows) for name, leaf in self.leaves.items()
+        }
         return {
             name: [self._block_optimizer(name, block) for block in self.blocks[name]]
             for name in self.trained
@@ -257,8 +262,8 @@ class ScoreSpaceLearner(Learner):
         """Move the parameters: dL/dE = g P, dL/dP = g^T E with P the directions."""
         directions = self.model.directions()
         P = directions.detach()  # (K + 1, d)
-        E = self.blocks["embeddings"]  # each (BLOCK, d)
-        g = self.score_gradient.split(BLOCK)  # each (BLOCK, K + 1)
+        E = self.blocks["embeddings"]  # each (n_rows, d)
+        g = self.score_gradient.split(self.n_rows)  # each (n_rows, K + 1)
         pulled = P.new_empty(len(E), *P.shape)  # g^T E of each block, (K + 1, d)
 
         def move_tokens(i: int) -> None:
@@ -281,7 +286,7 @@ class ScoreSpaceLearner(Learner):
         self._scores = None
 
     def _move_by_blocks(self, name: str, gradient: Tensor) -> None:
-        parts = gradient.split(BLOCK)
+        parts = gradient.split(self.n_rows)
         optimizers = self.block_optimizers[name]
         self.pool.run(lambda i: optimizers[i].step(parts[i]), len(parts))
 

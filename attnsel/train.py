@@ -164,8 +164,8 @@ def fit(
         until_loss: stop once the training loss is below this, positive.
         checkpoint: file to save the training in, once a minute and at the last step;
             where there is one, model and training go on from it, to the same numbers.
-            It must be of this training: same texts, labels, settings and start (or the
-            model as it was saved), and as many processes.
+            It must be of this training: same texts, labels, settings, kind of device
+            and start (or the model as it was saved), and as many processes.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
@@ -205,6 +205,7 @@ def fit(
         "classes": list(corpus.classes),
         "dim": len(model.cls),
         "dtype": str(model.cls.dtype),
+        "device": model.cls.device.type,
         "lr": float(lr),
         "train": trained,
         "optimizer": described,

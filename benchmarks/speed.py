@@ -46,9 +46,9 @@ def new_model(dim: int, n_classes: int = 2) -> attnsel.AttentionClassifier:
     return attnsel.AttentionClassifier(len(reviews().vocab), dim, n_classes=n_classes)
 
 
-def step_time(dim: int, corpus: attnsel.Corpus) -> float:
+def step_time(dim: int, corpus: attnsel.Corpus, device: str = "cpu") -> float:
     """Return the time of a step: of a longer run minus a shorter one."""
-    model = new_model(dim, corpus.n_classes)
+    model = new_model(dim, corpus.n_classes).to(device)
 
     def times(steps: int) -> float:
         return least(lambda: attnsel.fit(model, corpus, steps=steps, lr=1e-3))
@@ -56,14 +56,34 @@ def step_time(dim: int, corpus: attnsel.Corpus) -> float:
     return (times(35) - times(5)) / 30
 
 
-def step(dim: int) -> Iterator[Row]:
+def step(dim: int, device: str = "cpu") -> Iterator[Row]:
     """A full-batch Adam step on E, p and v."""
-    seconds = step_time(dim, reviews())
-    E = new_model(dim).embeddings.detach()
+    seconds = step_time(dim, reviews(), device)
+    E = new_model(dim).embeddings.detach().to(device)
     target = torch.zeros_like(E)
-    copies = 2 * least(lambda: target.copy_(E), 15)
+
+    def copy() -> None:
+        target.copy_(E)
+        if E.is_cuda:
+            torch.cuda.synchronize()
+
+    copies = 2 * least(copy, 15)
     yield "full-batch Adam step on E, p, v", f"{1e3 * seconds:.1f} ms", ""
     yield "  over two copies of E", f"{seconds / copies:.2f}", "at most 3"
+    # It reads E and both moments of Adam, writes the three, and reads E for the logits.
+    yield "  over seven passes of E", f"{seconds / (7 / 4 * copies):.2f}", ""
+
+
+def gpu(dim: int) -> Iterator[Row]:
+    """The same on a GPU, and the memory it takes there."""
+    if not torch.cuda.is_available():
+        yield "full-batch Adam step on a GPU", "no GPU", ""
+        return
+    torch.cuda.reset_peak_memory_stats()
+    yield from step(dim, "cuda")
+    size = new_model(dim).embeddings.nbytes
+    peak = torch.cuda.max_memory_allocated() / size
+    yield "  most memory, in sizes of E", f"{peak:.2f}", ""
 
 
 def busy(dim: int) -> Iterator[Row]:
@@ -153,7 +173,9 @@ def report(_: int) -> Iterator[Row]:
         yield f"report of {len(rows):,} rows", f"{seconds:.1f} s", f"{budget} s"
 
 
-PARTS = {f.__name__: f for f in (step, busy, naive, classes, flow, imports, report)}
+PARTS = {
+    f.__name__: f for f in (step, gpu, busy, naive, classes, flow, imports, report)
+}
 
 
 if __name__ == "__main__":

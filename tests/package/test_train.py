@@ -299,6 +299,18 @@ def stop_at(line):
     return trace
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("optimizer", ["adam", "gd", torch.optim.RMSprop])
+def test_a_gpu_trains_to_the_same_parameters(optimizer):
+    _, _, corpus = ragged(21, n=30, n_tokens=2 * BLOCK + 5)
+    model = AttentionClassifier(2 * BLOCK + 5, 7, dtype=torch.float64)
+    on_gpu = copy.deepcopy(model).to("cuda")
+    for trained in (model, on_gpu):
+        fit(trained, corpus, steps=20, lr=0.01, optimizer=optimizer, test=corpus)
+    for one, other in zip(model.weights(), on_gpu.weights(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "optimizer", ["adam", pytest.param("gd", marks=pytest.mark.weekly)]
 )
