@@ -18,6 +18,7 @@ require("report", "jinja2", "sklearn")
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.encoding import suitable_min_count
@@ -57,7 +58,7 @@ from attnsel_report.splits import (
     read_parts,
     too_few,
 )
-from attnsel_report.surface import form_table, measure_table
+from attnsel_report.surface import MEASURES, form_table, measure_table
 from attnsel_report.suspects import accuracy_of, suspects, unseen_probabilities
 from attnsel_report.tables import (
     pair_table,
@@ -201,7 +202,7 @@ def _examined(
         tasks.append(partial(suspects, every, seed))
     done: list[Any] = list(side_by_side(lambda task: task(), tasks))
     evidence, *doubted = done
-    findings = top_findings(evidence, parts.train, rate)
+    findings = top_findings(evidence, train, rate)
     described, places = _described(findings, train)
     found = Report(
         name=train.name,
@@ -247,7 +248,13 @@ def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
         "form": form,
         "measures": measure_table(one, other),
     }
-    return Evidence(with_q(tables), {"pairs": seen.holds, "form": forms})
+    contains = {
+        "tokens": one.corpus.counts > 0,
+        "pairs": seen.holds,
+        "form": forms,
+        "measures": csr_array((len(one.corpus), len(MEASURES))),
+    }
+    return Evidence(with_q(tables), contains)
 
 
 def _described(

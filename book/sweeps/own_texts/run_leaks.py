@@ -18,9 +18,9 @@ rank beyond the first 20, in the median over the seeds.
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
-- report: the list at the top of a report: significant tokens, pairs, beginnings, ends,
-  features and measures, those first whose class the other words of their texts explain
-  least; a sign of a pair is a row that names two words of the leak
+- report: the list at the top of a report: significant tokens, pairs, beginnings and
+  ends, and other features in turn, of each kind those of least q first; a sign of a
+  pair is a row that names two words of the leak
 
 With `--report` the other ways are those of the table that is there.
 """
@@ -275,7 +275,7 @@ def rank_in_report(
     places = np.arange(len(corpus))
     sample = Sample(corpus, places, places)
     evidence = evidence_of(sample, sample, in_order(corpus))
-    found = top_findings(evidence, sample, RATE)
+    found = top_findings(evidence, corpus, RATE)
     names = [
         " ".join([name, *(corpus.vocab[i] for i in words)])
         for name, words in found[["token", "words"]].to_numpy()

@@ -123,7 +123,7 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
     listed = {
         name: (found.tables[name]["q"] <= RATE).any() for name in ("tokens", "pairs")
     }
-    return listed | {"list": len(top_findings(found, parts.train, RATE)) > 0}
+    return listed | {"list": len(top_findings(found, parts.train.corpus, RATE)) > 0}
 
 
 def promise(draws: int) -> pd.DataFrame:
