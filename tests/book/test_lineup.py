@@ -42,9 +42,9 @@ def call(expression, data=None):
 def reviews():
     """Generated reviews, and others, as the page gets them."""
     corpus = attnsel.Corpus.from_texts(
-        *generate_reviews(1200, classes=2, stream=0), min_count=4
+        *generate_reviews(400, classes=2, stream=0), min_count=4
     )
-    texts, labels = generate_reviews(600, classes=2, stream=1)
+    texts, labels = generate_reviews(200, classes=2, stream=1)
     test = attnsel.Corpus.from_texts(texts, labels, vocab=corpus.vocab)
     return corpus, test
 

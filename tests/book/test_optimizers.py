@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 import torch
 from scipy.optimize import linprog
 
-from attnsel import max_margin
 from attnsel.log_domain import cls_problem, evaluate
 from attnsel.theory import posterior_difference
 from attnsel_book import leaning_corpus, one_step_problem, stored
@@ -178,72 +176,6 @@ def test_adam_and_muon_on_a_matrix() -> None:
         unit = vector_momentum / vector_momentum.norm()
         heavy = heavy - rate * float(p.norm()) * unit
         assert torch.allclose(muon @ p, heavy, rtol=0, atol=1e-12)
-
-
-def test_the_speed_limit_of_adam() -> None:
-    problem, beta2 = small(64), 0.98
-    loss, D = cls_problem(problem.model, problem.corpus), differences(problem)
-    p = torch.from_numpy(problem.model.cls.detach().numpy().copy())
-    basis = loss.basis.numpy()
-    adam = torch.optim.Adam([p], lr=0.05, betas=(0.9, beta2), eps=0.0)
-    leads = []
-    for _ in range(1500):
-        point = evaluate(loss, basis.T @ p.numpy())
-        full = basis @ point.direction * math.exp(point.log_norm)
-        p.grad = -torch.from_numpy(full)
-        adam.step()
-        leads.append(float((D @ p.numpy()).min()))
-    limit = math.log(1 / beta2) / 2
-    above = np.array(leads) - limit * np.arange(1, 1501)
-    assert above[500:].max() < above[:500].max() + 1
-    assert leads[-1] - leads[750] == pytest.approx(749 * limit, rel=0.03)
-
-
-def test_only_the_euclidean_norm_does_not_see_a_rotation() -> None:
-    problem = small(64)
-    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(64, 64)))[0]
-    rotation = torch.from_numpy(Q)
-    turned = one_step_problem(64, seed=0, dtype=torch.float64, **SMALL)
-    with torch.no_grad():
-        turned.model.embeddings.copy_(problem.model.embeddings @ rotation)
-        turned.model.cls.copy_(problem.model.cls @ rotation)
-        turned.model.output.copy_(problem.model.output @ rotation)
-    for rule, same in ((lambda u: 0.1 * u, True), (lambda u: 0.01 * np.sign(u), False)):
-        one, two = path(problem, rule, 300)[-1], Q @ path(turned, rule, 300)[-1]
-        assert np.allclose(one, two, rtol=0, atol=1e-10) == same
-
-
-def test_many_dimensions() -> None:
-    problem = small(8192)
-    D, u = differences(problem), problem.best.direction.numpy()
-    gamma = problem.model.embeddings.detach() @ problem.model.output.detach()
-    gram = torch.eye(40).double() + torch.outer(gamma, gamma)
-    root = torch.linalg.cholesky(gram)
-    limit = max_margin(root, problem.corpus, problem.relevant)
-    scores = root @ limit.direction
-    E = problem.model.embeddings.detach()
-    for p in (torch.from_numpy(u), torch.from_numpy(u).sign() / 8192**0.5):
-        leads = D @ p.numpy()
-        pairs_of = E @ p
-        cosine = torch.nn.functional.cosine_similarity(
-            pairs_of - pairs_of.mean(), scores - scores.mean(), dim=0
-        )
-        assert cosine > 0.99
-        assert leads.min() > 0
-    assert float(np.sign(u) @ u / 8192**0.5) == pytest.approx(0.798, abs=0.01)
-
-
-def test_how_adams_first_step_is_shared() -> None:
-    d, random = 65_536, torch.Generator().manual_seed(0)
-    p, v = torch.randn(2, d, generator=random) / d**0.5
-    angle = torch.linspace(0, math.pi / 2, 7)
-    step = torch.sign(torch.outer(angle.sin(), p) + torch.outer(angle.cos(), v))
-    scale = math.sqrt(2 * d / math.pi)
-    assert torch.allclose(step @ v / scale, angle.cos(), atol=0.01)
-    assert torch.allclose(step @ p / scale, angle.sin(), atol=0.01)
-    plane = torch.linalg.qr(torch.stack([p, v], dim=1)).Q
-    inside = (step @ plane).square().sum(dim=1) / d
-    assert torch.allclose(inside, torch.tensor(2 / math.pi), atol=0.01)
 
 
 @pytest.mark.parametrize("rare", [0, 1])

@@ -10,12 +10,15 @@ PAGE = Path(__file__).parents[2] / "book/what_next.md"
 BLOCK = re.compile(r"```\{code-block\} (python|none)\n(.*?)```", re.DOTALL)
 
 
-# Three seeds take most of the time; at each push the first one runs.
+# At each push the first of three seeds runs, without the last block, which is long.
 @pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=pytest.mark.weekly)])
 def test_blocks_of_the_page_print_what_stands_below_them(seeds: int) -> None:
     page = PAGE.read_text(encoding="utf-8").replace("range(3)", f"range({seeds})")
     page = page.replace("3 of 3 runs", f"{seeds} of 3 runs")
     blocks = BLOCK.findall(page)
+    assert [kind for kind, _ in blocks].count("none") == 5
+    if seeds == 1:
+        blocks = blocks[:-2]
     names: dict[str, Any] = {}
     printed = ""
     for kind, text in blocks:
@@ -28,4 +31,3 @@ def test_blocks_of_the_page_print_what_stands_below_them(seeds: int) -> None:
                 exec(text, names)
             printed = output.getvalue()
     assert not printed
-    assert [kind for kind, _ in blocks].count("none") == 5

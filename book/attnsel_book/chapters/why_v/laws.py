@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
-from scipy.special import expit, softmax, wrightomega
+from scipy.special import expit, softmax
 
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
@@ -198,22 +198,6 @@ def symmetric_corpus(
     names += [f"irr_{i}" for i in range(n_irrelevant)]
     labels = (rows[:, 0] < R // 2).long()
     return Corpus.from_tokens(rows.numpy(), labels, Vocab(names), name="symmetric")
-
-
-def closed_form(values: Array, length: int, ratio: float) -> tuple[Array, Array]:
-    r"""Return lead and attention on symmetric data, from the size of the values.
-
-    Theorem (the closed form): with T = `length`, `ratio` = R / I and b = `values` of
-    any shape, the lead x solves
-
-    .. math:: x + \frac{e^x - 1}{T - 1} = \Big(1 + \frac RI\Big) \frac{b^2}2 ,
-
-    and the attention on the relevant token is Q = 1 / (1 + (T - 1) e^{-x}). With the
-    Wright omega function both are explicit, and none of it overflows.
-    """
-    right = (1 + ratio) * np.square(values) / 2 + 1 / (length - 1)
-    omega = wrightomega(right - np.log(length - 1))
-    return right - omega, omega / (1 + omega)
 
 
 def odd_corpora() -> Iterator[tuple[str, Corpus]]:
