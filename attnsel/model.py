@@ -21,6 +21,7 @@ rank is K + 1. With a key-query matrix W the query W p replaces p.
 import math
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +31,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, pad, softplus
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.scale.files import read_verified, write_atomically
+from attnsel.scale.files import read_verified, write_files
 from attnsel.tokens import Vocab, split_with
 from attnsel.validation import check_choice, check_number
 
@@ -181,7 +182,7 @@ class Classifier(nn.Module):
             "own_tokenizer": self.vocab is not None and self.vocab.tokenize is not None,
             "classes": list(self.classes),
         }
-        write_atomically(path, content)
+        write_files({Path(path): content})
 
     @classmethod
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:

@@ -7,15 +7,15 @@ import time
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from attnsel.corpus import Corpus
 from attnsel.scale.distributed import check_same, gathered, is_first
-from attnsel.scale.files import read_verified, write_atomically
+from attnsel.scale.files import read_verified, write_files
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 PARTS = ("settings", "measured", "scores", "model", "memories", "random")
@@ -80,7 +80,7 @@ class Checkpoint:
     def write(self, state: dict[str, Any]) -> None:
         """Save a state, whole or not at all."""
         if is_first():
-            write_atomically(self.path, {"settings": self.settings, **state})
+            write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()
 
 
@@ -94,21 +94,7 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
     return digest.hexdigest()
 
 
-class Texts(Protocol):
-    """The part of a `Corpus` that a checkpoint needs."""
-
-    @property
-    def counts(self) -> csr_array:
-        """How often each token occurs in each text, (n, V)."""
-
-    @property
-    def targets(self) -> Tensor:
-        """The labels, (n,)."""
-
-    def __len__(self) -> int: ...
-
-
-def belongings(model: nn.Module, corpus: Texts, test: Texts | None) -> dict[str, Any]:
+def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[str, Any]:
     """Return what a checkpoint belongs to beside the settings, by name."""
     parts: dict[str, Any] = {
         "number of texts": len(corpus),
@@ -129,7 +115,7 @@ def belongings(model: nn.Module, corpus: Texts, test: Texts | None) -> dict[str,
     return found
 
 
-def _text_digest(corpus: Texts) -> str:
+def _text_digest(corpus: Corpus) -> str:
     """Return a short text that a corpus with other counts does not have."""
     counts = corpus.counts
     arrays = counts.indptr, counts.indices, counts.data

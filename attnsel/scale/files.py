@@ -1,40 +1,66 @@
-"""Tensors and plain values in a file: written completely or not at all, verified."""
+"""Files that are written completely or not at all, and tensors in them, verified."""
 
 import os
 import pickle
+import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-import torch
-
-Pathlike = str | os.PathLike[str]
+UNFINISHED: list[Path] = []  # files that are not in their place yet
 
 
-def write_atomically(path: Pathlike, content: dict[str, Any]) -> None:
-    """Write tensors, numbers, strings and lists of them to a file.
+def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
+    """Write files, all of them or none.
 
-    The file has all of its new content, or is as it was before.
+    The content of a file is bytes, or by name tensors, numbers, strings and lists of
+    them, for `read_verified`.
 
     Raises:
-        OSError: if the file cannot be written; the message names it.
+        OSError: if one cannot be written; the message names it, and all files are as
+            they were.
     """
-    path = Path(path)
-    part = path.with_name(f"{path.name}.part")
+    parts: dict[Path, Path] = {}
     try:
-        with open(part, "wb") as file:
-            torch.save(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except (OSError, RuntimeError) as error:
-        raise OSError(f"{path} could not be written: {error}") from error
+        for path, content in files.items():
+            parts[path] = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            UNFINISHED.append(parts[path])
+            try:
+                _write(parts[path], content)
+            except (OSError, RuntimeError) as error:  # torch raises either
+                reason = getattr(error, "strerror", None) or error
+                raise OSError(
+                    f"{path} cannot be written ({reason}); no file has changed"
+                ) from error
+        for path, part in parts.items():
+            os.replace(part, path)
     finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+            UNFINISHED.remove(part)
+
+
+def _write(path: Path, content: bytes | dict[str, Any]) -> None:
+    with open(path, "wb") as file:
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            import torch  # the help of a shell does not wait for it
+
+            torch.save(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def remove_unfinished() -> None:
+    """Remove the files that are not written to their end."""
+    for part in UNFINISHED:
         part.unlink(missing_ok=True)
 
 
-def read_verified(path: Pathlike) -> dict[str, Any]:
-    """Return the content of a file that `write_atomically` wrote.
+def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the content of a file of tensors that `write_files` wrote.
 
     Each part of the file has a checksum, so that a changed byte is noticed. A file that
     contains code is refused, and the code is not run.
@@ -42,6 +68,8 @@ def read_verified(path: Pathlike) -> dict[str, Any]:
     Raises:
         ValueError: if the file is damaged, contains code, or is of another kind.
     """
+    import torch
+
     with open(path, "rb") as file:
         try:
             damaged = ZipFile(file).testzip()

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -24,6 +23,7 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
+from attnsel.scale.files import write_files
 from attnsel.tokens import TOKEN_PATTERN, Vocab
 from attnsel.validation import described
 
@@ -54,22 +54,15 @@ def cached(
         return unpacked(entry.read_bytes())
     corpus, notes = make()
     try:
-        _write_atomically(entry, packed(corpus, notes))
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        write_files({entry: packed(corpus, notes)})
     except OSError as error:
         _warn_once(
-            f"the corpus is not cached in {folder}: {described(error)}; "
+            f"the corpus is not cached in {folder}: "
+            f"{described(error.__cause__ or error)}; "
             "ATTNSEL_CACHE names another folder"
         )
     return corpus, notes
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder, path.name)
-        part.write_bytes(content)
-        part.replace(path)
 
 
 def packed(corpus: Corpus, notes: list[str]) -> bytes:

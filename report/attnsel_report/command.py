@@ -16,7 +16,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attnsel
-from attnsel_report.paths import remove_unfinished
+from attnsel.scale.files import remove_unfinished, write_files
 
 if TYPE_CHECKING:  # the help of a shell does not wait for pandas
     import pandas as pd
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
     """Make a report and write it; places to write are checked before the work."""
-    from attnsel_report.paths import free_place, write_texts
+    from attnsel_report.paths import free_place
     from attnsel_report.report import report
 
     tables = {name: given.pop(name) for name in TABLES}
@@ -120,16 +120,16 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
     given["text"] = texts[0] if len(texts) == 1 else texts
     given["tokenize"] = _function(given["tokenize"])
     found = report(source=sys.stdin.buffer if source == "-" else source, **given)
-    contents = {}
+    contents: dict[Path, bytes | dict[str, Any]] = {}
     # Another run may have written a file there meanwhile.
     if page is not None:
-        contents[free_place(page, force=force)] = found.html()
+        contents[free_place(page, force=force)] = found.html().encode()
     for (attribute, _), place in zip(TABLES.values(), places, strict=True):
         if place is not None:
             table = getattr(found, attribute)
             table = table() if callable(table) else table
-            contents[free_place(place, force=force)] = as_csv(table)
-    write_texts(contents)
+            contents[free_place(place, force=force)] = as_csv(table).encode()
+    write_files(contents)
     if page is None:
         print(found.html(), flush=True)
     elif not quiet:

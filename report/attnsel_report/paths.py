@@ -1,14 +1,11 @@
-"""Writing texts whole or not at all, and never over another one unasked."""
+"""Where to write a file, so that none is written over unasked."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-
-UNFINISHED: list[Path] = []  # files that are not in their place yet
 
 
 def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -35,45 +32,3 @@ def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         return file
     numbered = (file.with_stem(f"{file.stem}-{number}") for number in count(2))
     return next(place for place in numbered if not place.exists())
-
-
-def write_texts(texts: Mapping[Path, str]) -> None:
-    """Write texts in UTF-8, all of them or none.
-
-    Raises:
-        OSError: if one cannot be written; the message names it, and all files are as
-            they were.
-    """
-    parts = {}
-    try:
-        for file, text in texts.items():
-            try:
-                parts[file] = _written(file, text)
-            except OSError as error:
-                raise type(error)(
-                    f"{file} cannot be written ({error.strerror}); no file has changed"
-                ) from error
-        for file, part in parts.items():
-            os.replace(part, file)
-    finally:
-        remove_unfinished()
-
-
-def _written(file: Path, text: str) -> Path:
-    """Write a text beside the file that it is for."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    UNFINISHED.append(Path(name))
-    with open(handle, "w", encoding="utf-8", newline="") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)  # a temporary file is for its owner alone
-    return Path(name)
-
-
-def remove_unfinished() -> None:
-    """Remove the files that are not written to their end."""
-    while UNFINISHED:
-        UNFINISHED.pop().unlink(missing_ok=True)

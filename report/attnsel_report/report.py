@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.encoding import suitable_min_count
+from attnsel.scale.files import write_files
 from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Tokenizer
 from attnsel.validation import check_number
@@ -36,7 +37,7 @@ from attnsel_report.examples import Example, examples, first_tokens, phrase
 from attnsel_report.figures import attention_figure
 from attnsel_report.page import FIRST, render
 from attnsel_report.pairs import neighbours
-from attnsel_report.paths import free_place, write_texts
+from attnsel_report.paths import free_place
 from attnsel_report.quality import (
     accuracies,
     best_steps,
@@ -88,7 +89,7 @@ class Report(Findings):
             OSError: if it cannot be written.
         """
         file = free_place(path, force=force)
-        write_texts({file: self.html()})
+        write_files({file: self.html().encode()})
         return file
 
     def _repr_html_(self) -> str:

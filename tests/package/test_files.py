@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnsel.model import AttentionClassifier
-from attnsel.scale.files import read_verified, write_atomically
+from attnsel.scale.files import read_verified, write_files
 from attnsel.train import fit
 from support.reference import ragged
 
@@ -17,7 +17,7 @@ CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
 
 def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
     path = tmp_path / "file"
-    write_atomically(path, CONTENT)
+    write_files({path: CONTENT})
     content = path.read_bytes()
     draw = random.Random(0)
     refused = 0
@@ -39,7 +39,7 @@ def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
 
 def test_a_part_of_a_file_is_refused(tmp_path):
     path = tmp_path / "file"
-    write_atomically(path, CONTENT)
+    write_files({path: CONTENT})
     content = path.read_bytes()
     for size in (0, 10, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:size])

@@ -13,6 +13,7 @@ import sys
 import pandas as pd
 import pytest
 
+from attnsel.scale.files import write_files
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report import paths as writing
 from attnsel_report import report as report_module
@@ -35,7 +36,7 @@ def test_a_page_that_is_there_is_kept_unless_forced(tmp_path):
 
 def test_a_full_disk_leaves_the_page_as_it_was(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
-    writing.write_texts({page: "whole"})
+    write_files({page: b"whole"})
     assert page.stat().st_mode & 0o777 == 0o666 & ~current_mask()
 
     def full(_):
@@ -45,7 +46,7 @@ def test_a_full_disk_leaves_the_page_as_it_was(tmp_path, monkeypatch):
     with pytest.raises(
         OSError, match=r"page.html cannot .* \(No space left .*\); no f"
     ):
-        writing.write_texts({page: "cut" * 1000})
+        write_files({page: b"cut" * 1000})
     assert page.read_text() == "whole"
     assert os.listdir(tmp_path) == ["page.html"]
 
@@ -117,10 +118,11 @@ def test_a_signal_is_one_line_its_code_and_no_file(tmp_path, number):
 
 def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path):
     code = (
-        "import os, signal\nfrom attnsel_report import command, paths\n"
+        "import os, signal\nfrom attnsel.scale import files\n"
+        "from attnsel_report import command\n"
         "signal.signal(signal.SIGINT, command._stop)\n"
         "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
-        "from pathlib import Path\npaths.write_texts({Path('page'): 'x'})"
+        "from pathlib import Path\nfiles.write_files({Path('page'): b'x'})"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path)
     assert run.returncode == 130 and os.listdir(tmp_path) == []
