@@ -154,34 +154,18 @@ class Tracer:
             origin = self._of(node)
             self._names.update({k: v for k, v in outer.items() if v is not None})
             self._names[node.name] = origin
-        elif isinstance(node, ast.For):
+        elif hasattr(node, "body"):
             for _ in range(2):  # what the end of a loop sets, its start may use
-                self._set(node.target, self._of(node.iter))
-                self._branches(node.body)
-        elif isinstance(node, ast.With):
-            for item in node.items:
-                if item.optional_vars is not None:
-                    self._set(item.optional_vars, self._of(item.context_expr))
-            self._branches(node.body)
-        elif isinstance(node, ast.If | ast.While):
-            self._branches(node.body, node.orelse)
-        elif isinstance(node, ast.Try):
-            handled = [part for handler in node.handlers for part in handler.body]
-            self._branches(node.body, handled)
+                if isinstance(node, ast.For):
+                    self._set(node.target, self._of(node.iter))
+                for body in (node.body, getattr(node, "orelse", [])):
+                    before = dict(self._names)
+                    for part in body:
+                        self._follow(part)
+                    for name, origin in before.items():  # the body may not run
+                        self._names[name] |= origin
         else:
             self._simple(node)
-
-    def _branches(self, *bodies: list[ast.stmt]) -> None:
-        """Follow statements of which some may not run: origins are joined."""
-        before = dict(self._names)
-        joined = dict(before)
-        for body in bodies:
-            self._names = dict(before)
-            for node in body:
-                self._follow(node)
-            for name, origin in self._names.items():
-                joined[name] = joined.get(name, Origin.PLAIN) | origin
-        self._names = joined
 
     def _simple(self, node: ast.stmt) -> None:
         """Follow a statement without a body, and note what it shows."""

@@ -1,11 +1,9 @@
-"""Exercises a reader writes code for: `check`, `hint`, `solution`, `mine`, by name.
+"""Exercises a reader writes code for: `check` and `mine`, by name.
 
 Each chapter has its own in a module `exercises` of its folder.
 """
 
 from attnsel_book.exercises.checking import check as check
 from attnsel_book.exercises.checking import exercises as exercises
-from attnsel_book.exercises.checking import hint as hint
 from attnsel_book.exercises.checking import mine as mine
-from attnsel_book.exercises.checking import solution as solution
 from attnsel_book.exercises.storage import restore as restore

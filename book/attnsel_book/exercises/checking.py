@@ -109,7 +109,6 @@ class Exercise:
 
 
 _EXERCISES: dict[str, Exercise] = {}
-_hints_given: dict[str, int] = {}
 
 
 def exercise(
@@ -395,19 +394,6 @@ def mine(name: str) -> Callable[..., Any]:
         return exercise.solution
     print(f"{name}: your function is used, from {FILE}")
     return in_form(function, exercise.solution)
-
-
-def hint(name: str) -> None:
-    """Print a hint to an exercise, from the second call on the second one."""
-    exercise = _find(name)
-    given = _hints_given.get(name, 0)
-    _hints_given[name] = 1
-    print(exercise.hints[given])
-
-
-def solution(name: str) -> None:
-    """Print the solution of an exercise."""
-    print(_find(name).text)
 
 
 def _folded(title: str, content: str) -> str:
