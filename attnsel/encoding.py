@@ -179,8 +179,8 @@ def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
         frequent = int((times >= chosen).sum())
         warnings.warn(
             f"the corpus is small, so min_count is {chosen} instead of {usual}: "
-            f"{frequent:,} of {len(times):,} tokens are kept; at {usual} they would be "
-            f"{_covered_share(times, usual):.0%} of what is written",
+            f"{frequent:,} of {len(times):,} tokens are kept; with {usual}, the tokens "
+            f"kept would cover only {_covered_share(times, usual):.0%} of the text",
             stacklevel=4,
         )
 
@@ -196,8 +196,8 @@ def _warn_of_clauses(totals: Mapping[str, int]) -> None:
     clauses = sum(map(is_unspaced, totals))
     if clauses > UNSPACED_SHARE * len(totals):
         warnings.warn(
-            f"{clauses:,} of {len(totals):,} tokens are clauses: the texts are in a "
-            "script without spaces between words, as Chinese or Thai is. Give a "
+            f"{clauses:,} of {len(totals):,} tokens are clauses, because the texts are "
+            "in a script without spaces between words, such as Chinese or Thai. Pass a "
             "function that splits them: tokenize=jieba.lcut, or tokenize=list for "
             "characters",
             stacklevel=4,

@@ -51,7 +51,7 @@ def number_labels(
         if name not in number:
             label = f"{name!r} in row {np.argmax(codes == code)}"
             wanted = shortened(classes, CLASSES_SHOWN)
-            raise ValueError(f"labels: {label} is none of the classes {wanted}")
+            raise ValueError(f"labels: {label} is not one of the classes {wanted}")
     # A missing label has the code -1, and so the last number.
     numbers = [number[name] for name in names]
     return np.array([*numbers, -1])[codes], classes

@@ -216,8 +216,8 @@ class Classifier(nn.Module):
         is_other = self.vocab is not None and self.vocab != corpus.vocab
         if size != V or is_other:
             raise ValueError(
-                f"corpus: its {size:,} tokens are not the {V:,} of the model; load it "
-                "with vocab= of the training one"
+                f"corpus: its vocabulary of {size:,} tokens is not that of the model, "
+                f"which has {V:,}; load it with vocab=model.vocab"
             )
 
     def extra_repr(self) -> str:
@@ -241,7 +241,7 @@ def has_token(text: str | None, vocab: Vocab | None) -> bool:
 def _lost_tokenizer(text: str) -> list[str]:
     """Replace the function that split the texts of a loaded model."""
     raise ValueError(
-        "texts: the model was trained on tokens of your own function, which its file "
+        "texts: the model was trained with your own tokenizer, which its file "
         "does not contain; set model.vocab.tokenize to it"
     )
 

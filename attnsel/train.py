@@ -85,7 +85,9 @@ class History:
             step = int(self.step[-1])
         if step not in self.scores:
             there = ", ".join(map(str, self.scores)) or "none"
-            raise KeyError(f"no scores at step {step}, kept are: {there}")
+            raise KeyError(
+                f"no scores were kept at step {step}; steps with scores: {there}"
+            )
         return self.scores[step]
 
 

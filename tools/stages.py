@@ -36,12 +36,12 @@ def strip(image: str, address: str, svg: str, states: tuple[int, ...]) -> str:
         left, right = (100 * end / width for end in columns[state - 1])
         place = f"left:{left:.1f}%;width:{right - left:.1f}%"
         frames += f'<span class="here" style="{place}"></span>'
-    names = " and ".join(f"{state} {NAMES[state - 1]}" for state in states)
+    shown = " and ".join(f"map {state} ({NAMES[state - 1]})" for state in states)
     size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
     return (
         f'<a class="stages" href="{address}"><span class="maps"><img src="{image}" '
         f'{size} alt="Five small maps of the vocabulary">{frames}</span>'
-        f"<small>You are here in the sequence of maps: {names}</small></a>"
+        f"<small>This chapter shows {shown} of five.</small></a>"
     )
 
 

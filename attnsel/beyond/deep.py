@@ -140,7 +140,10 @@ class TwoLayerClassifier(Classifier):
     def _texts_in_order(self, corpus: Corpus, most: int) -> list[tuple[Tensor, Tensor]]:
         """Return the tokens of each text as they follow, at most so many, each once."""
         if corpus.texts is None:
-            raise ValueError("corpus: it has no texts, which positions need")
+            raise ValueError(
+                "corpus: it contains counts only, but positions need the texts; "
+                "build it with Corpus.from_texts or load_corpus"
+            )
         found = []
         for i in range(len(corpus)):
             words = corpus.words(i)

@@ -93,8 +93,9 @@ def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
     if scores.shape[1] != 2:
         classes = scores.shape[1] - 1
         raise ValueError(
-            f"model: expected one logit, got {classes} classes; give E p and the "
-            "difference of two E v_k, (V, 2), to the functions of scores"
+            f"model: expected one logit, got {classes} classes; to compare two of "
+            "them, pass E p and the difference of their E v_k, (V, 2), to a function "
+            "that takes scores"
         )
     return scores
 

@@ -100,38 +100,42 @@ class Outside:
         """The kind of function that the answers fit, and what they cannot decide."""
         if self.hard > 0.5:
             return (
-                f"{self.hard:.0%} of the pairs get the answer of one of their two "
-                "tokens, as by hard attention or a maximum: which token wins is all "
-                "that pairs tell, and there is no weight to be found"
+                f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
+                "two tokens, as for hard attention or a maximum; pairs then show only "
+                "which token wins, and weights cannot be determined"
             )
         if self.fits:
             return (
-                "an average with one weight for each token, on all that was tried; "
-                "pairs cannot tell one layer of attention from any other such average"
+                "on all texts that were tried, an average with one weight per token; "
+                "pairs cannot distinguish one layer of attention from any other such "
+                "average"
             )
         if self.beyond > 0:
-            return f"{self.beyond:.0%} of pairs from one end {self._beyond_told()}"
+            pairs = "of the pairs with two low or two high values"
+            return f"for {self.beyond:.0%} {pairs}, {self._beyond_told()}"
         return (
-            "pairs are those of an average, other texts are not: a saturating curve, "
-            "a normalization by length or noise; the log-weights are no attention"
+            "the logits of pairs are averages, but those of other texts are not: a "
+            "saturating curve, a normalization by length or noise; the log-weights are "
+            "not those of an attention"
         )
 
     def _beyond_told(self) -> str:
         """Return what pairs beyond both values may come from."""
         if self.ghost == 0:
             return (
-                "are beyond both values, and repeating a token changes nothing: a "
+                "the logit is beyond both, and repeating a token changes nothing: a "
                 "saturating curve or a normalization by length, not an average"
             )
         if math.isnan(self.ghost):
             return (
-                "are beyond both values, and repeating a token changes f as neither "
-                "a sum nor a token in every text would: the form does not hold"
+                "the logit is beyond both, and repeating a token changes it as neither "
+                "a sum nor an extra token in every text would"
             )
         return (
-            "are beyond both values, and repeating a token raises it: a sum, also over "
-            "a root of the length, or a <cls> in every text that is attended to, with "
-            f"the weight of {self.ghost:.2g} strong tokens (inf for a sum)"
+            "the logit is beyond both, and repeating a token strengthens its effect: a "
+            "sum, perhaps over a root of the length, or a <cls> that gets attention in "
+            f"every text, with the weight of {self.ghost:.2g} strong tokens (inf for a "
+            "sum)"
         )
 
 
@@ -168,10 +172,11 @@ def outside(
     random = np.random.default_rng(seed)
     values = oracle.values
     if np.ptp(values) == 0:
-        raise ValueError("classify: it says the same of all tokens")
+        raise ValueError("classify: it returns the same number for all tokens")
     if len(np.unique(values)) == 2:
         raise ValueError(
-            "classify: it has two numbers for all tokens, as classes are; return logits"
+            "classify: it returns only two distinct numbers, which seem to be classes; "
+            "return logits"
         )
     scores, hard = _scores(oracle)
     has_weight = np.isfinite(scores)

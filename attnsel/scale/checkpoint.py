@@ -48,7 +48,7 @@ class Checkpoint:
         free = shutil.disk_usage(folder).free
         if free < size:
             room = f"{size / 1e6:,.0f} MB are needed, {free / 1e6:,.0f} MB are free"
-            raise OSError(f"checkpoint: no room for {self.path}: {room}")
+            raise OSError(f"checkpoint: no space for {self.path}: {room}")
 
     def is_due(self) -> bool:
         """Return whether the last one was saved long enough ago."""
@@ -69,7 +69,7 @@ class Checkpoint:
         except ValueError as error:
             raise ValueError(f"checkpoint: {error}") from error
         if not set(state) >= set(PARTS):
-            raise ValueError(f"checkpoint: {self.path} holds no training")
+            raise ValueError(f"checkpoint: {self.path} contains no training state")
         here = dict(self.settings)
         if here["start"] == tensor_digest(state["model"].values()):
             here["start"] = state["settings"].get("start")

@@ -78,10 +78,12 @@ def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
             file.seek(0)
             content = torch.load(file, map_location="cpu", weights_only=True)
         except pickle.UnpicklingError as error:
-            raise ValueError(f"{path} holds code, which is not run") from error
+            raise ValueError(f"{path} contains code, which is not run") from error
         except Exception as error:  # there is no end to what a changed byte may cause
             message = f"{path} is damaged, or of another kind: {error}"
             raise ValueError(message) from error
     if not isinstance(content, dict):
-        raise ValueError(f"{path} is of another kind: it holds no names")
+        raise ValueError(
+            f"{path} was not written by attnsel: it contains no dictionary"
+        )
     return content

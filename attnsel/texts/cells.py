@@ -77,7 +77,7 @@ def labels_of(column: pd.Series) -> pd.Series:
     several_labels = known[sizes > 1].head(1).tolist() or first
     raise ValueError(
         f"labels: {several_labels[0]!r} in column {column.name!r} is several labels; "
-        "expected one a text, so keep one of them"
+        "expected one per text, so keep one of them"
     )
 
 

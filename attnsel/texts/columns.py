@@ -55,9 +55,9 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
     # pandas calls a second column of a name "text.1".
     if len(alike) != 1 or f"{alike[0]}.1" in there:
         raise KeyError(
-            f"expected one column {wanted!r}, got {shortened(there, SHOWN)}; name "
-            "yours by text= and label=, or if its first line holds no names, say their "
-            "places, from 0"
+            f"expected one column {wanted!r}, got {shortened(there, SHOWN)}; name your "
+            "columns with text= and label=, or give their positions, from 0, if the "
+            "first line contains no names"
         )
     return alike[0]
 

@@ -66,7 +66,7 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
         texts = list(texts)
         if len(texts) != len(labels):
             unequal = f"{len(texts)} texts and {len(labels)} labels"
-            raise ValueError(f"source: {unequal}; expected one a text")
+            raise ValueError(f"source: {unequal}; expected one per text")
         return pd.DataFrame({first: texts, wanted.label: labels})
     if isinstance(source, str) or not isinstance(source, Iterable):
         raise TypeError(f"source: expected a name, path or table, got {type(source)}")

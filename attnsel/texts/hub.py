@@ -50,7 +50,7 @@ def named_file(name: str, split: str, level: int = 4) -> Path | None:
     warnings.warn(
         f"{name!r} is replaced by generated reviews: {fetched}. To load real ones, "
         "connect to the network, or set the environment variable ATTNSEL_DATA to "
-        f"a folder that holds {source['folder']}/{split}.parquet, and load again.",
+        f"a folder that contains {source['folder']}/{split}.parquet, and load again.",
         BundledCorpusWarning,
         stacklevel=level,
     )

@@ -289,7 +289,7 @@ def _first_reading(
     values = torch.where(ids < 0, 0.0, scores[ids.clamp(min=0), 1])
     logit = float(weights @ values)
     text = attended_text(words, weights, values, full=0.6)
-    reading = f"read as {data['classes'][logit > 0]}"
+    reading = f"classified as {data['classes'][logit > 0]}"
     if abs(logit) < 0.1:
         reading = "no opinion yet"
     state = f"f(X) = {logit:+.2f}: {reading}."
@@ -330,7 +330,7 @@ def flow_plane(
 
 
 def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
-    """Return a review whose p is dragged until it is read as its label says.
+    """Return a review whose p is dragged until it is classified correctly.
 
     The model has d = 2, and the corpus the one positive review, in which each word
     occurs once; `wanted` is the id of the word that has to win the attention.

@@ -111,6 +111,6 @@ def steer_still(
     shares = ", ".join(f"{word} {share:.0%}" for word, share, _ in pairs)
     logit = sum(share * value for _, share, value in pairs)
     read = "positive" if logit > 0 else "negative"
-    state = f"Attention: {shares}. The logit is {logit:.2f}: read as {read}."
+    state = f"Attention: {shares}. The logit is {logit:.2f}: classified as {read}."
     picture = _of_words(figure, "Three words and p as an arrow in the plane.")
     return picture + state_line(state, "To drag p")

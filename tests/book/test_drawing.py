@@ -778,8 +778,8 @@ def test_a_plane_where_no_direction_selects_has_none():
 @pytest.mark.parametrize(
     ("second", "reading"),
     [
-        (-1.6, "The logit is 0.20: read as positive."),
-        (-3.2, "The logit is \N{MINUS SIGN}0.20: read as negative."),
+        (-1.6, "The logit is 0.20: classified as positive."),
+        (-3.2, "The logit is \N{MINUS SIGN}0.20: classified as negative."),
     ],
 )
 def test_the_review_to_be_steered_is_drawn_and_read(second, reading):

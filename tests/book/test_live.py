@@ -236,13 +236,13 @@ def test_before_one_types_the_first_example_is_read_at_the_last_step():
         assert f'<span style="{shade}" data-tip="{tip}">{word}</span>' in still
     assert "</span>, &lt;<span" in still
     # 75% of 2 and 25% of -4.
-    read = "f(X) = +0.50: read as fine. To type another text needs JavaScript."
+    read = "f(X) = +0.50: classified as fine. To type another text needs JavaScript."
     assert f"<p>{read}</p>" in still
 
 
 @pytest.mark.parametrize(
     ("value", "reading"),
-    [(0.11, "read as fine"), (0.09, "no opinion yet"), (-0.09, "no opinion yet")],
+    [(0.11, "classified as fine"), (0.09, "no opinion yet"), (-0.09, "no opinion yet")],
 )
 def test_a_logit_near_zero_is_no_opinion(value, reading):
     scores = {5: torch.tensor([[0.0, value]])}
@@ -259,7 +259,7 @@ def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words):
     scores = {5: torch.tensor([[0.0, 2.0], [0.0, -4.0]])}
     page = text_box(vocab, scores, examples={words: ""}).data
     reading = (
-        "\N{MINUS SIGN}4.00: read as dull"
+        "\N{MINUS SIGN}4.00: classified as dull"
         if words == "bad"
         else "+0.00: no opinion yet"
     )

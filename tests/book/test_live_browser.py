@@ -40,7 +40,7 @@ def is_that_of(
     corpus = attnsel.Corpus.from_texts([text], vocab=WORDS)
     logit = float(attnsel.model.bag_logits(scores[step].double(), corpus))
     shown, reading = verdict.removeprefix("f(X) = ").split(": ")
-    expected = "read as positive" if logit > 0 else "read as negative"
+    expected = f"classified as {'positive' if logit > 0 else 'negative'}"
     if abs(logit) < 0.1:
         expected = "no opinion yet"
     return reading == expected and abs(float(shown.replace("−", "-")) - logit) < 0.01
@@ -139,10 +139,10 @@ def test_the_text_box_says_what_each_word_does(visit, width):
             shade = place.evaluate("e => getComputedStyle(e).backgroundColor")
             assert ("(0, 114, 178" in shade) == (numbers[s] > 0)
     goes = tab.locator("details p")
-    first = "Without “bad” it would be read as positive; fewer words will not do."
-    assert goes.inner_text() == first
+    first = "Without “bad” the text would be classified as positive; "
+    assert goes.inner_text() == first + "removing fewer words is not enough."
     box.fill("bad, bad")
-    assert goes.inner_text() == "No deletion changes how it is read."
+    assert goes.inner_text() == "No deletion changes the predicted class."
     box.fill("?")
     assert goes.inner_text() == ""
     rows.nth(2).press("ArrowRight")
@@ -295,13 +295,13 @@ def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     tab = visit(steer_box(model, corpus, wanted=2), width)
     told, verdict = tab.locator("output"), tab.locator(".told p")
     logit = float(model(corpus).detach())
-    assert verdict.inner_text() == f"logit = −{-logit:.2f}: read as negative"
-    assert "It should be read as positive" in told.inner_text()
+    assert verdict.inner_text() == f"logit = −{-logit:.2f}: classified as negative"
+    assert "The label is positive" in told.inner_text()
     handle, box = tab.locator(".handle"), tab.locator("svg").bounding_box()
     handle.hover(force=True)
     tab.mouse.down()
     tab.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5)
-    assert "read as positive" in verdict.inner_text()
+    assert "classified as positive" in verdict.inner_text()
     assert "Can you give it 99%?" in told.inner_text()
     tab.mouse.move(box["x"] + box["width"] * 3, box["y"] + box["height"] * 0.4)
     tab.mouse.up()
@@ -310,7 +310,7 @@ def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
         tab.locator(".meter > span").nth(2).evaluate("e => e.style.width")[:2] == "99"
     )
     tab.get_by_role("button").click()
-    assert verdict.inner_text() == f"logit = −{-logit:.2f}: read as negative"
+    assert verdict.inner_text() == f"logit = −{-logit:.2f}: classified as negative"
     handle.focus()
     for _ in range(30):
         tab.keyboard.press("ArrowRight")

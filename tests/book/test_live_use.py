@@ -344,7 +344,7 @@ def test_quotes_and_tags_of_an_example_are_letters(visit, width):
         assert box.input_value() == example
         assert lesson.inner_text().endswith(told)
         assert tab.locator(".attnsel-text").first.inner_text() == example
-        assert verdict.inner_text().endswith(f": read as {WORDS.classes[i]}")
+        assert verdict.inner_text().endswith(f": classified as {WORDS.classes[i]}")
     box.fill('"')
     tip, word = tab.locator(".tip"), tab.locator("[data-tip]").first
     word.tap() if width < 600 else word.hover()
@@ -360,7 +360,7 @@ def test_a_text_of_unknown_words_has_no_numbers(visit):
     tab.locator("summary").click()
     for text in ("", "  ", "?!", "nothing known here", "<b>x</b>"):
         box.fill("good")
-        expect(goes).to_have_text("No deletion changes how it is read.")
+        expect(goes).to_have_text("No deletion changes the predicted class.")
         box.fill(text)
         verdict = tab.locator("output").first.inner_text()
         assert verdict == "No word here is in the vocabulary."
@@ -381,7 +381,7 @@ def test_a_box_without_examples_is_empty_until_one_types(visit):
     assert tab.get_by_role("button").count() == 0
     tab.locator("[type=text]").fill("good bad bad")
     # Equal attention on one value of -1 and two of 1.
-    assert verdict.inner_text() == "f(X) = +0.33: read as it's down & out"
+    assert verdict.inner_text() == "f(X) = +0.33: classified as it's down & out"
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -167,7 +167,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(saved):
     parts = torch.load(path)
     del parts["measured"]  # as in a file of another layout
     torch.save(parts, path)
-    with pytest.raises(ValueError, match="checkpoint: .* holds no training"):
+    with pytest.raises(ValueError, match="checkpoint: .* contains no training state"):
         fit(AttentionClassifier(9, 6), corpus, **settings)
     path.write_bytes(b"no")
     with pytest.raises(ValueError, match="checkpoint: .* is damaged"):

@@ -392,9 +392,11 @@ def test_a_vocabulary_brings_its_classes():
     test = Corpus.from_texts(["b", "c"], ["z", "z"], vocab=train.vocab)
     assert test.classes == train[:1].classes == ("x", "y", "z")
     assert test.labels.tolist() == [2, 2]
-    with pytest.raises(ValueError, match="'w' in row 3 is none"):
+    with pytest.raises(ValueError, match="'w' in row 3 is not one"):
         Corpus.from_texts(list("bcab"), list("xxxw"), vocab=train.vocab)
-    with pytest.raises(ValueError, match="'w' in row 1 is none of the classes x, y, z"):
+    with pytest.raises(
+        ValueError, match="'w' in row 1 is not one of the classes x, y, z"
+    ):
         Corpus.from_texts(["b", "c"], ["z", "w"], vocab=train.vocab)
 
 

@@ -242,7 +242,7 @@ def test_what_does_not_fit_is_said():
     scores[0, 0] = torch.nan
     with pytest.raises(FloatingPointError, match="smaller lr"):
         score_shapley(scores, corpus)
-    with pytest.raises(ValueError, match="vocab= of the training one"):
+    with pytest.raises(ValueError, match="load it with vocab=model.vocab"):
         deletion.shapley(AttentionClassifier(3, 2), corpus)
 
 

@@ -70,7 +70,9 @@ def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
     ):
         for content in (*({**parts, name: Code(ran)} for name in parts), Code(ran)):
             torch.save(content, path)
-            with pytest.raises(ValueError, match=r"file holds code, which is not run"):
+            with pytest.raises(
+                ValueError, match=r"file contains code, which is not run"
+            ):
                 read()
         path.write_bytes(pickle.dumps(Code(ran)))
         with pytest.raises(ValueError, match=r"file is damaged, or of another kind"):
@@ -80,7 +82,7 @@ def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     torch.save([1], tmp_path / "list")
-    with pytest.raises(ValueError, match="it holds no names"):
+    with pytest.raises(ValueError, match="it contains no dictionary"):
         read_verified(tmp_path / "list")
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("x", "y")

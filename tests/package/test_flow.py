@@ -295,7 +295,9 @@ def test_unusable_arguments() -> None:
     model, corpus = opposed()
     with pytest.raises(ValueError, match="max_norm: expected .* above 1.118034, got"):
         gradient_flow(model, corpus, max_norm=1.0)
-    with pytest.raises(ValueError, match="its 2 tokens are not the 3 of the model"):
+    with pytest.raises(
+        ValueError, match="of 2 tokens is not that of the model, which has 3"
+    ):
         gradient_flow(float64_model(3, 4), corpus)
     with pytest.raises(ValueError, match="2 classes"):
         gradient_flow(

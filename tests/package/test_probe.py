@@ -146,7 +146,7 @@ def test_a_cls_that_is_attended_to_is_one_more_token():
 
 def test_hard_attention_has_no_weights_and_says_so():
     b, _ = drawn()
-    with pytest.warns(UserWarning, match="1 of 40 tokens have a weight; 100%"):
+    with pytest.warns(UserWarning, match="1 of 40 tokens have a weight; for 100%"):
         found = ask(lambda ids: max(b[ids], key=abs))
     assert (found.hard, found.beyond, found.ghost) == (1, 0, 0)
     assert "hard attention or a maximum" in found.verdict
@@ -159,13 +159,13 @@ def test_the_verdict_names_what_cannot_be_told():
     b, a = drawn()
     total = ask(lambda ids: b[ids].sum())
     assert total.ghost == math.inf
-    assert "100% of pairs from one end" in total.verdict
-    assert "a sum, also over a root of the length, or a <cls>" in total.verdict
+    assert "for 100% of the pairs with two low or two high" in total.verdict
+    assert "a sum, perhaps over a root of the length, or a <cls>" in total.verdict
     # What grows faster than a sum is no attention with a ghost either.
     assert ask(lambda ids: b[ids].sum() * len(ids) ** 0.2).ghost == math.inf
     layer = ask(lambda ids: average(b[ids], a[ids]))
     assert (layer.ghost, layer.hard) == (0, 0)
-    assert layer.verdict.startswith("an average with one weight for each token")
+    assert layer.verdict.startswith("on all texts that were tried, an average")
     curve = ask(lambda ids: math.tanh(np.mean(b[ids])))
     assert "a saturating curve" in curve.verdict
 
@@ -175,10 +175,10 @@ def test_the_verdict_names_what_cannot_be_told():
     [
         (lambda texts: [0.0], "classify: expected one finite number"),
         (lambda texts: [math.nan] * len(texts), "classify: expected one finite"),
-        (lambda texts: [1.0] * len(texts), "the same of all tokens"),
+        (lambda texts: [1.0] * len(texts), "the same number for all"),
         (
             lambda texts: [float(text > sorted(WORDS)[9]) for text in texts],
-            "as classes are",
+            "seem to be classes",
         ),
     ],
 )

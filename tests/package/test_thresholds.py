@@ -162,7 +162,7 @@ def test_a_checkpoint_needs_room_for_all_it_holds(train, size, monkeypatch, tmp_
     for free in (size, size - 1):
         usage = SimpleNamespace(free=free)
         monkeypatch.setattr("shutil.disk_usage", lambda _, usage=usage: usage)
-        expected = pytest.raises(OSError, match="checkpoint: no room for")
+        expected = pytest.raises(OSError, match="checkpoint: no space for")
         with nullcontext() if free == size else expected:
             trained(train=train, checkpoint=tmp_path / f"{free}.pt")
 

@@ -586,15 +586,15 @@ ERRORS = {
     "one column 'text', got Unnamed: 0, Unnamed: 1": mine(",\n,\n"),
     "one column 'text', got label": mine("label\n0\n1\n"),
     "one column 'label', got text;": mine("text\na\nb\n"),
-    "expected one column 'label', got 0; name yours": TEXTS,
-    "expected one column 'label', got text, stars; name yours by text= and label=, "
-    "or if its first line holds no names, say their places, from 0": {
+    "expected one column 'label', got 0; name your": TEXTS,
+    "expected one column 'label', got text, stars; name your columns with text= and "
+    "label=, or give their positions, from 0, if the first line contains no names": {
         "text": ["a"],
         "stars": [1],
     },
     "got text, label, text": mine("text,label,text\na,0,b\n"),
     "got text, label, label": mine("text,label,label\na,0,1\n"),
-    "got 0, 1, .*, 19, ...; name yours": pd.DataFrame(np.eye(30)),
+    "got 0, 1, .*, 19, ...; name your": pd.DataFrame(np.eye(30)),
     "review.by.id, verdict.name; name": file("m.json", json_lines(nested)),
     "a Bunch of numbers; expected texts as": bunch(np.eye(4)),
     # Labels
@@ -680,7 +680,7 @@ def test_a_test_split_has_the_classes_of_its_training_split(tmp_path):
     with pytest.raises(ValueError, match="every row has 'pos'"):
         load_corpus(FRAME[-2:], min_count=1)
     with pytest.raises(
-        ValueError, match="'w' in row 1 is none of the classes neg, pos"
+        ValueError, match="'w' in row 1 is not one of the classes neg, pos"
     ):
         load_corpus((["a film", "b"], ["pos", "w"]), vocab=train.vocab)
 
@@ -711,7 +711,7 @@ THAI = ["หนังเรื่องนี้ดีมาก", "หนัง�
 @pytest.mark.parametrize("texts", [CHINESE, THAI], ids=["Chinese", "Thai"])
 def test_a_script_without_spaces_is_split_by_a_function(texts):
     source = texts, [1, 0] * 20
-    with pytest.warns(UserWarning, match="tokens are clauses: .* tokenize=jieba.lcut"):
+    with pytest.warns(UserWarning, match="tokens are clauses, .* tokenize=jieba.lcut"):
         load_corpus(source)
     corpus = load_corpus(source, tokenize=list, min_count=1)
     assert set(corpus.vocab) == set("".join(texts))

@@ -139,7 +139,7 @@ def test_a_part_is_held_out_by_the_line_of_a_refusal():
 
 def test_messages_name_the_options_of_the_shell(tmp_path):
     TABLE.rename(columns={"text": "body"}).to_csv(tmp_path / "m.csv", index=False)
-    with pytest.raises(SystemExit, match="name yours by --text and --label"):
+    with pytest.raises(SystemExit, match="name your columns with --text and --label"):
         main(["report", str(tmp_path / "m.csv")])
     message = in_shell("say groups='user' or min_count=3; `import x`")
     assert message == "say --groups 'user' or --min-count 3; `python -c \"import x\"`"
@@ -152,7 +152,7 @@ def test_columns_are_named_by_their_places(tmp_path):
     rows = TABLE.assign(id=range(80))[["id", "label", "text"]]
     path = tmp_path / "mine.csv"
     rows.to_csv(path, index=False, header=False)
-    with pytest.raises(KeyError, match="say their places, from 0"):
+    with pytest.raises(KeyError, match="give their positions, from 0"):
         load_corpus(path)
     rows.columns = range(3)
     assert len(load_corpus(rows, text=2, label=1, min_count=1)) == 80

@@ -27,7 +27,7 @@ def sequence() -> str:
 
 def test_a_frame_stands_around_each_state_of_the_chapter():
     line = strip("maps.svg", "intro.html#maps", sequence(), (1, 4))
-    assert "You are here in the sequence of maps: 1 random start and 4 shuff" in line
+    assert "This chapter shows map 1 (random start) and map 4 (shuff" in line
     places = re.findall(r"left:([\d.]+)%;width:([\d.]+)%", line)
     (first, wide), (fourth, narrow) = [tuple(map(float, place)) for place in places]
     # The axes share 77.5% of the width, after a margin of 12.5%; the first panel

@@ -34,7 +34,7 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
   const out = root.querySelector("output"), verdict = root.querySelector("p");
   let p = start;
   function lesson(right, share) {
-    if (!right) { return `It should be read as ${label}: drag p.`; }
+    if (!right) { return `The label is ${label}: drag p until the logit agrees.`; }
     if (share < 0.99) {
       return `Classified correctly. ${words[wanted]} has ${(100 * share).toFixed(0)}%`
         + " of the attention. Can you give it 99%?";
@@ -51,8 +51,8 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
       bar.parentNode.after(` ${(100 * weights[s]).toFixed(0)}%`);
       row.cells[2].textContent = values[s].toFixed(1).replace("-", "−");
     });
-    verdict.textContent = `logit = ${logit.toFixed(2).replace("-", "−")}: read as `
-      + (right ? "positive" : "negative");
+    verdict.textContent = `logit = ${logit.toFixed(2).replace("-", "−")}: `
+      + `classified as ${right ? "positive" : "negative"}`;
     out.textContent = lesson(right, weights[wanted]);
     aim.innerHTML = arrow(p, 'stroke-width="2.5"');
     put(p);

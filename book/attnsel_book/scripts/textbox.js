@@ -108,7 +108,7 @@ function shapleys(words) {
 
 // The class of a logit, if it is far enough from 0 to be called one.
 const opinionOf = (logit, classes) => Math.abs(logit) < 0.1 ? "no opinion yet"
-  : `read as ${classes[logit > 0 ? 1 : 0]}`;
+  : `classified as ${classes[logit > 0 ? 1 : 0]}`;
 
 // What got the attention, what the logit is, and which words made it so.
 function inWords(words, tokens, logit) {
@@ -219,8 +219,9 @@ function textbox(root,
     });
     const named = gone.map((id) => `“${tokens[id]}”`).join(", ");
     goes.textContent = gone.length
-      ? `Without ${named} it would be read as ${other}; fewer words will not do.`
-      : words.length ? "No deletion changes how it is read." : "";
+      ? `Without ${named} the text would be classified as ${other}; removing fewer `
+        + "words is not enough."
+      : words.length ? "No deletion changes the predicted class." : "";
   }
   on(details, "toggle", read);
   on(input, "input", read);

@@ -41,7 +41,8 @@ def _of_fasttext(lines: list[str], wanted: Columns) -> pd.DataFrame:
         label, text, *_ = [*line.split(maxsplit=1), ""]
         if text.lstrip().startswith(LABEL):
             raise ValueError(
-                f"line {number} has several labels, {line[:60]!r}; expected one a text"
+                f"line {number} has several labels, {line[:60]!r}; "
+                "expected one per text"
             )
         rows.append((text.strip(), label.removeprefix(LABEL)))
     name, *_ = as_list(wanted.text)
