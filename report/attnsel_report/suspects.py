@@ -75,7 +75,7 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     By confident learning (Northcutt, Jiang and Chuang, 2021): a text is likely to be of
     a class whose probability is at least its mean over the texts of that label. Named
     are the texts of which another class than the label is the likeliest of these, and
-    some class is likelier than the label, by the lead of its probability.
+    some class is likelier than the label. First are those whose label is least likely.
 
     Columns are row, the place in the source, label, read, probability (of the label)
     and the beginning of text; `attrs["accuracy"]` is the share of labels predicted.
@@ -96,9 +96,7 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     is_less = own < probabilities.max(axis=1)
     is_other = read != labels
     rows = np.flatnonzero(is_known & is_less & is_other)
-    lead = probabilities[rows, read[rows]] - own[rows]
-    surest = np.argsort(-lead, kind="stable")
-    rows = rows[surest]
+    rows = rows[np.argsort(own[rows], kind="stable")]
     names = np.array([str(name) for name in sample.corpus.classes], object)
     name_of_label, name_read = names[labels], names[read]
     texts = sample.corpus.texts or [""] * len(labels)
