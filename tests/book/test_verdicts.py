@@ -638,7 +638,9 @@ TABLE: dict[str, dict[str, str]] = {
         "shuffled(x, m, n_1, n, lambda k, one, other: k >= x)": "one tail only",
         "shuffled(x, m, n_1, n, lambda k, one, other: k == x)": "of x alone",
         "tossed(x, m, n_1 / n)": "without replacement",
-        "max(0.0, right - 1e-17)": WRONG,  # a p-value of 1e-32
+        "1 - shuffled(x, m, n_1, n, lambda k, one, other: one > other * (1 + 1e-9))": (
+            "no digits left"  # one p-value is 1e-32
+        ),
         "shuffled(x, m, n_1, n, lambda k, one, other: one < other * (1 - 1e-9))": (
             "as likely as x count"
         ),
@@ -713,7 +715,7 @@ TABLE: dict[str, dict[str, str]] = {
         "right * n": "take their mean",
         "-right": "sign is turned",
         "right.T": "transpose",
-        "(C > 0).T @ (classes - 1 / 3) / n": WRONG,  # there are more classes
+        "(C > 0).T @ (classes - 1 / 3) / n": "four classes, not three",
     },
     "deeper-bag": {
         "two_layers(X, W1, k, v, r, 1, 1)": "not used at all",

@@ -36,6 +36,9 @@ def of_several() -> Iterator[tuple[Corpus]]:
             "(corpus.counts > 0) -> corpus.counts"
         ),
         "the other classes push back: 1/K is missing": "- 1 / K ->",
+        "K is corpus.n_classes; some of these corpora have four classes, not three": (
+            "- 1 / K -> - 1 / 3"
+        ),
         "that is the sum over the sequences; take their mean": "/ len(corpus) ->",
         "the sign is turned round": "holds.T -> -holds.T",
         "rows are tokens and columns classes: transpose": (

@@ -50,6 +50,10 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
         "equal probabilities differ by rounding: compare with (1 + 1e-7) P(x)": (
             "* (1 + 1e-7) ->"
         ),
+        "1 - cdf has no digits left where p is below 1e-16: add up the pmf itself": (
+            "law[law <= law[x] * (1 + 1e-7)].sum() -> round(law[law <= law[x] * "
+            "(1 + 1e-7)].sum(), 12)"
+        ),
         "add the numbers that are no likelier than x, not those as far from the mean": (
             "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
             "abs(x - m * n_1 / n) - 1e-9"
