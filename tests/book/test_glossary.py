@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -42,12 +43,23 @@ def docstrings(source: str) -> str:
     return NO_WORDS.sub(" ", "\n".join(re.sub("``.*?``", "", x) for x in found))
 
 
+def claim_labels(notebook: str) -> str:
+    """Return the labels of the claims of a notebook, one a line."""
+    outputs = [
+        x for cell in json.loads(notebook)["cells"] for x in cell.get("outputs", [])
+    ]
+    found = [x.get("metadata", {}).get("claim") for x in outputs]
+    return "\n".join(claim["statement"] for claim in found if claim)
+
+
 @cache
 def words_of(name: str) -> str:
     """Return what a person reads in a file of the project."""
     text = (ROOT / name).read_text(encoding="utf-8")
     if name.endswith(".py"):
         return docstrings(text)
+    if name.endswith(".ipynb"):  # its text is that of its .md
+        return claim_labels(text)
     return prose(text) if name.endswith(".md") else text
 
 
@@ -57,6 +69,7 @@ def files() -> Iterator[str]:
         "README.md",
         "book/*.md",
         "book/text/*.md",
+        "book/*.ipynb",
         "book/_static/*.js",
         "book/attnsel_book/scripts/*.js",
         "attnsel/**/*.py",
@@ -106,6 +119,12 @@ def test_a_term_is_defined_in_bold_where_it_first_occurs(term):
 @pytest.mark.parametrize("name", sorted(files()))
 def test_no_replaced_word_comes_back(name):
     assert retired_in(words_of(name)) == []
+
+
+@pytest.mark.parametrize("name", [x for x in files() if x.endswith(".ipynb")])
+def test_a_claim_says_smallest_largest_and_minus(name):
+    other = r".*(?:\bgreatest\b|(?<!at )\bleast\b| less ).*"
+    assert re.findall(other, words_of(name), re.IGNORECASE) == []
 
 
 def test_words_are_found_in_prose_and_captions_but_not_in_code():

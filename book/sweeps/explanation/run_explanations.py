@@ -257,7 +257,7 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
         ]
         tops = {
             "most attended": [of.Q.argmax(1) for of in both],
-            "greatest signed Q b": [(of.Q * of.b).argmax(1) for of in both],
+            "largest signed Q b": [(of.Q * of.b).argmax(1) for of in both],
             "most influential": [np.abs(x).argmax(1) for x in lost],
         }
         for measure, (one, two) in tops.items():
