@@ -69,7 +69,7 @@ def stretch(model, factor):
             model.output.data = model.output.data[None]  # one formula for all K
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     residual=st.booleans(),
     K=st.integers(2, 3),
@@ -83,7 +83,7 @@ def test_an_mlp_is_its_formula(residual, K, factor, seed):
     compare(model, naive_mlp, corpus, sequences, labels)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     residual=st.booleans(),
     K=st.integers(2, 3),
@@ -172,5 +172,5 @@ def test_two_layers_learn_pairs_that_one_layer_cannot():
     sequences = torch.cat([bits + torch.tensor([0, 2]), noise], 1).tolist()
     corpus = Corpus.from_tokens(sequences, (bits[:, 0] == bits[:, 1]).int(), vocab)
     model = TwoLayerClassifier(8, 32, residual=False, seed=1)
-    history = fit(model, corpus, steps=60, lr=0.03, batch_size=25)
+    history = fit(model, corpus, steps=30, lr=0.03, batch_size=25)
     assert history.accuracy[-1] == 1

@@ -68,7 +68,7 @@ def texts(draw, most=6, spread=20.0):
     return a, b, counts
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(texts(spread=300.0))
 def test_influence_is_what_the_logit_loses_without_the_token(text):
     a, b, counts = text
@@ -80,7 +80,7 @@ def test_influence_is_what_the_logit_loses_without_the_token(text):
         assert found[s] == pytest.approx(lost, abs=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(texts(), st.booleans())
 def test_shapley_values_are_those_of_all_subsets_and_sum_to_the_logit(text, far):
     a, b, counts = text
@@ -110,7 +110,7 @@ def test_shapley_values_sum_to_the_logit_of_long_texts(monkeypatch):
     assert score_shapley(scores, corpus).toarray() == pytest.approx(values, abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(texts(most=8, spread=3.0))
 def test_the_flipping_set_is_a_smallest_one(text):
     a, b, counts = text

@@ -43,8 +43,8 @@ def agree(history, path):
 @pytest.mark.parametrize(
     ("world", "mode"),
     [
-        (2, "two"),
         (2, "class by class"),
+        pytest.param(2, "two", marks=pytest.mark.weekly),
         pytest.param(4, "four", marks=pytest.mark.weekly),
         pytest.param(3, "classes", marks=pytest.mark.weekly),
     ],

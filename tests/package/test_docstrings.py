@@ -33,16 +33,16 @@ SHOWN = {
 
 
 def documented() -> dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]]:
-    """Return the functions and classes of the package with their docstrings."""
+    """Return what lists parameters or attributes in its docstring, with that."""
     found: dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]] = {}
     for path in FILES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                text = ast.get_docstring(node)
-                if text:
+                text = f"{ast.get_docstring(node)}\n"
+                if SECTION.search(text):
                     place = f"{path.relative_to(FOLDER)}:{node.name}:{node.lineno}"
-                    found[place] = node, text + "\n"
+                    found[place] = node, text
     return found
 
 

@@ -39,7 +39,7 @@ def autograd_descent(
 
 
 @given(seed=st.integers(0, 10_000), d=st.sampled_from([3, 40]))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_gradient_agrees_with_autograd(seed: int, d: int) -> None:
     sequences, labels, corpus = ragged(seed)
     model = float64_model(9, d, seed)
@@ -53,7 +53,7 @@ def test_gradient_agrees_with_autograd(seed: int, d: int) -> None:
 
 
 @given(seed=st.integers(0, 10_000), d=st.sampled_from([3, 40]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_jacobian_agrees_with_differences(seed: int, d: int) -> None:
     _, _, corpus = ragged(seed)
     problem = cls_problem(float64_model(9, d, seed), corpus)
@@ -98,8 +98,7 @@ def exact_descent(
         return unit, float(mpmath.log(norm)), log_excess
 
 
-@pytest.mark.parametrize("size", [30.0, 300.0, 3000.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("size", "seed"), [(30.0, 0), (300.0, 1), (3000.0, 2)])
 def test_gradient_is_exact_at_any_norm(size: float, seed: int) -> None:
     sequences = [[0, 4, 5, 5], [1, 5, 6], [2, 4, 5, 5, 6], [3, 6, 4], [1, 6]]
     labels = [1, 1, 0, 0, 1]
@@ -128,10 +127,9 @@ def test_records_are_exact_where_floats_underflow(max_norm: float) -> None:
     assert max_norm < 100 or log_norm < -745  # below the least positive float64
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_path_agrees_with_a_solver_in_time(seed: int) -> None:
-    sequences, labels, corpus = ragged(seed)
-    model = float64_model(9, 30, seed)
+def test_path_agrees_with_a_solver_in_time() -> None:
+    sequences, labels, corpus = ragged(3)
+    model = float64_model(9, 30, 3)
     flow = gradient_flow(model, corpus, max_norm=5.0, record=[2.0], tol=1e-9)
 
     def reaches(t: float, p: np.ndarray) -> float:

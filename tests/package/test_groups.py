@@ -106,7 +106,7 @@ def by_author(texts):
     return signed, groups
 
 
-@pytest.mark.parametrize("shares", [(1, 1), (9, 1), (95, 5)], ids=str)
+@pytest.mark.parametrize("shares", [(1, 1), (95, 5)], ids=str)
 @pytest.mark.parametrize("kind", [copied, by_author])
 def test_labels_dealt_by_group_give_a_find_as_rarely_as_promised(kind, shares):
     texts, groups = kind(generate_reviews(300)[0])

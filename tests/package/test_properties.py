@@ -97,7 +97,7 @@ def loss(votes: float) -> float:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=25 * MORE)
+@settings(max_examples=12 * MORE)
 def test_a_certificate_is_silent_where_its_conditions_fail(seed: int) -> None:
     model, corpus, selected, found = certified(seed)
     votes, bags = votes_of(model, corpus), bags_of(corpus)
@@ -124,7 +124,7 @@ def test_a_certificate_is_silent_where_its_conditions_fail(seed: int) -> None:
 
 @given(seed=SEEDS)
 @example(seed=390)  # two votes of one sequence that differ by rounding
-@settings(max_examples=25 * MORE)
+@settings(max_examples=12 * MORE)
 def test_h_is_ahead_where_theorem_a_wants_it(seed: int) -> None:
     model, corpus, selected, found = certified(seed)
     E, votes = model.embeddings.detach(), votes_of(model, corpus)
@@ -159,7 +159,7 @@ def test_h_is_ahead_where_theorem_a_wants_it(seed: int) -> None:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=6 * MORE)
+@settings(max_examples=4 * MORE)
 @pytest.mark.filterwarnings("ignore:gradient_flow ended:RuntimeWarning")
 def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
     model, corpus, selected, found = certified(seed, near=True)

@@ -11,7 +11,7 @@ from attnsel.statistics import (
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32), bins=st.integers(1, 12), size=st.integers(0, 60))
 def test_binned_agrees_with_a_loop_over_the_bins(seed, bins, size):
     rng = np.random.default_rng(seed)
@@ -42,10 +42,9 @@ def test_binned_leaves_out_tokens_that_never_occur_and_takes_a_range():
     assert table.centers.tolist() == [2.25, 6.75]
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_rank_correlation_is_spearmans_and_lies_in_its_interval(seed, sign):
-    rng = np.random.default_rng(seed)
+def test_rank_correlation_is_spearmans_and_lies_in_its_interval(sign):
+    rng = np.random.default_rng(0)
     x = rng.integers(0, 9, 80).astype(float)  # with ties
     y = sign * np.exp(x) + rng.normal(size=80) * 50
     found = rank_correlation(torch.tensor(x), torch.tensor(y))

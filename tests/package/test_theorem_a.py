@@ -79,7 +79,7 @@ def phi(z: float) -> float:
 
 
 @given(seed=SEEDS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 def test_constants_by_brute_force(seed: int) -> None:
     problem = Problem(seed)
     found, E, b, bags = problem.certificate(), problem.E, problem.values, problem.bags()
@@ -156,7 +156,7 @@ def test_constant_and_theta_by_their_formulas() -> None:
 
 
 @given(seed=SEEDS, size=st.sampled_from([0.5, 5.0, 20.0, 60.0]))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 def test_inequalities_of_lemma_1(seed: int, size: float) -> None:
     problem = Problem(seed, size=size)
     found, E, b = problem.certificate(), problem.E, problem.values

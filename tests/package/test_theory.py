@@ -1,10 +1,9 @@
-"""Statistics by brute force, predictions where they are exact, margins by cvxpy."""
+"""Statistics by brute force, exact predictions, margins by optimality conditions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import cvxpy
 import numpy as np
 import pytest
 import torch
@@ -47,7 +46,7 @@ def tiny(*sequences: list[int], labels: list[int] | None = None) -> Corpus:
 
 
 @given(seed=SEEDS, K=st.integers(2, 5))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_frequency_and_posterior_count_occurrences(seed: int, K: int) -> None:
     sequences, labels, corpus = ragged(seed, n_classes=K)
     alpha, posterior = signed_frequency(corpus), posterior_difference(corpus)
@@ -164,37 +163,13 @@ def test_relevant_tokens_by_count_or_by_length() -> None:
         relevant_tokens(tiny(*long, labels=[1, 0]), irrelevant="alpha")
 
 
-def cvxpy_margin(E, corpus, selected):
-    """The problem as it is written, in the raw dimension, one row a token."""
-    p = cvxpy.Variable(E.shape[1])
-    constraints = []
-    for i, s in enumerate(selected.tolist()):
-        for t in corpus.counts[[i]].indices:
-            if t != s:
-                constraints.append((E[s] - E[t]).numpy() @ p >= 1)
-    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(p)), constraints)
-    problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12)
-    solution = torch.from_numpy(np.asarray(p.value))
-    return 1 / float(solution.norm()), solution / solution.norm()
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("d", [24, 60])  # fewer and more than the tokens
-def test_max_margin_agrees_with_another_solver(seed: int, d: int) -> None:
-    corpus = separable_corpus(16, 36, 5, n_relevant=6, seed=seed)
-    E = gaussian(36, d, seed=seed) / d**0.5
-    selected = relevant_tokens(corpus)
-    found = max_margin(E, corpus, selected)
-    margin, direction = cvxpy_margin(E, corpus, selected)
-    assert found.margin == pytest.approx(margin, rel=1e-6)
-    assert float(found.direction @ direction) == pytest.approx(1, abs=1e-6)
-
-
-@given(seed=SEEDS)
-@settings(deadline=None, max_examples=25)
-def test_max_margin_meets_its_definition(seed: int) -> None:
+# A point with all margins is the shortest if and only if it is a sum of tight pairs
+# with positive weights, which the test rebuilds: no other solver is needed.
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("d", [24, 50])  # fewer and more than the tokens
+def test_max_margin_meets_its_definition(seed: int, d: int) -> None:
     corpus = separable_corpus(16, 30, 5, n_relevant=6, seed=seed)
-    E, selected = gaussian(30, 50, seed=seed), relevant_tokens(corpus)
+    E, selected = gaussian(30, d, seed=seed), relevant_tokens(corpus)
     found = max_margin(E.float(), corpus, selected)
     E = E.float().double()
     assert found.residual < 1e-9
@@ -212,7 +187,7 @@ def test_max_margin_meets_its_definition(seed: int) -> None:
     torch.testing.assert_close(rebuilt, found.direction, atol=1e-9, rtol=0)
 
     # Only differences matter, and the margin scales with them.
-    moved = max_margin(3 * E + gaussian(50, seed=seed + 1), corpus, selected)
+    moved = max_margin(3 * E + gaussian(d, seed=seed + 1), corpus, selected)
     assert moved.margin == pytest.approx(3 * found.margin, rel=1e-8)
     torch.testing.assert_close(moved.direction, found.direction, atol=1e-7, rtol=0)
 

@@ -332,7 +332,7 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bar
         fit(model, corpus, steps=steps, **settings)
         states.append(parts(model))
     threads, within_a_step = threading.enumerate(), []
-    for line in itertools.count(1, 3):  # a step passes the same lines at other turns
+    for line in itertools.count(1, 6):  # a step passes the same lines at other turns
         model = copy.deepcopy(begin)
         parameters = list(model.parameters())
         bars.clear()
@@ -363,5 +363,5 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bar
         again = fit(model, corpus, steps=1, **settings)
         assert again.loss[1] < again.loss[0]
         del stopped
-    assert len(within_a_step) > 50
+    assert len(within_a_step) > 25
     assert 0 < sum(within_a_step) < len(within_a_step)
