@@ -36,8 +36,8 @@ class Flow:
         cls: p, float64 (k, d).
         norms: ‖p‖, (k,).
         loss: mean logistic loss, (k,).
-        log_excess: log of the loss above its value with all attention on the tokens
-            that have the most of it, (k,); nan where it is not above.
+        log_excess: log of the excess loss, which is the loss minus the loss with all
+            attention on the most attended tokens, (k,); nan where that is negative.
         log_gradient: log ‖dL/dp‖, (k,).
         attention: mass on the selected token of each sequence, (k, n).
         selected: the token with the most attention at the end, int64 tensor (n,).

@@ -1,9 +1,9 @@
 r"""The loss as a function of p alone, and its gradient, exact at any norm of p.
 
-With E and v fixed the gradient of the loss in p falls like exp(-margin ‖p‖): it is
-lost in rounding long before float64 underflows. Here nearly equal numbers are never
-subtracted and the common factor of the gradient is kept as a logarithm, so that its
-direction stays exact at any norm.
+If E and v are fixed, the gradient of the loss with respect to p falls like
+exp(-margin ‖p‖), and rounding errors exceed it long before float64 underflows. Here
+nearly equal numbers are never subtracted, and the common factor of the gradient is kept
+as a logarithm, so that its direction stays exact at any norm.
 
 In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
 the logit and g = 1 / (1 + exp(y f)),
@@ -37,19 +37,20 @@ LINEAR = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class ClsProblem:
-    """The loss in p for fixed E and v, in coordinates z of the row space of E.
+    """The loss as a function of p, for fixed E and v, in coordinates of E's row space.
 
-    p = basis z + rest, so a token has the score points z. Arrays over all distinct
-    tokens of all sequences, in the order of `corpus.counts`, have the length nnz.
+    p = basis z + rest with coordinates z, so the scores of the tokens are `points` z. An array of length
+    nnz has one entry for each distinct token of each sequence, in the order of
+    `corpus.counts`.
 
     Attributes:
         basis: orthonormal basis of the row space, float64 tensor (d, r).
-        rest: what of p no embedding sees, float64 tensor (d,).
+        rest: the part of p that is orthogonal to all embeddings, float64 tensor (d,).
         start: z of the model's p, (r,).
         points: z of the embeddings of the tokens that occur, (tokens, r).
         token: index in `points`, (nnz,).
         row: index of the sequence, (nnz,).
-        indptr: where the sequences begin, and the end, (n + 1,).
+        indptr: index at which each sequence begins, and the length nnz, (n + 1,).
         values: b = E v, (nnz,).
         sizes: ‖E‖, (nnz,).
         log_counts: log of the counts, (nnz,).
@@ -79,7 +80,7 @@ class ClsProblem:
         return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
-        """Return p (d,), or of several rows z each one's p, (k, d)."""
+        """Return p (d,) for one z, or one p per row, (k, d), for several."""
         return torch.from_numpy(z) @ self.basis.T + self.rest
 
     def row_sums(self, entries: np.ndarray) -> np.ndarray:
@@ -136,8 +137,8 @@ def _attention(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the attention q of all sequences at one p.
 
-    That is the position of the most attended token of each, (n,), of which others that
-    tie with it are none; q_i / q_top, with 0 for the top token itself, (nnz,); log
+    Four arrays: the position of the most attended token of each sequence, or of one of
+    those that tie, (n,); q_i / q_top, with 0 for the top token itself, (nnz,); log
     q_top, (n,); and log q_i, (nnz,).
     """
     row = problem.row
@@ -167,11 +168,12 @@ class ClsPoint:
         limit: b_top, (n,).
         shift: f - b_top, (n,).
         lead: b_i - f, (nnz,).
-        scale: the greatest log(g q_i) below the top.
+        scale: the greatest log(g q_i) of the tokens other than the top ones.
         fall: g (f - b_top) / q_top exp(-scale), (n,).
         pull: y g q_i (b_i - f) exp(-scale), the pull along each E_i, (nnz,).
         size: ‖dL/dp‖ exp(-scale).
-        direction: of -dL/dz, a unit vector or zero, (r,).
+        direction: the direction of -dL/dz, as a unit vector, or zero if the gradient is
+            zero, (r,).
     """
 
     problem: ClsProblem
@@ -198,9 +200,9 @@ class ClsPoint:
 
     @property
     def log_excess(self) -> float:
-        """Log of the loss above its value with all attention on the top tokens.
+        """Log of the excess loss, the loss minus the one with all attention on `top`.
 
-        It is nan where the loss is not above.
+        It is nan if the difference is negative.
         """
         y = self.problem.signs
         if np.abs(self.shift).max() < LINEAR:
@@ -215,7 +217,7 @@ class ClsPoint:
 
     @property
     def balance(self) -> float:
-        """‖dL/dp‖ over the sum of the tokens' pulls; 0 where they cancel."""
+        """‖dL/dp‖ divided by the sum of the tokens' pulls; 0 if the pulls cancel."""
         pulls = float(np.abs(self.pull) @ self.problem.sizes)
         return len(self.problem.signs) * self.size / (pulls or 1.0)
 
@@ -273,10 +275,11 @@ def _mean_excess(at: np.ndarray, shift: np.ndarray) -> float:
 
 
 def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
-    """Return the derivative of the direction at a point in z, shape (r, r).
+    """Return the derivative of the direction with respect to z at a point, (r, r).
 
-    That of the pulls y g f' in the scores is, summed over the sequences,
-    diag(y g f') - y g f' (q + y (1 - g) f')^T - q (y g f')^T, with f' = q_i (b_i - f).
+    The pulls are y g f', where f' = q_i (b_i - f) is the derivative of f with respect
+    to the scores. Their derivative with respect to the scores, summed over the
+    sequences, is diag(y g f') - y g f' (q + y (1 - g) f')^T - q (y g f')^T.
     """
     attention = problem.bags(point.attention)  # (n, tokens)
     pull = problem.bags(point.pull)  # (n, tokens)
@@ -294,7 +297,7 @@ def jacobian(problem: ClsProblem, point: ClsPoint) -> np.ndarray:
 
 
 def log(x: float) -> float:
-    """Return log x, with log 0 = -inf and nan below."""
+    """Return log x; -inf for x = 0 and nan for x < 0."""
     if x > 0:
         return math.log(x)
     if x == 0:

@@ -5,17 +5,18 @@ With E the token embeddings, p the <cls> embedding and v the output vector,
 .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v .
 
 f depends on E only through two numbers per token, its score a = E p and its value
-b = E v, and not on the order of the tokens. Therefore a pass reads E once, and then
-works on the sparse counts C of the corpus, by entries of w and b:
+b = E v, and not on the order of the tokens. Therefore a pass reads E once to compute a
+and b, and then needs only the sparse counts C of the corpus:
 
 .. math:: f = \frac{C (w b)}{C w}, \qquad w = \exp(a - \max a) .
 
-With g the gradient of the loss in (a, b), that of E is a matrix of rank two:
+Let g_a and g_b be the gradients of the loss with respect to a and b. Then the gradient
+with respect to E is a matrix of rank two:
 
 .. math:: \nabla_E L = g_a p^\top + g_b v^\top .
 
-With K classes there are an output v_k, a score b_k and a logit f_k for each, and the
-rank is K + 1. With a key-query matrix W the query W p replaces p.
+With K classes, each class has an output v_k, values b_k and a logit f_k, and the rank
+is K + 1. With a key-query matrix W, the query W p replaces p.
 """
 
 import math

@@ -46,8 +46,8 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
     .. math:: \alpha_s = \hat{\mathbb{E}}\big[y \, \#\{i : x_i = s\}\big]
 
-    with y = -1 or +1, float64 (V,): above 0 for positive tokens, below for negative
-    ones, exactly 0 for irrelevant ones. For K > 2 classes it is (V, K),
+    with y = -1 or +1, float64 (V,). It is positive for positive tokens, negative for
+    negative ones and exactly 0 for irrelevant ones. For K > 2 classes it is (V, K),
 
     .. math::
 
@@ -70,7 +70,7 @@ def posterior_difference(corpus: Corpus) -> Tensor:
     .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} ,
 
     float64 (V,): 1 for a completely positive token, -1 for a completely negative one,
-    nan for one that never occurs. For K > 2 classes it is P(k|s) less the mean of
+    nan for one that never occurs. For K > 2 classes it is P(k|s) minus the mean of
     P(j|s) over the other classes j, in [-1 / (K - 1), 1], shape (V, K).
 
     Example:
