@@ -34,6 +34,9 @@ METADATA = {
 # What `datasets` downloads for a corpus, in MB, by the data sets' pages on the Hub:
 # all splits, whichever is asked for.
 DOWNLOADS = {"imdb": 83, "yelp": 274, "yelp-full": 323}
+LOADED = re.compile(
+    r"(?:\bload_corpus\(\s*|^DATA\b.* = )[\"']([\w-]+)[\"']", re.MULTILINE
+)
 SECONDS = [5, 10, 15, 20, 30, 40, 50, 60, 90, 120, 180, 240, 300, 600]
 # What a kernel used. CPU seconds, for wall time tells of what else the machine does.
 # Linux's getrusage also counts the process that started the kernel; /proc does not.
@@ -50,11 +53,10 @@ else:
 
 
 def download_mb(notebook: Any) -> int:
-    """Return how much the corpora that a notebook's code names weigh on the Hub."""
+    """Return how much the corpora that a notebook's code loads weigh on the Hub."""
     source = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
-    source = re.sub(r"#.*", "", source)
-    quoted = set(re.findall(r"[\"']([\w-]+)[\"']", source))
-    return sum(size for name, size in DOWNLOADS.items() if name in quoted)
+    loaded = set(LOADED.findall(re.sub(r"#.*", "", source)))
+    return sum(size for name, size in DOWNLOADS.items() if name in loaded)
 
 
 def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:

@@ -30,9 +30,8 @@ def step_sweep() -> pd.DataFrame:
 
     The `problem` is "T31", "T8" or "T6", by the length of its sequences; with `d`,
     `step` and `seed` it makes the run. Then shares of the `positive` and `negative`
-    class that select rightly at norm 3,000, the `least` attention on a winner there,
-    the value `gap`, the norm from which Theorem A makes it `certain`, if it does, and
-    the `cos` of p at norms 1,000 and 3,000. A run is `lost` if one class is missed
+    class that select rightly at norm 3,000, the value `gap`, and the norm from which
+    Theorem A makes it `certain`, if it does. A run is `lost` if one class is missed
     altogether, and `all` right if none is in part. `run_steps.py` of
     the chapter on selection makes it.
     """

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from attnsel_book.chapters.selection.results import trained_runs
-from sweeps.selection.run_freezing import COLUMNS, LEVELS, Descent, start_of, trained
+from attnsel_book.data import stored
+from sweeps.selection.run_freezing import LEVELS, Descent, start_of, trained
 
 RUN = ("pairs", 300, 0)
 
@@ -40,7 +41,7 @@ def test_a_run_ends_with_a_row_for_each_level() -> None:
     rows = trained([RUN], "E")
     assert [row["level"] for row in rows] == list(LEVELS)
     for row in rows:
-        assert list(row) == COLUMNS
+        assert list(row) == list(stored("selection/freezing"))
         assert float(row["loss"]) < row["level"]
 
 

@@ -738,12 +738,12 @@ def test_each_source_of_the_hub_has_its_megabytes():
     assert set(execute.DOWNLOADS) == published
 
 
-def test_download_counts_each_corpus_once():
+def test_download_counts_each_corpus_that_is_loaded_once():
     new = nbformat.v4
     cells = [
         new.new_code_cell('a = load_corpus("imdb")\nb = load_corpus("imdb", "test")'),
         new.new_code_cell("DATA = 'yelp'\nc = attnsel.load_corpus(DATA, limit=10)"),
-        new.new_code_cell('d = load_corpus("mine.csv")'),
+        new.new_code_cell('d = load_corpus("mine.csv")\nrow = table["yelp-full"]'),
     ]
     expected = execute.DOWNLOADS["imdb"] + execute.DOWNLOADS["yelp"]
     assert execute.download_mb(new.new_notebook(cells=cells)) == expected

@@ -295,7 +295,7 @@ def test_the_smallest_model_is_trained_again():
     for name, parameter in model.state_dict().items():
         off = (parameter - stored[name]).abs().max().item() if parameter.numel() else 0
         assert off < 0.02, name
-    ids = script.whole("yelp").test_ids[:200]
+    ids = script.all_reviews("yelp").test_ids[:200]
     with torch.no_grad():
         now, then = model(ids), models["transformer"](ids)
     assert (now - then).abs().max() < 0.05

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,11 @@ from attnsel.theory import (
     signed_frequency,
 )
 from attnsel_book import one_step_problem
-from attnsel_book.data import result_folder, store
+from sweeps.common import SIZES, Row, rounded, run_parts
 
-SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
+SMALL = SIZES["T6"]
 DIM, STEP, SEEDS = 256, 100.0, range(10)
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, Row] = {
     "none broken": {},
     "two relevant tokens": {"per_sequence": 2},
     "partly relevant": {"n_partly": 6, "tilt": 0.9},
@@ -60,7 +61,7 @@ def make(
     return corpus, model
 
 
-def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> dict[str, Any]:
+def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> Row:
     """Return what came of a flow, followed to its end."""
     top, end = flow.selected, flow.attention[-1]
     kinds = np.array([token[:3] in ("pos", "neg") for token in corpus.vocab])
@@ -81,14 +82,14 @@ def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> dict[str, A
     }
 
 
-def run(name: str, seed: int) -> dict[str, Any]:
+def run(name: str, seed: int) -> Row:
     """Follow one run of a variant."""
     corpus, model = make(seed, **VARIANTS[name])
     flow = gradient_flow(model, corpus, record=[300.0], tol=1e-3)
     return {"variant": name, "seed": seed} | judge(corpus, model, flow)
 
 
-def with_output(seed: int) -> dict[str, Any]:
+def with_output(seed: int) -> Row:
     """Train v with p by gradient descent."""
     corpus, model = make(seed)
     relevant = relevant_tokens(corpus)
@@ -107,7 +108,7 @@ def with_output(seed: int) -> dict[str, Any]:
     }
 
 
-def large_step(dim: int, seed: int) -> dict[str, Any]:
+def large_step(dim: int, seed: int) -> Row:
     """Ask the certificate after a step of 10,000, from the start of p and from zero."""
     problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
     corpus, model = problem.corpus, problem.model.double()
@@ -128,7 +129,7 @@ def large_step(dim: int, seed: int) -> dict[str, Any]:
     }
 
 
-def huge_step(seed: int, dtype: torch.dtype) -> dict[str, Any]:
+def huge_step(seed: int, dtype: torch.dtype) -> Row:
     """Follow p after a step of 10,000 in d = 256 to norm 30,000."""
     problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
     flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
@@ -142,31 +143,22 @@ def huge_step(seed: int, dtype: torch.dtype) -> dict[str, Any]:
     }
 
 
-def tidy(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as JSON has it: numbers of a few digits, and none for nan."""
-    short = dict(row)
-    for name, value in row.items():
-        if isinstance(value, float):
-            short[name] = None if math.isnan(value) else round(float(value), 6)
-    return short
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls is counted
-    parts = {
-        "variants": [run(name, seed) for name in VARIANTS for seed in SEEDS],
-        "output": [with_output(seed) for seed in SEEDS],
-        "large step": [large_step(dim, seed) for dim in (256, 4096) for seed in SEEDS],
-        "huge step": [
-            huge_step(seed, dtype)
-            for dtype in (torch.float32, torch.float64)
-            for seed in SEEDS
-        ],
-    }
-    tidied = {name: map(tidy, rows) for name, rows in parts.items()}
-    store(result_folder("broken_assumptions") / "assumptions.json", tidied)
+def stored(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows as JSON has them: numbers of a few digits, and none for nan."""
+    for row in rows:
+        yield {k: None if x != x else x for k, x in rounded(row, 6).items()}
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls is counted
+    types = (torch.float32, torch.float64)
+    parts = {
+        "variants": (run(name, seed) for name in VARIANTS for seed in SEEDS),
+        "output": (with_output(seed) for seed in SEEDS),
+        "large step": (large_step(dim, seed) for dim in (256, 4096) for seed in SEEDS),
+        "huge step": (huge_step(seed, dtype) for dtype in types for seed in SEEDS),
+    }
+    run_parts(
+        "broken_assumptions/assumptions",
+        {name: stored(rows) for name, rows in parts.items()},
+    )

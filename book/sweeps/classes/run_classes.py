@@ -10,9 +10,9 @@ the chapter reads. IMDB's ratings are in a local copy of the data only.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,10 +24,9 @@ from attnsel.model import accuracy, bag_logits
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.train import fit, one_step
 from attnsel_book import authors
-from attnsel_book.data import result_folder, store
 from attnsel_report.baseline import baseline
+from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
-OUT = result_folder("classes") / "classes.json"
 SEEDS, ARM_SEEDS = range(10), range(3)
 FREQUENT = 0.01  # occurrences a test review
 PAPER = {k: authors(f"class {k}") for k in (2, 4)}
@@ -72,16 +71,8 @@ def rate(dim: int) -> float:
     return 0.045 / dim**0.5
 
 
-def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
-    """Return the same texts, their labels in another order."""
-    random = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(corpus), generator=random)
-    return Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
-
-
-def tables(name: str, true: Corpus, labels: str) -> list[dict[str, Any]]:
-    """Return for seeds and classes how the bin means agree with table and axis."""
-    rows = []
+def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
+    """Yield for seeds and classes how the bin means agree with table and axis."""
     for seed in SEEDS:
         corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
         x = importance(corpus).numpy()
@@ -94,17 +85,13 @@ def tables(name: str, true: Corpus, labels: str) -> list[dict[str, Any]]:
             centers = PAPER[2]["x"] if theirs is None else theirs["x"]
             y = by_bin(x[:, k - 1], scores[:, k], centers)
             full = ~np.isnan(y)
-            row: dict[str, Any] = {"corpus": name, "labels": labels}
+            row: Row = {"corpus": name, "labels": labels}
             row |= {"class": k, "seed": seed}
             row["rise"] = spearmanr(centers[full], y[full]).statistic
             row["step"] = inner_over_outer(centers[full], y[full])
             if theirs is not None:
                 row["table"] = spearmanr(y[full], theirs["value"][full]).statistic
-            rows.append(
-                {k: round(x, 4) if type(x) is not str else x for k, x in row.items()}
-            )
-        print(rows[-1], flush=True)
-    return rows
+            yield rounded(row)
 
 
 def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
@@ -115,14 +102,13 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
     return (xy - xz * yz) / float(np.sqrt((1 - xz**2) * (1 - yz**2)))
 
 
-def arms(name: str, true: Corpus, test: Corpus, dim: int) -> list[dict[str, Any]]:
-    """Return how attention rises with the lean to each class, in three readings.
+def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
+    """Yield how attention rises with the lean to each class, in three readings.
 
     Along the leans of the texts a model has learned from, along those of test reviews,
     and along these for tokens that occur often there, with the frequency of a token in
     training taken out.
     """
-    rows = []
     often = np.asarray(true.counts.sum(0)).ravel()
     in_test = np.asarray(test.counts.sum(0)).ravel()
     for seed, labels in product(ARM_SEEDS, ("true", "shuffled")):
@@ -137,7 +123,7 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> list[dict[str, Any]
             "frequent": (posterior_difference(test), in_test >= FREQUENT * len(test)),
         }
         for k in range(K):
-            row: dict[str, Any] = {"corpus": name, "labels": labels}
+            row: Row = {"corpus": name, "labels": labels}
             row |= {"class": k + 1, "seed": seed}
             for reading, (leans, there) in readings.items():
                 lean, own = leans.nan_to_num(-1).max(1)
@@ -148,80 +134,77 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> list[dict[str, Any]
                     if reading == "frequent"
                     else float(spearmanr(x, y).statistic)
                 )
-                row |= {reading: round(found, 4), f"{reading}, tokens": int(mine.sum())}
-            rows.append(row)
-        print(rows[-1], flush=True)
-    return rows
+                row[reading] = round(found, 4)
+            yield row
 
 
-def errors(name: str, corpus: Corpus) -> list[dict[str, Any]]:
-    """Return the relative error of the one-step formula, with G and without."""
-    K, rows = corpus.n_classes, []
-    weights = one_hot(corpus.targets, K).double() - 1 / K
+def errors(name: str, corpus: Corpus) -> Iterator[Row]:
+    """Yield the relative error of the one-step formula, with G and without."""
+    weights = one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
     plain = mean_count(corpus, weights / corpus.lengths[:, None])
     for dim in (512, 2048):
-        start = AttentionClassifier(len(corpus.vocab), dim, n_classes=K)
+        start = AttentionClassifier(len(corpus.vocab), dim, n_classes=corpus.n_classes)
         v = start.output.detach().double()
         stepped = one_step(start, corpus, lr=1000.0).embeddings.detach()
         change = (stepped - start.embeddings.detach()).double() @ v.T / 1000
-        row: dict[str, Any] = {"corpus": name, "d": dim}
+        row: Row = {"corpus": name, "d": dim}
         for kind, guess in (("plain", plain), ("with G", plain @ (v @ v.T))):
-            row[kind] = round(float((change - guess).norm() / guess.norm()), 4)
-        rows.append(row)
-    print(rows, flush=True)
-    return rows
+            row[kind] = float((change - guess).norm() / guess.norm())
+        yield rounded(row)
 
 
-def quality(name: str, corpus: Corpus, test: Corpus, dim: int) -> dict[str, Any]:
+def quality(name: str, corpus: Corpus, test: Corpus, dim: int) -> Row:
     """Return the accuracies, with steps and penalty chosen on a fifth set aside."""
     order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))
     cut = len(corpus) // 5
     learn, valid = corpus[order[cut:]], corpus[order[:cut]]
-    K = corpus.n_classes
-    model = AttentionClassifier(len(corpus.vocab), dim, n_classes=K)
-    steps: dict[str, Any] = {"steps": 60, "snapshots": range(61), "lr": rate(dim)}
+    model = AttentionClassifier(len(corpus.vocab), dim, n_classes=corpus.n_classes)
+    steps: Row = {"steps": 60, "snapshots": range(61), "lr": rate(dim)}
     record = fit(model, learn, test=valid, **steps)
     best = int(record.test_accuracy.argmax())
     strengths = (1.0, 3.0, 10.0)
     by_strength = {c: baseline(learn, valid, strength=c).accuracy for c in strengths}
     chosen = max(by_strength, key=by_strength.__getitem__)
-    row = {"corpus": name, "classes": K, "step": best}
-    row["attention"] = round(accuracy(bag_logits(record.at(best), test), test), 4)
-    row["regression"] = round(baseline(learn, test, strength=chosen).accuracy, 4)
-    print(row, flush=True)
-    return row
+    return rounded(
+        {
+            "corpus": name,
+            "classes": corpus.n_classes,
+            "attention": float(accuracy(bag_logits(record.at(best), test), test)),
+            "regression": float(baseline(learn, test, strength=chosen).accuracy),
+        }
+    )
 
 
 def main() -> None:
-    torch.set_num_threads(1)
     stars = load_corpus("yelp-full", min_count=1, max_tokens=5_424)
     new = load_corpus("yelp-full", "test", vocab=stars.vocab)
     middle, pairs = (0, 1, -1, 2, 3), (0, 0, 1, 1, 2, 2, 3, 3)
-    yelp = {
-        "five stars": (stars.balanced(), new.balanced()),
-        "stars 1, 2, 4, 5": (
-            regroup(stars, middle).balanced(),
-            regroup(new, middle).balanced(),
-        ),
-    }
     files = Path(os.environ["ATTNSEL_DATA"], "imdb")
     rated = load_corpus(files / "train.parquet", label="rating")
     rated_new = load_corpus(files / "test.parquet", label="rating", vocab=rated.vocab)
-    imdb = regroup(rated, pairs).balanced(2_000)
-    found: dict[str, list[Any]] = {
-        part: [] for part in ("tables", "errors", "accuracy", "arms")
+    yelp = {
+        "five stars": (stars.balanced(), new.balanced(), 2048),
+        "stars 1, 2, 4, 5": (
+            regroup(stars, middle).balanced(),
+            regroup(new, middle).balanced(),
+            2048,
+        ),
     }
-    for name, (corpus, test) in yelp.items():
-        found["errors"] += errors(name, corpus)
-        found["accuracy"].append(quality(name, corpus, test, 2048))
-        for labels in ("true", "shuffled"):
-            found["tables"] += tables(name, corpus, labels)
-        found["arms"] += arms(name, corpus, test, 2048)
-    found["errors"] += errors("IMDB by rating", imdb)
-    test = regroup(rated_new, pairs).balanced()
-    found["accuracy"].append(quality("IMDB by rating", imdb, test, 512))
-    found["arms"] += arms("IMDB by rating", imdb, test, 512)
-    store(OUT, found)
+    imdb = regroup(rated, pairs).balanced(2_000)
+    films = (imdb, regroup(rated_new, pairs).balanced(), 512)
+    corpora = yelp | {"IMDB by rating": films}
+    parts = {
+        "tables": (
+            row
+            for name, (corpus, *_) in yelp.items()
+            for labels in ("true", "shuffled")
+            for row in tables(name, corpus, labels)
+        ),
+        "errors": (row for k, (c, *_) in corpora.items() for row in errors(k, c)),
+        "accuracy": (quality(name, *given) for name, given in corpora.items()),
+        "arms": (row for name, given in corpora.items() for row in arms(name, *given)),
+    }
+    run_parts("classes/classes", parts)
 
 
 if __name__ == "__main__":

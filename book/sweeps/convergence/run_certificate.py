@@ -7,32 +7,29 @@ Some seconds of one core. The chapter on convergence makes the smallest runs aga
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from attnsel import certificate, gradient_flow
 from attnsel.flow import angle_gap
 from attnsel_book import one_step_problem
 from attnsel_book.data import result_folder, store
+from sweeps.common import SIZES
 
-SIZES: dict[str, Any] = {"n": 400, "n_tokens": 500, "length": 8}
-SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
-SETTINGS = [(SIZES, 2048, 100.0, 1), (SIZES, 2048, 100.0, 2)]
-SETTINGS += [(SIZES, 2048, 50.0, 0), (SIZES, 2048, 200.0, 0)]
-SETTINGS += [(SMALL, 256, 100.0, seed) for seed in range(4)]
-SETTINGS += [(SMALL, 1024, 30.0, 0)]
+SETTINGS = [("T8", 2048, 100.0, 1), ("T8", 2048, 100.0, 2)]
+SETTINGS += [("T8", 2048, 50.0, 0), ("T8", 2048, 200.0, 0)]
+SETTINGS += [("T6", 256, 100.0, seed) for seed in range(4)]
+SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
-def run(sizes: dict[str, Any], dim: int, lr: float, seed: int) -> dict[str, float]:
+def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
     """Follow p to norm 3,000, and set the angle against its bound at each point."""
-    problem = one_step_problem(dim, lr, seed=seed, **sizes)
+    problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)
     limit, miss = proof.bounds(flow), angle_gap(flow.cls, problem.best.direction)
     begin = flow.norms[limit.isfinite()][0]
     return {
-        "n": sizes["n"],
+        "n": SIZES[name]["n"],
         "d": dim,
         "seed": seed,
         "step": lr,
@@ -42,11 +39,7 @@ def run(sizes: dict[str, Any], dim: int, lr: float, seed: int) -> dict[str, floa
     }
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     rows = [run(*setting) for setting in SETTINGS]
     store(result_folder("convergence") / "certified.json", rows)
-
-
-if __name__ == "__main__":
-    main()

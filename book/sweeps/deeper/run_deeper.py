@@ -10,7 +10,8 @@ the chapter reads. The chapter runs the smallest part of each again.
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,11 @@ from attnsel.statistics import spearman
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book import authors
-from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import bin_means, shape
+from sweeps.common import Row, run_parts, with_shuffled_labels
 
-HERE = result_folder("deeper")
 ORDER = ("embeddings", "cls", "output", "first_key_query", "key_query")
 CENTERS = np.linspace(-0.95, 0.95, 20)
-Row = dict[str, Any]
 
 
 def rank(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -46,9 +45,22 @@ def yelp() -> Corpus:
     return load_corpus("yelp", min_count=1, max_tokens=5_424).balanced()
 
 
-def query() -> list[Row]:
+def curve_row(x: Tensor, scores: Tensor, table: str) -> tuple[Row, np.ndarray]:
+    """Return how bin means of scores and values agree with a table, and the former."""
+    (a, b), paper = bin_means(x, scores), authors(table)
+    return {
+        "attention": rank(a, paper["attention"]),
+        "value": rank(b, paper["value"]),
+    }, a
+
+
+def reach(a: np.ndarray) -> float:
+    return round(float(np.nanmax(a) - np.nanmin(a)), 3)
+
+
+def query() -> Iterator[Row]:
     """One layer: p alone, W with p fixed, and both, at several rates of Adam."""
-    corpus, paper, rows = imdb(), authors("two layers"), []
+    corpus = imdb()
     x = posterior_difference(corpus)
     plan = {
         "p, no W": (("embeddings", "cls", "output"), (1, 2, 4)),
@@ -63,23 +75,24 @@ def query() -> list[Row]:
                     len(corpus.vocab), 512, key_query=matrix, seed=seed
                 )
                 step = rate * 0.045 / 512**0.5
-                settings: dict[str, Any] = {"train": names, "until_accuracy": 0.99}
+                settings: Row = {"train": names, "until_accuracy": 0.99}
                 fit(model, corpus, steps=200, lr=step, **settings)
                 scores = model.scores()
-                a, b = bin_means(x, scores)
-                row: Row = {"setting": setting, "rate": rate, "seed": seed}
-                row["value"] = rank(b, paper["value"])
-                row["attention"] = rank(a, paper["attention"])
-                row["reach"] = round(float(np.nanmax(a) - np.nanmin(a)), 3)
-                row["end"] = round(shape(x, scores).end, 3)
-                rows.append(row)
-                print(row, flush=True)
-    return rows
+                row, a = curve_row(x, scores, "two layers")
+                yield {
+                    "setting": setting,
+                    "rate": rate,
+                    "seed": seed,
+                    "value": row["value"],
+                    "attention": row["attention"],
+                    "reach": reach(a),
+                    "end": round(shape(x, scores).end, 3),
+                }
 
 
-def speed() -> list[Row]:
+def speed() -> Iterator[Row]:
     """The same with a rate of its own for what makes the query, p or W and p."""
-    corpus, rows = imdb(), []
+    corpus = imdb()
     x, step = posterior_difference(corpus), 0.045 / 512**0.5
     for setting, rate in (
         ("p, no W", 1),
@@ -108,38 +121,33 @@ def speed() -> list[Row]:
                     break
                 adam.step()
             a, _ = bin_means(x, model.scores())
-            reach = round(float(np.nanmax(a) - np.nanmin(a)), 3)
-            rows.append(
-                {"setting": setting, "rate": rate, "seed": seed, "reach": reach}
-            )
-            print(rows[-1], flush=True)
-    return rows
+            yield {"setting": setting, "rate": rate, "seed": seed, "reach": reach(a)}
 
 
-def mlp() -> list[Row]:
+def mlp() -> Iterator[Row]:
     """An MLP on Yelp: ten seeds at d = 256, one at the paper's hidden size."""
-    corpus, paper, rows = yelp(), authors("MLP"), []
+    corpus, paper = yelp(), authors("MLP")
     x = posterior_difference(corpus)
     for dim, seeds, passes in ((256, range(10), 6), (2048, range(1), 4)):
         for seed in seeds:
             model = MLPClassifier(len(corpus.vocab), dim, seed=seed)
             rate = 0.003 * (256 / dim) ** 0.5
-            record = fit(model, corpus, steps=passes, lr=rate, batch_size=100)
+            fit(model, corpus, steps=passes, lr=rate, batch_size=100)
             E, p, v, H = (
                 part.detach()
                 for part in (model.embeddings, model.cls, model.output, model.hidden)
             )
             a, b, through = bin_means(x, torch.stack([E @ p, E @ v, E @ (H.T @ v)], 1))
-            row: Row = {"d": dim, "seed": seed, "right": float(record.accuracy[-1])}
-            row["attention"] = rank(a, paper["attention"])
-            row["value"] = rank(b, paper["value"])
-            row["through"] = rank(through, paper["value"])
-            row["rise"] = rank(through, CENTERS)
             curves = {"a": a, "b": b, "through H": through}
-            row["curves"] = {k: np.round(y, 4).tolist() for k, y in curves.items()}
-            rows.append(row)
-            print({k: y for k, y in row.items() if k != "curves"}, flush=True)
-    return rows
+            yield {
+                "d": dim,
+                "seed": seed,
+                "attention": rank(a, paper["attention"]),
+                "value": rank(b, paper["value"]),
+                "through": rank(through, paper["value"]),
+                "rise": rank(through, CENTERS),
+                "curves": {k: np.round(y, 4).tolist() for k, y in curves.items()},
+            }
 
 
 def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
@@ -150,10 +158,9 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
     return corpus.balanced(min(per_class, least)).most_frequent(5_424)
 
 
-def slopes() -> list[Row]:
+def slopes() -> Iterator[Row]:
     """The exact gradient of two layers on the two terms of the proposition."""
     corpus = short(load_corpus("imdb")).balanced(250)
-    rows: list[Row] = []
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
     y = corpus.signs.double()
@@ -184,24 +191,25 @@ def slopes() -> list[Row]:
                 ),
             }
             row: Row = {"residual": residual, "seed": seed}
-            row["shorter"] = round(float((k @ k) / (to_key @ to_key)), 1)
             for name, (direction, bend) in bends.items():
                 columns = torch.stack([weight.mean(0) * (v @ direction), bend], 1)
                 found = push @ direction
                 fitted = torch.linalg.lstsq(columns, found[:, None]).solution[:, 0]
                 left = (found - columns @ fitted).square().sum()
-                row[f"tilt, {name}"] = round(float(fitted[0]), 4)
+                if name == "k":
+                    row["tilt, k"] = round(float(fitted[0]), 4)
                 row[f"bend, {name}"] = round(float(fitted[1]), 4)
                 row[f"R2, {name}"] = round(float(1 - left / found.square().sum()), 4)
-            rows.append(row)
-            print(row, flush=True)
-    return rows
+            yield row
 
 
 def train_two(
     corpus: Corpus, matrices: str, residual: bool, seed: int, **other: Any
-) -> tuple[TwoLayerClassifier, list[Tensor], float]:
-    """Train two layers; matrices are "trained", "fixed", or "none" for W = I."""
+) -> list[Tensor]:
+    """Train two layers and return their scores after each pass.
+
+    The matrices are "trained", "fixed", or "none" for W = I.
+    """
     setting = {"dim": 64, "rate": 0.003, "passes": 4} | other
     dim, rate, passes = setting["dim"], setting["rate"], setting["passes"]
     model = TwoLayerClassifier(len(corpus.vocab), dim, residual=residual, seed=seed)
@@ -210,19 +218,13 @@ def train_two(
             for matrix in ORDER[3:]:
                 model.get_parameter(matrix).copy_(torch.eye(dim))
     names = None if matrices == "trained" else ("embeddings", "cls", "output")
-    settings: dict[str, Any] = {
-        "train": names,
-        "snapshots": range(1, passes + 1),
-        "batch_size": 50,
-    }
-    record = fit(model, corpus, steps=passes, lr=rate, **settings)
-    kept = [record.at(k) for k in range(1, passes + 1)]
-    return model, kept, float(record.accuracy[-1])
+    settings: Row = {"train": names, "snapshots": range(1, passes + 1)}
+    record = fit(model, corpus, steps=passes, lr=rate, batch_size=50, **settings)
+    return [record.at(k) for k in range(1, passes + 1)]
 
 
-def two() -> list[Row]:
+def two() -> Iterator[Row]:
     """Two layers: six variants by three seeds, and other settings for four of them."""
-    paper, rows = authors("two layers"), []
     data = {"IMDB": short(load_corpus("imdb"))}
     data["Yelp"] = short(load_corpus("yelp", min_count=1))
     others: dict[str, Row] = {
@@ -231,80 +233,59 @@ def two() -> list[Row]:
         "d = 16": {"dim": 16, "passes": 3},
         "Yelp": {"passes": 3},
     }
-    for matrices in ("trained", "fixed", "none"):
-        for residual in (True, False):
-            for setting, other in others.items():
-                if matrices == "none" and other:
-                    continue
-                corpus = data["Yelp" if setting == "Yelp" else "IMDB"]
-                x = posterior_difference(corpus)
-                seeds = range(3 if setting == "as above" else 1)
-                for seed in seeds:
-                    _, kept, right = train_two(
-                        corpus, matrices, residual, seed, **other
-                    )
-                    for k, scores in enumerate(kept, start=1):
-                        a, b = bin_means(x, scores)
-                        full = ~np.isnan(b)
-                        row: Row = {"matrices": matrices, "residual": residual}
-                        row |= {"setting": setting, "seed": seed, "pass": k}
-                        row["attention"] = rank(a, paper["attention"])
-                        row["value"] = rank(b, paper["value"])
-                        copied = float(np.corrcoef(a[full], b[full])[0, 1])
-                        row |= {"copy": round(copied, 4), "right": right}
-                        row["a"] = np.round(a, 4).tolist()
-                        rows.append(row)
-                    print({k: y for k, y in rows[-1].items() if k != "a"}, flush=True)
-    return rows
+    for matrices, residual, setting in product(
+        ("trained", "fixed", "none"), (True, False), others
+    ):
+        other = others[setting]
+        if matrices == "none" and other:
+            continue
+        corpus = data["Yelp" if setting == "Yelp" else "IMDB"]
+        x = posterior_difference(corpus)
+        for seed in range(1 if other else 3):
+            found = train_two(corpus, matrices, residual, seed, **other)
+            for k, scores in enumerate(found, start=1):
+                row: Row = {"matrices": matrices, "residual": residual}
+                row |= {"setting": setting, "seed": seed, "pass": k}
+                agreed, a = curve_row(x, scores, "two layers")
+                b = bin_means(x, scores)[1]
+                full = ~np.isnan(b)
+                copied = float(np.corrcoef(a[full], b[full])[0, 1])
+                row |= agreed | {"copy": round(copied, 4)}
+                yield row | {"a": np.round(a, 4).tolist()}
 
 
-def dealt(corpus: Corpus, seed: int) -> Corpus:
-    """Return the same reviews with their labels dealt anew."""
-    random = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(corpus), generator=random)
-    return corpus.with_labels(corpus.targets[order])
-
-
-def null() -> list[Row]:
-    """Models with a matrix, a hidden layer, two layers, of labels dealt anew.
+def null() -> Iterator[Row]:
+    """Models with a matrix, a hidden layer, two layers, of shuffled labels.
 
     Their curves are over the leans in these labels: what they show as well is a
     property of training, not of the reviews.
     """
-    rows: list[Row] = []
-    whole, few, stars = imdb(), short(load_corpus("imdb")), yelp()
-    steps: dict[str, Any] = {"until_accuracy": 0.99, "lr": 0.045 / 512**0.5}
+    reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
     for seed in range(3):
-        for name, corpus, table in (
-            ("W and p", dealt(whole, seed), "two layers"),
-            ("MLP", dealt(stars, seed), "MLP"),
-            ("two layers, residual", dealt(few, seed), "two layers"),
-            ("two layers, no residual", dealt(few, seed), "two layers"),
+        for name, of, table in (
+            ("W and p", reviews, "two layers"),
+            ("MLP", stars, "MLP"),
+            ("two layers, residual", few, "two layers"),
+            ("two layers, no residual", few, "two layers"),
         ):
+            corpus = with_shuffled_labels(of, seed)
             x, V = posterior_difference(corpus), len(corpus.vocab)
             if name == "W and p":
                 model = AttentionClassifier(V, 512, key_query=True, seed=seed)
-                record = fit(model, corpus, steps=200, **steps)
-                scores, right = model.scores(), float(record.accuracy[-1])
+                steps: Row = {"until_accuracy": 0.99, "lr": 0.045 / 512**0.5}
+                fit(model, corpus, steps=200, **steps)
+                scores = model.scores()
             elif name == "MLP":
                 mixed = MLPClassifier(V, 256, seed=seed)
-                record = fit(mixed, corpus, steps=6, lr=0.003, batch_size=100)
+                fit(mixed, corpus, steps=6, lr=0.003, batch_size=100)
                 E, p, v = mixed.embeddings, mixed.cls, mixed.hidden.T @ mixed.output
                 scores = torch.stack([E @ p, E @ v], 1).detach()
-                right = float(record.accuracy[-1])
             else:
                 residual = name == "two layers, residual"
-                _, kept, right = train_two(corpus, "trained", residual, seed)
-                scores = kept[-1]
-            a, b = bin_means(x, scores)
-            row: Row = {"model": name, "seed": seed, "right": round(right, 4)}
-            row["attention"] = rank(a, authors(table)["attention"])
-            row["value"] = rank(b, authors(table)["value"])
-            row["rise"] = rank(b, CENTERS)
-            row["a"] = np.round(a, 4).tolist()
-            rows.append(row)
-            print({k: y for k, y in row.items() if k != "a"}, flush=True)
-    return rows
+                scores = train_two(corpus, "trained", residual, seed)[-1]
+            row, a = curve_row(x, scores, table)
+            row["rise"] = rank(bin_means(x, scores)[1], CENTERS)
+            yield {"model": name, "seed": seed} | row | {"a": np.round(a, 4).tolist()}
 
 
 def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Tensor]:
@@ -330,43 +311,27 @@ def tops(scores: Tensor, corpus: Corpus) -> np.ndarray:
     return np.array([ids[a[ids].argmax()] for ids, _ in corpus.bags()])
 
 
-def heads() -> list[Row]:
+def heads() -> Iterator[Row]:
     """Several heads on Yelp, against models of one head from other seeds."""
-    corpus, rows = yelp(), []
+    corpus = yelp()
     seen = corpus.counts.sum(0) > 0
-    lean = posterior_difference(corpus)
     for seed in range(5):
-        groups = {
-            "heads of one model": heads_of(corpus, 4, seed),
-            "models of one head": [
-                heads_of(corpus, 1, 10 + 4 * seed + i)[0] for i in range(4)
-            ],
-        }
-        for name, members in groups.items():
+        alone = [heads_of(corpus, 1, 10 + 4 * seed + i)[0] for i in range(4)]
+        for name, members in (
+            ("heads of one model", heads_of(corpus, 4, seed)),
+            ("models of one head", alone),
+        ):
             chosen = [tops(scores, corpus) for scores in members]
             pairs = [(i, j) for i in range(4) for j in range(i)]
-            row: Row = {"group": name, "seed": seed}
-            row["same top token"] = np.mean(
-                [(chosen[i] == chosen[j]).mean() for i, j in pairs]
-            )
-            row["scores"] = np.mean(
-                [spearman(members[i][seen, 0], members[j][seen, 0]) for i, j in pairs]
-            )
-            row["values"] = np.mean(
-                [spearman(members[i][seen, 1], members[j][seen, 1]) for i, j in pairs]
-            )
-            vee = [shape(lean, scores).arms for scores in members]
-            row |= {"least arm": min(vee), "arm": np.mean(vee)}
-            rows.append(
-                {k: round(float(y), 4) if k != "group" else y for k, y in row.items()}
-            )
-            print(rows[-1], flush=True)
-    return rows
+            same = [(chosen[i] == chosen[j]).mean() for i, j in pairs]
+            a = [scores[seen, 0] for scores in members]
+            alike = [spearman(a[i], a[j]) for i, j in pairs]
+            row = {"group": name, "seed": seed}
+            means = {"same top token": np.mean(same), "scores": np.mean(alike)}
+            yield row | {k: round(float(y), 4) for k, y in means.items()}
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    parts = {"query": query, "speed": speed, "mlp": mlp, "slopes": slopes}
-    parts |= {"two": two, "heads": heads, "null": null}
-    for part in sys.argv[1:] or parts:
-        store(HERE / f"deeper_{part}.json", parts[part]())
+    parts = {"query": query(), "speed": speed(), "mlp": mlp(), "slopes": slopes()}
+    parts |= {"two": two(), "heads": heads(), "null": null()}
+    run_parts("deeper/deeper_{}", parts)

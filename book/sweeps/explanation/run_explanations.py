@@ -10,11 +10,10 @@ of IMDB on an idle core, half a minute one of Yelp.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import torch
 from scipy.sparse import csr_array
 from scipy.stats import rankdata
@@ -25,6 +24,7 @@ from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
 from attnsel.corpus import count_tensors
 from attnsel.model import accuracy, bag_logits, sequence_softmax
 from attnsel_book.data import result_folder
+from sweeps.common import Row, add_missing
 
 DIM, SEEDS, STEPS, LR = 2048, (0, 1, 2), 200, 1e-3
 CORPORA = ("yelp", "imdb")
@@ -177,42 +177,53 @@ def easy_directions(model: AttentionClassifier, train: Corpus) -> Tensor:
     gap = scores[columns, 1] - bag_logits(scores, train)[rows]
     shape = len(train), len(scores)
     slopes = csr_array(((q * gap).numpy(), (rows.numpy(), columns.numpy())), shape)
-    J = torch.from_numpy(slopes @ model.embeddings.detach().numpy())
+    J = torch.from_numpy(slopes @ model.embeddings.detach().numpy()).float()
     size, vectors = torch.linalg.eigh(J.T @ J)
     return vectors / (size.clamp_min(0) + 1e-3 * size.mean()).sqrt()
 
 
-def other_p(model: AttentionClassifier, train: Corpus, cost: float) -> Tensor:
-    """Return a p whose attention differs, at a price for predictions that change."""
-    E, p = model.embeddings.detach(), model.cls.detach()
+def go_far(
+    adam: torch.optim.Optimizer,
+    moved: Callable[[], tuple[Tensor, Tensor]],
+    scores: Tensor,
+    train: Corpus,
+    cost: float,
+) -> None:
+    """Move scores and values so that attention differs, at a price for predictions."""
     C, _ = count_tensors(train)
-    a, b = model.scores().T
-    rows, columns, q = sequence_softmax(a, C)
-    usual = torch.zeros(len(train)).index_add(0, rows, q * b[columns]).sigmoid()
-    ways = easy_directions(model, train)
-    z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
-    unit = 0.5 / float((E @ (ways @ z)).std())  # scores then differ by half a unit
-    z.mul_(unit).requires_grad_()
-    adam = torch.optim.Adam([z], lr=0.1 * unit)
+    rows, columns, q = sequence_softmax(scores[:, 0], C)
+    usual = bag_logits(scores, train).sigmoid()
     for _ in range(ROUNDS):
         adam.zero_grad()
-        _, _, now = sequence_softmax(E @ (p + ways @ z), C)
+        a, b = moved()
+        _, _, now = sequence_softmax(a, C)
         f = torch.zeros(len(train)).index_add(0, rows, now * b[columns])
         changed = (f.sigmoid() - usual).square().mean()
         distance = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
         (cost * changed - distance).backward()
         adam.step()
-    return p + ways @ z.detach()
+
+
+def other_p(
+    model: AttentionClassifier, scores: Tensor, train: Corpus, cost: float
+) -> Tensor:
+    """Return scores from another p, with the values as they are."""
+    E, p = model.embeddings.detach(), model.cls.detach()
+    ways = easy_directions(model, train)
+    z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
+    unit = 0.5 / float((E @ (ways @ z)).std())  # scores then differ by half a unit
+    z.mul_(unit).requires_grad_()
+    adam = torch.optim.Adam([z], lr=0.1 * unit)
+    b = scores[:, 1]
+    go_far(adam, lambda: (E @ (p + ways @ z), b), scores, train, cost)
+    return torch.stack([E @ (p + ways @ z.detach()), b], 1)
 
 
 def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
-    """Return scores and values, both free, at the same price: E, p and v retrained.
+    """Return scores and values, both free: E, p and v retrained.
 
     With d above 1 a free E makes any a = E p and any b = E v.
     """
-    C, _ = count_tensors(train)
-    rows, columns, q = sequence_softmax(scores[:, 0], C)
-    usual = bag_logits(scores, train).sigmoid()
     random = torch.Generator().manual_seed(0)
     a = scores[:, 0] + 0.5 * torch.randn(len(scores), generator=random)
     b = scores[:, 1].clone()
@@ -220,15 +231,7 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
     a.requires_grad_()
     b.requires_grad_()
     groups = [{"params": [a], "lr": 0.05}, {"params": [b], "lr": 0.05 * unit}]
-    adam = torch.optim.Adam(groups)
-    for _ in range(ROUNDS):
-        adam.zero_grad()
-        _, _, now = sequence_softmax(a, C)
-        f = torch.zeros(len(train)).index_add(0, rows, now * b[columns])
-        changed = (f.sigmoid() - usual).square().mean()
-        distance = divergence(q, now.clamp_min(1e-12), rows, len(train)).mean()
-        (cost * changed - distance).backward()
-        adam.step()
+    go_far(torch.optim.Adam(groups), lambda: (a, b), scores, train, cost)
     return torch.stack([a, b], 1).detach()
 
 
@@ -273,11 +276,10 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
 
 def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
     """Yield how far one other attention for all reviews goes, and at what cost."""
-    scores = model.scores()
+    scores = model.scores().float()
     for cost in COSTS:
-        p = other_p(model, train, cost)
         others = {
-            "shared p": torch.stack([model.embeddings.detach() @ p, scores[:, 1]], 1),
+            "shared p": other_p(model, scores, train, cost),
             "retrained": other_model(scores, train, cost),
         }
         for (way, moved), (name, corpus) in product(
@@ -291,7 +293,8 @@ def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
             change = (f.sigmoid() - g.sigmoid()).abs().mean()
             yield f"{way}, {cost}, {name} divergence", float(distance)
             yield f"{way}, {cost}, {name} change", float(change)
-            yield f"{way}, {cost}, {name} accuracy", accuracy(g, corpus)
+            if (way, name) == ("shared p", "test"):
+                yield f"{way}, {cost}, test accuracy", accuracy(g, corpus)
 
 
 def spaced(corpus: Corpus, size: int) -> Corpus:
@@ -332,36 +335,21 @@ def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
     )
 
 
-def moments(seed: int, train: Corpus, test: Corpus) -> Iterator[tuple[str, Rows]]:
+def rows_of(corpus: str, seed: int) -> Iterator[Row]:
     """Yield the measures of a model at its best test step, and at 99%."""
+    train, test = loaded(corpus)
     steps, goals = STEPS, {"converged": 0.99, "best": 1.0}
     for moment, goal in goals.items():
         model = AttentionClassifier(len(train.vocab), DIM, seed=seed)
         history = fit(model, train, steps=steps, lr=LR, test=test, until_accuracy=goal)
         steps = int(history.test_accuracy.argmax())
-        taken = [("steps", float(history.step[-1]))]
-        yield moment, iter([*taken, *measures(model, train, test)])
-
-
-def main() -> None:
-    target = result_folder("explanation") / "explanations.csv"
-    rows = pd.DataFrame(columns=["corpus", "seed", "moment", "measure", "value"])
-    if target.exists():
-        rows = pd.read_csv(target)
-    for name, seed in product(CORPORA, SEEDS):
-        if ((rows["corpus"] == name) & (rows["seed"] == seed)).any():
-            continue
-        train, test = loaded(name)
-        new = [
-            (name, seed, moment, measure, round(value, 5))
-            for moment, found in moments(seed, train, test)
-            for measure, value in found
-        ]
-        table = pd.DataFrame(new, columns=rows.columns)
-        rows = pd.concat([rows, table]) if len(rows) else table
-        rows.to_csv(target, index=False, lineterminator="\n")
-        print(f"{name}, seed {seed} done", flush=True)
+        for measure, value in measures(model, train, test):
+            yield {"moment": moment, "measure": measure, "value": round(value, 5)}
 
 
 if __name__ == "__main__":
-    main()
+    add_missing(
+        result_folder("explanation") / "explanations.csv",
+        [{"corpus": name, "seed": seed} for name in CORPORA for seed in SEEDS],
+        rows_of,
+    )

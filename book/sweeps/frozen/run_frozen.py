@@ -11,10 +11,10 @@ training loss is as low; `converged` is the latter at 99% training accuracy.
 from __future__ import annotations
 
 import copy
-import json
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-import pandas as pd
 import torch
 
 from attnsel import AttentionClassifier, Corpus, load_corpus
@@ -22,8 +22,8 @@ from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.train import fit, one_step
 from attnsel_book.data import result_folder, store
+from sweeps.common import Row, rounded, shown
 
-OUT = result_folder("frozen") / "frozen.json"
 SETTINGS = [(100, 0.003), (1_000, 0.003), (1_000, 0.03), (10_000, 0.003)]
 TIMES = (3, 6, 12, 25, 50, 100, 200, 400)
 
@@ -38,48 +38,46 @@ def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 
 def rows(
     name: str, corpus: Corpus, dim: int, seed: int, settings: list[Any], steps: int
-) -> list[dict[str, Any]]:
-    """Return a row for each setting and time, everything trained over one step."""
+) -> Iterator[Row]:
+    """Yield a row for each setting and time, everything trained over one step."""
     x = posterior_difference(corpus)
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model, rate = copy.deepcopy(start), 0.045 / dim**0.5
-    known: dict[str, Any] = {"until_loss": 0.05, "snapshots": range(201)}
-    whole = fit(model, corpus, steps=200, lr=rate, **known)
-    end = int((whole.accuracy >= 0.99).nonzero()[0])
-    found, times = [], [k for k in TIMES if k <= steps]
+    known: Row = {"until_loss": 0.05, "snapshots": range(201)}
+    everything = fit(model, corpus, steps=200, lr=rate, **known)
+    end = int((everything.accuracy >= 0.99).nonzero()[0])
+    times = [k for k in TIMES if k <= steps]
     for eta, rate in settings:
         model = one_step(start, corpus, lr=eta)
         known = {"train": ("cls", "output"), "snapshots": times}
         frozen = fit(model, corpus, steps=steps, lr=rate, **known)
         for k in times:
-            lower = (whole.loss <= frozen.loss[k]).nonzero()
+            lower = (everything.loss <= frozen.loss[k]).nonzero()
             if not len(lower):
                 break
             same = int(lower[0])
             row = {"corpus": name, "dim": dim, "seed": seed, "eta_0": eta, "rate": rate}
-            row |= {"step": k, "step, all": same, "loss": float(frozen.loss[k])}
+            row |= {"step": k, "loss": float(frozen.loss[k])}
             row |= {"right": float(frozen.accuracy[k])}
             for column, what in ((1, "value"), (0, "attention")):
                 now = scatter(x, frozen.at(k)[:, column])
-                then = scatter(x, whole.at(same)[:, column])
-                last = scatter(x, whole.at(end)[:, column])
+                then = scatter(x, everything.at(same)[:, column])
+                last = scatter(x, everything.at(end)[:, column])
                 row |= {what: then[0] / now[0], f"{what}, relative": then[1] / now[1]}
                 row |= {f"{what}, converged": last[0] / now[0]}
-                row |= {f"{what}, converged, relative": last[1] / now[1]}
-            found.append(row)
-        print(name, dim, seed, eta, rate, found[-1], flush=True)
-    return found
+            yield rounded(row)
 
 
 def main() -> None:
     torch.set_num_threads(1)
     yelp = load_corpus("yelp", min_count=1, max_tokens=5_424).balanced()
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
-    table = rows("Yelp", yelp, 2048, 0, SETTINGS, 400)
-    for seed in range(10):
-        table += rows("Yelp", yelp, 512, seed, SETTINGS[:1], 50)
-    table += rows("IMDB", imdb, 2048, 0, SETTINGS, 300)
-    store(OUT, json.loads(pd.DataFrame(table).round(4).to_json(orient="records")))
+    table = chain(
+        rows("Yelp", yelp, 2048, 0, SETTINGS, 400),
+        *(rows("Yelp", yelp, 512, seed, SETTINGS[:1], 50) for seed in range(10)),
+        rows("IMDB", imdb, 2048, 0, SETTINGS, 300),
+    )
+    store(result_folder("frozen") / "frozen.json", shown(table))
 
 
 if __name__ == "__main__":

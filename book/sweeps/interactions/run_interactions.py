@@ -11,13 +11,10 @@ which the chapter reads. The chapter runs the smallest part again.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from scipy.sparse import csr_array, hstack
 
@@ -28,12 +25,12 @@ from attnsel.statistics import spearman
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.tokens import split
 from attnsel.train import fit, one_step
-from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import correlation
 from attnsel_report.baseline import baseline
+from sweeps.common import Row, rounded, run_parts
 
-HERE = result_folder("interactions")
 SEEDS = range(10)
+Plan = tuple[float, Row, int]  # q, options of two layers, how many seeds
 WORDS, LENGTH, N, N_TEST = 10, 8, 5_000, 1_000
 OPINIONS = 1, 3, 5, 8, 12  # where groups of reviews by opinion words begin
 TOKENS = [f"{side}{i}" for side in ("good", "bad") for i in range(WORDS)]
@@ -61,21 +58,22 @@ def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
     return Corpus.from_texts(texts, (good ^ flip).astype(int).tolist(), vocab=VOCAB)
 
 
-def two_layers(q: float, seed: int, order: bool, **settings: Any) -> dict[str, Any]:
-    rate, passes = settings.pop("rate", 0.02), settings.pop("passes", 8)
-    corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
-    model = TwoLayerClassifier(len(VOCAB), 64, seed=seed, **settings)
-    steps: dict[str, Any] = {"steps": passes, "lr": rate, "batch_size": 250}
-    record = fit(model, corpus, test=test, **steps)
-    row = {"order": order, "q": q, "seed": seed, "rate": rate, "passes": passes}
-    found = {"train": record.accuracy[-1], "test": record.test_accuracy[-1]}
-    print(row, settings, found, flush=True)
-    return row | settings | {name: round(float(x), 4) for name, x in found.items()}
+def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
+    """Train two layers on sequences with or without an order, a row a seed."""
+    for q, options, seeds in plan:
+        corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
+        given: Row = {"rate": 0.02, "passes": 8} | options
+        rate, passes = given.pop("rate"), given.pop("passes")
+        for seed in range(seeds):
+            model = TwoLayerClassifier(len(VOCAB), 64, seed=seed, **given)
+            steps: Row = {"steps": passes, "lr": rate, "batch_size": 250}
+            record = fit(model, corpus, test=test, **steps)
+            row = {"q": q, "seed": seed, "rate": rate, "passes": passes} | given
+            yield row | {"test": round(float(record.test_accuracy[-1]), 4)}
 
 
-def one() -> list[dict[str, Any]]:
+def one() -> Iterator[Row]:
     """One layer where "not" flips a share q: its accuracy and its loss."""
-    rows = []
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
         corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
         for seed in SEEDS if q == 0.5 else range(3):
@@ -83,30 +81,29 @@ def one() -> list[dict[str, Any]]:
             record = fit(model, corpus, steps=300, lr=0.02, test=test)
             assert record.test_accuracy is not None
             found = {"test": record.test_accuracy[-1], "loss": record.loss[-1]}
-            rounded = {name: round(float(x), 5) for name, x in found.items()}
-            rows.append({"q": q, "seed": seed} | rounded)
-    return rows
+            yield {"q": q, "seed": seed} | {
+                name: round(float(x), 5) for name, x in found.items()
+            }
 
 
-Plan = tuple[float, dict[str, Any], int]
 BARE, TIED = {"residual": False}, {"residual": True}
 SLOW = {"residual": True, "rate": 0.005}
 PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
 
 
-def layers() -> list[dict[str, Any]]:
+def layers() -> Iterator[Row]:
     """Unordered pairs: with and without a residual, two rates, more passes."""
     plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
     plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
     plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
-    return [two_layers(q, s, False, **way) for q, way, n in plan for s in range(n)]
+    return two_layers(plan, order=False)
 
 
-def order() -> list[dict[str, Any]]:
+def order() -> Iterator[Row]:
     """Order: "not" before the word, with and without positions."""
     plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
     plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
-    return [two_layers(q, s, True, **way) for q, way, n in plan for s in range(n)]
+    return two_layers(plan, order=True)
 
 
 def redrawn(corpus: Corpus, seed: int) -> Corpus:
@@ -123,10 +120,9 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
     return Corpus(counts, corpus.targets, corpus.vocab, None, "scrambled")
 
 
-def scrambled() -> list[dict[str, Any]]:
+def scrambled() -> Iterator[Row]:
     """One layer on IMDB and on words drawn anew: alignment at matched points."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
-    rows = []
     for name in ("IMDB", "scrambled"):
         for seed in SEEDS:
             corpus = imdb if name == "IMDB" else redrawn(imdb, seed)
@@ -135,7 +131,7 @@ def scrambled() -> list[dict[str, Any]]:
             known = torch.from_numpy(corpus.counts.sum(0) > 0)
             model = AttentionClassifier(len(corpus.vocab), 256, seed=seed)
             large = one_step(model, corpus, lr=1e5).scores()
-            steps: dict[str, Any] = {"steps": 120, "lr": 0.045 / 16, "until_loss": 0.03}
+            steps: Row = {"steps": 120, "lr": 0.045 / 16, "until_loss": 0.03}
             record = fit(model, corpus, **steps, snapshots=range(121))
             at = {
                 "99% right": int((record.accuracy >= 0.99).nonzero()[0]),
@@ -155,9 +151,7 @@ def scrambled() -> list[dict[str, Any]]:
                 for b in (large[:, 1], record.at()[:, 1])
             ]
             row |= {"R2, one large step": r2[0], "R2, end": r2[1]}
-            rows.append(row)
-            print(row, flush=True)
-    return pd.DataFrame(rows).round(4).to_dict("records")
+            yield rounded(row)
 
 
 NEGATORS = re.compile(r"^(not|no|never|nor|cannot|without|.*n't)$")
@@ -199,11 +193,11 @@ def add_pairs(
 
 def at_equal_numbers(
     held: np.ndarray, is_negated: np.ndarray, is_wrong: np.ndarray
-) -> dict[str, Any]:
+) -> Row:
     """Return the errors with and without a negated opinion, by number of opinions.
 
-    With them come the raw odds ratio and that of Mantel and Haenszel over the groups,
-    with an interval of 95% by the variance of Robins, Breslow and Greenland.
+    With them comes the odds ratio of Mantel and Haenszel over the groups, with an
+    interval of 95% by the variance of Robins, Breslow and Greenland.
     """
     rows, tables = [], []
     for low, high in pairwise((*OPINIONS, np.inf)):
@@ -214,7 +208,7 @@ def at_equal_numbers(
         ]
         tables.append(cells)
         (a, b), (c, d) = cells
-        row: dict[str, Any] = {"from": low, "reviews": a + b + c + d, "negated": a + b}
+        row: Row = {"from": low, "reviews": a + b + c + d, "negated": a + b}
         rows.append(row | {"error with": a / (a + b), "error without": c / (c + d)})
     A, B, C, D = np.array(tables, dtype=float).reshape(-1, 4).T
     n = A + B + C + D
@@ -225,12 +219,11 @@ def at_equal_numbers(
         + (Q * S).sum() / (2 * S.sum() ** 2)
     )
     odds = float(R.sum() / S.sum())
-    raw = float(A.sum() * D.sum() / (B.sum() * C.sum()))
     ends = (odds * np.exp([-1.96 * spread, 1.96 * spread])).tolist()
-    return {"by_number": rows, "raw_odds": raw, "odds": odds, "odds_ends": ends}
+    return {"by_number": rows, "odds": odds, "odds_ends": ends}
 
 
-def words() -> list[dict[str, Any]]:
+def words() -> Iterator[Row]:
     """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
     random, size = torch.Generator().manual_seed(0), 10_000
     train = load_corpus("imdb")
@@ -244,17 +237,15 @@ def words() -> list[dict[str, Any]]:
         inputs[name] = whole, add_pairs(test, *second, pairs)[0]
     rows, logits = [], {}
     for seed in range(3):
-        row: dict[str, Any] = {"seed": seed}
+        row: Row = {"seed": seed}
         for name, (whole, held_out) in inputs.items():
             model = AttentionClassifier(len(whole.vocab), 64, seed=seed)
-            steps: dict[str, Any] = {"steps": 55, "lr": 0.045 / 8}
-            steps["snapshots"] = range(25, 56)
+            steps: Row = {"steps": 55, "lr": 0.045 / 8, "snapshots": range(25, 56)}
             record = fit(model, whole[2000:], test=whole[:2000], **steps)
             best = 25 + int(record.test_accuracy[25:].argmax())
             logits[name] = bag_logits(record.at(best), held_out)
             row[name] = round(accuracy(logits[name], held_out), 4)
         rows.append(row)
-        print(row, flush=True)
     lean = posterior_difference(train).nan_to_num(0).numpy()
     often = train.counts.sum(0) >= 0.008 * size
     opinion = np.flatnonzero((np.abs(lean) >= 0.4) & often)
@@ -273,11 +264,10 @@ def words() -> list[dict[str, Any]]:
     mended = wrong.astype(int) - (signs * logits["pairs"] <= 0).numpy()
     held, turned = opinions(*texts[1])
     _, chance = opinions(*shuffled(*texts[1], 2))
-    found: dict[str, Any] = {"n_train": f"{size:,}", "n_opinion": f"{len(opinion)}"}
+    found: Row = {"n_train": f"{size:,}", "n_opinion": f"{len(opinion)}"}
     found["n_wrong"] = f"{wrong.sum():,}"
     for name, mask in (("wrong", wrong), ("right", ~wrong)):
         found[f"{name}_share"] = f"{(turned[mask] > 0).mean():.0%}"
-        found[f"{name}_chance"] = f"{(chance[mask] > 0).mean():.0%}"
         found[f"{name}_words"] = f"{held[mask].mean():.1f}"
     found |= at_equal_numbers(held, turned > 0, wrong)
     by_chance = at_equal_numbers(held, chance > 0, wrong)
@@ -293,17 +283,11 @@ def words() -> list[dict[str, Any]]:
     for name in ("words", "pairs"):
         learn, held_out = inputs[name][0][2000:], inputs[name][1]
         found[f"reg_{name}"] = f"{baseline(learn, held_out).accuracy:.1%}"
-    return [found, *rows]
+    yield found
+    yield from rows
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    plan: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "one": one,
-        "layers": layers,
-        "order": order,
-        "scrambled": scrambled,
-        "words": words,
-    }
-    for part in sys.argv[1:] or plan:
-        store(HERE / f"interactions_{part}.json", plan[part]())
+    parts = {"one": one(), "layers": layers(), "order": order()}
+    parts |= {"scrambled": scrambled(), "words": words()}
+    run_parts("interactions/interactions_{}", parts)

@@ -1,13 +1,13 @@
 """The runs behind the chapter "Which margin does your optimizer find?".
 
-    python -m sweeps.margins.run_optimizers PART ...
+    python -m sweeps.margins.run_optimizers [PART ...]
 
 The parts are shares, defaults, sizes, unit_sizes, epsilon, rotations, dims, joint,
 bend, lost, lost_again, reviews and rates.
 
-Each part named is run and kept in `optimizers.json`, which the chapter
-reads; the other parts of the file stay. On one core `lost`, `lost_again`, `shares` and
-`rates` take about five minutes each, `reviews` two, the other parts a minute or less.
+They are kept in `optimizers.json`, which the chapter reads. On one core `lost`,
+`lost_again`, `shares` and `rates` take about five minutes each, `reviews` two, the
+other parts a minute or less.
 
 An optimizer is followed on p alone. The gradient is computed as in
 `attnsel.log_domain`: differences to the token with the most attention, a common factor
@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -37,15 +35,13 @@ from attnsel import Corpus
 from attnsel.model import accuracy, bag_logits
 from attnsel.theory import posterior_difference
 from attnsel_book import leaning_corpus, one_step_problem
-from attnsel_book.data import result_folder, store
 from attnsel_book.problems import OneStepProblem
 from attnsel_book.shapes import shape
+from sweeps.common import SIZES, Row, run_parts
 
-OUT = result_folder("margins") / "optimizers.json"
-SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
-SHORT: dict[str, Any] = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
+SHORT: Row = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
 SEEDS = range(5)
-State = dict[str, Any]
+State = Row
 Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
 
 
@@ -99,7 +95,7 @@ def stacked(tasks: Sequence[Tasks]) -> Tasks:
         missing = most - task.pairs.shape[1]
         first = np.repeat(task.pairs[:, :1], missing, axis=1)
         task.pairs = np.concatenate([task.pairs, first], axis=1)
-    joined: dict[str, Any] = {
+    joined: Row = {
         name: np.concatenate([getattr(task, name) for task in tasks])
         for name in ("E", "X", "y", "b", "p", "pairs")
     }
@@ -227,36 +223,31 @@ def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
 
 @dataclass
 class Margins:
-    """The three optimal margins of a task, and unit vectors that attain them."""
+    """The three optimal margins of a task, and the unit vector of the Euclidean one."""
 
     margins: dict[str, float]
-    directions: dict[str, np.ndarray]
+    direction: np.ndarray
 
     def of(self, p: np.ndarray, least: float) -> dict[str, float]:
-        """Return the shares of the margins and the cosines of a p with this lead."""
+        """Return a p's shares of the margins, if this is its least lead, and cosine."""
         norms = {
             "l2": np.linalg.norm(p),
             "linf": np.abs(p).max(),
             "l1": np.abs(p).sum(),
         }
         found = {k: least / norms[k] / self.margins[k] for k in norms}
-        return found | {
-            f"cos {k}": float(p @ u) / norms["l2"] for k, u in self.directions.items()
-        }
+        return found | {"cos l2": float(p @ self.direction) / norms["l2"]}
 
 
 def margins(problem: OneStepProblem, task: Tasks) -> Margins:
     """Solve the QP and both LPs."""
+    others = {norm: margin(task.differences(), norm)[0] for norm in ("linf", "l1")}
     best = problem.best
-    found, directions = {"l2": best.margin}, {"l2": best.direction.numpy()}
-    for norm in ("linf", "l1"):
-        found[norm], x = margin(task.differences(), norm)
-        directions[norm] = x / np.linalg.norm(x)
-    return Margins(found, directions)
+    return Margins({"l2": best.margin} | others, best.direction.numpy())
 
 
 def small(seed: int, dim: int = 256) -> OneStepProblem:
-    return one_step_problem(dim, seed=seed, dtype=torch.float64, **SMALL)
+    return one_step_problem(dim, seed=seed, dtype=torch.float64, **SIZES["T6"])
 
 
 def separator(problem: OneStepProblem) -> np.ndarray:
@@ -298,15 +289,15 @@ def setting() -> Setting:
 
 def shares_at(
     names: list[str], rule: Rule, goals: list[list[float]], most: int
-) -> list[dict[str, Any]]:
+) -> Iterator[Row]:
     """Follow runs; a row each time that the lead of one first reaches a goal of its."""
-    tasks, rows = setting().tasks, []
+    tasks = setting().tasks
     ahead = {(i, k): list(goals[k]) for i in SEEDS for k in range(len(names))}
     for t, p, state in path(tasks, rule, most, len(names)):
         least = leads(tasks, state["a"])
         for (i, k), left in ahead.items():
             if left and least[i, k] >= left[0]:
-                row: dict[str, Any] = {"optimizer": names[k], "seed": i}
+                row: Row = {"optimizer": names[k], "seed": i}
                 row |= {"lead": left.pop(0)}
                 row |= {"steps": t} | setting().known[i].of(p[i, k], least[i, k])
                 if "v" in state:
@@ -314,9 +305,9 @@ def shares_at(
                     row["cos root v"] = weighted_cosine(problem, p[i, k], v)
                     other = np.random.default_rng(i).permutation(v)  # the null
                     row["cos shuffled v"] = weighted_cosine(problem, p[i, k], other)
-                rows.append(shown(row))
+                yield row
         if not any(ahead.values()):
-            return rows
+            return
     raise RuntimeError(f"{names}: not all leads are reached, left {ahead}")
 
 
@@ -327,19 +318,17 @@ def column(*numbers: float) -> np.ndarray:
     return np.array(numbers)[:, None]
 
 
-def shares() -> list[dict[str, Any]]:
+def shares() -> Iterator[Row]:
     """Follow nine optimizers on five draws; and what a separator has, the null."""
-    found = [
-        {"optimizer": "margin", "seed": i} | setting().known[i].margins for i in SEEDS
-    ]
+    for i in SEEDS:
+        yield {"optimizer": "margin", "seed": i} | setting().known[i].margins
     for i, problem in enumerate(setting().problems):
         row = {"optimizer": "separator", "seed": i, "lead": 1.0}
-        found.append(shown(row | setting().known[i].of(separator(problem), 1.0)))
-    found += shares_at(["normalized .1"], normalized(0.1), [FAR], 20_000)
-    found += shares_at(["sign .01"], sign(0.01), [FAR], 20_000)
-    found += shares_at(["coordinate .1"], coordinate(0.1), [FAR], 100_000)
-    names = ["Adam .01, beta2 .9"]
-    found += shares_at(names, adam(0.01, 0.9), [FAR], 20_000)
+        yield row | setting().known[i].of(separator(problem), 1.0)
+    yield from shares_at(["normalized .1"], normalized(0.1), [FAR], 20_000)
+    yield from shares_at(["sign .01"], sign(0.01), [FAR], 20_000)
+    yield from shares_at(["coordinate .1"], coordinate(0.1), [FAR], 100_000)
+    yield from shares_at(["Adam .01, beta2 .9"], adam(0.01, 0.9), [FAR], 20_000)
     names = [
         "Adam .01, beta2 .99",
         "Adam .01, beta2 .995",
@@ -347,53 +336,43 @@ def shares() -> list[dict[str, Any]]:
         "Adam .001, beta2 .99",
     ]
     rule = adam(column(0.01, 0.01, 0.003, 0.001), column(0.99, 0.995, 0.997, 0.99))
-    found += shares_at(names, rule, [FAR, FAR, FAR[:4], FAR], 150_000)
-    names = ["Adam .01, beta2 .999"]
-    found += shares_at(names, adam(0.01), [FAR[:3]], 80_000)
-    return found
+    yield from shares_at(names, rule, [FAR, FAR, FAR[:4], FAR], 150_000)
+    yield from shares_at(["Adam .01, beta2 .999"], adam(0.01), [FAR[:3]], 80_000)
 
 
-def defaults() -> Iterator[dict[str, Any]]:
+def defaults() -> Iterator[Row]:
     """Follow Adam with torch's defaults, rate .001 and epsilon 1e-8, 50,000 steps."""
     tasks = setting().tasks
     for t, p, state in path(tasks, adam(0.001, eps=1e-8), 50_000):
-        if t in (5_000, 50_000):
+        if t == 50_000:
             least = leads(tasks, state["a"])[:, 0]
             for i in SEEDS:
                 row = {"seed": i, "steps": t, "lead": float(least[i])}
-                yield shown(row | setting().known[i].of(p[i, 0], float(least[i])))
+                yield row | setting().known[i].of(p[i, 0], float(least[i]))
 
 
-def sizes() -> list[dict[str, Any]]:
+def sizes() -> Iterator[Row]:
     """Take sign steps of seven fixed sizes up to a lead of 300."""
     etas = (0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3)
     names = [f"{eta:g}" for eta in etas]
-    rows = shares_at(names, sign(column(*etas)), [[300.0]] * len(etas), 40_000)
-    for row in rows:
-        D = setting().tasks.differences(row["seed"])
-        row["M"] = float(np.abs(D).sum(1).max())
-        row["margin"] = setting().known[row["seed"]].margins["linf"]
-    return rows
+    yield from shares_at(names, sign(column(*etas)), [[300.0]] * len(etas), 40_000)
 
 
-def unit_sizes() -> list[dict[str, Any]]:
+def unit_sizes() -> Iterator[Row]:
     """Take normalized steps of five fixed sizes up to a lead of 300."""
-    found = []
     for eta in (0.03, 0.1, 0.3, 1.0, 3.0):
-        found += shares_at([f"{eta:g}"], normalized(eta), [[300.0]], 60_000)
-    return found
+        yield from shares_at([f"{eta:g}"], normalized(eta), [[300.0]], 60_000)
 
 
-def epsilon() -> list[dict[str, Any]]:
+def epsilon() -> Iterator[Row]:
     """Follow Adam with its defaults until the median of root v is a tenth of epsilon.
 
     `norm` and `lead` are those where the median is epsilon. From where the steps end,
     Adam is gradient descent with step eta / epsilon: the flow goes on from there, and
     says after how many steps the cosine to the l2 margin reaches .99.
     """
-    tasks, found = setting().tasks, []
-    values = (1e-8, 1e-12)
-    rows: dict[Any, dict[str, Any]] = {}
+    tasks, values = setting().tasks, (1e-8, 1e-12)
+    rows: dict[Any, Row] = {}
     ends: dict[Any, np.ndarray] = {}
     for t, p, state in path(tasks, adam(0.01, eps=column(*values)), 150_000, 2):
         root = state["half"][..., 0] + np.log(np.median(state["v"], -1)) / 2
@@ -403,15 +382,14 @@ def epsilon() -> list[dict[str, Any]]:
                 if root[i, k] < np.log(eps) and (i, k) not in rows:
                     row = {"seed": i, "epsilon": eps, "steps": t}
                     row |= {"norm": float(np.linalg.norm(p[i, k]))}
-                    rows[i, k] = shown(row | {"lead": float(least[i, k])})
+                    rows[i, k] = row | {"lead": float(least[i, k])}
                 if root[i, k] < np.log(eps / 10) and (i, k) not in ends:
                     ends[i, k] = p[i, k]
         if len(ends) == 2 * len(SEEDS):
             break
     for (i, k), row in sorted(rows.items()):
         where = setting().problems[i], ends[i, k]
-        found.append(shown(row | afterwards(*where, np.log(0.01 / values[k]))))
-    return found
+        yield row | afterwards(*where, np.log(0.01 / values[k]))
 
 
 def afterwards(
@@ -427,16 +405,14 @@ def afterwards(
     at = int((cosine >= 0.99).nonzero()[0])
     slope = (flow.norms[-1] - flow.norms[at]) / (steps[-1] - steps[at])
     return {
-        "cos then": float(cosine[0]),
         "log10 steps to .99": float(steps[at]),
-        "norm at .99": float(flow.norms[at]),
         "norm a factor of ten": float(slope),
     }
 
 
-def rotations() -> list[dict[str, Any]]:
+def rotations() -> Iterator[Row]:
     """Rotate embeddings and start; turn what is found back and compare."""
-    found, tasks = [], setting().tasks
+    tasks = setting().tasks
     d = tasks.p.shape[1]
     draws = [np.random.default_rng(seed).normal(size=(d, d)) for seed in SEEDS]
     Q = np.stack([np.linalg.qr(draw)[0] for draw in draws])
@@ -453,10 +429,7 @@ def rotations() -> list[dict[str, Any]]:
         back = np.matmul(Q, other[..., None])[..., 0]
         for i in SEEDS:
             one, two = (x[i] / np.linalg.norm(x[i]) for x in (plain, back))
-            row = {"optimizer": name, "seed": i, "cos": float(one @ two)}
-            row["difference"] = float(np.abs(one - two).max())
-            found.append(shown(row))
-    return found
+            yield {"optimizer": name, "seed": i, "cos": float(one @ two)}
 
 
 def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
@@ -470,48 +443,40 @@ def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
     raise RuntimeError(f"the leads did not reach {goal}")
 
 
-def dims() -> list[dict[str, Any]]:
+def dims() -> Iterator[Row]:
     """Compare the l2 and the l-infinity direction from d = 64 to 4,096."""
-    found = []
     for dim in (64, 256, 1024, 4096):
         for seed in SEEDS:
             problem = small(seed, dim)
             D = task_of(problem).differences()
-            u = problem.best.direction.numpy()
-            least, x = margin(D, "linf")
+            u, x = problem.best.direction.numpy(), margin(D, "linf")[1]
             a, b = D @ u, D @ x
-            row = {
+            yield {
                 "d": dim,
                 "seed": seed,
                 "cos": float(u @ x / np.linalg.norm(x)),
                 "cos of leads": float(a @ b / np.linalg.norm(a) / np.linalg.norm(b)),
-                "margins": float(least / problem.best.margin / dim**0.5),
             }
-            found.append(shown(row))
-    return found
 
 
-def joint() -> list[dict[str, Any]]:
+def joint() -> Iterator[Row]:
     """Train E, p and v together; measure p against the margins of the E it has."""
-    found = []
     rates: dict[Literal["adam", "gd"], float] = {"adam": 0.001, "gd": 10.0}
     for seed in SEEDS:
-        corpus = attnsel.separable_corpus(**SMALL, seed=seed)
+        corpus = attnsel.separable_corpus(**SIZES["T6"], seed=seed)
         for name, rate in rates.items():
             for loss in (1e-2, 1e-4):
                 model = attnsel.AttentionClassifier(
                     40, 256, seed=seed, dtype=torch.float64
                 )
-                ends: dict[str, Any] = {"steps": 20_000, "until_loss": loss}
+                ends: Row = {"steps": 20_000, "until_loss": loss}
                 run = attnsel.fit(model, corpus, lr=rate, optimizer=name, **ends)
                 problem = OneStepProblem(corpus, model)
                 task = task_of(problem)
                 least = leads(task, scores(task, task.p[:, None])).item()
                 row = {"optimizer": name, "seed": seed, "loss": float(run.loss[-1])}
                 row |= {"steps": int(run.step[-1]), "lead": least}
-                row |= margins(problem, task).of(task.p[0], least)
-                found.append(shown(row))
-    return found
+                yield row | margins(problem, task).of(task.p[0], least)
 
 
 Runs = list[tuple[int, dict[str, Rule]]]
@@ -529,7 +494,7 @@ LOST_AGAIN: Runs = [
 GOALS = (10.0, 20.0)
 
 
-def lost() -> Iterator[dict[str, Any]]:
+def lost() -> Iterator[Row]:
     """Say what is selected of each class after a step of 300, ten draws.
 
     Each run has a row when the least lead of the token with the most attention over
@@ -545,11 +510,11 @@ def lost() -> Iterator[dict[str, Any]]:
         for i, p in enumerate(flow.cls.numpy()):
             path.look(i, task.E[0] @ p)
         for row in path.rows(problem):
-            yield shown({"optimizer": "flow", "seed": seed} | row)
+            yield {"optimizer": "flow", "seed": seed} | row
     yield from milestones(LOST)
 
 
-def lost_again() -> Iterator[dict[str, Any]]:
+def lost_again() -> Iterator[Row]:
     """Follow the three optimizers of `lost` with steps of another size."""
     yield from milestones(LOST_AGAIN)
 
@@ -562,13 +527,13 @@ def losing() -> list[OneStepProblem]:
     ]
 
 
-def milestones(runs: Runs) -> Iterator[dict[str, Any]]:
+def milestones(runs: Runs) -> Iterator[Row]:
     """Follow rules on the ten draws; yield the rows of `lost`."""
     problems = losing()
     for most, rules in runs:
         for (name, seed), path in followed(problems, rules, most).items():
             for row in path.rows(problems[seed]):
-                yield shown({"optimizer": name, "seed": seed} | row)
+                yield {"optimizer": name, "seed": seed} | row
 
 
 class Milestones:
@@ -594,7 +559,7 @@ class Milestones:
         """Whether all goals are reached."""
         return not self.left
 
-    def rows(self, problem: OneStepProblem) -> Iterator[dict[str, Any]]:
+    def rows(self, problem: OneStepProblem) -> Iterator[Row]:
         """Yield for each goal the share of each class selected rightly."""
         before = None
         for lead, (step, token) in zip(GOALS, self.reached, strict=False):
@@ -640,7 +605,7 @@ def followed(
     return runs
 
 
-def bend() -> list[dict[str, Any]]:
+def bend() -> Iterator[Row]:
     """Train reviews of IMDB and drawn sequences in several ways to the same loss.
 
     Two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end` is the
@@ -656,7 +621,7 @@ def bend() -> list[dict[str, Any]]:
         "drawn, rare ends": [leaning_corpus(seed, rare=1) for seed in (0, 1)],
     }
     adam_, descent = torch.optim.Adam, torch.optim.SGD
-    ways: dict[str, dict[str, Any]] = {
+    ways: dict[str, Row] = {
         "Adam": {"eps": 1e-12},
         "epsilon 1e-8": {"eps": 1e-8},
         "epsilon 1e-6": {"eps": 1e-6},
@@ -668,66 +633,57 @@ def bend() -> list[dict[str, Any]]:
         "heavy ball": {"method": descent, "rate": 2 * 512**0.5 / 0.09, "momentum": 0.9},
     }
     many = ["drawn", "drawn, rare ends", "reviews"]
-    found = []
     for way, options in ways.items():
         names = many if way in list(ways)[:5] else ["drawn"]
         for name in [*names, "reviews, thinned"] if way == "Adam" else names:
             for seed, corpus in enumerate(corpora[name]):
-                settings: dict[str, Any] = {"method": adam_} | options
+                settings: Row = {"method": adam_} | options
                 kind = name.split(",")[0]
                 reached = trained(corpus, kind, 1000 + seed, **settings)
-                x = posterior_difference(corpus)
-                row = {"corpus": name, "way": way, "seed": seed}
-                row |= {"end": shape(x, reached["scores"]).end}
-                found.append(shown(row | {"steps": reached["steps"]}))
-    return found
+                end = shape(posterior_difference(corpus), reached["scores"]).end
+                yield {"corpus": name, "way": way, "seed": seed, "end": end}
 
 
-def reviews() -> Iterator[dict[str, Any]]:
+def reviews() -> Iterator[Row]:
     """Train E, p and v on reviews by four optimizers to the same loss, and compare.
 
     Three seeds, d = 512, until the loss is below .3, or .1 without normalized descent,
     which is slow here: with momentum .9, to be done at all. Adam is that of the chapter
     on reviews, the others step along the signs and the unit vector of the whole
-    gradient. `cos` compares p, `cos of changes` how p moved, `cos of scores` and `rank`
-    the scores E p, the former those of tokens that lean by .2 or more, less their mean.
+    gradient. `cos` compares p, and `rank` the scores E p.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():
-        of_tokens = beside_what(name, corpus)
         for seed, (loss, names) in itertools.product(range(3), goals.items()):
-            first: dict[str, Any] = {}
+            first: Row = {}
             for way in names:
-                given: dict[str, Any] = {"loss": loss, "dim": 512} | WAYS[way]
+                given: Row = {"loss": loss, "dim": 512} | WAYS[way]
                 found = trained(corpus, "reviews", seed, **given)
                 first = first or found
                 row = {"corpus": name, "optimizer": way, "seed": seed, "goal": loss}
-                row |= {"steps": found["steps"], "loss": found["loss"]}
-                yield shown(row | beside(found, first, *of_tokens))
+                yield row | {"steps": found["steps"]} | beside(found, first)
 
 
-def rates() -> Iterator[dict[str, Any]]:
+def rates() -> Iterator[Row]:
     """Do `reviews` at five rates of each optimizer, to a loss of .3.
 
     `rate` is over that of `reviews`. Also Adam from another start, the null: how far
     two runs differ that have the same optimizer.
     """
     for name, corpus in data().items():
-        of_tokens = beside_what(name, corpus)
+        test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
         for seed in range(3):
-            given: dict[str, Any] = {"loss": 0.3, "dim": 512}
+            given: Row = {"loss": 0.3, "dim": 512}
             first = trained(corpus, "reviews", seed, **given | WAYS["Adam"])
-            other = trained(corpus, "reviews", seed + 100, **given | WAYS["Adam"])
-            row = {"corpus": name, "optimizer": "Adam, another start", "seed": seed}
-            row |= {"rate": 1.0, "steps": other["steps"]}
-            yield shown(row | beside(other, first, *of_tokens))
+            plan = [("Adam, another start", seed + 100, WAYS["Adam"], 1.0)]
             for way, rate in itertools.product(WAYS, (1 / 4, 1 / 2, 1.0, 2.0, 4.0)):
-                settings = given | WAYS[way]
-                settings["rate"] = rate * settings.get("rate", 1.0)
-                found = trained(corpus, "reviews", seed, **settings)
+                settings = WAYS[way] | {"rate": rate * WAYS[way].get("rate", 1.0)}
+                plan.append((way, seed, settings, rate))
+            for way, start, settings, rate in plan:
+                found = trained(corpus, "reviews", start, **given | settings)
                 row = {"corpus": name, "optimizer": way, "seed": seed, "rate": rate}
-                row |= {"steps": found["steps"]}
-                yield shown(row | beside(found, first, *of_tokens))
+                right = accuracy(bag_logits(found["scores"], test), test)
+                yield row | {"test": float(right)} | beside(found, first)
 
 
 def data() -> dict[str, Corpus]:
@@ -737,31 +693,11 @@ def data() -> dict[str, Corpus]:
     return {"imdb": imdb, "yelp": yelp}
 
 
-def beside_what(name: str, corpus: Corpus) -> tuple[Corpus, torch.Tensor]:
-    """Return the test reviews of a corpus, and which of its tokens lean."""
-    test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
-    return test, posterior_difference(corpus).abs() >= 0.2
-
-
-def beside(
-    found: dict[str, Any], first: dict[str, Any], test: Corpus, leans: torch.Tensor
-) -> dict[str, float]:
-    """Return how well a model reads test reviews, and how near it is to the first."""
-    right = accuracy(bag_logits(found["scores"], test), test)
+def beside(found: Row, first: Row) -> dict[str, float]:
+    """Return how near a model is to the first."""
     a, b = (each["scores"][:, 0] for each in (found, first))
-    moved = [each["p"] - each["start"] for each in (found, first)]
-    centred = [scores[leans] - scores[leans].mean() for scores in (a, b)]
-    return {
-        "test": float(right),
-        "cos": cosine(found["p"], first["p"]),
-        "cos of changes": cosine(*moved),
-        "cos of scores": cosine(*centred),
-        "rank": float(spearmanr(a, b).statistic),
-    }
-
-
-def cosine(x: torch.Tensor, y: torch.Tensor) -> float:
-    return float(torch.nn.functional.cosine_similarity(x, y, dim=0))
+    cosine = torch.nn.functional.cosine_similarity(found["p"], first["p"], dim=0)
+    return {"cos": float(cosine), "rank": float(spearmanr(a, b).statistic)}
 
 
 class SignDescent(torch.optim.SGD):
@@ -786,7 +722,7 @@ class NormalizedDescent(torch.optim.SGD):
         return super().step(closure)
 
 
-WAYS: dict[str, dict[str, Any]] = {
+WAYS: dict[str, Row] = {
     "Adam": {"method": torch.optim.Adam},
     "Adam, beta2 .9": {"method": torch.optim.Adam, "betas": (0.9, 0.9)},
     "sign": {"method": SignDescent, "rate": 1 / 3},
@@ -845,11 +781,10 @@ def trained(
     loss: float | None = None,
     dim: int | None = None,
     **other: Any,
-) -> dict[str, Any]:
+) -> Row:
     """Train E, p and v to a loss by a method with these other settings."""
     dim, loss = dim or DIM[kind], loss or LOSS[kind]
     model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
-    start = model.cls.detach().clone()
     run = attnsel.fit(
         model,
         corpus,
@@ -860,8 +795,8 @@ def trained(
     )
     if not run.loss[-1] < loss:
         raise RuntimeError(f"{kind}: the loss did not fall to {loss}")
-    ends = {"scores": run.at(), "p": model.cls.detach(), "start": start}
-    return ends | {"steps": int(run.step[-1]), "loss": float(run.loss[-1])}
+    ends = {"scores": run.at(), "p": model.cls.detach()}
+    return ends | {"steps": int(run.step[-1])}
 
 
 def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
@@ -883,51 +818,32 @@ def by_class(problem: OneStepProblem, right: np.ndarray) -> dict[str, float]:
     }
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
-    print(row, flush=True)
-    return row
+def six_digits(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows with their numbers rounded."""
+    for row in rows:
+        yield {
+            k: float(f"{x:.6g}") if isinstance(x, float) else x for k, x in row.items()
+        }
 
 
-def short(x: Any) -> Any:
-    """Round a number to six digits."""
-    return float(f"{x:.6g}") if isinstance(x, float) else x
-
-
-PARTS = {
-    part.__name__: part
-    for part in (
-        shares,
-        defaults,
-        sizes,
-        unit_sizes,
-        epsilon,
-        rotations,
-        dims,
-        joint,
-        lost,
-        lost_again,
-        bend,
-        reviews,
-        rates,
-    )
-}
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    for name in sys.argv[1:]:
-        rows = []
-        for row in PARTS[name]():
-            rows.append({k: short(x) for k, x in row.items()})
-            keep(name, rows)
-
-
-def keep(name: str, rows: list[dict[str, Any]]) -> None:
-    """Store what is there of a part, so that a run that is stopped loses nothing."""
-    known = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
-    known[name] = rows
-    store(OUT, dict(sorted(known.items())))
-
+PARTS = (
+    shares,
+    defaults,
+    sizes,
+    unit_sizes,
+    epsilon,
+    rotations,
+    dims,
+    joint,
+    lost,
+    lost_again,
+    bend,
+    reviews,
+    rates,
+)
 
 if __name__ == "__main__":
-    main()
+    run_parts(
+        "margins/optimizers",
+        {part.__name__: six_digits(part()) for part in PARTS},
+    )

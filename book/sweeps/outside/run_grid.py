@@ -11,102 +11,60 @@ About half an hour of one core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import torch
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
-from torch.nn.functional import softplus
 
-from attnsel.beyond.probe import outside
+from attnsel.beyond.probe import Outside, outside
 from attnsel.beyond.transformer import Transformer
-from attnsel.theory import posterior_difference
-from attnsel_book.chapters.outside import surrogates
+from sweeps.common import Row, add_missing, rounded
+from sweeps.outside import surrogates
 from sweeps.outside.run_outside import (
-    BATCH,
     DIM,
     HEADS,
     HELD,
     HERE,
     Data,
     Model,
-    append,
-    as_ids,
-    bags,
     chunked,
-    data,
-    inner,
+    drawn,
+    held_height,
+    inner_height,
     random_sequences,
-    shapes,
-    stored_runs,
+    rank_by_bin,
+    train,
     train_layer,
-    train_transformer,
 )
 
-Row = dict[str, Any]
-SEEDS, CLIENT_SEEDS = range(5), range(3)
 ATTENTION: dict[str, Row] = {
     "uniform": {"uniform": True},
     "usual": {},
     "sharp": {"sharpness": 8.0},
 }
-CLIENT_RATE, CLIENT_PASSES = 5e-3, 4
 NORMS, POOLS = ("post", "none"), ("mean", "cls", "query")
 
 
-def from_outside(model: Model, d: Data, own: Tensor) -> Row:
-    """Return what is seen of a model through its outputs; `own` are its own leans."""
-    ask = chunked(model)
-    found: Row = {}
-    f = ask(d.test_ids)
-    found["accuracy"] = float((f * d.test_signs > 0).double().mean())
-    n_tokens = len(d.vocab)
-    b = ask(torch.arange(n_tokens)[:, None])
-    ids = random_sequences(n_tokens)
-    answers = ask(ids)
-    known, new = ids[:-HELD], ids[-HELD:]
-    heard, truth = answers[:-HELD], answers[-HELD:]
-    a = surrogates.fit_two_numbers(b, known, heard)
-    haunted, ghost = surrogates.fit_with_ghost(b, known, heard)
-    G = surrogates.Curve(b).fit(b, known, heard)
-    fits = {
-        "two numbers": surrogates.two_numbers(a, b, new),
-        "with ghost": surrogates.with_ghost(haunted, ghost, b, new),
-        "curve": G(new),
-    }
-    for name, predicted in fits.items():
-        found[f"{name}, R2"] = surrogates.explained(predicted, truth)
-    found["ghost, fitted"] = float((ghost[0] - haunted.median()).exp())
-    for name, x, scores in (
-        ("own ", own, a),
-        ("held ", d.held, a),
-        ("held, with ghost ", d.held, haunted),
-    ):
-        ok = ~x.isnan()
-        seen = shapes(x[ok], scores[ok], b[ok])
-        found |= {name + k: seen[k] for k in ("vee", "height")}
-    return found | probed(ask, d)
+def queried(ask: Model, d: Data) -> tuple[Tensor, Tensor]:
+    """Return random sequences that a model is asked, and its answers to them."""
+    ids = random_sequences(len(d.vocab))[:-HELD]
+    return ids, ask(ids)
 
 
-def probed(ask: Model, d: Data) -> Row:
+def probed(ask: Model, d: Data) -> Outside:
     """Return what `outside` finds."""
     place = {token: i for i, token in enumerate(d.vocab)}
 
     def classify(texts: list[list[str]]) -> Tensor:
-        return ask(as_ids(texts, place))
+        rows = [torch.tensor([place[token] for token in text]) for text in texts]
+        padded = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+        return ask(padded)
 
-    probed = outside(classify, d.vocab, join=None, samples=500)
-    found: Row = {"hard": probed.hard, "beyond": probed.beyond, "cycle": probed.cycle}
-    found |= {"ghost, repeated": probed.ghost, "pairs, R2": probed.explained}
-    found |= {
-        "strength at 1": probed.strength[0],
-        "strength at 64": probed.strength[-1],
-    }
-    return found | {"fits": probed.fits}
+    return outside(classify, d.vocab, join=None, samples=500)
 
 
 @torch.no_grad()
@@ -117,30 +75,22 @@ def attention_on_cls(model: Transformer, ids: Tensor) -> float:
     return float((maps[:, 0] / given).log().mean().exp())
 
 
-def grid_row(norm: str, attention: str, pool: str, seed: int) -> Row:
+def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
     """Train one transformer of two layers and ask it, from outside and from inside."""
-    d = data("imdb", seed)
+    d = drawn("imdb", seed)
     settings = ATTENTION[attention] | {"norm": norm, "pool": pool, "layers": 2}
     model = Transformer(len(d.vocab), DIM, heads=HEADS, seed=seed, **settings)
-    train_transformer(model, d.ids, d.signs, seed)
-    own = posterior_difference(bags(d.ids, d.signs, d.vocab))
-    found: Row = {"norm": norm, "attention": attention, "pool": pool, "seed": seed}
-    found |= from_outside(model, d, own)
-    found |= inner(model, d.test_ids[:500], d.held)
+    train(model, d.ids, d.signs, seed)
+    ask = chunked(model)
+    b = ask(torch.arange(len(d.vocab))[:, None])
+    asked = queried(ask, d)
+    found: Row = {"held height": held_height(d, surrogates.fit_two_numbers(b, *asked))}
+    haunted, _ = surrogates.fit_with_ghost(b, *asked)
+    found["held, with ghost height"] = held_height(d, haunted)
+    found["ghost, repeated"] = probed(ask, d).ghost
+    found["inner height"] = inner_height(model, d.test_ids[:500], d.held)
     ghost = attention_on_cls(model, d.test_ids[:200]) if pool == "cls" else 0.0
-    return found | {"ghost, inside": ghost}
-
-
-def learned(model: nn.Module, d: Data, seed: int) -> nn.Module:
-    """Train any model of sequences, for as long as its test accuracy still rises."""
-    adam = torch.optim.AdamW(model.parameters(), lr=CLIENT_RATE, weight_decay=0.01)
-    random = torch.Generator().manual_seed(seed)
-    for _ in range(CLIENT_PASSES):
-        for rows in torch.randperm(len(d.ids), generator=random).split(BATCH):
-            adam.zero_grad()
-            softplus(-d.signs[rows] * model(d.ids[rows])).mean().backward()
-            adam.step()
-    return model.eval()
+    yield rounded(found | {"ghost, inside": ghost})
 
 
 def embeddings(n_tokens: int) -> nn.Embedding:
@@ -222,37 +172,59 @@ def regression(d: Data, is_tfidf: bool) -> Model:
     return model
 
 
-def clients(d: Data, seed: int) -> Iterable[tuple[str, Callable[[], Model]]]:
-    """Yield names of models and what makes them."""
+GHOSTS = {
+    "mean of values": 0.0,
+    "mean, ghost of weight 1": 1.0,
+    "mean, ghost of weight 8": 8.0,
+}
+NETWORKS = {"max pooling": MaxPool, "LSTM": Recurrent}
+CLIENTS = [*GHOSTS, "hard attention", *NETWORKS]
+CLIENTS += ["regression on counts", "regression on tf-idf"]
+
+
+def client_of(name: str, d: Data, seed: int) -> Model:
+    """Return a model by its name."""
+    if name.startswith("regression"):
+        return regression(d, is_tfidf=name.endswith("tf-idf"))
+    if name in NETWORKS:
+        torch.manual_seed(seed)
+        networks = {each: made(len(d.vocab)) for each, made in NETWORKS.items()}
+        # As long as its test accuracy still rises.
+        train(networks[name], d.ids, d.signs, seed, passes=4, rate=5e-3)
+        return networks[name].eval()
     b = train_layer(d, seed, attention=False)[:, 1]
-    torch.manual_seed(seed)
-    n_tokens = len(d.vocab)
-    yield "mean of values", lambda: haunted_mean(b, 0.0)
-    yield "mean, ghost of weight 1", lambda: haunted_mean(b, 1.0)
-    yield "mean, ghost of weight 8", lambda: haunted_mean(b, 8.0)
-    yield "hard attention", lambda: hardest(b)
-    yield "max pooling", lambda: learned(MaxPool(n_tokens), d, seed)
-    yield "LSTM", lambda: learned(Recurrent(n_tokens), d, seed)
-    yield "regression on counts", lambda: regression(d, is_tfidf=False)
-    yield "regression on tf-idf", lambda: regression(d, is_tfidf=True)
+    return hardest(b) if name == "hard attention" else haunted_mean(b, GHOSTS[name])
+
+
+def client_rows(client: str, seed: int) -> Iterator[Row]:
+    """Ask one client from outside."""
+    d = drawn("imdb", seed)
+    ask = chunked(client_of(client, d, seed))
+    b = ask(torch.arange(len(d.vocab))[:, None])
+    a = surrogates.fit_two_numbers(b, *queried(ask, d))
+    there, found = ~d.held.isnan(), probed(ask, d)
+    yield rounded(
+        {
+            "held vee": rank_by_bin(d.held[there], a[there], is_vee=True),
+            "held height": held_height(d, a),
+            "hard": found.hard,
+            "beyond": found.beyond,
+            "ghost, repeated": found.ghost,
+            "strength at 1": float(found.strength[0]),
+            "strength at 64": float(found.strength[-1]),
+            "fits": found.fits,
+        }
+    )
 
 
 def main() -> None:
-    torch.set_num_threads(1)
-    by_client = HERE / "clients.csv"
-    known = stored_runs(by_client, ("client", "seed"))
-    for seed in CLIENT_SEEDS:
-        d = data("imdb", seed)
-        own = posterior_difference(bags(d.ids, d.signs, d.vocab))
-        for name, made in clients(d, seed):
-            if (name, str(seed)) not in known:
-                row = {"client": name, "seed": seed}
-                append(by_client, row | from_outside(made(), d, own))
-    grid = HERE / "grid.csv"
-    known = stored_runs(grid, ("norm", "attention", "pool", "seed"))
-    for seed, norm, attention, pool in product(SEEDS, NORMS, ATTENTION, POOLS):
-        if (norm, attention, pool, str(seed)) not in known:
-            append(grid, grid_row(norm, attention, pool, seed))
+    clients = [{"client": name, "seed": seed} for seed in range(3) for name in CLIENTS]
+    add_missing(HERE / "clients.csv", clients, client_rows)
+    grid = [
+        {"norm": norm, "attention": attention, "pool": pool, "seed": seed}
+        for seed, norm, attention, pool in product(range(5), NORMS, ATTENTION, POOLS)
+    ]
+    add_missing(HERE / "grid.csv", grid, grid_rows)
 
 
 if __name__ == "__main__":

@@ -13,31 +13,29 @@ float16, and `models.json`, their settings, vocabulary and checksum.
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from attnsel import AttentionClassifier, Corpus, fit, load_corpus
-from attnsel.beyond.probe import outside
 from attnsel.beyond.transformer import Transformer
 from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab, split
-from attnsel_book.chapters.outside import surrogates
 from attnsel_book.chapters.outside.stored_models import packed
 from attnsel_book.data import result_folder
+from sweeps.common import Row, add_missing, rounded
+from sweeps.outside import surrogates
 
 HERE = result_folder("outside")
 LENGTH, DIM, HEADS = 64, 32, 2
@@ -45,7 +43,6 @@ TRAINED, TESTED = 6_000, 2_000  # reviews
 PASSES, BATCH, RATE = 2, 64, 2e-3
 ASKED = 25_000  # random sequences of 2 to 8 tokens; the last 5,000 are held out
 HELD = 5_000
-Row = dict[str, Any]
 Model = Callable[[Tensor], Tensor]
 
 
@@ -73,7 +70,7 @@ def known_tokens(corpus: Corpus, rows: range) -> Tensor:
 
 
 @cache
-def whole(name: str) -> Data:
+def all_reviews(name: str) -> Data:
     """Return all training reviews of a source, and a few thousand to test on."""
     settings: Row = {"min_count": 20} if name == "imdb" else {"min_count": 1}
     train = load_corpus(name, **settings)
@@ -96,26 +93,30 @@ def whole(name: str) -> Data:
     )
 
 
-def data(name: str, seed: int = 0) -> Data:
+def drawn(name: str, seed: int = 0) -> Data:
     """Draw the reviews to train on with a seed."""
-    d = whole(name)
+    d = all_reviews(name)
     random = torch.Generator().manual_seed(seed)
     rows = torch.randperm(len(d.ids), generator=random)[:TRAINED]
     return replace(d, ids=d.ids[rows], signs=d.signs[rows])
 
 
-def train_transformer(
-    model: Transformer, ids: Tensor, signs: Tensor, seed: int, passes: int = PASSES
-) -> Transformer:
+def train(
+    model: nn.Module,
+    ids: Tensor,
+    signs: Tensor,
+    seed: int,
+    passes: int = PASSES,
+    rate: float = RATE,
+) -> None:
     """Train by AdamW on mini-batches in an order of the seed's."""
-    adam = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
+    adam = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     random = torch.Generator().manual_seed(seed)
     for _ in range(passes):
         for rows in torch.randperm(len(ids), generator=random).split(BATCH):
             adam.zero_grad()
             softplus(-signs[rows] * model(ids[rows])).mean().backward()
             adam.step()
-    return model
 
 
 def bags(ids: Tensor, signs: Tensor, vocab: Vocab) -> Corpus:
@@ -134,7 +135,7 @@ def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
         names = ("embeddings", "output")
     rate = 0.045 / DIM**0.5
     fit(model, corpus, steps=200, lr=rate, train=names, until_accuracy=0.88)
-    return model.scores()
+    return model.scores().float()
 
 
 def train_sum(data: Data) -> Tensor:
@@ -156,18 +157,6 @@ def chunked(model: Model) -> Model:
     return ask
 
 
-@dataclass(frozen=True)
-class Run:
-    """One row of the table: what is trained on what."""
-
-    variant: str
-    seed: int
-    source: str = "imdb"
-    passes: int = PASSES
-    reviews: int = TRAINED
-    settings: Row = field(default_factory=dict)
-
-
 TRANSFORMERS: dict[str, Row] = {
     "transformer": {},
     "uniform attention": {"uniform": True},
@@ -179,54 +168,41 @@ MORE: dict[str, Row] = {
     "4 layers": {"layers": 4},
     "positions": {"positions": LENGTH + 1},  # one more for dilution
     "LayerNorm before": {"norm": "pre"},
-}
-SEARCH: dict[str, Row] = {
-    "cls": {"pool": "cls"},
-    "cls, no LayerNorm": {"pool": "cls", "norm": "none"},
-    "cls, no LayerNorm, uniform": {"pool": "cls", "norm": "none", "uniform": True},
-    "cls, no LayerNorm, sharp": {"pool": "cls", "norm": "none", "sharpness": 8.0},
     "cls, no LayerNorm, sharper": {"pool": "cls", "norm": "none", "sharpness": 32.0},
-    "query": {"pool": "query"},
-    "query, no LayerNorm": {"pool": "query", "norm": "none"},
-    "no LayerNorm, sharp": {"norm": "none", "sharpness": 8.0},
-    "sharp": {"sharpness": 8.0},
 }
 
 
-def plan() -> list[Run]:
-    """Return all runs, the most wanted first."""
-    runs = []
+def plan() -> Iterator[Row]:
+    """Yield all runs, the most wanted first."""
     for seed in range(5):
-        runs += [Run(v, seed, settings=s) for v, s in TRANSFORMERS.items()]
-        runs += [Run(v, seed) for v in OTHERS]
-        if seed == 0:
-            runs += [Run(v, seed, settings=s) for v, s in (SEARCH | MORE).items()]
+        variants = [*TRANSFORMERS, *OTHERS, *(MORE if seed == 0 else ())]
+        yield from ({"data": "imdb", "variant": v, "seed": seed} for v in variants)
         if seed < 3:
-            runs += [Run(v, seed, "yelp", settings=s) for v, s in TRANSFORMERS.items()]
+            yield from (
+                {"data": "yelp", "variant": v, "seed": seed} for v in TRANSFORMERS
+            )
     for seed in range(1, 3):
-        runs += [Run(v, seed, settings=s) for v, s in (SEARCH | MORE).items()]
-    for name in ("transformer", "cls, no LayerNorm, sharp"):
-        settings = (TRANSFORMERS | SEARCH)[name]
-        runs.append(Run(name, 0, passes=6, settings=settings))
-    return runs
+        yield from ({"data": "imdb", "variant": v, "seed": seed} for v in MORE)
 
 
-def trained(run: Run, data: Data) -> tuple[Model, Transformer | None, Tensor]:
+def trained(
+    variant: str, seed: int, data: Data
+) -> tuple[Model, Transformer | None, Tensor]:
     """Return a model of sequences, the transformer if it is one, and its labels."""
     signs, n_tokens = data.signs, len(data.vocab)
-    if run.variant in ("one layer", "mean of values"):
-        a, b = train_layer(data, run.seed, run.variant == "one layer").T
+    if variant in ("one layer", "mean of values"):
+        a, b = train_layer(data, seed, variant == "one layer").T
         return lambda ids: surrogates.two_numbers(a, b, ids), None, signs
-    if run.variant == "sum":
+    if variant == "sum":
         numbers = train_sum(data)
         return lambda ids: surrogates.of_sum(numbers, ids), None, signs
-    settings: Row = {"heads": HEADS, "seed": run.seed} | run.settings
-    model = Transformer(n_tokens, DIM, **settings)
-    if run.variant == "shuffled labels":
-        random = torch.Generator().manual_seed(run.seed)
+    settings = (TRANSFORMERS | MORE).get(variant, {})
+    model = Transformer(n_tokens, DIM, heads=HEADS, seed=seed, **settings)
+    if variant == "shuffled labels":
+        random = torch.Generator().manual_seed(seed)
         signs = signs[torch.randperm(len(signs), generator=random)]
-    if run.variant != "untrained":
-        train_transformer(model, data.ids, signs, run.seed, run.passes)
+    if variant != "untrained":
+        train(model, data.ids, signs, seed)
     return model, model, signs
 
 
@@ -238,48 +214,36 @@ def random_sequences(n_tokens: int) -> Tensor:
     return ids.masked_fill(torch.arange(8) >= sizes, -1)
 
 
-def curve(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return middles and means of the bins of x that hold five tokens or more."""
+def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
+    """Return the rank correlation over bins of five tokens or more; a V has |x|."""
     bins = binned(x, y.double())
     full = bins.count >= 5
-    return bins.centers[full], bins.mean[full]
+    middles = bins.centers[full]
+    found = spearmanr(middles.abs() if is_vee else middles, bins.mean[full])
+    return float(found.statistic)
 
 
-def shapes(x: Tensor, a: Tensor, b: Tensor) -> Row:
-    """Return rise, V and height of the V along an axis."""
-    middles, values = curve(x, b)
-    _, weights = curve(x, a)
-    strong, weak = x.abs() > 0.4, x.abs() < 0.1
-    return {
-        "rise": spearmanr(middles, values).statistic,
-        "vee": spearmanr(middles.abs(), weights).statistic,
-        "height": float(a[strong].mean() - a[weak].mean()),
-    }
+def height(x: Tensor, a: Tensor) -> float:
+    """Return by how much log-weights at the ends of an axis are above its middle."""
+    return float(a[x.abs() > 0.4].mean() - a[x.abs() < 0.1].mean())
 
 
 @torch.no_grad()
-def inner(model: Transformer, ids: Tensor, x: Tensor) -> Row:
-    """Return how the last attention of a transformer lies along the axis.
+def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
+    """Return the height of the V of a transformer's last attention along the axis.
 
     What it gives to a place is averaged over queries and heads (or is that of <cls>, or
     of the pooling query), times the length; the mean of the logarithm over the places
     of a token is its inner score.
     """
     total, times = torch.zeros(len(x)), torch.zeros(len(x))
-    spread = []
     for part in ids.split(250):
         given, is_token = given_attention(model, part)
         logs = (given * is_token.sum(1, keepdim=True)).clamp(min=1e-9).log()
-        pairs = zip(logs, is_token, strict=True)
-        spread += [float(each[keep].std()) for each, keep in pairs]
         total.index_add_(0, part[is_token], logs[is_token])
         times.index_add_(0, part[is_token], torch.ones(int(is_token.sum())))
     seen = (times >= 3) & ~x.isnan()
-    a = total[seen] / times[seen]
-    found = shapes(x[seen], a, a)
-    return {"inner vee": found["vee"], "inner height": found["height"]} | {
-        "inner spread": float(np.nanmean(spread))
-    }
+    return height(x[seen], total[seen] / times[seen])
 
 
 def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -294,104 +258,62 @@ def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
     return (asks * maps).sum(1), is_token
 
 
-def row(run: Run) -> Row:
+def rows_of(data: str, variant: str, seed: int) -> Iterator[Row]:
     """Train, ask and fit."""
-    d = data(run.source, run.seed)
-    model, transformer, signs = trained(run, d)
-    ask = chunked(model)
-    found: Row = {"data": run.source, "variant": run.variant, "passes": run.passes}
-    found["seed"] = run.seed
-    f = ask(d.test_ids)
-    found["accuracy"] = float((f * d.test_signs > 0).double().mean())
-    found["train accuracy"] = float((ask(d.ids) * signs > 0).double().mean())
-    n_tokens = len(d.vocab)
-    b = ask(torch.arange(n_tokens)[:, None])
+    d = drawn(data, seed)
+    model, transformer, signs = trained(variant, seed, d)
+    ask, n_tokens = chunked(model), len(d.vocab)
+    f, b = ask(d.test_ids), ask(torch.arange(n_tokens)[:, None])
     ids = random_sequences(n_tokens)
-    answers = ask(ids)
     known, new = ids[:-HELD], ids[-HELD:]
-    a = surrogates.fit_two_numbers(b, known, answers[:-HELD])
-    numbers = surrogates.fit_sum(b, known, answers[:-HELD])
-    G = surrogates.Curve(b).fit(b, known, answers[:-HELD])
-    tests = {"short": (new, answers[-HELD:]), "reviews": (d.test_ids, f)}
-    for name, (sequences, truth) in tests.items():
-        fits = {
-            "two numbers": surrogates.two_numbers(a, b, sequences),
-            "sum": surrogates.of_sum(numbers, sequences),
-            "curve": G(sequences),
-        }
-        for way, predicted in fits.items():
-            found[f"{way}, {name}"] = surrogates.explained(predicted, truth)
+    heard, truth = ask(ids).split([len(known), HELD])
+    a = surrogates.fit_two_numbers(b, known, heard)
+    numbers = surrogates.fit_sum(b, known, heard)
+    G = surrogates.Curve(b).fit(b, known, heard)
+    explained = surrogates.explained
     own = posterior_difference(bags(d.ids, signs, d.vocab))
-    for name, x in (("", own), ("held ", d.held)):
-        ok = ~x.isnan()
-        found |= {name + k: v for k, v in shapes(x[ok], a[ok], b[ok]).items()}
-    place = {token: i for i, token in enumerate(d.vocab)}
-
-    def classify(texts: list[list[str]]) -> Tensor:
-        return ask(as_ids(texts, place))
-
-    probed = outside(classify, d.vocab, join=None, samples=500)
-    found["beyond"] = probed.beyond
-    found["cycle"] = probed.cycle
-    found["pairs explain"] = probed.explained
-    scores = torch.from_numpy(probed.scores).float()
-    agreed = torch.corrcoef(torch.stack([a, scores])[:, ~scores.isnan()])[0, 1]
-    found["fit and pairs"] = float(agreed) if len(scores) else np.nan
-    inside: Row = {"inner vee": np.nan, "inner height": np.nan, "inner spread": np.nan}
+    x, there = own[~own.isnan()], ~own.isnan()
+    inner = np.nan
     if transformer is not None:
-        inside = inner(transformer, d.test_ids[:500], d.held)
-    found |= inside
-    return found
+        inner = inner_height(transformer, d.test_ids[:500], d.held)
+    yield rounded(
+        {
+            "accuracy": float((f * d.test_signs > 0).double().mean()),
+            "two numbers, short": explained(surrogates.two_numbers(a, b, new), truth),
+            "sum, short": explained(surrogates.of_sum(numbers, new), truth),
+            "curve, short": explained(G(new), truth),
+            "two numbers, reviews": explained(
+                surrogates.two_numbers(a, b, d.test_ids), f
+            ),
+            "curve, reviews": explained(G(d.test_ids), f),
+            "rise": rank_by_bin(x, b[there]),
+            "vee": rank_by_bin(x, a[there], is_vee=True),
+            "height": height(x, a[there]),
+            "held height": held_height(d, a),
+            "inner height": inner,
+        }
+    )
 
 
-def as_ids(texts: list[list[str]], place: dict[str, int]) -> Tensor:
-    """Return the ids of lists of tokens, padded with -1, (n, T)."""
-    rows = [torch.tensor([place[token] for token in text]) for text in texts]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
-
-
-def stored_runs(path: Path, names: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Return which runs are in a table."""
-    if not path.exists():
-        return set()
-    with path.open(encoding="utf-8") as file:
-        return {tuple(row[name] for name in names) for row in csv.DictReader(file)}
-
-
-def append(path: Path, row: Row) -> None:
-    """Append a row to a table, with its head if it is new."""
-    row = {k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)
-    print(row, flush=True)
-
-
-def sweep(path: Path) -> None:
-    """Append the rows of all runs that are not there."""
-    known = stored_runs(path, ("data", "variant", "passes", "seed"))
-    for run in plan():
-        if (run.source, run.variant, str(run.passes), str(run.seed)) not in known:
-            append(path, row(run))
+def held_height(d: Data, a: Tensor) -> float:
+    """Return the height of the V of log-weights along the leans of test reviews."""
+    there = ~d.held.isnan()
+    return height(d.held[there], a[there])
 
 
 def smallest() -> tuple[Vocab, Transformer]:
     """Train the smallest stored model: ten batches of Yelp."""
-    d = data("yelp")
+    d = drawn("yelp")
     model = Transformer(len(d.vocab), 16, heads=HEADS)
     few = slice(0, 640)
-    return d.vocab, train_transformer(model, d.ids[few], d.signs[few], 0, passes=1)
+    train(model, d.ids[few], d.signs[few], 0, passes=1)
+    return d.vocab, model
 
 
 def store() -> None:
     """Write the models that the chapter asks."""
-    d = data("imdb")
-    models: dict[str, Any] = {}
-    for name, settings in TRANSFORMERS.items():
-        _, models[name], _ = trained(Run(name, 0, settings=settings), d)
+    d = drawn("imdb")
+    models: dict[str, Any] = {name: trained(name, 0, d)[1] for name in TRANSFORMERS}
     models["one layer"] = train_layer(d, 0, attention=True)
     models["mean of values"] = train_layer(d, 0, attention=False)
     models["sum"] = train_sum(d)
@@ -404,8 +326,8 @@ def store() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     if "models" in sys.argv[1:]:
+        torch.set_num_threads(1)
         store()
     else:
-        sweep(HERE / "runs.csv")
+        add_missing(HERE / "runs.csv", plan(), rows_of)

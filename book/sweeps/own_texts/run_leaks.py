@@ -1,6 +1,6 @@
 """Which way of looking finds planted leaks, and which misses them?
 
-    python -m sweeps.own_texts.run_leaks [--seeds 3]
+    python -m sweeps.own_texts.run_leaks
 
 Leaks are planted in real reviews (Yelp, or the generated ones where there are none):
 five kinds, at three frequencies and two balances, and seven shortcuts in the manner of
@@ -21,18 +21,14 @@ rank beyond the first 20, in the median over the seeds.
 - report: the list at the top of a report: significant tokens, pairs, beginnings and
   ends, and other features in turn, of each kind those of least q first; a sign of a
   pair is a row that names two words of the leak
-
-With `--report` the other ways are those of the table that is there.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -52,8 +48,9 @@ from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample
+from sweeps.common import Row, shown
 
-FIRST = 20  # ranks that a reader looks at
+SEEDS = range(3)
 RATE = 0.05  # of false finds
 STEPS = 15
 PLACES = ("london", "paris", "berlin", "madrid", "vienna", "oslo", "lisbon", "prague")
@@ -294,15 +291,9 @@ def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
 
 
 def ranks(
-    texts: list[str],
-    labels: np.ndarray,
-    leak: tuple[str, ...],
-    in_report_alone: bool,
+    texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
 ) -> dict[str, float]:
-    """Return the rank of a leak by each way of looking, or in the report alone."""
-    in_report = {"report": rank_in_report(texts, labels, leak)}
-    if in_report_alone:
-        return in_report
+    """Return the rank of a leak by each way of looking."""
     corpus = Corpus.from_texts(texts, labels, min_count=5)
     names = list(corpus.vocab)
     row = {way: rank(names, order, leak) for way, order in orders(corpus).items()}
@@ -316,57 +307,27 @@ def ranks(
         if value <= RATE and set(known.split()) <= set(leak)
     ]
     row["pairs"] = float(1 + (q < q[of_signs].min()).sum()) if of_signs else np.inf
-    return row | in_report
+    return row | {"report": rank_in_report(texts, labels, leak)}
 
 
-def summary(found: list[dict[str, float]]) -> dict[str, Any]:
+def summary(found: list[dict[str, float]]) -> Row:
     """Return the median ranks over seeds, and those in the report of each seed."""
     by_seed = {f"report, seed {i}": row["report"] for i, row in enumerate(found)}
     return pd.DataFrame(found).median().to_dict() | by_seed
 
 
-def table(seeds: int, in_report_alone: bool) -> pd.DataFrame:
-    """Return median ranks by kind of leak, balance and frequency."""
-    rows = []
-    for kind, (_, leak) in LEAKS.items():
-        for balance in ("even", "90/10"):
-            for share in (0.03, 0.1, 0.3):
-                found = [
-                    ranks(*planted(kind, share, balance, s), leak, in_report_alone)
-                    for s in range(seeds)
-                ]
-                head = {"leak": kind, "balance": balance, "share": share}
-                rows.append(head | summary(found))
-                print(rows[-1], flush=True)
-    for kind, (_, _, leak) in SHORTCUTS.items():
-        for strength in (0.1, 0.3, 0.6):
-            found = [
-                ranks(*shortcut(kind, strength, s), leak, in_report_alone)
-                for s in range(seeds)
-            ]
-            head = {"leak": kind, "balance": "even", "share": strength}
-            rows.append(head | summary(found))
-            print(rows[-1], flush=True)
-    return pd.DataFrame(rows)
+def rows() -> Iterator[Row]:
+    """Yield median ranks by kind of leak, balance and frequency."""
+    for (kind, (_, leak)), balance, share in product(
+        LEAKS.items(), ("even", "90/10"), (0.03, 0.1, 0.3)
+    ):
+        found = [ranks(*planted(kind, share, balance, s), leak) for s in SEEDS]
+        yield {"leak": kind, "balance": balance, "share": share} | summary(found)
+    for (kind, (_, _, leak)), strength in product(SHORTCUTS.items(), (0.1, 0.3, 0.6)):
+        found = [ranks(*shortcut(kind, strength, s), leak) for s in SEEDS]
+        yield {"leak": kind, "balance": "even", "share": strength} | summary(found)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument(
-        "--output", type=Path, default=result_folder("own_texts") / "leaks.csv"
-    )
-    parser.add_argument("--report", action="store_true")
-    given = parser.parse_args()
-    whole = table(given.seeds, given.report)
-    if given.report:
-        stored = pd.read_csv(given.output)
-        known = stored.columns.difference(whole.columns, sort=False)
-        whole = pd.concat(
-            [stored[[*whole.columns[:3], *known]], whole.iloc[:, 3:]], axis=1
-        )
-    whole.to_csv(given.output, index=False, float_format="%g")
-    print((whole.filter(like="seed") <= FIRST).sum().to_string())
-    ways = whole.columns[3:]
-    print(whole.to_string())
-    print((whole[ways] > FIRST).groupby(whole["leak"], sort=False).sum().to_string())
+    target = result_folder("own_texts") / "leaks.csv"
+    pd.DataFrame(shown(rows())).to_csv(target, index=False, float_format="%g")

@@ -1,6 +1,6 @@
 """Does a report find anything where labels were dealt by luck? promise.csv.
 
-    python -m sweeps.own_texts.run_promise [--draws 40]
+    python -m sweeps.own_texts.run_promise
 
 It takes about five minutes of one core.
 
@@ -23,7 +23,9 @@ promised for each of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -33,8 +35,10 @@ from attnsel_book.data import result_folder
 from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.splits import read_parts
+from sweeps.common import Row, shown
 
 RATE = 0.05  # of false finds
+DRAWS = 40
 WORDS, AUTHORS, OF_AUTHOR = 60, 15, 10
 BALANCES = {"even": (1, 1), "90/10": (9, 1), "60/30/10": (6, 3, 1)}
 FILES = (
@@ -126,21 +130,18 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
     return listed | {"list": len(top_findings(found, parts.train.corpus, RATE)) > 0}
 
 
-def promise(draws: int) -> pd.DataFrame:
-    """Return the shares of draws with a find."""
-    rows = []
-    for kind in FILES:
+def rows() -> Iterator[Row]:
+    """Yield the shares of draws with a find."""
+    for kind, (balance, shares) in product(FILES, BALANCES.items()):
         groups = "author" if kind == "by author" else None
-        for balance, shares in BALANCES.items():
-            tables = (file_of(kind, shares, seed) for seed in range(draws))
-            found = pd.DataFrame([has_finds(table, groups) for table in tables])
-            head = {"file": kind, "classes": balance, "draws": draws}
-            rows.append(head | found.mean().to_dict())
-            print(rows[-1], flush=True)
-    return pd.DataFrame(rows)
+        tables = (file_of(kind, shares, seed) for seed in range(DRAWS))
+        found = pd.DataFrame([has_finds(table, groups) for table in tables])
+        yield {
+            "file": kind,
+            "classes": balance,
+        } | found.mean().to_dict()
 
 
 if __name__ == "__main__":
-    whole = promise(40)
-    whole.to_csv(result_folder("own_texts") / "promise.csv", index=False)
-    print(whole.to_string())
+    target = result_folder("own_texts") / "promise.csv"
+    pd.DataFrame(shown(rows())).to_csv(target, index=False)

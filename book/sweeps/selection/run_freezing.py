@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import pandas as pd
 import torch
@@ -27,9 +27,10 @@ from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
 from attnsel_book.data import result_folder
 from attnsel_book.problems import crowd_corpus
-from sweeps.selection.run_steps import SIZES as DRAWN
+from sweeps.common import SIZES as DRAWN
+from sweeps.common import Row, shown
 
-SIZES: dict[str, dict[str, Any]] = DRAWN | {"pairs": DRAWN["T31"] | {"n_relevant": 2}}
+SIZES = DRAWN | {"pairs": DRAWN["T31"] | {"n_relevant": 2}}
 CROWDS = {"4:4": ([10] * 4, [10] * 4), "4:1": ([10] * 4, [40])}
 SEEDS = range(10)
 STEPS: dict[str, tuple[int, ...]] = dict.fromkeys(
@@ -42,8 +43,6 @@ SPEEDS = (0.0, 0.1, 0.3, 3.0, 10.0, 30.0)  # of E, where p has 1
 LEVELS = (0.003, 0.0003)  # losses at which a run is looked at
 LARGEST_MOVE = 0.1  # of a score or value in a step of descent
 MOST_STEPS = 4000
-COLUMNS = ["corpus", "step", "seed", "training", "speed", "level", "loss"]
-COLUMNS += ["positive", "negative", "least", "mean"]
 Run = tuple[str, int, int]
 
 
@@ -169,7 +168,7 @@ class Descent:
         q, relevant = self.q[i], self.relevant[i]
         top = self.tokens[i].gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
         on_relevant = (q * (self.tokens[i] == relevant[:, None])).sum(dim=1)
-        return judged_run(top == relevant, self.signs[i], on_relevant)
+        return selection_of(top == relevant, self.signs[i], on_relevant)
 
     def drop(self, done: list[int]) -> None:
         """Go on without runs that have reached the last level."""
@@ -180,15 +179,17 @@ class Descent:
         self.runs = [self.runs[i] for i in kept]
 
 
-def judged_run(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, float]:
+def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, float]:
     """Return the columns that say what is selected, of one run."""
-    shares = [float(right[signs == y].double().mean()) for y in (1, -1)]
-    ends = {"least": float(attention.min()), "mean": float(attention.mean())}
-    row = {"positive": shares[0], "negative": shares[1]} | ends
-    return {name: float(f"{x:.4g}") for name, x in row.items()}
+    row = {
+        "positive": right[signs > 0].double().mean(),
+        "negative": right[signs < 0].double().mean(),
+        "mean": attention.mean(),
+    }
+    return {name: float(f"{float(x):.4g}") for name, x in row.items()}
 
 
-def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[dict[str, Any]]:
+def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[Row]:
     """Train runs of one corpus, and return a row for each level that each reaches.
 
     A run that has not reached a level after MOST_STEPS has a row without a level.
@@ -197,7 +198,7 @@ def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[dict[str
     reached = dict.fromkeys(range(len(runs)), 0)
     rows = []
 
-    def row(i: int, level: float | str) -> dict[str, Any]:
+    def row(i: int, level: float | str) -> Row:
         name, step, seed = runs[descent.runs[i]]
         known = {"corpus": name, "step": step, "seed": seed, "training": training}
         known |= {"speed": speed, "level": level}
@@ -220,7 +221,7 @@ def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[dict[str
     return rows
 
 
-def followed(runs: list[Run]) -> list[dict[str, Any]]:
+def followed(runs: list[Run]) -> list[Row]:
     """Follow p alone to norm 300, and return a row a run."""
     rows = []
     for run in runs:
@@ -231,31 +232,22 @@ def followed(runs: list[Run]) -> list[dict[str, Any]]:
         known = {"corpus": name, "step": step, "seed": seed, "training": "p"}
         known |= {"speed": 1.0, "level": "", "loss": f"{float(flow.loss[-1]):.4g}"}
         on_relevant = torch.where(right, flow.attention[-1], 0.0)
-        rows.append(known | judged_run(right, corpus.signs, on_relevant))
+        rows.append(known | selection_of(right, corpus.signs, on_relevant))
     return rows
 
 
-def all_rows() -> list[dict[str, Any]]:
-    """Return the rows of all runs."""
-    rows = []
+def all_rows() -> Iterator[Row]:
+    """Yield the rows of all runs."""
     for name, training in itertools.product(STEPS, TRAININGS):
         for step in STEPS[name]:
             runs = [(name, step, seed) for seed in SEEDS]
-            rows += followed(runs) if training == "p" else trained(runs, training)
-        print(name, training, flush=True)
+            yield from followed(runs) if training == "p" else trained(runs, training)
     for speed in SPEEDS:
-        rows += trained([("T31", 1500, seed) for seed in SEEDS], "E p", speed)
-    return rows
-
-
-def main() -> None:
-    """Write freezing.csv."""
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
-    rows = all_rows()
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    table.to_csv(result_folder("selection") / "freezing.csv", index=False)
+        yield from trained([("T31", 1500, seed) for seed in SEEDS], "E p", speed)
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
+    table = pd.DataFrame(shown(all_rows()))
+    table.to_csv(result_folder("selection") / "freezing.csv", index=False)

@@ -10,76 +10,63 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from attnsel import AttentionClassifier, Corpus, Vocab, certificate, one_step
 from attnsel.flow import Flow, gradient_flow
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import highest_votes, mean_count, relevant_tokens
 from attnsel_book import one_step_problem
-from attnsel_book.data import result_folder, store
 from attnsel_book.problems import OneStepProblem
-from sweeps.selection.run_steps import SIZES
+from sweeps.common import SIZES, Row, run_parts, shares
 
-LONG: dict[str, Any] = {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4}
-SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
-DIM, MAX_NORM, SEEDS = 2048, 300.0, range(10)
-Rows = list[dict[str, Any]]
+DIM, SEEDS = 2048, range(10)
+Runs = Iterator[Row]
 
 
-def shares(flow: Flow, corpus: Corpus, relevant: Tensor) -> list[float]:
-    """Return the share of each class, positive first, that selects rightly."""
-    right = (flow.selected == relevant) & (flow.attention[-1] > 0.5)
-    return [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
+def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row:
+    """Return what share of each class the flow selects."""
+    flow = gradient_flow(model, corpus, max_norm=max_norm, tol=1e-4)
+    return shares(flow, corpus, relevant_tokens(corpus))
 
 
-def weaken(model: AttentionClassifier, c: float) -> AttentionClassifier:
-    """Return the same values and scores, with c times the common part along v."""
-    weak = copy.deepcopy(model).double()
-    E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
-    along = v / v.norm()
-    E += (c - 1) * torch.outer(E @ along, along)
-    p += (1 / c - 1) * (p @ along) * along
-    v /= c
-    return weak
+def weaken(
+    model: AttentionClassifier, c: float, seed: int | None = None
+) -> AttentionClassifier:
+    """Return the same values and scores, with c times the common part along v.
 
-
-def weaken_other(model: AttentionClassifier, c: float, seed: int) -> Any:
-    """Return c times the part along a random direction orthogonal to p and v.
-
-    The null of `weaken`: here, too, all values and scores stay as they are.
+    With a seed it is the part along a random direction orthogonal to p and v, the null.
     """
     weak = copy.deepcopy(model).double()
     E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
-    random = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(len(p), generator=random).double()
-    along = torch.linalg.qr(torch.stack([p, v, drawn], dim=1)).Q[:, 2]
+    along = v / v.norm()
+    if seed is not None:
+        random = torch.Generator().manual_seed(seed)
+        drawn = torch.randn(len(p), generator=random).double()
+        along = torch.linalg.qr(torch.stack([p, v, drawn], dim=1)).Q[:, 2]
     E += (c - 1) * torch.outer(E @ along, along)
+    if seed is None:
+        p += (1 / c - 1) * (p @ along) * along
+        v /= c
     return weak
 
 
-def weakened_elsewhere() -> Rows:
-    """Follow runs in the window with less of a random direction, the null."""
-    rows = []
+def weakened(factors: tuple[float, ...], elsewhere: bool) -> Runs:
+    """Follow runs in the window with less of the common part, or of another."""
     for lr in (300, 1000):
         for seed in SEEDS:
-            problem = one_step_problem(DIM, lr, seed=seed, **LONG)
-            weak = weaken_other(problem.model, 0.1, seed)
-            known: dict[str, Any] = {"max_norm": MAX_NORM, "tol": 1e-4}
-            flow = gradient_flow(weak, problem.corpus, **known)
-            plus, minus = shares(flow, problem.corpus, problem.relevant)
-            run = {"step": lr, "seed": seed, "c": 0.1}
-            rows.append(run | {"positive": plus, "negative": minus})
-    return rows
+            problem = one_step_problem(DIM, lr, seed=seed, **SIZES["T31"])
+            for c in factors:
+                weak = weaken(problem.model, c, seed if elsewhere else None)
+                row = {"step": lr, "seed": seed, "c": c}
+                yield row | followed(weak, problem.corpus, 300.0)
 
 
-def no_step() -> Rows:
+def no_step() -> Runs:
     """Follow p on embeddings as they were drawn, whose values are noise: the null."""
-    rows = []
     runs = [("T31", d) for d in (512, 2048, 32_768)] + [("T8", 2048), ("T6", 256)]
     for name, d in runs:
         for seed in SEEDS:
@@ -87,13 +74,10 @@ def no_step() -> Rows:
             flow = gradient_flow(
                 problem.model, problem.corpus, max_norm=3000.0, tol=1e-4
             )
-            plus, minus = shares(flow, problem.corpus, problem.relevant)
-            row: dict[str, Any] = {"problem": name, "d": d, "seed": seed}
-            row |= {"positive": plus, "negative": minus}
+            row: Row = {"problem": name, "d": d, "seed": seed}
+            row |= shares(flow, problem.corpus, problem.relevant)
             row |= {"norm": round(float(flow.norms[-1]), 1)}
-            rows.append(row | by_sign(problem, flow))
-            print(rows[-1], flush=True)
-    return rows
+            yield row | by_sign(problem, flow)
 
 
 def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
@@ -109,22 +93,6 @@ def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
         "selected": int((right & votes).sum()),
         "selected against": int((right & ~votes).sum()),
     }
-
-
-def weakened() -> Rows:
-    """Follow runs in the window with less and less of the common part."""
-    rows = []
-    for lr in (300, 1000):
-        for seed in SEEDS:
-            problem = one_step_problem(DIM, lr, seed=seed, **LONG)
-            for c in (1.0, 0.5, 0.1):
-                weak = weaken(problem.model, c)
-                known: dict[str, Any] = {"max_norm": MAX_NORM, "tol": 1e-4}
-                flow = gradient_flow(weak, problem.corpus, **known)
-                plus, minus = shares(flow, problem.corpus, problem.relevant)
-                run = {"step": lr, "seed": seed, "c": c}
-                rows.append(run | {"positive": plus, "negative": minus})
-    return rows
 
 
 def limit_model(
@@ -144,84 +112,74 @@ def limit_model(
     return model
 
 
-def limits() -> Rows:
+def limits() -> Runs:
     """Follow the limit flow at step 300 with fluctuations as at some dimensions."""
-    rows = []
     for dim in (1e4, 1e6, 1e8, np.inf):
         for seed in SEEDS:
-            corpus = separable_corpus(**LONG, seed=seed)
-            model = limit_model(corpus, 300.0, dim, seed)
-            flow = gradient_flow(model, corpus, max_norm=60.0, tol=1e-4)
-            plus, minus = shares(flow, corpus, relevant_tokens(corpus))
+            corpus = separable_corpus(**SIZES["T31"], seed=seed)
             run = {"d": dim if dim < np.inf else None, "seed": seed}
-            rows.append(run | {"positive": plus, "negative": minus})
-    return rows
+            yield run | followed(limit_model(corpus, 300.0, dim, seed), corpus, 60.0)
 
 
-def early() -> Rows:
+def early() -> Runs:
     """Ask the certificate right after a large step on the small problem."""
-    rows = []
     for lr in (2000, 4000, 8000):
         for seed in SEEDS:
-            problem = one_step_problem(65_536, float(lr), seed=seed, **SMALL)
+            problem = one_step_problem(65_536, float(lr), seed=seed, **SIZES["T6"])
             proof = certificate(problem.model, problem.corpus, problem.relevant)
             excess = float(np.exp(proof.log_excess) / proof.selection_level)
-            run: dict[str, Any] = {"step": lr, "seed": seed}
-            run |= {"excess over the level": round(excess, 5)}
             theta = None if np.isnan(proof.theta) else round(float(proof.theta), 5)
-            rows.append(run | {"level": proof.level, "theta": theta})
-    return rows
+            yield {
+                "step": lr,
+                "seed": seed,
+                "excess over the level": round(excess, 5),
+                "level": proof.level,
+                "theta": theta,
+            }
 
 
-def trap() -> Rows:
+def trap() -> Runs:
     """Follow the twenty sequences of Theorem E at a finite dimension."""
     plain = list(range(4, 34))
     owners = [0] * 5 + [1] * 5 + [2] * 6 + [3] * 4
     names = ["+a", "+b", "-six", "-four", *(f"plain_{i}" for i in range(30))]
     texts, labels = [[r, *plain] for r in owners], [1] * 10 + [0] * 10
     twenty = Corpus.from_tokens(texts, labels, Vocab(names))
-    rows = []
     for lr in (1240, 20_000):
         for seed in SEEDS:
             start = AttentionClassifier(len(names), DIM, seed=seed)
             model = one_step(start, twenty, lr=float(lr))
             flow = gradient_flow(model, twenty, max_norm=30.0, tol=1e-5)
-            plus, minus = shares(flow, twenty, relevant_tokens(twenty))
             run = {"step": lr, "seed": seed}
-            rows.append(run | {"positive": plus, "negative": minus})
-    return rows
+            yield run | shares(flow, twenty, relevant_tokens(twenty))
 
 
-def several() -> Rows:
+def two_relevant() -> Runs:
     """Ask for the selection of the highest of two relevant tokens a sequence."""
-    rows = []
     for seed in SEEDS:
-        problem = one_step_problem(256, seed=seed, per_sequence=2, **SMALL)
+        problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model
         flow = gradient_flow(model, corpus, max_norm=300.0, tol=1e-5)
         highest = highest_votes(corpus, model.embeddings @ model.output)
         proof = certificate(model, corpus, highest)
         certain = flow.norms[proof.bounds(flow).isfinite()]
-        run = {"seed": seed, "gap": round(float(proof.gap), 6)}
-        run |= {"certain": round(float(certain[0]), 3)}
-        rows.append(run | {"won": bool((flow.selected == highest).all())})
-    return rows
+        yield {
+            "seed": seed,
+            "gap": round(float(proof.gap), 6),
+            "certain": round(float(certain[0]), 3),
+            "won": bool((flow.selected == highest).all()),
+        }
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+if __name__ == "__main__":
     warnings.simplefilter("ignore", RuntimeWarning)  # a flow that stalls
     parts = {
-        "weakened": weakened(),
-        "weakened elsewhere": weakened_elsewhere(),
+        "weakened": weakened((1.0, 0.5, 0.1), elsewhere=False),
+        "weakened elsewhere": weakened((0.1,), elsewhere=True),
         "no step": no_step(),
         "limit": limits(),
         "early": early(),
         "trap": trap(),
-        "several": several(),
+        "several": two_relevant(),
     }
-    store(result_folder("selection") / "selection.json", parts)
-
-
-if __name__ == "__main__":
-    main()
+    run_parts("selection/selection", parts)

@@ -11,21 +11,15 @@ from __future__ import annotations
 import itertools
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import pandas as pd
 import torch
 
 from attnsel import certificate, gradient_flow
-from attnsel.flow import angle_gap
 from attnsel_book import one_step_problem
 from attnsel_book.data import result_folder
+from sweeps.common import SIZES, rounded, shares
 
-SIZES: dict[str, Any] = {
-    "T31": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},
-    "T8": {"n": 400, "n_tokens": 500, "length": 8},
-    "T6": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
-}
 MANY = (50, 100, 150, 200, 250, 300, 500, 700, 1000, 1500, 2000, 3000, 6000)
 FEW = (100, 200, 300, 1000, 2000, 6000)
 EIGHT = (100, 200, 300, 400, 500, 700, 1000, 1500, 2000, 3000)
@@ -50,19 +44,14 @@ def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
         flow = gradient_flow(model, corpus, max_norm=3000.0, record=[1e3], tol=1e-4)
     proof = certificate(model, corpus, relevant)
     certain = flow.norms[proof.bounds(flow).isfinite()].tolist()
-    right = (flow.selected == relevant) & (flow.attention[-1] > 0.5)
-    end, early = flow.cls[-1], flow.cls[(flow.norms - 1000).abs().argmin()]
     return {
         "problem": name,
         "d": d,
         "step": step,
         "seed": seed,
-        "positive": round(float(right[corpus.signs > 0].double().mean()), 4),
-        "negative": round(float(right[corpus.signs < 0].double().mean()), 4),
-        "least": round(float(flow.attention[-1].min()), 4),
+        **rounded(shares(flow, corpus, relevant)),
         "gap": round(proof.gap, 4),
         "certain": round(certain[0], 2) if certain else "",
-        "cos": round(1 - float(angle_gap(early[None], end / end.norm())[0]), 5),
     }
 
 

@@ -20,6 +20,7 @@ from attnsel.train import History
 from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
 from attnsel_book.shapes import Shape, shape
+from sweeps.common import Row, rounded
 
 SUBSET, TOKENS, DIM, RATE, STEPS = 2_000, 4_000, 256, 0.045, 400
 N, V, T, DELTA, DRAWN_RATE, LOSS = 4_000, 400, 20, 0.1, 0.09, 0.01
@@ -33,7 +34,7 @@ KNOBS: dict[str, list[int]] = {
 }
 SIZES = [500, 2000, 8000]
 Run = tuple[History, Shape]
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 
 def reviews() -> tuple[Corpus, Corpus]:
@@ -57,18 +58,25 @@ def on_reviews(
     return run, shape(posterior_difference(train), run.at())
 
 
-def summary(run: History, of: Shape) -> dict[str, Any]:
+def summary(run: History, of: Shape) -> Row:
     """Return what the tables of the chapter show of a run on reviews."""
     assert run.test_accuracy is not None
-    return {
+    found = {
         "steps": int(run.step[-1]),
-        "best test": round(float(run.test_accuracy.max()), 5),
-        "last test": round(float(run.test_accuracy[-1]), 5),
-        "values": round(of.values, 5),
-        "weaker arm": round(of.arms, 5),
-        "value spread": round(of.value_spread, 5),
-        "score spread": round(of.score_spread, 5),
+        "best test": float(run.test_accuracy.max()),
+        "last test": float(run.test_accuracy[-1]),
+        "values": of.values,
+        "weaker arm": of.arms,
+        "value spread": of.value_spread,
+        "score spread": of.score_spread,
     }
+    return rounded(found, 5)
+
+
+def measures(of: Shape, *more: str) -> Row:
+    """Return what the chapter shows of a shape."""
+    names = ("values", "arms", "value_spread", "score_spread", *more)
+    return rounded({name: getattr(of, name) for name in names}, 5)
 
 
 def on_drawn(
@@ -81,7 +89,7 @@ def on_drawn(
 ) -> tuple[History, torch.Tensor]:
     """Train on drawn data to convergence; return the run and its axis."""
     R = equal_frequencies(n_tokens, length, DELTA)
-    given: dict[str, Any] = {"delta": DELTA, "n_relevant": R, "seed": seed}
+    given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
     corpus = synthetic_corpus(n, n_tokens, length, **given)
     start = 1000 + seed if start is None else start
     model = AttentionClassifier(n_tokens, dim, seed=start)
@@ -109,7 +117,7 @@ def variants(corpora: tuple[Corpus, Corpus]) -> Rows:
     for size in (1000, 2000):
         fewer = train.most_frequent(size), test.most_frequent(size)
         made[f"{size} tokens"] = on_reviews(fewer)
-    slow: dict[str, Any] = {"optimizer": "gd", "lr": 3.0, "steps": 1000}
+    slow: Row = {"optimizer": "gd", "lr": 3.0, "steps": 1000}
     made["descent, d = 64"] = on_reviews(corpora, dim=64, **slow)
     return [{"setting": name} | summary(*run) for name, run in made.items()]
 
@@ -121,18 +129,9 @@ def drawn() -> Rows:
         for value in values:
             for seed in SEEDS:
                 run, x = on_drawn(**{name: value}, seed=seed)
-                of = shape(x, run.at())
-                measures = {
-                    key: round(getattr(of, key), 5)
-                    for key in ("values", "arms", "value_spread", "score_spread")
-                }
-                steps = {
-                    "steps": int(run.step[-1]),
-                    "loss": round(float(run.loss[-1]), 5),
-                }
-                rows.append(
-                    {"knob": name, "value": value, "seed": seed} | measures | steps
-                )
+                found = {"knob": name, "value": value, "seed": seed}
+                found |= measures(shape(x, run.at())) | {"steps": int(run.step[-1])}
+                rows.append(found | {"loss": round(float(run.loss[-1]), 5)})
     return rows
 
 
@@ -162,8 +161,8 @@ def variance_shares(n: int) -> Rows:
         shares = np.array([trend, start, whole - trend - start]) / whole
         numbers = [*shares, whole / np.ptp(heights) ** 2]
         names = ("trend", "start", "data", "size")
-        measures = {k: float(f"{v:.5g}") for k, v in zip(names, numbers, strict=True)}
-        table.append({"n": n, "column": column} | measures)
+        found = {k: float(f"{v:.5g}") for k, v in zip(names, numbers, strict=True)}
+        table.append({"n": n, "column": column} | found)
     return table
 
 
@@ -172,20 +171,16 @@ def levels() -> Rows:
     rows: Rows = []
     for seed in range(10):
         R = equal_frequencies(V, T, DELTA)
-        given: dict[str, Any] = {"delta": DELTA, "n_relevant": R, "seed": seed}
+        given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
         corpus = synthetic_corpus(N, V, T, **given)
         model = AttentionClassifier(V, 2048, seed=1000 + seed)
-        known: dict[str, Any] = {"steps": 128, "snapshots": range(129)}
+        known: Row = {"steps": 128, "snapshots": range(129)}
         run = fit(model, corpus, lr=DRAWN_RATE / 2048**0.5, **known)
         x = posterior_difference(corpus)
         for loss in (0.1, LOSS, 0.001):
             step = int((run.loss < loss).nonzero()[0])
-            of = shape(x, run.at(step))
-            measures = {
-                key: round(getattr(of, key), 5)
-                for key in ("values", "arms", "value_spread", "score_spread", "end")
-            }
-            rows.append({"seed": seed, "below": loss, "step": step} | measures)
+            found = {"seed": seed, "below": loss, "step": step}
+            rows.append(found | measures(shape(x, run.at(step)), "end"))
     return rows
 
 
@@ -193,7 +188,7 @@ def main() -> None:
     torch.set_num_threads(1)
     corpora = reviews()
     seeds, alike = starts(corpora)
-    parts: dict[str, Any] = {
+    parts: Row = {
         "starts": seeds,
         "alike": alike,
         "reviews": variants(corpora),

@@ -8,7 +8,7 @@ again. It takes about a minute of one core.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from attnsel.theory import posterior_difference
 from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
 from attnsel_book.shapes import shape
+from sweeps.common import Row
 
 N, V, T, DIM, DELTA, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.1, 0.09, 0.01, 2000
 SEEDS = range(10)
@@ -66,28 +67,25 @@ def measure(
     return measures | {"loss": round(loss.item(), 5)}
 
 
-def by_frequency(seed: int) -> list[dict[str, Any]]:
+def by_frequency(seed: int) -> Iterator[Row]:
     """Run Adam and descent with equal frequencies and with rare irrelevant tokens."""
     frequency = laws(V // 2)[1]
     evenly = (frequency.mean() / frequency).float()[:, None]
     even, rare = equal_frequencies(V, T, DELTA), V // 2
-    settings: dict[str, tuple[int, dict[str, Any]]] = {
+    settings: dict[str, tuple[int, Row]] = {
         "equal, Adam": (even, {}),
         "equal, descent": (even, {"adam": False}),
         "rare, Adam": (rare, {}),
         "rare, descent": (rare, {"adam": False}),
         "rare, divided": (rare, {"adam": False, "weight": evenly}),
     }
-    rows = []
     for name, (R, options) in settings.items():
-        given: dict[str, Any] = {"delta": DELTA, "n_relevant": R, "seed": seed}
+        given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
         corpus = synthetic_corpus(N, V, T, **given)
-        row: dict[str, Any] = {"setting": name, "seed": seed}
-        rows.append(row | measure(corpus, seed, **options))
-    return rows
+        yield {"setting": name, "seed": seed} | measure(corpus, seed, **options)
 
 
-def zipf(seed: int) -> dict[str, Any]:
+def zipf(seed: int) -> Row:
     """Keep the leans and let the frequencies follow Zipf's law."""
     theta = laws(equal_frequencies(V, T, DELTA))[0]
     random = torch.Generator().manual_seed(seed)
@@ -95,18 +93,14 @@ def zipf(seed: int) -> dict[str, Any]:
     labels = torch.arange(N) % 2
     weights = (1 + (2 * labels[:, None] - 1) * theta) / rank
     tokens = torch.multinomial(weights, T, True, generator=random)
-    given: dict[str, Any] = {"delta": DELTA, "n_relevant": V // 2}
+    given: Row = {"delta": DELTA, "n_relevant": V // 2}
     vocab = synthetic_corpus(2, V, T, **given).vocab
     corpus = Corpus.from_tokens(tokens.numpy(), labels, vocab)
     return {"setting": "Zipf", "seed": seed} | measure(corpus, seed)
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     rows = [row for seed in SEEDS for row in by_frequency(seed)]
     rows += [zipf(seed) for seed in SEEDS]
     store(result_folder("synthetic") / "synthetic_frequency.json", rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -34,10 +34,6 @@ def run(delta: float, seed: int) -> dict[str, Any]:
     return {"delta": delta, "seed": seed} | measures | end
 
 
-def main() -> None:
+if __name__ == "__main__":
     rows = [run(delta, seed) for delta in DELTAS for seed in SEEDS]
     store(result_folder("synthetic") / "synthetic_knob.json", rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """The sweep behind the chapter "Why the V": scores against values, for two optimizers.
 
-    python book/sweeps/why_v/run_laws.py
+    python -m sweeps.why_v.run_laws
 
 It takes about ten minutes of one core and writes `laws.json` in the folder of the
 chapter, which reads it. Each row has one corpus, its labels as they are or shuffled,
@@ -11,6 +11,7 @@ higher.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,9 @@ from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import mean_count, posterior_difference
 from attnsel_book.chapters.why_v.laws import explained, line, loss, rates, unit_steps
-from attnsel_book.data import result_folder, store
 from attnsel_book.shapes import shape
+from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
-OUT = result_folder("why_v") / "laws.json"
 SEEDS, DIM, LEVEL = range(5), 2048, 0.5
 RATES = {"synthetic": 10.0, "IMDB": 20.0, "Yelp": 20.0}
 EVEN = 0.05  # rate times share of a token: the rate that removes its frequency
@@ -40,7 +40,7 @@ def corpora(seed: int) -> dict[str, Corpus]:
     }
 
 
-def described(corpus: Corpus, scores: Any) -> dict[str, Any]:
+def described(corpus: Corpus, scores: Any) -> Row:
     """Return how scores follow values and leans over the tokens."""
     a, b = scores.T
     lean = posterior_difference(corpus)
@@ -72,21 +72,21 @@ def descent(
 
 def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
     """Train by Adam until the loss is no higher than a level; return the history."""
-    known: dict[str, Any] = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
+    known: Row = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
     known["until_loss"] = level
     return fit(model, corpus, **known | given)
 
 
-def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[dict[str, Any]]:
+def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[Row]:
     """Return a row for each training of one corpus."""
     known = {"corpus": name, "labels": labels, "seed": seed}
     size, level = len(corpus.vocab), LEVEL
-    found: list[dict[str, Any]] = []
+    found: list[Row] = []
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     start = noise(size, DIM, seed)
     for by, rate in (("descent", RATES[name]), ("even descent", EVEN / share)):
         scores, exposure, steps = descent(corpus, start, rate, level)
-        row: dict[str, Any] = {"trained": "E", "by": by, "steps": steps}
+        row: Row = {"trained": "E", "by": by, "steps": steps}
         row |= described(corpus, scores)
         moved = scores[:, 0] - start[:, 0]
         half = (scores[:, 1] ** 2 - start[:, 1] ** 2) / 2
@@ -116,11 +116,11 @@ def noise(size: int, dim: int, seed: int) -> Any:
     return scores.numpy() / dim**0.5
 
 
-def in_the_laboratory() -> list[dict[str, Any]]:
-    """Return the arms of the V as the laboratory's descent goes on, E alone trained."""
+def in_the_laboratory() -> Iterator[Row]:
+    """Yield the arms of the V as the laboratory's descent goes on, E alone trained."""
     corpus = load_corpus("imdb", limit=2000, min_count=10)
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
-    start, found = noise(len(corpus.vocab), LAB_DIM, 0), []
+    start = noise(len(corpus.vocab), LAB_DIM, 0)
     for by, begin, rate, times in (
         ("descent", start, LAB_RATE, (300, 1000, 3000, 10_000, 30_000)),
         ("descent from zero", 0 * start, LAB_RATE, (300, 1000, 3000)),
@@ -131,31 +131,18 @@ def in_the_laboratory() -> list[dict[str, Any]]:
             scores, _, _ = descent(corpus, scores, rate, 0.0, time - before)
             before = time
             row = {"by": by, "steps": time, "seed": 0} | described(corpus, scores)
-            found.append(row)
-            print(row, flush=True)
-    return found
+            yield rounded(row)
 
 
-def main() -> None:
-    """Run all trainings and write their table."""
-    torch.set_num_threads(1)
-    table = []
+def trainings() -> Iterator[Row]:
+    """Yield the rows of all corpora, with their labels and with shuffled ones."""
     for seed in SEEDS:
         for name, corpus in corpora(seed).items():
-            random = torch.Generator().manual_seed(seed)
-            order = torch.randperm(len(corpus), generator=random)
-            shuffled = corpus.with_labels(corpus.targets[order])
+            shuffled = with_shuffled_labels(corpus, seed)
             for labels, given in (("true", corpus), ("shuffled", shuffled)):
-                table += rows(name, given, seed, labels)
-                print(*table[-4:], sep="\n", flush=True)
-    parts = {"trainings": table, "laboratory": in_the_laboratory()}
-    store(OUT, {name: [rounded(row) for row in part] for name, part in parts.items()})
-
-
-def rounded(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with its measured numbers to four places."""
-    return {k: round(x, 4) if isinstance(x, float) else x for k, x in row.items()}
+                yield from map(rounded, rows(name, given, seed, labels))
 
 
 if __name__ == "__main__":
-    main()
+    parts = {"trainings": trainings(), "laboratory": in_the_laboratory()}
+    run_parts("why_v/laws", parts)

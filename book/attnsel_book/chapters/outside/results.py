@@ -10,12 +10,11 @@ from attnsel_book.provenance import reads_stored
 def outside_runs() -> pd.DataFrame:
     """Return measures of models that were queried as black boxes, one row per run.
 
-    `data`, `variant`, `passes` and `seed` name the run of `run_outside.py`. `rise`,
-    `vee` and `height` describe values and fitted log-weights along the leans of the
-    training texts, `held ...` along those of test reviews. "W, short" and "W, reviews"
-    are the shares of the variance that a surrogate W explains. `inner ...` describes
-    the model's own attention, and the other columns are those of
-    `attnsel.beyond.probe.outside`.
+    `data`, `variant` and `seed` name the run of `run_outside.py`. `rise` is the rank
+    correlation of values with the leans of the training texts, `vee` and `height`
+    describe the fitted log-weights along these leans, `held height` along those of test
+    reviews, and `inner height` the model's own attention. "W, short" and "W, reviews"
+    are the shares of the variance that a surrogate W explains.
     """
     return stored("outside/runs")
 

@@ -33,9 +33,8 @@ def trained_runs() -> pd.DataFrame:
 
     After a first `step` on E the parameters in `training` ("p", "p v", "E", "E p" or
     "E p v") were trained, E at `speed` times the rate of the others, until the loss was
-    below the `level`. p alone reaches no level and was followed to norm 300. `least`
-    and `mean` are the attention on relevant tokens; `lost` and `all` are those of
-    `step_sweep`.
+    below the `level`. p alone reaches no level and was followed to norm 300. `mean` is
+    the mean attention on relevant tokens; `lost` and `all` are those of `step_sweep`.
     """
     return with_outcomes(stored("selection/freezing"))
 

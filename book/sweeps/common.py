@@ -1,0 +1,88 @@
+"""What the scripts of this folder share: problems, labels, and how rows are stored."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from attnsel import Corpus
+from attnsel.flow import Flow
+from attnsel_book.data import result_folder, store
+
+Row = dict[str, Any]
+Rows = Iterable[Row]
+
+# The sizes of three corpora of `separable_corpus`, by the length of their sequences.
+SIZES: dict[str, Row] = {
+    "T31": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},
+    "T8": {"n": 400, "n_tokens": 500, "length": 8},
+    "T6": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
+}
+
+
+def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
+    """Return the same texts, their labels in another order."""
+    random = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(corpus), generator=random)
+    return corpus.with_labels(corpus.targets[order])
+
+
+def shares(flow: Flow, corpus: Corpus, relevant: Tensor) -> dict[str, float]:
+    """Return the share of each class that selects its relevant tokens at the end."""
+    right = (flow.selected == relevant) & (flow.attention[-1] > 0.5)
+    positive, negative = (right[corpus.signs == y].double().mean() for y in (1, -1))
+    return {"positive": float(positive), "negative": float(negative)}
+
+
+def rounded(row: Row, digits: int = 4) -> Row:
+    """Return a row with its floating-point numbers rounded."""
+    return {k: round(x, digits) if isinstance(x, float) else x for k, x in row.items()}
+
+
+def shown(rows: Rows) -> Iterator[Row]:
+    """Print each row when it is there."""
+    for row in rows:
+        print({k: x for k, x in row.items() if not isinstance(x, list)}, flush=True)
+        yield row
+
+
+def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
+    """Store the rows of the parts that the command line names, or of all.
+
+    Parts are generators, so that no other part runs. The target is a chapter's JSON
+    file, such as "frozen/frozen", of which each part is an entry. With {} in place of
+    the part's name, each part has a file of its own.
+    """
+    torch.set_num_threads(1)
+    for part in sys.argv[1:] or parts:
+        rows = list(shown(parts[part]))
+        path = result_folder(f"{target.format(part)}.json")
+        known = {}
+        if path.exists() and "{}" not in target:
+            known = json.loads(path.read_text(encoding="utf-8"))
+        store(path, rows if "{}" in target else known | {part: rows})
+
+
+def add_missing(
+    target: Path, runs: Iterable[Row], rows_of: Callable[..., Rows]
+) -> None:
+    """Append to a CSV file the rows of all runs that it lacks.
+
+    A run has the first columns of its rows; `rows_of(**run)` yields the others.
+    """
+    torch.set_num_threads(1)
+    for run in runs:
+        if target.exists():
+            known = pd.read_csv(target)[list(run)]
+            if (known == list(run.values())).all(axis=1).any():
+                continue
+        rows = shown(run | row for row in rows_of(**run))
+        table, is_new = pd.DataFrame(rows), not target.exists()
+        table.to_csv(target, mode="a", header=is_new, index=False, na_rep="nan")
