@@ -33,7 +33,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book chapter pdf test test-unit test-notebooks test-bundled test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter pdf test test-unit test-notebooks test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
@@ -71,12 +71,6 @@ faults: $(READY)
 
 test-notebooks: $(READY)
 	$(NBVAL)
-
-# The same notebooks where there is neither network nor data: the bundled corpus.
-test-bundled: $(READY)
-	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
-	ATTNSEL_DATA= ATTNSEL_CACHE="$$tmp/attnsel" HF_HOME="$$tmp/hub" \
-	HF_ENDPOINT=http://127.0.0.1:9 $(NBVAL)
 
 # What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
 # RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
