@@ -31,10 +31,10 @@ NEUTRAL = "#8a8a8a"
 ACCENT = "#009E73"
 CONTRAST = "#AA4499"
 # Of curves, since blue and orange mean the label.
-CURVES = [ACCENT, CONTRAST, "#999933", "#6B4E2E", "#66CCBB", "#C9A0DC"]
-CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+CURVES = [ACCENT, CONTRAST, "#999933", "#6B4E2E", "#D0568F", "#8066CC"]
+CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#AD7A00", "#8066CC", "#000000"]
 CSS_DPI = 96  # pixels of a page an inch
-SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, "#e8e8e8", POSITIVE])
+SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, NEUTRAL, POSITIVE])
 
 
 def use_style() -> None:
@@ -74,7 +74,7 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
     attention score. The colour goes from orange to blue with x.
     """
     y = y.detach().cpu()
-    style: Any = {"s": size, "lw": 0, "alpha": 0.6, "rasterized": True}
+    style: Any = {"s": size, "lw": 0, "rasterized": True}
     axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-1, vmax=1, **style)
     bins = binned(x, y)
     means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}

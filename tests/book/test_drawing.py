@@ -43,7 +43,7 @@ from attnsel_book.style import (
     use_style,
 )
 
-NAMES = "blue orange grey black green purple olive brown mint lilac"
+NAMES = "blue orange grey black green purple olive brown pink violet"
 SHADES = [POSITIVE, NEGATIVE, NEUTRAL, "#000000", *CURVES]
 COLOURS = dict(zip(map(str.lower, SHADES), NAMES.split(), strict=True))
 POWERS = torch.logspace(0, 4, 9).double()  # norms of p
@@ -339,10 +339,10 @@ SHOWN = {
         r"""
         - best step | part of the words deleted (log) | comprehensiveness |
           optimum: green; signed Q b: purple; attention: olive; size of
-          influence: brown; random: mint
+          influence: brown; random: pink
         - converged | part of the words deleted (log) | comprehensiveness |
           optimum: green; signed Q b: purple; attention: olive; size of
-          influence: brown; random: mint
+          influence: brown; random: pink
         """,
     ),
     "replaced attention": (
@@ -465,7 +465,7 @@ def test_a_map_has_values_across_and_scores_up():
     close(points(axes)[0], [[-2, 1], [4, 3], [6, 5]])
     dots = axes.collections[0]
     colours = dots.to_rgba(dots.get_array())
-    expected = to_rgba_array([NEGATIVE, "#e8e8e8", POSITIVE])
+    expected = to_rgba_array([NEGATIVE, NEUTRAL, POSITIVE])
     np.testing.assert_allclose(colours[:, :3], expected[:, :3], atol=0.01)
     names = {text.get_text(): text.xy for text in axes.texts}
     assert names == {"c": (6, 5), "a": (-2, 1)}

@@ -18,6 +18,7 @@ from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
 from attnsel_book import NEGATIVE, POSITIVE
 from attnsel_book.figures import source
+from support.colours import contrast
 from support.node import evaluate
 from tools import lab, lab_data, lineup
 
@@ -701,21 +702,6 @@ def test_the_legend_names_the_sides_of_the_colours():
     assert f"--lab-positive:{POSITIVE};--lab-negative:{NEGATIVE};" in style
     for name in ("positive", "negative", "neither", "third"):
         assert f".{name}{{border-color:var(--lab-{name})}}" in style
-
-
-def contrast(one, two, alpha=1):
-    """Return the contrast of a colour, drawn with an alpha over another, by WCAG."""
-
-    def light(rgb):
-        parts = [
-            x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb
-        ]
-        return sum(w * x for w, x in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
-
-    top, below = ([int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (one, two))
-    mixed = [alpha * x + (1 - alpha) * y for x, y in zip(top, below, strict=True)]
-    dark, bright = sorted(map(light, (mixed, below)))
-    return (bright + 0.05) / (dark + 0.05)
 
 
 STYLES = {

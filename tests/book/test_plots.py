@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 import torch
 from matplotlib import pyplot
+from matplotlib.colors import to_hex
 
-from attnsel_book import bin_curve, seed_range, token_figures, two_panels
+from attnsel_book import bin_curve, seed_range, style, token_figures, two_panels
+from support.colours import DARK, contrast, least_contrast
+from tools.colab import ROOT
+
+MARKS = {style.POSITIVE, style.NEGATIVE, style.NEUTRAL, style.ACCENT, style.CONTRAST}
+MARKS |= {*style.CURVES, *style.CLASSES, *map(to_hex, style.SIGNED([0.2, 0.5, 0.8]))}
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +65,16 @@ def test_runs_are_drawn_by_their_mean_least_and_greatest():
     assert ends == [[[1, 0], [1, 5]], [[2, 2], [2, 2]]]
     seed_range(axes, [1], [[3]], marker="s")
     assert axes.containers[1][0].get_marker() == "s"
+
+
+@pytest.mark.parametrize("colour", sorted(MARKS))
+def test_a_mark_stands_out_in_both_themes(colour):
+    assert least_contrast(colour) >= 3
+
+
+def test_a_contrast_is_that_of_the_worse_theme():
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert contrast(style.POSITIVE, "#ffffff") == pytest.approx(5.19, abs=0.01)
+    assert least_contrast(style.POSITIVE, 0.6) < 3 < least_contrast(style.POSITIVE)
+    assert least_contrast("#e8e8e8") < 1.3
+    assert DARK in (ROOT / "book" / "_static" / "attnsel.css").read_text("utf-8")

@@ -12,10 +12,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 import yaml
 
+from support.colours import least_contrast
 from support.turns import commit
 from tools import pages
 from tools.measure_pages import HEAVY, KB, TARGETS, WATCH, measure, scroll, sent
@@ -389,6 +391,24 @@ def test_no_picture_is_heavy(page):
         assert path.stat().st_size <= 200_000
         if path.suffix == ".svg":
             assert len(re.findall(r"<\w", path.read_text(encoding="utf-8"))) <= 3000
+
+
+SVG, GRID = "{http://www.w3.org/2000/svg}", "#e6e6e6"
+
+
+@each(CHAPTERS)
+def test_marks_of_pictures_stand_out_in_both_themes(page):
+    for name in re.findall(r"_images/(\w+\.svg)", source_of(page)):
+        for group in ElementTree.parse(SITE / "_images" / name).iter(f"{SVG}g"):
+            if not group.get("id", "").startswith(("PathCollection", "line2d")):
+                continue
+            for mark in (*group.iter(f"{SVG}use"), *group.iterfind(f"{SVG}path")):
+                style = mark.get("style", "")
+                for colour, alpha in re.findall(
+                    r"(?:fill|stroke): (#\w{6})(?:; \w+-opacity: ([\d.]+))?", style
+                ):
+                    if colour != GRID:
+                        assert least_contrast(colour, float(alpha or 1)) >= 3, style
 
 
 SIDEWAYS = """() => [...document.querySelectorAll("article div.highlight pre")]

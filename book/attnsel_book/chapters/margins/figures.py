@@ -33,11 +33,11 @@ def draw_shares(
             chosen = (shares["optimizer"] == optimizer) & (shares["lead"] == lead)
             found = shares.loc[chosen, norm].tolist()
             if name == control:
-                axes.plot(found, [-height] * len(found), mark, color=NEUTRAL, alpha=0.7)
+                axes.plot(found, [-height] * len(found), mark, color=NEUTRAL)
                 continue
             x += found
             y += [-height] * len(found)
-        axes.plot(x, y, mark, color=colour, alpha=0.7, label=label)
+        axes.plot(x, y, mark, color=colour, label=label)
     axes.set_yticks([-i for i in range(len(runs))], list(runs))
     axes.set(xlim=(0, 1.03), ylim=(0.5 - len(runs), 1.1))
     axes.set_xlabel("share of the largest possible lead")

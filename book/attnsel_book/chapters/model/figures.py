@@ -99,7 +99,7 @@ def draw_map(
     without a lean is grey. The named words have to be in the vocabulary.
     """
     a, b = scores.T
-    look: Any = {"s": 4, "alpha": 0.5, "lw": 0, "rasterized": True}
+    look: Any = {"s": 4, "lw": 0, "rasterized": True}
     axes.scatter(b, a, c=lean.nan_to_num(), cmap=SIGNED, vmin=-0.6, vmax=0.6, **look)
     for word in named:
         s = vocab.index(word)

@@ -28,7 +28,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
     x = runs["step"] * 1.02**aside  # the seeds side by side
-    look: Any = {"alpha": 0.6, "ms": 5}
+    look: Any = {"ms": 5}
     positive = runs["positive"] - 0.02
     negative = runs["negative"] + 0.02
     axes.plot(x, positive, "o", color=POSITIVE, label="positive class", **look)

@@ -51,7 +51,7 @@ def draw_arms(
     style: Any = {"s": 6, "lw": 0, "rasterized": True}
     axes.scatter(b, a + exposure, color=NEUTRAL, label="score plus exposure", **style)
     colours = np.where(b > 0, POSITIVE, NEGATIVE)
-    axes.scatter(b, a, c=colours, alpha=0.6, **style)
+    axes.scatter(b, a, c=colours, **style)
     axes.set(title=title, xlabel="value $b_s$")
 
 
@@ -85,7 +85,7 @@ def draw_horseshoe(
     """
     left, right = panels
     a, b = measured
-    style: Any = {"s": 6, "lw": 0, "alpha": 0.6, "rasterized": True}
+    style: Any = {"s": 6, "lw": 0, "rasterized": True}
     style["c"] = np.where(b > 0, POSITIVE, NEGATIVE)
     left.scatter(b, a, **style)
     left.set(xlabel="value $b_s$", ylabel="score $a_s$")
