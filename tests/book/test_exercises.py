@@ -65,6 +65,7 @@ class Place(NamedTuple):
 
 
 CHECK = re.compile(r'^\w+ = check\(\s*"([\w-]+)"', re.MULTILINE)
+EFFORT = r"\((?=[●○]{3},)●+○*, [1-9]\d? min\)"
 EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -98,13 +99,12 @@ def test_an_exercise_is_stated_as_contributing_says(name):
     types = task.solution.__annotations__
     assert len(task.mistakes) >= 3, f"{file}: state at least three mistakes"
     assert task.hints[0] != task.hints[1], f"{file}: write two hints"
-    assert 1 <= task.dots <= 3 and 1 <= task.minutes <= 60, f"{file}: dots and minutes"
     assert set(types) == {*inspect.signature(task.solution).parameters, "return"}, (
         f"{file}: annotate each argument and the result"
     )
     assert inspect.getdoc(task.solution), f"{file}: say in a docstring what is returned"
-    assert f"({task.effort})\n:label: ex-{name}\n" in place.text, (
-        f"{chapter}: end the title with ({task.effort}); the label is ex-{name}"
+    assert re.search(rf"{EFFORT}\n:label: ex-{name}\n", place.text), (
+        f"{chapter}: end the title with (●●○, 10 min) or so; the label is ex-{name}"
     )
     stubs = [x for x in code_of(place) if isinstance(x, ast.FunctionDef)]
     stubs = [x for x in stubs if x.name == task.solution.__name__]
@@ -634,12 +634,7 @@ def test_arguments_are_copies():
 
 
 def test_an_exercise_is_written_down_rightly():
-    common: dict[str, Any] = {
-        "mistakes": {},
-        "hints": ("", ""),
-        "dots": 1,
-        "minutes": 1,
-    }
+    common: dict[str, Any] = {"mistakes": {}, "hints": ("", "")}
     with pytest.raises(ValueError, match="is an exercise already"):
         exercise("one-step-alpha", expected=len, **common)
     with pytest.raises(ValueError, match="give either expected= or fault="):

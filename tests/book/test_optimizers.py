@@ -12,8 +12,7 @@ import torch
 from scipy.optimize import linprog
 
 from attnsel.log_domain import cls_problem, evaluate
-from attnsel.theory import posterior_difference
-from attnsel_book import leaning_corpus, one_step_problem, stored
+from attnsel_book import one_step_problem, stored
 from attnsel_book.problems import OneStepProblem
 
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
@@ -176,13 +175,3 @@ def test_adam_and_muon_on_a_matrix() -> None:
         unit = vector_momentum / vector_momentum.norm()
         heavy = heavy - rate * float(p.norm()) * unit
         assert torch.allclose(muon @ p, heavy, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("rare", [0, 1])
-def test_the_corpus_that_leans(rare: int) -> None:
-    corpus = leaning_corpus(0, rare=rare)
-    leans = torch.linspace(-1, 1, 400)
-    assert (posterior_difference(corpus) - leans).abs().mean() < 0.08
-    total = corpus.counts.sum(axis=0)
-    ends, middle = total[:10].mean(), total[195:205].mean()
-    assert (ends < 0.2 * middle) == bool(rare)

@@ -28,8 +28,6 @@ def sign_vectors() -> Iterator[tuple[Tensor]]:
         "signs > 0 is a tensor of booleans, True for positive sequences.",
         "The mean of booleans, as numbers, is the share of True among them.",
     ),
-    dots=1,
-    minutes=2,
 )
 def positive_share(signs: torch.Tensor) -> float:
     """Return the share of signs, (n,), that are 1."""

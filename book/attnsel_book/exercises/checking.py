@@ -53,8 +53,6 @@ class Exercise:
         mistakes: by what is said of it, a change of the solution, such as
             "/ len(corpus) -> / 2", or a function that makes the mistake.
         hints: two, the second one plainer.
-        dots: difficulty, 1 to 3.
-        minutes: how long it takes, about.
         expected: what to compare with on the same arguments, or None.
         fault: instead, says what is wrong with a result of these arguments, or None.
         cases: returns the arguments to try, the smallest first.
@@ -66,17 +64,10 @@ class Exercise:
     _: KW_ONLY
     mistakes: Mapping[str, str | Callable[..., Any]]
     hints: tuple[str, str]
-    dots: int
-    minutes: int
     expected: Callable[..., Any] | None = None
     fault: Fault | None = None
     cases: Callable[[], Iterable[tuple[Any, ...]]] = no_arguments
     used: bool = True
-
-    @property
-    def effort(self) -> str:
-        """Difficulty and time, as the title of the exercise in the book ends."""
-        return f"{'●' * self.dots}{'○' * (3 - self.dots)}, {self.minutes} min"
 
     @property
     def text(self) -> str:

@@ -49,8 +49,6 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
         "corpus.bags() has the tokens of each sequence. Which of them pushes f hardest"
         " towards the label of the sequence?",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_winner(corpus: attnsel.Corpus) -> np.ndarray:
     """Return the token of each sequence, (n,), that should win after a step.

@@ -51,8 +51,6 @@ def of_several() -> Iterator[tuple[Corpus]]:
         "torch.eye(K), minus 1/K. The mean over the sequences of a product is a "
         "product of matrices, over n.",
     ),
-    dots=1,
-    minutes=5,
 )
 def importance(corpus: attnsel.Corpus) -> torch.Tensor:
     """Return E[(1{y = k} - 1/K) 1{s in X}], (V, K), of a corpus of K classes.

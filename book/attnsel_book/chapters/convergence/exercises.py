@@ -89,8 +89,6 @@ def miss_fault(
         "Missing sequence i adds the loss of its second-highest vote minus that of its "
         "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_cheapest(
     votes: np.ndarray,
@@ -154,8 +152,6 @@ def known() -> Iterator[tuple[float, float, float]]:
         "solution, whose norm is 1/m. So the inner product with p is at least "
         "lead / m^2.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_cosine(lead: float, norm: float, m: float) -> float:
     """Return the largest c with cos(p, u) >= c for all p of this lead and norm.
@@ -223,8 +219,6 @@ def start_fault(
         "attnsel.max_margin finds the direction, a unit vector. How long does p have "
         "to be? attnsel.certificate shows whether a length is enough.",
     ),
-    dots=3,
-    minutes=10,
 )
 def my_start(
     E: torch.Tensor,

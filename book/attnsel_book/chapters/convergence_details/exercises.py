@@ -47,8 +47,6 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "Each sequence gives one number, made of n, its g and its gap. The bound has to"
         " hold for the worst of them.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
     """Return A from votes (n,) and the strongest against them, (n,)."""
@@ -96,8 +94,6 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
         "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
         " other: solve for the attention Q. Which of the sequences decides?",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     """Return theta from votes, the strongest against them, and excess loss."""

@@ -63,8 +63,6 @@ def of_logs(
         "So a softmax over the bag is one over the sequence once its scores know the "
         "counts. There are two softmaxes; in the first each row runs over the tokens.",
     ),
-    dots=2,
-    minutes=10,
 )
 def two_layers_of_bag(
     X: torch.Tensor,

@@ -48,8 +48,6 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
         "A mean over sequences of shares times a number per sequence is C.T times a "
         "vector (n,), over n. And the slope of the logistic function at 0 is 1/4.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_background(
     corpus: attnsel.Corpus,
@@ -88,8 +86,6 @@ def with_values() -> Iterator[tuple[Any, ...]]:
         "The sum over sequences splits in two: one in which b_s is a factor, "
         "and one with f of each sequence. Both are C.T times a vector (n,).",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_own(corpus: attnsel.Corpus, b: np.ndarray) -> np.ndarray:
     """Return the own part of each token, (V,): even attention, g = 1/2."""

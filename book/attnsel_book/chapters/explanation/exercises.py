@@ -47,8 +47,6 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
         "What is left, f - Q_s b_s, times that factor is f without s. And f is a mean "
         "of b_s and of that, with the weights Q_s and 1 - Q_s.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_influence(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """What f loses without each token, (T,), from its attention and value."""
@@ -116,8 +114,6 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
         "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
         "bring this difference across zero with the fewest terms?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Positions of the fewest tokens without which f = Q @ b changes sign."""
@@ -174,8 +170,6 @@ def reversed_fault(result: Any) -> str | None:
         "that sum to 0, in the order you want, and divide by Q for b.",
     ),
     used=False,
-    dots=3,
-    minutes=15,
 )
 def my_reversed() -> tuple[np.ndarray, np.ndarray]:
     """Return Q and b of five tokens: more attention, less influence."""

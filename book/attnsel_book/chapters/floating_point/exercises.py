@@ -46,8 +46,6 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
         "The logarithm of a sum of exponentials: take out the largest of them, so that"
         " the largest term of the rest is one. np.log1p keeps what is small beside 1.",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_log_lead(a: np.ndarray, b: np.ndarray) -> float:
     """Return log(b_top - f), f = sum of q_i b_i, q = softmax(a), a and b (T,).

@@ -54,8 +54,6 @@ def stepped(
         "score_gradient(start.scores(), corpus) gives loss and (g_a, g_b). Each of the "
         "three parts of E1 has one product with v.",
     ),
-    dots=2,
-    minutes=10,
 )
 def value_after(
     start: attnsel.AttentionClassifier,
@@ -114,8 +112,6 @@ def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
         "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
         "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
     ),
-    dots=3,
-    minutes=15,
 )
 def my_embeddings(
     ab: torch.Tensor,

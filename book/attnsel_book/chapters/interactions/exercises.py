@@ -68,8 +68,6 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
         "Only the difference k of two scores matters: with good and bad at 0 and not "
         "at k, how much attention is left for good, and how little does it have to be?",
     ),
-    dots=2,
-    minutes=10,
 )
 def gate_scores(B: float) -> tuple[list[float], list[float]]:
     """Return a and b, lists of three numbers for good, bad and not.

@@ -68,8 +68,6 @@ def adam_by_torch(
         "Keep m and s as they are for the next step: Adam corrects copies of them."
         " Is epsilon under the root?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_adam(
     p: np.ndarray,
@@ -131,8 +129,6 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
         "In the first step Adam's two averages are the gradient and its square,"
         " whatever the betas are. What is left of the size of an entry?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_first_step(
     g: torch.Tensor,

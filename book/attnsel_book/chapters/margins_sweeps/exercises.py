@@ -50,8 +50,6 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
         "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
         " if each W_ij moves by the rate in the direction of sign(p_j)?",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_rate(rate: float, p: torch.Tensor) -> float:
     """Return the rate on W that moves W p as Adam at `rate` moves a vector."""
@@ -99,8 +97,6 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
         "The root of v is a multiple of the size of the gradient, e^-lead.",
         "At the lead the root of v equals eps, at the lead asked for it equals other.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:
     """Return the lead at which `other` takes over, if `eps` does at `lead`."""

@@ -87,8 +87,6 @@ def rows_fault(
         "Call them n and s. Then selected[n] is the token that has to be ahead of s. "
         "Leave out the places where the two are the same.",
     ),
-    dots=1,
-    minutes=10,
 )
 def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.ndarray:
     """Return rows E_r - E_s, (k, d), of selected tokens r and rivals s."""
@@ -130,8 +128,6 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
         "scores and divide each row by its sum. Then f is Q @ b, and multiplying by "
         "Q.T sums over the sequences.",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_pull(
     E: np.ndarray,
@@ -194,8 +190,6 @@ def start_fault(result: Any) -> str | None:
         "The flow keeps a word ahead that starts far ahead. Put p where all words of "
         "one class have low scores, so that the shared words lead in its sequences.",
     ),
-    dots=3,
-    minutes=10,
 )
 def my_start() -> list[float]:
     """Return p(0) of norm at most 4, from which the flow loses a class."""

@@ -32,8 +32,6 @@ from attnsel_book.exercises.checking import exercise
         "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
         "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_chance(n: int) -> float:
     """Probability of |lean| > 0.8 after n fair and independent coin flips."""

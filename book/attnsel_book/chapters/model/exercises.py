@@ -69,8 +69,6 @@ def sequences() -> Iterator[tuple[Any, ...]]:
         "subtract the same number from all scores, the weights do not change, and the "
         "exponentials can be kept finite.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Return f(X) of the tokens `ids`, from all scores a and values b, (V,)."""
@@ -155,8 +153,6 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         "Let w be the exponential of the scores. Then the two vectors are w * b and w. "
         "If you subtract the same number from all scores, the logits do not change.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_forward(counts: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Return all logits, (n,), of sparse counts (n, V) and of a and b, (V,)."""
@@ -207,8 +203,6 @@ def shift_fault(
         "with v?",
         "A multiple of v itself will do. What is the inner product of v with v?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_shift(
     E: np.ndarray,
@@ -265,8 +259,6 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
         "and near 0 for a token of both classes. Which function of it gives the "
         "score, and which gives the value?",
     ),
-    dots=3,
-    minutes=15,
 )
 def my_two_numbers(corpus: attnsel.Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Return scores a and values b, (V,) each, that classify a corpus."""

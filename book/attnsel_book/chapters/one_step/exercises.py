@@ -40,8 +40,6 @@ from attnsel_book.exercises.messages import labelled_sequences
         "transposed count matrix with a vector. Since alpha is a mean, divide this sum "
         "by the number of sequences.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     """Return alpha, (V,), from corpus.counts (n, V) and corpus.signs (n,)."""
@@ -94,8 +92,6 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
         "of s times w_s, divided by the sequence's entry of corpus.counts @ w. The "
         "product counts.T @ x sums over the sequences.",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_gradient_of_E(
     E: np.ndarray,
@@ -143,8 +139,6 @@ def my_gradient_of_E(
         "Var(c_s) is the mean square minus the squared mean, which is .var(0) of the "
         "columns.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
     """Return z of each token, (V,); nan if its count is the same in all."""
@@ -198,8 +192,6 @@ def lengths_fault(result: Any) -> str | None:
         "little in beta? Which class should have more occurrences, so that they "
         "determine the sign of alpha?",
     ),
-    dots=3,
-    minutes=10,
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
     """Return sequences of token ids, and labels, with alpha_0 > 0 > beta_0."""

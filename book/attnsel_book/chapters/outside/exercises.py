@@ -48,8 +48,6 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
         "The attention on s over that on t is e^(a_s - a_t). Express it in f.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
     """Return a_s - a_t from f of the pair s, t and the values b_s and b_t."""
@@ -98,8 +96,6 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
         "start + zeta_s + zeta_t. When is it greater than both? When less?",
         "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
     """Return which pairs of different tokens betray a sum, bool (V, V).
@@ -148,8 +144,6 @@ def seeming(c: float, k: int) -> float:
         "The curve has f = tanh(c / (k + 1)). Set them equal.",
         "One equation, linear in w: bring the terms with w to one side.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_seeming_weight(c: float, k: int) -> float:
     """Return the weight w that a word of number c has next to k neutral words.

@@ -83,8 +83,6 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "of A be the rows, each with an additional entry 1, and f be zero with an "
         "additional 1. The residual A x - f = (r, -s) has the answer, p = r / s.",
     ),
-    dots=3,
-    minutes=15,
 )
 def my_shortest(rows: np.ndarray) -> np.ndarray:
     """Return the shortest p, (d,), with rows @ p >= 1, from rows (k, d)."""

@@ -63,8 +63,6 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
         "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability of k of class 1.",
         "Add pmf(k) for all k of 0 to m with pmf(k) <= pmf(x), up to rounding.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_p(x: int, m: int, n_1: int, n: int) -> float:
     """Return the two-sided p-value of x of m texts being of class 1 by chance.

@@ -43,8 +43,6 @@ from attnsel_book.exercises.checking import exercise
         "For each token, corpus.counts.T @ x sums the numbers x of the texts over the "
         "token's occurrences. Which x counts the occurrences in positive texts?",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
     """P(1|s) - P(0|s), (V,), from counts (n, V) and signs (n,) of a corpus."""
@@ -102,8 +100,6 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         "np.digitize(x, edges) - 1 is the bin of x, except for x = 1. Then compute the "
         "mean and the standard deviation of y in each bin that contains points.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
@@ -142,8 +138,6 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         "A text of length T has T tokens, each with the sign of the text. Add up these "
         "signs, and divide by the number of tokens.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_neutral(corpus: attnsel.Corpus) -> float:
     """x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
@@ -194,8 +188,6 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
         "torch.randperm(n, generator=...) gives a random order, and "
         "corpus.with_labels(labels) gives the same texts with other labels.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
     """A corpus like this one in which tokens lean by chance alone."""

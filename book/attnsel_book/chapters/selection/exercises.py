@@ -54,8 +54,6 @@ def races() -> Iterator[tuple[float, float, int]]:
         "back by k x times its own pull. The score of the class behind changes by x "
         "times the difference. For which x does this outweigh its own pull?",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_push(ahead: float, behind: float, k: int) -> float:
     """Return the value x from which on the scores of the class behind fall.
@@ -103,8 +101,6 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "All these parts together form a matrix of rank one, of which c times remains. "
         "How much has to be added to E?",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_weaken(E: torch.Tensor, v: torch.Tensor, c: float) -> torch.Tensor:
     """Return E (V, d) with c times its part along v (d,); float64 tensors."""
@@ -160,8 +156,6 @@ def lost_fault(corpus: Any) -> str | None:
         "on itself. Try several numbers of relevant tokens per class, each in few "
         "sequences.",
     ),
-    dots=3,
-    minutes=20,
 )
 def my_corpus() -> attnsel.Corpus:
     """Return a Corpus with Assumption 1 that loses a class at step 300."""

@@ -59,8 +59,6 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         " model, with q = softmax of the scores of a sequence.",
         "K x = x + b (b·x), so K itself is never needed.",
     ),
-    dots=2,
-    minutes=15,
 )
 def my_motion(
     a: torch.Tensor,

@@ -43,8 +43,6 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
         "A bin counts if it contains at least five tokens. Two things of those bins "
         "are needed: the mean of their deviations, and the range of their means.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:
     """Spread within bins over the range of their means, a number."""

@@ -61,8 +61,6 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "One token is drawn from the first distribution and length - 1 tokens from the "
         "later one. How often does a token occur on average under each label?",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_leans(
     first: torch.Tensor,
@@ -160,8 +158,6 @@ def law_fault(
         "many ids are drawn from the first distribution, and how many from the later "
         "one?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_sampler(
     first: torch.Tensor,
@@ -200,8 +196,6 @@ def my_sampler(
         "They are independent, and each is irrelevant with probability k. What is the "
         "probability that all of them are?",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_distance(n: int, length: int) -> float:
     """The greatest 1 - k with probability of at least 1/2."""
@@ -253,8 +247,6 @@ def no_break(corpus: Corpus) -> str | None:
         "tokens are irrelevant, and so how rare each of them is. If they are too rare, "
         "they lean by chance.",
     ),
-    dots=3,
-    minutes=15,
 )
 def my_corpus() -> attnsel.Corpus:
     """A corpus of at most 1,000 sequences and 100 tokens."""

@@ -46,8 +46,6 @@ def scored() -> Iterator[tuple[Any, ...]]:
         "count of s times w_s, divided by the sequence's entry of C @ w. Divide x by "
         "this entry; then w * (C.T @ x) is the sum of x times Q over the sequences.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_exposure(
     corpus: attnsel.Corpus,
@@ -96,8 +94,6 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
         "give toward_v, the mean of y g Q_s. The score changes by the rate times "
         "b * toward_v minus the exposure.",
     ),
-    dots=2,
-    minutes=10,
 )
 def my_step(
     corpus: attnsel.Corpus,
@@ -148,8 +144,6 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
         "E.T @ E is the sum of the outer products of the rows of E with themselves; "
         "np.outer gives the outer product of p with itself.",
     ),
-    dots=1,
-    minutes=5,
 )
 def my_balance(E: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return what training E, p and v together conserves, (d, d)."""
@@ -204,8 +198,6 @@ def upside_down_fault(result: Any) -> str | None:
         "In the first step only counts matter. Which token of the same sequences could "
         "be ahead of token 0 in value from then on?",
     ),
-    dots=3,
-    minutes=15,
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
     """Return sequences of token ids and labels: token 0 is good, and sinks."""
