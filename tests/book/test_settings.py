@@ -127,6 +127,36 @@ def test_a_module_has_settings_far_from_the_books(chapter):
         assert all(book[name] != value for name, value in setting.items())
 
 
+def ends(chapter: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each condition of a chapter, and the two sides of each comparison in it."""
+    for condition in MODULES[chapter].RANGES:
+        for node in ast.walk(ast.parse(condition)):
+            if isinstance(node, ast.Compare) and "set(" not in condition:
+                sides = [ast.unparse(x) for x in (node.left, *node.comparators)]
+                for one, op, other in zip(sides, node.ops, sides[1:], strict=False):
+                    if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+                        yield condition, one, other
+
+
+@ready
+def test_a_value_near_each_end_of_a_stated_range_is_tried(chapter):
+    """Near is one for whole numbers, or a tenth, at an end of 0 of the book's value."""
+    module = MODULES[chapter]
+    tried = [module.BOOK | setting for setting in TRIED[chapter]]
+    tried = [x for x in tried if all(eval(range_, dict(x)) for range_ in module.RANGES)]
+    for condition, *sides in ends(chapter):
+
+        def is_near(values: dict[str, Any], sides: list[str] = sides) -> bool:
+            one, other = (eval(side, dict(values)) for side in sides)
+            if None in (one, other):
+                return False
+            usual = [abs(eval(side, dict(module.BOOK)) or 0) for side in sides]
+            size = min(abs(one), abs(other)) or max(usual)
+            return abs(one - other) <= max(type(one - other) is int, 0.1 * size)
+
+        assert any(map(is_near, tried)), f"{chapter}: no setting at the end {condition}"
+
+
 @ready
 def test_the_books_values_are_those_of_the_notebook_and_in_range(chapter):
     book = MODULES[chapter].BOOK

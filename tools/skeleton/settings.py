@@ -1,13 +1,11 @@
 """Settings of the chapter *TITLE*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {"N": 400, "SAMPLE": 100, "SEED": 0}
+BOOK = {"N": 400, "SAMPLE": 100, "SEED": 0}
 RANGES = {
     "N % 2 == 0 and N >= 400": "because each token occurs",
     "1 <= SAMPLE <= N": "",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"SAMPLE": 1},
     {"SAMPLE": 400},
     {"SEED": 1},

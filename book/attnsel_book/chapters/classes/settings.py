@@ -1,8 +1,6 @@
 """Settings of the chapter *More than two classes*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DIM": 2048,
     "SEED": 0,
     "TOKENS": 5_424,
@@ -13,7 +11,7 @@ RANGES = {
     "DIM >= 16": "or the output vectors are far from orthogonal",
     "TOKENS >= 100": "or most bins of importance are empty",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"DIM": 16, "TOKENS": 300},
     {"SEED": 3, "DIM": 64},
     {"STEPS": 3, "DIM": 32},

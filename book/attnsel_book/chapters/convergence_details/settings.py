@@ -1,8 +1,6 @@
 """Settings of the chapter *Proof of Theorem A, constants, Theorem B*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "SIZES": {"n": 400, "n_tokens": 500, "length": 8},
     "DIM": 2048,
     "STEP": 100.0,
@@ -17,12 +15,12 @@ RANGES = {
 }
 # A small corpus with Assumption 1.
 SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
-TRIED: list[dict[str, Any]] = [
-    {"SIZES": SMALL, "DIM": 256, "MAX_NORM": 300.0, "PROBLEMS": 8},
+TRIED = [
+    {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0, "PROBLEMS": 8},
     {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0, "PROBLEMS": 12},
     {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0, "PROBLEMS": 1},
     {"SEED": 1},
     {"MAX_NORM": 2000.0},
     {"DIM": 256},
-    {"STEP": 1000.0},
+    {"STEP": 1.0},
 ]

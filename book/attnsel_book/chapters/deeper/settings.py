@@ -1,8 +1,6 @@
 """Settings of the chapter *Deeper models*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DIM": 256,
     "SEED": 0,
     "PASSES": 4,
@@ -14,7 +12,7 @@ RANGES = {
     "HEADS >= 2": "or there is nothing to compare",
     "LIMIT is None or LIMIT >= 500": "or few tokens lie in a bin",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},
     {"LIMIT": 600, "DIM": 16, "PASSES": 1, "RATE": 0.1, "SEED": 1, "HEADS": 2},
     {"LIMIT": 500, "DIM": 64, "PASSES": 2, "HEADS": 3},

@@ -1,8 +1,6 @@
 """Settings of the chapter *The first step in detail*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DIM": 2048,
     "SEED": 0,
     "DIMS": [64, 128, 256, 512, 1024, 2048, 4096, 8192],
@@ -16,7 +14,7 @@ RANGES = {
     "0 <= SEED < DRAWS": "as only these starts are drawn",
     "DIM >= 16": "or the window has no room between its ends",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"LIMIT": 300, "DIM": 64, "DIMS": [16, 64], "DRAWS": 2},
     {"LIMIT": 200, "DIM": 16, "DIMS": [8, 32, 128], "DRAWS": 3, "LARGE_STEP": 1e6},
     {"LIMIT": 100, "DIM": 128, "DIMS": [256], "DRAWS": 1},

@@ -1,8 +1,6 @@
 """Settings of the chapter *Is attention an explanation*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
@@ -21,11 +19,11 @@ RANGES = {
 }
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     MINE,
     {"TRAIN": 200, "DIM": 8, "TEST": 100},
     {"DATA": "yelp", "TRAIN": 300, "TEST": 100, "DIM": 16},
     {"TRAIN": 100, "TEST": 50, "DIM": 32, "SEED": 3},
-    {"TRAIN": 300, "TEST": 100, "STEPS": 2},
+    {"TRAIN": 300, "TEST": 100, "STEPS": 2, "LR": 0.1},
     {"TRAIN": 20, "TEST": 20, "DIM": 2},
 ]

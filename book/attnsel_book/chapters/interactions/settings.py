@@ -1,8 +1,6 @@
 """Settings of the chapter *Negation and word order*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "Q": 0.5,
     "SEED": 0,
     "N": 5_000,
@@ -18,7 +16,7 @@ RANGES = {
     "T >= 3": "or a word has no place before it and another one",
     "REVIEWS >= 100": "as a fifth of them choose the step",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"Q": 0.0, "SEED": 3, "REVIEWS": 300},
     {"Q": 0.3, "N": 500, "DIM": 8, "REVIEWS": 100},
     {"T": 3, "WORDS": 1, "REVIEWS": 200, "MIN_COUNT": 1_000},

@@ -1,8 +1,6 @@
 """Settings of the chapter *Which margin does your optimizer find*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "SIZES": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
     "DIM": 256,
     "STEP": 100.0,
@@ -16,9 +14,9 @@ RANGES = {
     "RATE <= 0.02": "or the steps are too coarse",
     "LEAD <= 300": "or the squares of the gradients are zero",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"DIM": 42, "LEAD": 10.0},
-    {"SEED": 3, "LEAD": 20.0},
+    {"SEED": 3, "LEAD": 20.0, "RATE": 0.02},
     {"STEP": 300.0, "LEAD": 10.0},
     {"DIM": 32},
     {"STEP": 10.0},

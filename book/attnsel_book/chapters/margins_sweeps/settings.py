@@ -1,8 +1,6 @@
 """Settings of the chapter *Adam's margin: experiments*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "SHORT": {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10},
     "DIM": 512,
     "STEP": 300.0,
@@ -13,10 +11,10 @@ RANGES = {
     "DIM >= SHORT['n_tokens'] + 2": "or the embeddings are linearly dependent",
     "MAX_NORM >= 30": "or no token has won yet",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"DIM": 128, "MAX_NORM": 100.0},
     {"SEED": 5, "MAX_NORM": 100.0},
-    {"STEP": 100.0, "MAX_NORM": 50.0},
+    {"STEP": 100.0, "MAX_NORM": 30.0},
     {"DIM": 64},
     {"MAX_NORM": 3000.0},
     {"STEP": 3000.0},

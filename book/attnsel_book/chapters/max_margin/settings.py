@@ -1,8 +1,6 @@
 """Settings of the chapter *The max-margin direction*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "N": 400,
     "N_TOKENS": 500,
     "LENGTH": 8,
@@ -17,10 +15,10 @@ RANGES = {
     "STEP > 0": "or no token has learned anything",
     "MAX_NORM >= 10": "where p has turned away from its start",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"DIM": 64, "N": 40, "N_TOKENS": 60, "MAX_NORM": 300.0},
     {"N": 40, "N_TOKENS": 900, "LENGTH": 4, "DIM": 32, "STEP": 1000.0},
-    {"N": 40, "N_TOKENS": 50, "SEED": 1, "STEP": 0.01, "MAX_NORM": 10.0},
+    {"N": 40, "N_TOKENS": 160, "SEED": 1, "STEP": 0.01, "MAX_NORM": 10.0},
     {"SEED": 1},
     {"MAX_NORM": 500.0},
     {"STEP": 1000.0, "DIM": 512},

@@ -1,8 +1,6 @@
 """Settings of the chapter *What is selected, and what is memorized*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "LIMIT": None,
     "DIM": 2048,
     "RATE": 1e-3 * 2048**0.5,
@@ -17,7 +15,7 @@ RANGES = {
     "LIMIT is None or LIMIT >= 1000": "or too few tokens are frequent",
     "STEPS >= 1": "or nothing is learned",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"LIMIT": 1000, "DIM": 32, "STEPS": 12, "SUBSET": 100, "SUBSET_DIM": 16},
     {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "SEED": 1, "SUBSET_TOKENS": 300},
     {"LIMIT": 1500, "DIM": 16, "STEPS": 2, "SUBSET": 200, "SUBSET_DIM": 8},

@@ -1,8 +1,6 @@
 """Settings of the chapter *The model*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
@@ -22,12 +20,12 @@ RANGES = {
 }
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     MINE,
-    {"LIMIT": 200, "DIM": 16, "OWN_DIM": 8},
+    {"LIMIT": 40, "DIM": 16, "OWN_DIM": 2},
     {"DATA": "bundled", "LIMIT": 400, "DIM": 64, "STEPS": 10},
     {"LIMIT": 2000, "DIM": 64, "SEED": 1},
     {"DATA": "yelp", "LIMIT": 500, "OWN_REVIEWS": 50},
-    {"DIM": 512, "LR": 0.01},
+    {"DIM": 512, "LR": 0.1},
     {"LIMIT": 20, "DIM": 2, "OWN_DIM": 2, "LR": 1.0},
 ]

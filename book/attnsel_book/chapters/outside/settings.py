@@ -1,8 +1,6 @@
 """Settings of the chapter *Does a transformer select tokens?*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "STRONG": "excellent",
     "NEUTRAL_WORD": "the",
     "SAMPLES": 500,
@@ -14,7 +12,7 @@ RANGES = {
     "SCALE > 1": "as the curve only has values below its height",
     "COPIES >= 1": "",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"COPIES": 10, "SAMPLES": 100},
     {"SCALE": 0.9, "SAMPLES": 50},
     {"STRONG": "awful", "NEUTRAL_WORD": "of"},

@@ -1,8 +1,6 @@
 """Settings of the chapter *Your own attention, from nothing*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
@@ -21,11 +19,11 @@ RANGES = {
 }
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     MINE,
     {"FEW": 4, "DIM": 64, "LIMIT": 200},
-    {"DATA": "yelp", "LIMIT": 500, "MAX_NORM": 30.0},
-    {"STEP": 200.0, "SEED": 3},
+    {"DATA": "yelp", "LIMIT": 500, "MAX_NORM": 2.0},
+    {"STEP": 300.0, "SEED": 3},
     {"FEW": 300, "DIM": 256},
     {"LIMIT": 60, "MAX_NORM": 100.0},
 ]

@@ -1,8 +1,6 @@
 """Settings of the chapter *A report on your own labelled texts*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "DATA": "imdb",
     "TEXT": "text",
     "LABEL": "label",
@@ -16,11 +14,11 @@ RANGES = {
 }
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     MINE,
     MINE | {"GROUPS": "film"},
-    {"LIMIT": 50},
+    {"LIMIT": 20},
     {"DATA": "yelp", "LIMIT": 100},
-    {"LIMIT": 200, "RATE": 0.5},
+    {"LIMIT": 200, "RATE": 0.95},
     {"LIMIT": 300, "RATE": 0.001},
 ]

@@ -1,8 +1,6 @@
 """Settings of the chapter *IMDB and Yelp*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "SENTENCE": "The plot is awful, but the cast is superb.",
     "FILE": None,
     "TEXT": "text",
@@ -22,11 +20,11 @@ RANGES = {
     "PAPER_YELP >= 300": "or the figures have too few tokens",
     "STEPS >= 1": "or nothing is learned",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"FILE": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
     | {"LIMIT": 1000, "DIM": 32, "STEPS": 5},
-    {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "PAPER_YELP": 500},
-    {"LIMIT": 1500, "DIM": 8, "SEED": 1, "PAPER_IMDB": 300, "STEPS": 20},
+    {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "PAPER_YELP": 300},
+    {"LIMIT": 4000, "DIM": 8, "SEED": 1, "PAPER_IMDB": 300, "STEPS": 2},
     {"STEPS": 10, "DIM": 256},
     {"PAPER_YELP": 500, "DIM": 64},
     {"LIMIT": 5000, "DIM": 128, "RATE": 1.0, "SENTENCE": "Xqzt!"},

@@ -1,8 +1,6 @@
 """Settings of the chapter *Settings and trajectories*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "SUBSET": 2_000,
     "TOKENS": 4_000,
     "DIM": 256,
@@ -26,11 +24,12 @@ RANGES = {
     "0.02 <= DRAWN_RATE <= 0.4": "or training crawls or jumps",
     "LOSS <= 0.3": "or nothing has been learned",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"SUBSET": 100, "TOKENS": 300, "DIM": 16, "STEPS": 20, "N": 200},
     {"SUBSET": 50, "DIM": 8, "STEPS": 10, "N": 300, "T": 10, "V": 100},
     {"SUBSET": 100, "STEPS": 5, "DIM": 16, "DELTA": 0.5, "N": 500, "V": 60},
-    {"RATE": 0.2, "SUBSET": 200},
-    {"LOSS": 0.2, "SUBSET": 200},
+    {"SUBSET": 500, "TOKENS": 1000, "RATE": 0.2, "DELTA": 0.0, "DRAWN_RATE": 0.02},
+    {"SUBSET": 500, "DIM": 16, "RATE": 0.01, "STEPS": 60, "V": 200}
+    | {"DELTA": 0.95, "DRAWN_RATE": 0.4, "LOSS": 0.3},
     {"DRAWN_RATE": 0.5, "SUBSET": 200},
 ]

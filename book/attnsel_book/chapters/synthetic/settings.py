@@ -1,8 +1,6 @@
 """Settings of the chapter *Synthetic data*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "N": 4000,
     "V": 400,
     "T": 20,
@@ -19,10 +17,10 @@ RANGES = {
     "V >= 200 and T >= 2": "or there are no curves",
     "N % 2 == 0 and V % 4 == 0": "as labels and signs are balanced",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
     {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
-    {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.9, "STEPS": 5, "RATE": 1.0},
+    {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.95, "STEPS": 5, "RATE": 1.0},
     {"DELTA": 0.5},
     {"DIM": 64, "LOSS": 0.1},
     {"T": 80, "N": 1000},

@@ -1,8 +1,6 @@
 """Settings of the chapter *Why the V*."""
 
-from typing import Any
-
-BOOK: dict[str, Any] = {
+BOOK = {
     "LENGTHS": (8, 31, 101),
     "REVIEWS": 1000,
     "STEPS": 300,
@@ -18,7 +16,7 @@ RANGES = {
     "min(STEPS, ADAM_STEPS) >= 1": "or nothing is learned",
     "DIM >= 16": "or p and v are far from orthogonal",
 }
-TRIED: list[dict[str, Any]] = [
+TRIED = [
     {"REVIEWS": 100, "STEPS": 20, "DIM": 16, "LENGTHS": (2,), "ADAM_STEPS": 2},
     {"REVIEWS": 200, "STEPS": 50, "DIM": 64, "LENGTHS": (3, 5), "RATE": 1.0},
     {"REVIEWS": 150, "STEPS": 1, "DIM": 256, "LENGTHS": (50,), "ADAM_STEPS": 1},
