@@ -39,9 +39,9 @@ LINEAR = 1e-8
 class ClsProblem:
     """The loss as a function of p, for fixed E and v, in coordinates of E's row space.
 
-    p = basis z + rest with coordinates z, so the scores of the tokens are `points` z. An array of length
-    nnz has one entry for each distinct token of each sequence, in the order of
-    `corpus.counts`.
+    p = basis z + rest with coordinates z, so the scores of the tokens are `points` z.
+    An array of length nnz has one entry for each distinct token of each sequence, in
+    the order of `corpus.counts`.
 
     Attributes:
         basis: orthonormal basis of the row space, float64 tensor (d, r).

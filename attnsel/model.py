@@ -259,17 +259,17 @@ class AttentionClassifier(Classifier):
         dim: d, the dimension of the embeddings.
         n_classes: K; two classes share one output vector.
         key_query: whether the query is W p with a trained matrix W, in place of p.
-        seed: of the initial entries, drawn from N(0, 1/d).
-        dtype: of the parameters, torch.float32 or torch.float64.
-        device: where the parameters live, such as "cpu" or "cuda".
+        seed: seed of the initial entries, drawn from N(0, 1/d).
+        dtype: dtype of the parameters, torch.float32 or torch.float64.
+        device: device of the parameters, such as "cpu" or "cuda".
 
     Attributes:
         embeddings: parameter E, (V, d).
         cls: parameter p, (d,).
         output: parameter v (d,); for more than two classes v_1, ..., v_K, (K, d).
         key_query: parameter W (d, d), or None.
-        vocab: of the corpus it was trained on; before that None.
-        classes: of the corpus it was trained on; before that 0, ..., K - 1.
+        vocab: vocabulary of the training corpus; None before training.
+        classes: classes of the training corpus; 0, ..., K - 1 before training.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -374,7 +374,7 @@ class _Product(torch.autograd.Function):
 
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
-    """Return the logits (n, K) with one shift a sequence, for a of any spread."""
+    """Return the logits (n, K) with one shift per sequence, for a of any spread."""
     rows, columns, q = sequence_softmax(a, C)
     # Values relative to the most attended token of each sequence: where that token
     # has nearly all attention, b - f would be lost in rounding.
@@ -389,7 +389,7 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return row, column and attention of each stored count, one shift a sequence.
+    r"""Return row, column and attention of each stored count, one shift per sequence.
 
     The attention on token s of sequence i is
 

@@ -54,7 +54,7 @@ def class_sizes(corpus: Corpus) -> np.ndarray:
 def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
     """Return the sums of a table's columns over the sequences of each class.
 
-    `table` has a row a sequence, (n, m); float64 (m, K).
+    `table` has a row per sequence, (n, m); float64 (m, K).
     """
     n = len(corpus)
     labels = corpus.targets.numpy()

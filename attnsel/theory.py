@@ -63,7 +63,7 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
 
 def posterior_difference(corpus: Corpus) -> Tensor:
-    r"""Return the lean P(1|s) - P(0|s) of each token, the axis of the paper's figures.
+    r"""Return the lean P(1|s) - P(0|s) of each token, x in the paper's figures.
 
     P(y|s) is the share of the occurrences of token s that fall in sequences of class y:
 
@@ -179,7 +179,7 @@ def relevant_tokens(
 def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
     """Return the token of each sequence that votes most strongly for its label.
 
-    That is the greatest y b_s of its tokens, with the values b = E v of shape (V,); the
+    That is the largest y b_s of its tokens, with the values b = E v of shape (V,); the
     result is int64 (n,). Of tokens with equal votes it is the first in the vocabulary.
     """
     check_shape("values", values, (len(corpus.vocab),))
@@ -198,12 +198,12 @@ class MaxMargin:
 
     Attributes:
         direction: p / ‖p‖, float64 tensor (d,).
-        margin: 1 / ‖p‖, the least of direction·(E_selected - E_other).
+        margin: 1 / ‖p‖, the smallest of direction·(E_selected - E_other).
         support: int64 tensor (k, 2) of (selected, other) pairs that attain it and carry
             the solution; more pairs may attain it, and other choices may carry it.
         weights: their multipliers, positive, float64 tensor (k,):
             direction = margin sum_k weights_k (E_selected_k - E_other_k).
-        residual: greatest relative violation of the optimality (KKT) conditions.
+        residual: largest relative violation of the optimality (KKT) conditions.
     """
 
     direction: Tensor
@@ -214,7 +214,7 @@ class MaxMargin:
 
 
 def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMargin:
-    r"""Find the direction in which p selects the given tokens by the greatest margin.
+    r"""Find the direction in which p selects the given tokens by the largest margin.
 
     .. math:: \min_p \|p\| \quad \text{with} \quad p^\top (E_r - E_s) \ge 1
 

@@ -21,7 +21,7 @@ GROUP = 2**21
 
 
 class MLPClassifier(Classifier):
-    r"""One layer of attention, then a hidden layer on what it has gathered.
+    r"""One layer of attention, followed by a hidden layer on its output.
 
     .. math::
 
@@ -72,7 +72,7 @@ class TwoLayerClassifier(Classifier):
     with `residual` H + X in the place of H. W1 is the parameter `first_key_query`, W
     `key_query`. Equal tokens of a bag get equal rows of H, so distinct tokens with the
     logarithms of their counts added to the scores of both softmaxes give the same f.
-    With `positions`, the greatest number of tokens of a sequence, its order is that of
+    With `positions`, the largest number of tokens of a sequence, its order is that of
     its text, and a row of the parameter `positions` (positions, d) is added to each row
     of X. The other settings are those of `Classifier`.
     """

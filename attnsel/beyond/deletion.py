@@ -34,7 +34,7 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return what each logit loses without a token, f(X) - f(X without s), (n, V).
 
     It is Q_s (b_s - f_-s) in float64, with Q_s the attention on all occurrences of s;
-    of a sequence with one token only it is f. Its stored entries are those of
+    for a sequence with only one token it is f. Its stored entries are those of
     `corpus.counts`, of either sign, and at most Q_s times the range of the values in X.
 
     Raises:
@@ -48,10 +48,10 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     r"""Return the Shapley value of each token for the logit of its sequence, (n, V).
 
-    The players of a sequence with T different tokens are these, with all their
-    occurrences; a set of them is worth f of them alone, no token 0. The values are
+    The players are the T distinct tokens of a sequence, each with all its occurrences;
+    a set of them is worth f of these tokens alone, and the empty set 0. The values are
     exact to rounding, in float64, and sum to f in each row; stored entries are those of
-    `corpus.counts`. It takes O(T^2) a sequence, milliseconds for a review.
+    `corpus.counts`. The cost is O(T^2) per sequence, milliseconds for a review.
 
     With S drawn by taking each other token with probability u, and 1/W as the integral
     of exp(-l W), the value of t is that of E[f(S, t) - f(S)] over u in [0, 1]:
@@ -75,11 +75,12 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 
 
 def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return which tokens have to go for each prediction to flip, bool (n, V).
+    """Return a smallest set of tokens whose deletion flips each prediction.
 
     Without a set S the logit has the other sign if and only if the sum of Q_s b_s sgn f
-    over S exceeds |f|. So the tokens of greatest Q_s b_s sgn f are a smallest such set.
-    A row is empty if no deletion flips it: no token pulls the other way, or f is 0.
+    over S exceeds |f|. So the tokens of largest Q_s b_s sgn f are a smallest such set.
+    The result is bool (n, V). A row is empty if no deletion flips it: no token pulls
+    the other way, or f is 0.
 
     Errors are those of `influence`; the function of scores is `score_flips`.
     """
@@ -158,7 +159,7 @@ def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
 
 
 def against(scores: Tensor, one: int, other: int) -> Tensor:
-    """Return the scores of two classes, (V, 2), that tell one class from another.
+    """Return the scores (V, 2) of one class against another.
 
     The values are those of one class minus those of the other. The scores of the model
     are (V, 2), or (V, K + 1) for K classes.

@@ -34,12 +34,12 @@ ULPS = 1e-5  # of logits, over their range, with a classifier in float32
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """What `outside` found of a classifier f.
+    """What `outside` found out about a classifier f.
 
     Attributes:
         tokens: the V tokens that were tested.
         values: b, f of each token alone, float64 (V,).
-        scores: a, the log-weights from pairs, less their mean, (V,); infinite where f
+        scores: a, the log-weights from pairs, minus their mean, (V,); infinite where f
             of the pair is one of its two values, nan where it is beyond both.
         hard: share of pairs from opposite ends whose f is that of one of the two.
         beyond: share of pairs from the same end of the values whose f is not between
@@ -47,10 +47,10 @@ class Outside:
         cycle: how far the log-ratios of three pairs s t, t u, u s are from adding up
             to 0, over the size of a ratio, root mean squares; 0 for attention, nan if
             no three have weights.
-        ghost: weight, in those of a strong token, of a token that is in every text, as
-            it follows from saying the strong one 1, 2 and 4 times, median: 0 if that
-            changes nothing, infinite for a sum, nan if it changes f in another way.
-        dilution: share of a strong token's lead over the rest that is left beside 1,
+        ghost: weight of an extra token in every text, over that of a strong token, from
+            texts that repeat the strong one 1, 2 and 4 times, median: 0 if repeating
+            changes nothing, infinite for a sum, nan if f changes in another way.
+        dilution: share of a strong token's lead over the rest that is left next to 1,
             4, 16 and 64 different neutral tokens, median, (4,).
         strength: the log-weight of the strong token over a neutral one that follows
             from each share, median, (4,): constant for attention, falling where the
@@ -58,7 +58,7 @@ class Outside:
         explained: 1 - mean squared error over variance of sum w b / sum w on random
             sequences of 2 to 8 tokens that nothing was fitted to; nan if fewer than 15
             tokens have a weight.
-        queries: how many texts were sent.
+        queries: number of texts that were sent.
     """
 
     tokens: tuple[str, ...]
@@ -97,7 +97,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """The kind of function that the answers fit, and what they cannot decide."""
+        """What kind of function fits the answers, and what they cannot decide."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -147,15 +147,15 @@ def outside(
     samples: int = 1_000,
     seed: int = 0,
 ) -> Outside:
-    """Ask a classifier of texts for the two numbers of each token, and if they fit.
+    """Find two numbers per token from the logits of any classifier of texts.
 
-    About 2 V + 6 `samples` texts are sent. The numbers are those of one layer of
-    attention, E v and E p less its mean, if the classifier is one: see `Outside.fits`.
+    About 2 V + 6 `samples` texts are sent. If the classifier is one layer of attention,
+    the numbers are E v and E p minus its mean; `Outside.fits` tests whether it is one.
     If fewer than half of the tokens get a finite weight, one warning says why.
 
     Args:
         classify: returns the logits (n,) of a list of n texts, any array-like.
-        tokens: those to ask about, at least 15, each one that the classifier knows.
+        tokens: tokens to query, at least 15, all of them known to the classifier.
         join: string between the tokens of a text; None sends lists of tokens.
         samples: number of pairs, triples and held-out sequences to try.
         seed: seed of their choice.

@@ -28,26 +28,26 @@ SEPARATES = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """What Theorem A needs of E, v, the corpus and the selection, whatever p is.
+    """The quantities of Theorem A that do not depend on p.
 
     Attributes:
         selected_votes: y b of the selected token of each of the m sequences with
             another token, (m,).
-        rival_votes: the greatest y b of the other tokens of these sequences, (m,).
+        rival_votes: the largest y b of the other tokens of these sequences, (m,).
         n_sequences: n, including sequences of one distinct token.
         limit_loss: the loss with all attention on the selected tokens.
-        selection_level: least excess loss of an attention that misses a sequence.
+        selection_level: smallest excess loss of an attention that misses a sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
-        gap: least y (b_selected - b_other), the value gap if it is positive.
-        A: greatest n / (g gap) of a sequence.
-        g_inf: least g = 1 / (1 + exp(y b_selected)) of a sequence.
-        count_ratio: greatest ratio of the counts of the selected and another token.
+        gap: smallest y (b_selected - b_other), the value gap if it is positive.
+        A: largest n / (g gap) of a sequence.
+        g_inf: smallest g = 1 / (1 + exp(y b_selected)) of a sequence.
+        count_ratio: largest ratio of the counts of the selected and another token.
         margin: m of the max-margin direction u.
-        D: greatest difference of u·E between two tokens that are not selected.
-        M: greatest distance between two embeddings of a sequence.
+        D: largest difference of u·E between two tokens that are not selected.
+        M: largest distance between two embeddings of a sequence.
         h_norm: ‖h‖; inf if none of the two that are tried separates.
         Lambda: M / g_inf; times the excess loss it bounds the gradient.
-        beta: M² (2 + greatest lead in value) / g_inf; times the excess loss it bounds
+        beta: M² (2 + largest lead in value) / g_inf; times the excess loss it bounds
             the Hessian.
     """
 
@@ -71,14 +71,14 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Constants):
-    """What `certificate` proves of the flow from one p, beside the `Constants`.
+    """What `certificate` proves about the flow from one p, with the `Constants`.
 
     Attributes:
         level: which level the excess loss is below: "direction", "selection" (there
             only with an h) or "none", where nothing is proved.
         constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
             direction of the selection, whose tokens win all attention; or inf.
-        theta: the attention on no selected token falls below it from here on.
+        theta: lower bound on the attention on each selected token from here on.
         log_excess: log of the loss minus `limit_loss`; nan where it is below.
     """
 
@@ -92,8 +92,8 @@ class Certificate(Constants):
 
         .. math:: 1 - \cos(p, u) \le \frac{C}{\|p\|}
 
-        with the least C of all points so far; inf before anything is proved. The flow
-        is one of the same embeddings, output and corpus, from any p.
+        with the smallest C of all points so far; inf before anything is proved. The
+        flow is one of the same embeddings, output and corpus, from any p.
         """
         losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
         points = zip(losses, excesses, strict=True)
@@ -105,7 +105,7 @@ class Certificate(Constants):
 def certificate(
     model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
 ) -> Certificate:
-    """Return what Theorem A of the book proves of the flow that starts at model.cls.
+    """Return what Theorem A of the book proves about the flow from model.cls.
 
     It needs a value gap, y b_selected > y b_other for each other token of a sequence
     with b = E v, and a p that selects. Above its lower level it also needs an h that is

@@ -19,7 +19,7 @@ POOLS = ("mean", "cls", "query")
 
 
 class TransformerBlock(nn.Module):
-    r"""Attention and a hidden layer, each added to what comes in.
+    r"""Attention and a hidden layer, each added to its input.
 
     With x the states (n, T, d) of a sequence and N the LayerNorm where it is on,
 
@@ -28,8 +28,9 @@ class TransformerBlock(nn.Module):
         x' = N(x + A(x) x W_V W_O) , \qquad
         x'' = N(x' + \operatorname{relu}(x' H_1) H_2) ,
 
-    where A is a softmax a head of `sharpness` times x W_Q (x W_K)^T / sqrt(d / heads),
-    or, if `uniform`, 1 / T everywhere. With `norm="pre"` it is x + A(N(x)) N(x) ...
+    where A is, per head, a softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
+    heads), or, if `uniform`, 1 / T everywhere. With `norm="pre"` it is
+    x + A(N(x)) N(x) ...
     """
 
     def __init__(
@@ -89,16 +90,16 @@ class Transformer(nn.Module):
     Args:
         n_tokens: V, the number of tokens.
         dim: d, the dimension of the states.
-        layers: how many blocks.
-        heads: of attention in a block.
+        layers: number of blocks.
+        heads: number of attention heads in a block.
         norm: place of LayerNorm: "post" (after each sum), "pre" (before each part), or
             "none".
-        pool: what the output reads: the "mean" of the states, that of a "cls" token in
-            front, or the states weighed by one "query", softmax(x p)^T x.
-        positions: the greatest length, if each place has a vector of its own, or None.
+        pool: input of the output layer: the "mean" of the states, the state of a "cls"
+            token in front, or the states weighted by a "query", softmax(x p)^T x.
+        positions: largest length, with one vector per position, or None.
         uniform: whether all attention is 1 / T whatever the tokens are.
-        sharpness: what the scores of the attention are multiplied by.
-        seed: of the initial entries.
+        sharpness: factor of the scores of the attention.
+        seed: seed of the initial entries.
 
     Attributes:
         embeddings: parameter E (V, d), drawn from N(0, 1/d).
@@ -155,14 +156,14 @@ class Transformer(nn.Module):
         return logits
 
     def pooling(self, ids: Tensor) -> Tensor:
-        """Return with what weights (n, T) the last states go into the pooled one."""
+        """Return the weights (n, T) of the last states in the pooled state."""
         x, is_token, _ = self._states(ids)
         return self._weights(x, is_token)
 
     def look(self, ids: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return the logits (n,) and the attention (n, heads, T, T) of each block.
 
-        With a "cls" token T is one more, and it comes first.
+        A "cls" token comes first and counts in T.
         """
         x, is_token, maps = self._states(ids)
         pooled = torch.einsum("nt,ntd->nd", self._weights(x, is_token), x)

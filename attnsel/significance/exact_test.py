@@ -182,7 +182,7 @@ def hypergeometric_p(
     """Return two-sided p-values of Fisher's exact test.
 
     Of `total` sequences `of_class` are of a class, `held` have a token, and `found` are
-    both; p is the probability of all numbers that are no likelier than `found`. The
+    in both; p is the probability of all numbers that are no likelier than `found`. The
     arguments are whole numbers of one shape after broadcasting; float64 of that shape.
     """
     cases = np.broadcast_arrays(held, found, of_class, total)

@@ -106,5 +106,5 @@ def lean_of(shares: np.ndarray) -> Tensor:
 
 
 def lean_of_share(share: np.ndarray, classes: int) -> np.ndarray:
-    """Return the lean of a class with a share, less the mean share of the others."""
+    """Return the lean of a class with a share, minus the mean share of the others."""
     return (classes * share - 1) / (classes - 1)

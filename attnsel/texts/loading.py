@@ -77,9 +77,9 @@ def load_corpus(
         text: name of the column of texts; spaces around it and case do not matter.
         label: name of the column of labels; None for texts without labels.
         vocab: as in `Corpus.from_texts`: that of the training corpus for a test split.
-        min_count: least number of occurrences of a token, as in `Corpus.from_texts`.
-        max_tokens: greatest size of the vocabulary, as in `Corpus.from_texts`.
-        tokenize: as in `Corpus.from_texts`; what it makes is not cached.
+        min_count: smallest number of occurrences of a token, as in `Corpus.from_texts`.
+        max_tokens: largest size of the vocabulary, as in `Corpus.from_texts`.
+        tokenize: as in `Corpus.from_texts`; its results are not cached.
         limit: maximum number of rows, sampled at random and balanced across classes as
             far as possible.
         seed: seed of that sample, at least 0.

@@ -820,11 +820,11 @@ def finished(values=0.3, scores=0.2, right=(), loss=0.5):
 
 def test_uniform_attention_is_compared_review_by_review():
     cases = [
-        (101, 86, "Coin tosses differ as much"),
+        (101, 86, "Chance alone explains such"),
         (61, 40, "softmax attention helps here"),  # 21 > 2 sqrt(101)
-        (60, 40, "Coin tosses differ as much"),  # 20 = 2 sqrt(100)
+        (60, 40, "Chance alone explains such"),  # 20 = 2 sqrt(100)
         (40, 61, "softmax attention harms here"),
-        (0, 0, "Coin tosses differ as much"),
+        (0, 0, "Chance alone explains such"),
     ]
     pairs = [
         [finished(right=k * [own] + n * [1 - own] + [1, 0]) for own in (0, 1)]

@@ -165,7 +165,7 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     assert [dot.split('"')[3] for dot in dots] == colours
 
     start = handles.nth(7)
-    losing = tab.get_by_role("button", name="A start that loses")
+    losing = tab.get_by_role("button", name="A start that loses a class")
     losing.tap() if width < 600 else losing.click()
     assert start.get_attribute("aria-valuetext") == "-10.00, 0.00"
     assert out.inner_text().startswith("Lost: in 3 of 6 sequences")

@@ -160,8 +160,8 @@ function controlSentence(run) {
     return `${start} They disagree on ${gain + loss} new reviews, of which softmax attention `
       + `has ${gain} right and uniform attention ${loss}. ${
         Math.abs(gain - loss) <= 2 * Math.sqrt(gain + loss)
-          ? "Coin tosses differ as much, so uniform attention loses nothing here that this "
-            + "test could show."
+          ? "Chance alone explains such a difference, so this test shows no loss by uniform "
+            + "attention."
           : `That is more than chance explains, so softmax attention ${
             gain > loss ? "helps" : "harms"} here.`}`;
   }

@@ -107,13 +107,12 @@ function verdict({question, answer, models}, bet) {
   return [`${begins}: model ${real} learned something.`,
     "The dots moved to where the words are in 25,000 reviews that neither model has seen."
     + ` There, the values of ${real} still rise from left to right (rank correlation ${
-      after[0]}, before it was ${before[0]}), but those of ${other} do not (${after[1]},`
-    + ` before it was ${before[1]}). ${real} classifies ${right}.`,
+      after[0]} instead of ${before[0]}), but those of ${other} do not (${after[1]} instead`
+    + ` of ${before[1]}). ${real} classifies ${right}.`,
     "The V is no evidence: in the reviews they learned from, the scores of both"
     + ` models draw one (${at(0, 1).join(" and ")}; in the new reviews ${
-      at(1, 1).join(" and ")}). Both look alike because attention follows how far the`
-    + " labels of a word lean to one side, and nothing in that law depends on whether the"
-    + " labels are true.",
+      at(1, 1).join(" and ")}). Both look alike because attention follows how`
+    + " strongly a word leans in the training labels, whether these are true or not.",
     `For example, ${sentences.join("; ")}.`];
 }
 
