@@ -347,6 +347,11 @@ def test_what_is_no_corpus_is_refused(make, error, message):
         (torch.tensor([3, 1, 3]), (1, 3), [1, 0, 1]),
         (pd.Series(["b", "a", "b"], index=[7, 8, 9]), ("a", "b"), [1, 0, 1]),
         (pd.Series([2, 1, 2], dtype="Int64"), (1, 2), [1, 0, 1]),
+        ([" 3 ", "+3", "-2."], (-2, 3), [1, 1, 0]),
+        (["2.00", "FALSE", "v1.5"], (False, 2, "v1.5"), [1, 0, 2]),
+        (["three", "3 stars", "1e3"], ("1e3", "3 stars", "three"), [2, 1, 0]),
+        (["-", np.str_("b"), np.int8(3)], (3, "-", "b"), [1, 2, 0]),
+        ([np.float32(3), np.bool_(True), "True"], (True, 3), [1, 0, 0]),
         (pd.Categorical(["low", "high", "low"]), ("high", "low"), [1, 0, 1]),
         (
             pd.Categorical(
@@ -371,6 +376,9 @@ def test_labels_name_classes(labels, classes, numbers):
     [
         ([0.5, 1, 1], "0.5 names no class; expected strings, whole numbers"),
         ([np.inf, 1, 1], "inf names no class"),
+        (["0.5", "x", "x"], "'0.5' names no class"),
+        (["+.5", "x", "x"], "'\\+.5' names no class"),
+        (["-10.01", "x", "x"], "'-10.01' names no class"),
         ([b"a", 1, 1], "b'a' names no class"),
         ([[0], [1], [1]], "expected one name for each text"),
         (np.array([[0], [1], [1]]), "expected one name for each text"),
@@ -385,6 +393,14 @@ def test_labels_that_cannot_be_used(labels, message):
         Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
     with pytest.raises(ValueError, match=message):
         Corpus.from_tokens([[0], [1], [2]], labels, Vocab(VOCAB))
+
+
+def test_classes_are_listed_up_to_ten():
+    ten, eleven = (Vocab(VOCAB, [f"k{i}" for i in range(n)]) for n in (10, 11))
+    with pytest.raises(ValueError, match=r"'w' in row 2 .* k0, k1, .*, k9, \.\.\.$"):
+        Corpus.from_texts(list("abcd"), ["k0", "k1", "w", "w"], vocab=eleven)
+    with pytest.raises(ValueError, match=r"'w' in row 0 is not .* k0, .*, k8, k9$"):
+        Corpus.from_texts(["a"], ["w"], vocab=ten)
 
 
 def test_a_vocabulary_brings_its_classes():
@@ -435,9 +451,6 @@ def test_explicit_zeros_and_duplicates_are_put_in_order():
     assert dense(corpus).tolist() == [[0, 3], [4, 0]]
     assert corpus.counts.nnz == 2
     assert raw.nnz == 4  # the caller's matrix stays as it was
-
-
-# Classes
 
 
 # Selecting

@@ -183,9 +183,6 @@ def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
     assert bool((flow.loss.diff() <= 1e-12).all())
 
 
-# Names that mean nothing
-
-
 # Texts on the disk
 
 # Letters, signs of tables, quotes, line ends, wide and right-to-left letters.
@@ -214,9 +211,6 @@ def test_a_corpus_is_the_same_from_any_file(texts: list[str], tmp_path_factory) 
             write(frame, path)
             for _ in range(2):  # the second time from the cache
                 assert same(attnsel.load_corpus(path, min_count=1), corpus), kind
-
-
-# Twice as many
 
 
 # Nothing is changed on the way
