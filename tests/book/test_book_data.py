@@ -10,7 +10,6 @@ from scipy.stats import binomtest
 
 from attnsel_book import authors, data, leaning_corpus, step_sweep
 from attnsel_book.chapters.explanation.results import explanations
-from attnsel_book.chapters.outside.results import outside_runs
 from attnsel_book.chapters.selection.results import followed_runs, selection_runs
 from attnsel_book.data import store, stored
 from attnsel_book.plots import draw_ranges
@@ -124,7 +123,7 @@ def test_a_row_of_ranges_reaches_from_the_smallest_to_the_largest_seed():
 
 
 def test_runs_seen_from_outside_are_there_once_and_in_their_ranges():
-    runs = outside_runs()
+    runs = stored("outside/runs")
     assert not runs.duplicated(["data", "variant", "seed"]).any()
     controls = runs[(runs["data"] == "imdb") & (runs["variant"] == "uniform attention")]
     assert len(controls) >= 5

@@ -68,6 +68,14 @@ def turned(source: str, setting: Mapping[str, Any]) -> str:
     return ast.unparse(Turn(setting).visit(ast.parse(source)))
 
 
+def cells_at(chapter: str, setting: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a chapter, some of its settings with other values."""
+    return [
+        turned(source, setting) if source.startswith(START) else source
+        for source in code(chapter)
+    ]
+
+
 def displayed(sources: list[str]) -> list[str]:
     """Run cells and return what they displayed, as text."""
     outputs = [output for _, shown in run_cells(sources) for output in shown.outputs]
@@ -98,11 +106,9 @@ def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path)
         f"a {('bad', 'good')[i % 2]} film {i % 7},{i % 2},f{i % 7}" for i in range(60)
     ]
     (tmp_path / "mine.csv").write_text("\n".join(["body,verdict,film", *rows]))
-    sources = [
-        turned(source, setting) if source.startswith(START) else source
-        for source in code(chapter)
-    ]
-    texts = played(displayed, sources, folder=tmp_path, seconds=SECONDS)
+    texts = played(
+        displayed, cells_at(chapter, setting), folder=tmp_path, seconds=SECONDS
+    )
     changed = [text for text in texts if "The text of this page describes" in text]
     assert len(changed) == 1
     for name, value in setting.items():

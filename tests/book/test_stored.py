@@ -12,14 +12,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from test_settings import READY, SECONDS, START, TRIED, turned
+from test_settings import READY, SECONDS, TRIED, cells_at
 
 from attnsel_book import data
 from support.chapters import code, played, run_cells
 from support.turns import commit
 
 READS = re.compile(
-    r"\b(stored|step_sweep|table_of|\w+_runs|explanations|ending)\(", re.MULTILINE
+    r"\b(stored|step_sweep|\w+_runs|explanations|ending)\(", re.MULTILINE
 )
 CHAPTERS = [name for name in READY if READS.search("\n".join(code(name)))]
 
@@ -64,10 +64,7 @@ def marked(chapter: str) -> Any:
 @pytest.mark.parametrize("chapter", [marked(name) for name in CHAPTERS])
 def test_no_line_says_here_of_a_stored_number(chapter, tmp_path):
     setting = next(s for s in TRIED[chapter] if "TEXT" not in s)
-    cells = [
-        turned(source, setting) if source.startswith(START) else source
-        for source in code(chapter)
-    ]
+    cells = cells_at(chapter, setting)
     run = []
     for name, is_larger in (("as stored", False), ("larger", True)):
         folder = tmp_path / name
