@@ -131,11 +131,14 @@ class Outside:
                 "the logit is beyond both, and repeating a token changes it as neither "
                 "a sum nor an extra token in every text would"
             )
+        stronger = (
+            "the logit is beyond both, and repeating a token strengthens its effect"
+        )
+        if math.isinf(self.ghost):
+            return f"{stronger} at least as much as in a sum"
         return (
-            "the logit is beyond both, and repeating a token strengthens its effect: a "
-            "sum, perhaps over a root of the length, or a <cls> that gets attention in "
-            f"every text, with the weight of {self.ghost:.2g} strong tokens (inf for a "
-            "sum)"
+            f"{stronger}: a sum over a root of the length, or a <cls> that gets attention"
+            f" in every text, with the weight of {self.ghost:.2g} strong tokens"
         )
 
 
