@@ -137,8 +137,8 @@ class Outside:
         if math.isinf(self.ghost):
             return f"{stronger} at least as much as in a sum"
         return (
-            f"{stronger}: a sum over a root of the length, or a <cls> that gets attention"
-            f" in every text, with the weight of {self.ghost:.2g} strong tokens"
+            f"{stronger}: a sum over a root of the length, or a <cls> that gets "
+            f"attention in every text, with the weight of {self.ghost:.2g} strong tokens"
         )
 
 
