@@ -138,7 +138,8 @@ class Outside:
             return f"{stronger} at least as much as in a sum"
         return (
             f"{stronger}: a sum over a root of the length, or a <cls> that gets "
-            f"attention in every text, with the weight of {self.ghost:.2g} strong tokens"
+            "attention in every text, with the weight of "
+            f"{self.ghost:.2g} strong tokens"
         )
 
 
