@@ -19,7 +19,7 @@ from attnsel.tokens import Vocab as Vocab
 from attnsel.train import History as History
 from attnsel.train import fit as fit
 from attnsel.train import one_step as one_step
-from attnsel_report.report import Report as Report
 from attnsel_report.report import report as report
+from attnsel_report.result import Report as Report
 
 __version__: str

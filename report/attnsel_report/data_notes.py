@@ -220,10 +220,11 @@ def _groups(parts: Parts) -> Iterable[Fact]:
             yield Fact(
                 f"Groups by “{column.name}”?",
                 f"texts share its {column.values:,} values; it {column}",
-                "If the label goes with this column, whatever texts of one value "
-                "share, such as a name, looks like evidence. Then use "
+                "If the column says where texts come from, such as an author or a "
+                "film, whatever texts of one value share looks like evidence. Then use "
                 f"groups={column.name!r} (--groups {shlex.quote(column.name)}), so "
-                "that each value counts once.",
+                "that each value counts once. A column that repeats the label needs "
+                "nothing.",
                 amiss=True,
             )
         return

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from attnsel.validation import require
@@ -22,7 +19,6 @@ from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.encoding import suitable_min_count
-from attnsel.scale.files import write_files
 from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Tokenizer
 from attnsel.validation import check_number
@@ -35,9 +31,8 @@ from attnsel_report.data_notes import (
 from attnsel_report.diagnosis import diagnose
 from attnsel_report.examples import Example, examples, first_tokens, phrase
 from attnsel_report.figures import attention_figure
-from attnsel_report.page import FIRST, render
+from attnsel_report.page import FIRST
 from attnsel_report.pairs import neighbours
-from attnsel_report.paths import free_place
 from attnsel_report.quality import (
     accuracies,
     best_steps,
@@ -49,7 +44,7 @@ from attnsel_report.quality import (
     trained,
 )
 from attnsel_report.ranking import Evidence, top_findings
-from attnsel_report.result import Findings
+from attnsel_report.result import Report
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import (
     FEWEST,
@@ -71,43 +66,6 @@ from attnsel_report.tables import (
 log = logging.getLogger(__name__)
 
 SHUFFLES = 2  # models that see shuffled labels
-
-
-class Report(Findings):
-    """What `report` found, with the attributes of `Findings`; it shows itself."""
-
-    def html(self) -> str:
-        """Return the page: one file, no network."""
-        return render(self)
-
-    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the page, whole or not at all, and return where it is.
-
-        If the file exists the page is name-2 next to it, or replaces it with `force`.
-
-        Raises:
-            OSError: if it cannot be written.
-        """
-        file = free_place(path, force=force)
-        write_files({file: self.html().encode()})
-        return file
-
-    def _repr_html_(self) -> str:
-        page = escape(self.html(), quote=True)
-        style = "width:100%;height:44em;border:1px solid #8886;border-radius:.3em"
-        title = escape(f"Which words predict the label in {self.name}", quote=True)
-        return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
-
-    def __repr__(self) -> str:
-        quality = "no model, because nearly every text has a class of its own"
-        if self.accuracy:
-            quality = f"accuracy {self.accuracy['attention']}"
-        n = len(self.found(self.tokens))
-        return (
-            f"Report({self.name!r}: {len(self.train):,} training texts, "
-            f"{len(self.test):,} held out; {n:,} of {len(self.tokens):,} tokens "
-            f"significant; {quality})"
-        )
 
 
 def report(

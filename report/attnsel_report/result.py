@@ -1,23 +1,33 @@
-"""What a report contains."""
+"""What a report contains, and how it shows itself."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from attnsel.validation import require
+
+require("report", "jinja2")
 
 import pandas as pd
 
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
+from attnsel.scale.files import write_files
 from attnsel_report.data_notes import Fact
 from attnsel_report.diagnosis import Diagnosis
 from attnsel_report.examples import Example
+from attnsel_report.page import render
+from attnsel_report.paths import free_place
 from attnsel_report.quality import Misread, Share
 from attnsel_report.tables import COLUMNS
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
-    """What was found in labelled texts, and in a model of them.
+class Report:
+    """What `report` found in labelled texts, and in a model of them.
 
     Attributes:
         name: name of the data set.
@@ -78,3 +88,36 @@ class Findings:
         every = pd.concat(parts, ignore_index=True)
         names = [column.name for column in COLUMNS]
         return every[names].sort_values("q", kind="stable", ignore_index=True)
+
+    def html(self) -> str:
+        """Return the page: one file, no network."""
+        return render(self)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the page, whole or not at all, and return where it is.
+
+        If the file exists the page is name-2 next to it, or replaces it with `force`.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        file = free_place(path, force=force)
+        write_files({file: self.html().encode()})
+        return file
+
+    def _repr_html_(self) -> str:
+        page = escape(self.html(), quote=True)
+        style = "width:100%;height:44em;border:1px solid #8886;border-radius:.3em"
+        title = escape(f"Which words predict the label in {self.name}", quote=True)
+        return f'<iframe title="{title}" style="{style}" srcdoc="{page}"></iframe>'
+
+    def __repr__(self) -> str:
+        quality = "no model, because nearly every text has a class of its own"
+        if self.accuracy:
+            quality = f"accuracy {self.accuracy['attention']}"
+        n = len(self.found(self.tokens))
+        return (
+            f"Report({self.name!r}: {len(self.train):,} training texts, "
+            f"{len(self.test):,} held out; {n:,} of {len(self.tokens):,} tokens "
+            f"significant; {quality})"
+        )

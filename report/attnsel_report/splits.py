@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,13 +30,6 @@ HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
 FEW_VALUES = 20  # of a column of numbers with fractions that may be groups
 MORE = 0.02  # share of the labels that a column predicts beyond the most frequent class
 MOST_COLUMNS = 5  # that are named
-# What columns are called whose values several texts share.
-GROUP_NAMES = re.compile(
-    r"user|author|writer|reviewer|speaker|customer|patient|annotator|film|movie|"
-    r"product|item|asin|business|shop|hotel|book|file|document|source|domain|url|"
-    r"session|thread|conversation|group|batch|(^|_)id$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,9 +423,9 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
 def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
     """Return the columns whose values texts share and that may explain their labels.
 
-    These are columns called like a user, a film, a product or a file, and those whose
-    value alone predicts more labels than the most frequent class, by MORE and by three
-    standard errors. Those that predict most come first, MOST_COLUMNS of them.
+    These are columns whose value alone predicts more labels than the most frequent
+    class, by MORE and by three standard errors. Those that predict most come first,
+    MOST_COLUMNS of them.
     """
     found = []
     for name, column in rest.items():
@@ -445,9 +437,7 @@ def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
             continue
         alone = predicted_alone(values, labels[known])
         error = (alone.base * (1 - alone.base) / len(values)) ** 0.5
-        predicts = alone.accuracy - alone.base > max(MORE, 3 * error)
-        is_group = GROUP_NAMES.search(str(name)) and column.dtype.kind != "f"
-        if predicts or is_group:
+        if alone.accuracy - alone.base > max(MORE, 3 * error):
             found.append(alone._replace(name=str(name)))
     return sorted(found, key=lambda alone: -alone.accuracy)[:MOST_COLUMNS]
 

@@ -386,9 +386,11 @@ ENCODED = {
         [*CAFE[:-1], CAFE[-1][:-1] + "\ufffd"],
         warning="1 byte is no UTF-8, as the rest of the file is",
     ),
-    "half an emoji in JSON": Case(
-        file("mine.json", as_json().replace("film,", r"film \ud83d,", 1)),
-        [TEXTS[0].replace("film,", "film \ufffd,"), *TEXTS[1:]],
+    "halves of emoji in JSON": Case(
+        file(
+            "m.json", as_json().replace("film,", r"film \ud83d\ud83d\udc4d\udc4d,", 1)
+        ),
+        [TEXTS[0].replace("film,", "film \ufffd👍\ufffd,"), *TEXTS[1:]],
     ),
     "a zip made by a Mac": zipped("mine.zip", folder___mine__csv=csv()),
     "gzip": file("mine.csv.gz", gzip.compress(csv().encode())),
@@ -553,7 +555,6 @@ ERRORS = {
     f"{PLAIN} .* class.$": file("m.txt", "A film that was long.\nBad.\n"),
     f"{PLAIN} 'A, as I say": file("m.txt", "A, as I say, b.\nBad.\nC, d, e, f.\n"),
     "mine.pdf holds no table; give its texts": file("mine.pdf", b"%PDF"),
-    "as CoNLL does: the labels are": file("m.txt", "The DT O\nfilm NN B-WORK\n\n" * 20),
     "m.xlsx needs a library .*openpyxl": zipped("m.xlsx", xl___workbook__xml=""),
     "let its name end in .sqlite": file("mine", b"SQLite format 3\0"),
     "not fetched .*; connect .*, or download it and name 'mine.csv'": "http://127.0.0.1:9/mine.csv",

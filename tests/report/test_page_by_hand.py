@@ -17,7 +17,7 @@ from attnsel_report.diagnosis import Diagnosis
 from attnsel_report.examples import Example
 from attnsel_report.page import written
 from attnsel_report.quality import Misread, Share
-from attnsel_report.report import Report
+from attnsel_report.result import Report
 
 NAN = math.nan
 # One of eight texts, two and five are of these classes.

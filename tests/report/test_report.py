@@ -144,14 +144,6 @@ def test_numbers_of_the_page_are_those_of_the_model(told):
     known, _ = first_tokens(told.train, len(told.model.vocab))
     again = read_without(known, told.test, token, told.steps) == labels
     assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
-    # A table of a text right both times, right then wrong, and so on, half a text more.
-    cells = 0.5 + np.array(
-        [[(right == a) & (again == b) for a in (0, 1)] for b in (0, 1)]
-    ).sum(-1)
-    share = cells / cells.sum()
-    spread = share[0, 1] + share[1, 0] - (share[0, 1] - share[1, 0]) ** 2
-    width = 196 * (spread / cells.sum()) ** 0.5
-    assert first["plus or minus"] == pytest.approx(width)
 
 
 def logits_of(model, corpus):
@@ -289,17 +281,6 @@ def test_a_fifth_of_each_class_is_held_out_in_whole_groups():
     assert (held_out(sample, seed=1) != is_test).any()
 
 
-def test_half_of_the_rows_are_one_sentence():
-    texts, labels = generate_reviews(400)
-    rows = [*zip(texts, labels, strict=True), *[("the same sentence", 1)] * 400]
-    told = attnsel.report(pd.DataFrame(rows, columns=["text", "label"]))
-    assert len(told.test) == 80
-    assert len(told.train) == 321
-    repeated = fact(told, "Texts that occur twice").value
-    assert repeated.startswith("399 rows repeat")
-    assert "“the same sentence” occurs 400 times" in repeated
-
-
 @pytest.mark.filterwarnings("ignore:the corpus is small")
 def test_a_corpus_and_one_held_out_share_their_tokens():
     texts, labels = generate_reviews(100)
@@ -310,15 +291,6 @@ def test_a_corpus_and_one_held_out_share_their_tokens():
     both = {"train": table[:60], "test": table[60:100]}
     train, test = train_and_test(both, text="text", label="label", limit=30)
     assert (len(train), len(test), train.vocab) == (30, 30, test.vocab)
-
-
-def test_masking_takes_one_token_from_all_texts():
-    vocab = Vocab(["a", "b"])
-    corpus = Corpus.from_tokens([[0], [0, 1], [1, 1]], [0, 1, 0], vocab)
-    left, rows = without(corpus, 0)
-    assert rows.tolist() == [1, 2]
-    assert left.counts.toarray().tolist() == [[0, 1], [0, 2]]
-    assert left.targets.tolist() == [1, 0]
 
 
 def test_an_example_is_the_first_place_of_its_tokens():
@@ -345,15 +317,6 @@ def test_an_example_has_a_few_words_on_either_side():
     corpus = Corpus.from_texts([words] * 2, ["a", "b"], min_count=1)
     place = find_example(corpus, 0, [corpus.vocab.index("m")])
     assert place == ("d e f g h i j k l ", "m", " n o p q r s t u v")
-
-
-def test_texts_of_a_test_split_that_were_seen_are_left_out_and_told():
-    texts, labels = generate_reviews(60)
-    train = pd.DataFrame({"text": texts[:40], "label": labels[:40]})
-    test = pd.DataFrame({"text": texts[30:], "label": labels[30:]})
-    told = attnsel.report({"train": train, "test": test})
-    assert fact(told, "Held-out texts that were seen").value == "10"
-    assert (len(told.train), len(told.test)) == (40, 20)
 
 
 def test_shares_have_wilsons_interval():
@@ -456,10 +419,3 @@ def test_the_figure_names_the_class_as_it_is_written():
     assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing
     drawing = drawn_figure(["a", "b", "c"])
     assert "above that of all texts" in drawing
-
-
-def test_training_is_the_same_twice():
-    texts, labels = generate_reviews(60)
-    corpus = Corpus.from_texts(texts, labels, min_count=2)
-    pair = [trained(corpus, 3).scores() for _ in range(2)]
-    assert torch.equal(*pair)

@@ -240,7 +240,8 @@ def test_what_a_column_says_alone_leaves_the_text_itself_out():
         right += own > rest if len(others) else labels[i] == common
     alone = predicted_alone(values, pd.Series(labels))
     assert alone[1:] == (13, right / 80, (labels == common).mean())
-    frame = pd.DataFrame({"of": values, "same": 5 + labels})
+    others = {"distinct": labels + np.arange(80) / 99, "equal": 0, "of": values}
+    frame = pd.DataFrame({"same": 5 + labels, **others})
     told = telling_columns(frame, pd.Series(labels))
     assert [column.name for column in told] == ["same"]
 

@@ -12,7 +12,6 @@ from attnsel_report.splits import (
     held_out,
     joined,
     read_parts,
-    telling_columns,
 )
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -125,24 +124,6 @@ def test_of_classes_too_small_to_divide_something_is_held_out():
     for seed in range(9):
         is_test = held_out(Sample(three, groups, np.arange(16)), seed)
         assert is_test.sum() == 5 and not is_test[10:].any()
-
-
-def test_columns_are_taken_for_groups_by_name_kind_and_shared_values():
-    rest = pd.DataFrame(
-        {
-            "Film name": ["a", "a", "b"],
-            "user": ["a", "b", "c"],  # nothing is shared
-            "source": ["a", "a", "a"],  # all is
-            "shop_id": [1, 1, 2],
-            "product": [0.5, 0.5, 1.5],  # a measurement
-            "stars": [1, 1, 2],
-            "identity": ["x", "x", "y"],
-            "url": ["x", None, "y"],
-        }
-    )
-    labels = pd.Series(range(len(rest)))
-    told = telling_columns(rest, labels)
-    assert [alone[:2] for alone in told] == [("Film name", 2), ("shop_id", 2)]
 
 
 def test_both_parts_have_the_name_of_the_file(tmp_path):

@@ -126,7 +126,7 @@ def test_the_package_works_from_a_zip(tmp_path):
         text=True,
     )
     assert done.stderr == ""
-    assert done.stdout == "['a', 'bad', 'film', 'good'] attnsel_report.report\n"
+    assert done.stdout == "['a', 'bad', 'film', 'good'] attnsel_report.result\n"
 
 
 def test_the_version_stands_in_one_place_and_its_citation():

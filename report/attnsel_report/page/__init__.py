@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader
 
 from attnsel_report.data_notes import brief
 from attnsel_report.quality import STEPS, Misread
-from attnsel_report.result import Findings
 from attnsel_report.tables import COLUMNS
+
+if TYPE_CHECKING:
+    from attnsel_report.result import Report
 
 FIRST = 20  # top findings that are shown
 SUSPECTS = 5  # texts that are shown
@@ -27,7 +29,7 @@ CORRELATIONS = {
 }
 
 
-def render(report: Findings) -> str:
+def render(report: Report) -> str:
     """Return the page of a report; whatever is in the texts is escaped."""
     pages = Environment(
         loader=PackageLoader("attnsel_report", "page"),
@@ -85,7 +87,7 @@ def _named(row: dict[str, Any]) -> str:
     return f"“{name}”" if is_words else name
 
 
-def _sentence(row: dict[str, Any], report: Findings) -> str:
+def _sentence(row: dict[str, Any], report: Report) -> str:
     """Say what a finding is, with its number of texts and its class."""
     name = f"“{brief(row['class'])}”"
     if row["kind"] == "measures":
@@ -126,7 +128,7 @@ def _rows_of(table: pd.DataFrame) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _tiles(report: Findings) -> list[tuple[str, str]]:
+def _tiles(report: Report) -> list[tuple[str, str]]:
     n_texts = len(report.train) + len(report.test)
     n_tokens = len(report.found(report.tokens))
     tiles = [
@@ -150,7 +152,7 @@ def _text(text: Misread) -> dict[str, Any]:
     return vars(text) | {"pieces": pieces}
 
 
-def _diagnosis(report: Findings) -> list[tuple[str, str]]:
+def _diagnosis(report: Report) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
     lines = []

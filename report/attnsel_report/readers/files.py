@@ -47,7 +47,9 @@ DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 ENDINGS = (*DELIMITED, *JSON, *BINARY)
 # How the content of a file begins that has no such ending.
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"ORC": ".orc"}
-ESCAPES = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")  # of JSON
+# Half of a letter of two escapes in JSON: a first one without its second, or a second.
+FIRST, SECOND = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
+HALF = re.compile(rf"(?<!\\)(?:{FIRST}(?!{SECOND})|(?<!{FIRST}){SECOND})")
 MOST = 1 << 30  # bytes that a compressed file may unpack to
 TURN = "\0turn"  # column of the random numbers by which rows are drawn
 BLOCK = 1 << 25  # bytes of a larger file that are read at once for a sample
@@ -332,7 +334,7 @@ def _read_json(text: str) -> Any:
 
     Half letters, such as half of an emoji that was cut, are replaced by \ufffd.
     """
-    text = ESCAPES.sub(_whole_letters, text)
+    text = HALF.sub(r"\\ufffd", text)
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -340,14 +342,6 @@ def _read_json(text: str) -> Any:
         if len(lines) < 2:
             raise
         return [_record(line, number) for number, line in enumerate(lines, 1)]
-
-
-def _whole_letters(escapes: re.Match[str]) -> str:
-    r"""Return a run of escapes such as \ud83d with its half letters replaced."""
-    if not re.search(r"\\u[dD][89a-fA-F]", escapes[2]):
-        return escapes[0]
-    letters = json.loads(f'"{escapes[2]}"').encode("utf-16-le", "surrogatepass")
-    return escapes[1] + json.dumps(letters.decode("utf-16-le", "replace"))[1:-1]
 
 
 def _record(line: str, number: int) -> Any:
