@@ -87,10 +87,6 @@ class ClsProblem:
         """Return the sum over each sequence, (n,)."""
         return np.add.reduceat(entries, self.indptr[:-1])
 
-    def row_maxima(self, entries: np.ndarray) -> np.ndarray:
-        """Return the maximum over each sequence, (n,)."""
-        return np.maximum.reduceat(entries, self.indptr[:-1])
-
     def bags(self, entries: np.ndarray) -> csr_array:
         """Return entries as a matrix of sequences and tokens, (n, tokens)."""
         shape = (len(self.signs), len(self.points))
@@ -144,7 +140,8 @@ def _attention(
     row = problem.row
     by_token = problem.points @ z  # (tokens,)
     scores = by_token[problem.token] + problem.log_counts  # (nnz,)
-    scores -= problem.row_maxima(scores)[row]
+    highest = np.maximum.reduceat(scores, problem.indptr[:-1])  # (n,)
+    scores -= highest[row]
     tied = np.flatnonzero(scores == 0)
     of_row = row[tied]
     is_first = np.append(True, of_row[1:] > of_row[:-1])

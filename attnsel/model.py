@@ -375,7 +375,7 @@ class _Product(torch.autograd.Function):
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
     """Return the logits (n, K) with one shift per sequence, for a of any spread."""
-    rows, columns, q = sequence_softmax(a, C)
+    rows, columns, q = sequence_softmax(a, C)  # each (nnz,)
     # Values relative to the most attended token of each sequence: where that token
     # has nearly all attention, b - f would be lost in rounding.
     with torch.no_grad():
@@ -384,7 +384,7 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
         is_top = q == top[rows]
         limit = b.new_zeros(len(C), b.shape[1])
         limit[rows[is_top]] = b[columns[is_top]]
-    gap = b[columns] - limit[rows]
+    gap = b[columns] - limit[rows]  # (nnz, K)
     return limit.index_add(0, rows, q[:, None] * gap)
 
 

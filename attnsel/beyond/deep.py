@@ -50,6 +50,7 @@ class MLPClassifier(Classifier):
         C, _ = count_tensors(corpus, E.dtype, E.device)
         _, columns, q = sequence_softmax(E @ P[0], C)
         starts = C.crow_indices()[:-1].long()
+        # x and then relu(x H^T), each (n, d)
         gathered = embedding_bag(columns, E, starts, mode="sum", per_sample_weights=q)
         hidden = torch.relu(gathered @ self.hidden.T)
         if self.residual:
@@ -162,20 +163,20 @@ class TwoLayerClassifier(Classifier):
         device = self.cls.device
         tokens = [ids for ids, _ in sequences]
         weights = [logs for _, logs in sequences]
-        ids = pad_sequence(tokens, batch_first=True).to(device)
+        ids = pad_sequence(tokens, batch_first=True).to(device)  # (n, T)
         logs = pad_sequence(weights, batch_first=True, padding_value=-torch.inf)
         logs = logs.to(device)
-        X = self.embeddings[ids]
+        X = self.embeddings[ids]  # (n, T, d)
         if self.positions is not None:
             X = X + self.positions[: X.shape[1]]
         # The second layer reads K + 1 numbers of each row of H, so no more are formed.
-        read = X @ self.directions().T
+        read = X @ self.directions().T  # (n, T, K + 1)
         queries = X @ self.first_key_query
-        scores = torch.baddbmm(logs[:, None], queries, X.mT)
-        H = torch.softmax(scores, dim=2) @ read
+        scores = torch.baddbmm(logs[:, None], queries, X.mT)  # (n, T, T)
+        H = torch.softmax(scores, dim=2) @ read  # its K + 1 numbers
         if self.residual:
             H = H + read
         a = H[:, :, 0]
         b = H[:, :, 1:]
-        q = torch.softmax(a + logs, dim=1)
+        q = torch.softmax(a + logs, dim=1)  # (n, T)
         return torch.einsum("nt,ntk->nk", q, b)

@@ -177,17 +177,17 @@ def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:
 def _deletions(bags: _Bags) -> np.ndarray:
     """Return Q_s (b_s - f_-s) of each stored count."""
     b = bags.values
-    Q = bags.shares(bags.log_weights)
+    Q = bags.shares(bags.log_weights)  # (nnz,)
     terms = Q * b
-    f = bags.sums(terms)[bags.rows]
-    top = _tops(bags)
+    f = bags.sums(terms)[bags.rows]  # of the sequence of each count, (nnz,)
+    top = _tops(bags)  # (n,)
     # Where one token has nearly all attention, 1 - Q_s is lost in rounding: the mean
     # over the other tokens is taken anew.
     others = bags.log_weights.copy()
     others[top] = -np.inf
     rest = 1 - Q
     rest[top] = 1
-    without = (f - terms) / rest
+    without = (f - terms) / rest  # f_-s, (nnz,)
     terms_of_others = bags.shares(others) * b
     without[top] = bags.sums(terms_of_others)
     return Q * (b - without)
@@ -247,7 +247,7 @@ def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
     T = len(b)
     log_w = log_weights - np.logaddexp.reduce(log_weights)
     log_l = np.arange(FIRST, LAST - log_w.min(), STEP)
-    nodes, weights = _nodes(T // 2 + 1)
+    nodes, weights = _nodes(T // 2 + 1)  # (T // 2 + 1,)
     values = np.zeros(T)
     per_part = max(1, BLOCK // T)
     for k in range(0, len(nodes), per_part):
@@ -264,21 +264,21 @@ def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _integrand(
     lw: np.ndarray, b: np.ndarray, u: np.ndarray, du: np.ndarray
 ) -> np.ndarray:
-    """Return the sum of the integrand over nodes u, of weights du, and rows l w."""
-    e = np.exp(-lw)
+    """Return the sum of the integrand over U nodes u, of weights du, and L rows l w."""
+    e = np.exp(-lw)  # (L, T)
     g = -np.expm1(-lw)  # 1 - e
     term = lw * b * e  # times l, for the integral is over log l
-    shrinking = u[:, None] * g[:, None, :]
+    shrinking = u[:, None] * g[:, None, :]  # (L, U, T)
     D = 1 - shrinking
     over_D = 1 / D
-    product = du * np.prod(D, axis=2)
-    total = u * _rows_times(over_D, term)
+    product = du * np.prod(D, axis=2)  # (L, U)
+    total = u * _rows_times(over_D, term)  # (L, U)
     squared_by_token = np.swapaxes(over_D**2, 1, 2)
     by_token = np.swapaxes(over_D, 1, 2)
-    own = _rows_times(squared_by_token, product)
+    own = _rows_times(squared_by_token, product)  # (L, T)
     shared = _rows_times(by_token, product * total)
     pull = term * own - g * shared
-    return pull.sum(axis=0)
+    return pull.sum(axis=0)  # (T,)
 
 
 def _rows_times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:

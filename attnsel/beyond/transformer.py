@@ -56,14 +56,14 @@ class TransformerBlock(nn.Module):
     def _attend(self, x: Tensor, is_token: Tensor) -> tuple[Tensor, Tensor]:
         n, T, dim = x.shape
         parts = self.read(x).view(n, T, 3, self.heads, dim // self.heads)
-        queries, keys, values = parts.permute(2, 0, 3, 1, 4)
-        scores = self.scale * queries @ keys.mT
+        queries, keys, values = parts.permute(2, 0, 3, 1, 4)  # (n, heads, T, d / heads)
+        scores = self.scale * queries @ keys.mT  # (n, heads, T, T)
         if self.uniform:
             scores = torch.zeros_like(scores)
         hidden = ~is_token[:, None, None, :]
         scores = scores.masked_fill(hidden, -torch.inf)
         attention = torch.softmax(scores, dim=3)
-        gathered = (attention @ values).transpose(1, 2)
+        gathered = (attention @ values).transpose(1, 2)  # (n, T, heads, d / heads)
         gathered = gathered.reshape(n, T, dim)
         return self.write(gathered), attention
 

@@ -96,15 +96,13 @@ def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarra
 
 
 def lean_of(shares: np.ndarray) -> Tensor:
-    """Return the leans of shares (V, K): (V,) for two classes, else (V, K)."""
+    """Return the leans of shares (V, K): (V,) for two classes, else (V, K).
+
+    With more classes it is the share of a class minus the mean share of the others.
+    """
     classes = shares.shape[1]
     if classes == 2:
         lean = shares[:, 1] - shares[:, 0]
     else:
-        lean = lean_of_share(shares, classes)
+        lean = (classes * shares - 1) / (classes - 1)
     return torch.from_numpy(lean)
-
-
-def lean_of_share(share: np.ndarray, classes: int) -> np.ndarray:
-    """Return the lean of a class with a share, minus the mean share of the others."""
-    return (classes * share - 1) / (classes - 1)

@@ -73,7 +73,8 @@ def labels_of(column: pd.Series) -> pd.Series:
     has_order = not isinstance(first[0], (set, dict))
     sizes = known.map(len)
     if has_order and sizes.max() <= 1:
-        return column.map(_only_label, na_action="ignore")
+        # An empty list is a missing label.
+        return column.map(lambda own: own[0] if len(own) else None, na_action="ignore")
     several_labels = known[sizes > 1].head(1).tolist() or first
     raise ValueError(
         f"labels: {several_labels[0]!r} in column {column.name!r} is several labels; "
@@ -91,7 +92,9 @@ def _is_list(cell: Any) -> bool:
 
 def _without_missing(column: pd.Series) -> pd.Series:
     """Return a column of words without those that mean no label."""
-    words = column.map(str.strip, na_action="ignore") if _all_words(column) else column
+    words = column
+    if all(isinstance(label, str) for label in column.dropna()):
+        words = column.map(str.strip, na_action="ignore")
     is_word = words.isin(NO_LABEL)
     if not is_word.any():
         return column
@@ -101,10 +104,6 @@ def _without_missing(column: pd.Series) -> pd.Series:
     for word, n in words[is_word & ~words.isin(NEVER_A_CLASS)].value_counts().items():
         _warn_of_class(word, n)
     return column.mask(words.isin(NEVER_A_CLASS))
-
-
-def _all_words(column: pd.Series) -> bool:
-    return all(isinstance(label, str) for label in column.dropna())
 
 
 def _warn_of_codes(labels: pd.Series) -> None:
@@ -123,8 +122,3 @@ def _warn_of_class(label: Any, n: int) -> None:
         "that there is no label, remove these rows",
         stacklevel=3,
     )
-
-
-def _only_label(labels: Any) -> Any:
-    """Return the only label of a list, None for an empty list."""
-    return labels[0] if len(labels) else None
