@@ -1,6 +1,5 @@
 """What each token does to a prediction, against deletion and all subsets."""
 
-from importlib import import_module
 from itertools import combinations
 from math import factorial
 
@@ -21,8 +20,8 @@ from attnsel.beyond.deletion import (
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, bag_logits
 from attnsel.tokens import Vocab
+from support.reference import place
 
-rooms = import_module("attnsel.beyond.deletion")  # the name is that of a function, too
 VALUES = st.floats(-5, 5, allow_subnormal=False)
 
 
@@ -106,7 +105,7 @@ def test_shapley_values_sum_to_the_logit_of_long_texts(monkeypatch):
     scores, corpus = bag(a, b)
     values = score_shapley(scores, corpus).toarray()
     assert values.sum() == pytest.approx(float(bag_logits(scores, corpus)), abs=1e-11)
-    monkeypatch.setattr(rooms, "BLOCK", 2000)  # nodes of u in several parts as well
+    monkeypatch.setattr(deletion, "BLOCK", 2000)  # nodes of u in several parts as well
     assert score_shapley(scores, corpus).toarray() == pytest.approx(values, abs=1e-12)
 
 
@@ -133,64 +132,30 @@ def test_the_flipping_set_is_a_smallest_one(text):
         assert not found.any()
 
 
-def trained_on(sequences, seed=0):
-    vocab = Vocab([f"t{i}" for i in range(9)], range(2))
-    corpus = Corpus.from_tokens(
-        sequences, [i % 2 for i in range(len(sequences))], vocab
-    )
-    model = AttentionClassifier(9, 4, seed=seed, dtype=torch.float64)
-    with torch.no_grad():
-        model.embeddings.mul_(3)
-        model.cls.mul_(3)
-    return model, corpus
-
-
-@settings(max_examples=15)
-@given(
-    st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=9), min_size=1),
-    st.integers(0, 99),
-)
-def test_a_corpus_at_once_by_deleting_from_the_texts(sequences, seed):
-    model, corpus = trained_on(sequences, seed)
-    lost = deletion.influence(model, corpus)
-    values = deletion.shapley(model, corpus)
-    goes = deletion.flipping_set(model, corpus).toarray()
-    assert (lost.indices == corpus.counts.indices).all()
-    assert (values.indptr == corpus.counts.indptr).all()
-    assert lost.dtype == values.dtype == np.float64
-    assert goes.dtype == bool
-    f = model(corpus).detach().numpy()
-    assert values.sum(axis=1) == pytest.approx(f, abs=1e-9)
-    deleted, gaps = [], []  # what is left of a text, and the logit it should have
-    for i, sequence in enumerate(sequences):
-        for s in set(sequence):
-            left = [t for t in sequence if t != s]
-            if left:
-                deleted.append(left)
-                gaps.append(f[i] - lost[i, s])
-            else:
-                assert lost[i, s] == pytest.approx(f[i])
-    if deleted:
-        logits = model(trained_on(deleted)[1]).detach().numpy()
-        assert logits == pytest.approx(np.array(gaps), abs=1e-9)
-    flipped = [i for i in range(len(f)) if goes[i].any()]
-    if flipped:
-        left = [[t for t in sequences[i] if not goes[i, t]] for i in flipped]
-        logits = model(trained_on(left)[1]).detach().numpy()
-        assert (f[flipped] * logits <= 1e-12).all()
-
-
-def test_parts_of_a_corpus_are_those_of_the_whole(monkeypatch):
+def test_each_sequence_of_a_corpus_is_treated_alone(monkeypatch):
     draw = np.random.default_rng(0)
     sequences = [draw.integers(9, size=k % 12 + 1) for k in range(40)]
-    model, corpus = trained_on(sequences)
-    functions = deletion.influence, deletion.shapley, deletion.flipping_set
-    at_once = [of(model, corpus) for of in functions]
-    monkeypatch.setattr(rooms, "AT_ONCE", 20)
-    for of, expected in zip(functions, at_once, strict=True):
-        parts = of(model, corpus)
+    labels = [k % 2 for k in range(40)]
+    corpus = Corpus.from_tokens(sequences, labels, [f"t{i}" for i in range(9)])
+    model = AttentionClassifier(9, 4, dtype=torch.float64)
+    place(model, embeddings=3 * model.embeddings, cls=3 * model.cls)
+    for of in (deletion.influence, deletion.shapley, deletion.flipping_set):
+        at_once = of(model, corpus)
+        alone = np.concatenate([of(model, one).toarray() for one in corpus])
+        np.testing.assert_allclose(at_once.toarray(), alone, rtol=1e-12, atol=1e-12)
+        with monkeypatch.context() as patch:
+            patch.setattr(deletion, "AT_ONCE", 20)
+            parts = of(model, corpus)
         assert parts.shape == corpus.counts.shape
-        assert (parts.toarray() == expected.toarray()).all()
+        assert (parts.toarray() == at_once.toarray()).all()
+        if of is deletion.flipping_set:
+            assert at_once.dtype == bool
+        else:
+            assert at_once.dtype == np.float64
+            assert (at_once.indices == corpus.counts.indices).all()
+    f = model(corpus).detach().numpy()
+    assert deletion.shapley(model, corpus).sum(axis=1) == pytest.approx(f, abs=1e-9)
+    assert deletion.influence(model, corpus[0]).data == pytest.approx(f[0])
 
 
 @settings(max_examples=50)

@@ -7,6 +7,7 @@ import math
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import qpsolvers
 import torch
@@ -17,6 +18,7 @@ from attnsel.scale.checkpoint import Checkpoint
 from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
+from attnsel.validation import check_number
 from support.reference import place, ragged
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
@@ -58,7 +60,12 @@ ZEROS = torch.zeros(3)
 BALANCED = Corpus.from_tokens([[0], [0], [1]], [0, 0, 1], ["a", "b"])
 # What is called, and the argument it names; what passes; what does not.
 BOUNDS = [
-    (lambda x: AttentionClassifier(x, 2), "n_tokens", [1], [0, 2.5]),
+    (
+        lambda x: AttentionClassifier(x, 2),
+        "n_tokens",
+        [1, np.int64(3)],
+        [0, 2.5, True, None],
+    ),
     (lambda x: AttentionClassifier(2, x), "dim", [1], [0]),
     (lambda x: AttentionClassifier(2, 2, n_classes=x), "n_classes", [2], [1]),
     (lambda x: letters(min_count=x), "min_count", [1, 3], [0, 2.5, 4]),
@@ -72,7 +79,12 @@ BOUNDS = [
         [-1, 2],
     ),
     (lambda x: trained(steps=x), "steps", [1], [0]),
-    (lambda x: trained(lr=x), "lr", [1e-9], [0.0, -1.0, NAN, math.inf, "0.1"]),
+    (
+        lambda x: trained(lr=x),
+        "lr",
+        [1e-9, np.float32(0.5)],
+        [0.0, -1.0, NAN, math.inf, "0.1"],
+    ),
     (lambda x: stepped(x), "lr", [1e-9], [0.0, NAN]),
     (lambda x: trained(snapshots=[x]), "snapshots", [0, 3], [-1, 4]),
     (lambda x: trained(batch_size=x), "batch_size", [1, 12, 99], [0]),
@@ -107,6 +119,27 @@ def test_what_just_passes_and_what_just_does_not(call, name, inside, outside):
     for value in outside:
         with pytest.raises(ValueError, match=f"^{name}: "):
             call(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "settings", "wanted"),
+    [
+        (0, {"least": 1, "integer": True}, "an integer from 1, got 0"),
+        (2.0, {"least": 1, "integer": True}, "an integer from 1, got 2.0"),
+        (True, {"least": 1, "integer": True}, "an integer from 1, got True"),
+        ("5", {"integer": True}, "an integer, got '5'"),
+        (None, {"least": 1}, "a finite number from 1, got None"),
+        (3, {"least": 2, "even": True}, "an even integer from 2, got 3"),
+        (0.0, {"above": 0}, "a finite number above 0, got 0.0"),
+        (float("nan"), {"above": 0}, "a finite number above 0, got nan"),
+        (float("inf"), {}, "a finite number, got inf"),
+        (1.5, {"above": 0, "most": 1}, "a finite number above 0 to 1, got 1.5"),
+        (-0.1, {"least": 0, "most": 2 / 3}, "number from 0 to 0.666667, got -0.1"),
+    ],
+)
+def test_numbers_that_do_not_pass(value, settings, wanted):
+    with pytest.raises(ValueError, match=f"^x: expected .*{wanted}$"):
+        check_number("x", value, **settings)
 
 
 @pytest.mark.parametrize(
