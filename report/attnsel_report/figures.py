@@ -23,8 +23,8 @@ from attnsel.statistics import binned, class_sizes
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "var(--blue, #0072B2)", "#8a8a8a", "#009E73"
 # As wide as leaves its letters legible on a phone.
-WIDTH, HEIGHT = 480, 340
-LEFT, RIGHT, TOP, BOTTOM = 60, 470, 56, 290  # where the axes lie
+WIDTH, HEIGHT = 480, 300
+LEFT, RIGHT, TOP, BOTTOM = 60, 470, 16, 250  # where the axes lie
 TICKS = 6  # or so, of an axis
 
 
@@ -63,7 +63,6 @@ def attention_figure(
         drawing.append(_line(*points, SHUFFLED, "6 4"))
     leans_of_bins, means = curve
     drawing.append(_line(x.at(leans_of_bins), y.at(means), "currentColor", "none"))
-    drawing += _legend(has_luck=bool(shuffled))
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     look = 'font-size="13" font-family="sans-serif" fill="currentColor"'
     content = "".join(drawing)
@@ -155,23 +154,6 @@ def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> s
     path = " ".join(points)
     look = f'stroke="{colour}" stroke-width="1.8" stroke-dasharray="{dashes}"'
     return f'<polyline points="{path}" fill="none" {look}/>'
-
-
-def _legend(has_luck: bool) -> Iterator[str]:
-    """Yield what the marks mean, in two rows above the axes."""
-    first, second = 17, 37  # the heights of the rows, of letters 4 more
-    dot, beside_dot = LEFT + 5, LEFT + 15
-    yield _dots(np.array([[dot, first]]), LUCK, 6)
-    yield _text(beside_dot, first + 4, "token that chance explains", "start")
-    yield _dots(np.array([[dot, second]]), FOUND, 6)
-    yield _text(beside_dot, second + 4, "significant token", "start")
-    start = LEFT + 195
-    line, beside_line = [start, start + 30], start + 36
-    yield _line(line, [first, first], "currentColor", "none")
-    yield _text(beside_line, first + 4, "mean by lean", "start")
-    if has_luck:
-        yield _line(line, [second, second], SHUFFLED, "6 4")
-        yield _text(beside_line, second + 4, "the same, labels shuffled", "start")
 
 
 def _greatest_lean(corpus: Corpus) -> np.ndarray:

@@ -350,7 +350,7 @@ def test_the_figure_is_as_large_as_what_is_drawn():
     assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
 
 
-def test_the_figure_draws_tokens_and_means_where_they_are_and_as_its_legend_says():
+def test_the_figure_draws_tokens_and_means_where_they_are():
     rows, labels = [[0], [0], [1], [1]], ["a", "a", "b", "b"]
     corpus = Corpus.from_tokens(rows, labels, Vocab(["low", "high"], ["a", "b"]))
     turned = corpus.with_labels(1 - corpus.targets)
@@ -364,7 +364,7 @@ def test_the_figure_draws_tokens_and_means_where_they_are_and_as_its_legend_says
         for tag, e in parts
         if tag == "path" and e.get("opacity")
     ]
-    (chance, x, y), (significant, x2, y2) = dots[:2]
+    (chance, x, y), (significant, x2, y2) = dots
     assert (chance, significant) == (grey, blue)
     assert x < x2 and y > y2  # further to the right, and higher
     lines = [
@@ -375,7 +375,7 @@ def test_the_figure_draws_tokens_and_means_where_they_are_and_as_its_legend_says
         for tag, e in parts
         if tag == "polyline"
     ]
-    (other, shuffled), (own, means), *named = lines
+    (other, shuffled), (own, means) = lines
     assert (other, own) == ("#009E73", "currentColor")
     assert [down for _, down in means] == [y, y2]
     assert [down for _, down in shuffled] == [y2, y]
@@ -385,11 +385,6 @@ def test_the_figure_draws_tokens_and_means_where_they_are_and_as_its_legend_says
         for tag, e in parts
         if tag == "text"
     }
-    # What is named stands to the right of its mark.
-    legend = {colour: words[x + 10, y + 4] for colour, x, y in dots[2:]}
-    assert legend == {grey: "token that chance explains", blue: "significant token"}
-    legend = {colour: words[ends[1][0] + 6, ends[1][1] + 4] for colour, ends in named}
-    assert legend == {own: "mean by lean", other: "the same, labels shuffled"}
     assert [e.find("./*").text for tag, e in parts if tag == "g"] == ["attention score"]
     numbers = {
         place: float(text.replace("\u2212", "-"))
