@@ -258,12 +258,6 @@ def test_rows_of_a_series_go_by_its_index():
         Corpus.from_texts(texts, [1, 0, 0], vocab=Vocab(["good", "bad"]))
 
 
-def test_empty_sequences_are_left_out():
-    with pytest.warns(UserWarning, match=r"1 of 3 rows .* 1 without known token"):
-        corpus = Corpus.from_tokens([[0], [], [1]], [0, 1, 1], VOCAB)
-    assert corpus.labels.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -611,12 +605,3 @@ def test_other_labels_leave_all_else_as_it_was():
     assert other.classes == ("no", "yes")
     assert other.texts == corpus.texts
     assert (other.counts != corpus.counts).nnz == 0
-
-
-def test_bags_are_the_rows_of_the_counts():
-    corpus = Corpus.from_tokens(
-        [[2, 0, 2], [1], [0, 1, 1, 1]], [0, 1, 0], ["a", "b", "c"]
-    )
-    bags = [(ids.tolist(), times.tolist()) for ids, times in corpus.bags()]
-    assert bags == [([0, 2], [1, 2]), ([1], [1]), ([0, 1], [1, 3])]
-    assert [ids.tolist() for ids, _ in corpus[[1]].bags()] == [[1]]

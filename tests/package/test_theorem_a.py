@@ -18,7 +18,7 @@ from attnsel.corpus import Corpus
 from attnsel.flow import gradient_flow
 from attnsel.model import AttentionClassifier
 from attnsel.synthetic import separable_corpus
-from attnsel.theory import max_margin
+from attnsel.theory import highest_votes, max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import one_step
 from support.reference import naive_logits, naive_loss, place
@@ -268,10 +268,7 @@ def test_no_separation_where_a_rival_that_votes_less_is_ahead(value: float) -> N
 def test_the_highest_of_several_relevant_tokens() -> None:
     corpus = separable_corpus(80, 40, 6, n_relevant=8, per_sequence=2)
     model = one_step(AttentionClassifier(40, 256, dtype=torch.float64), corpus, lr=100)
-    values = (model.embeddings @ model.output).detach().numpy()
-    bags = np.split(corpus.counts.indices, corpus.counts.indptr[1:-1])
-    pairs = zip(bags, corpus.signs.numpy(), strict=True)
-    highest = [int(ids[(y * values[ids]).argmax()]) for ids, y in pairs]
+    highest = highest_votes(corpus, model.scores()[:, 1]).tolist()
     flow = gradient_flow(model, corpus, max_norm=100.0)
     found = certificate(model, corpus, highest)
     assert found.h_norm < math.inf

@@ -22,7 +22,6 @@ from attnsel.model import (
     accuracy,
     logistic_loss,
     mean_loss,
-    score_gradient,
 )
 from attnsel.tokens import Vocab
 from attnsel.train import fit, one_step
@@ -156,19 +155,6 @@ def test_a_zero_logit_and_a_draw_between_classes_count_as_wrong():
     with torch.no_grad():
         model.output.zero_()  # before the first step every logit is zero
     assert fit(model, corpus, steps=1, lr=0.1).accuracy.tolist() == [0.0, 1.0]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_score_gradient_is_that_of_autograd(seed):
-    sequences, labels, corpus = ragged(seed)
-    scores = torch.randn(9, 2, generator=torch.Generator().manual_seed(seed)).double()
-    leaf = scores.clone().requires_grad_()
-    pick = torch.eye(2, dtype=torch.float64)
-    logits = naive_logits(leaf, *pick, sequences)
-    (g,) = torch.autograd.grad(naive_loss(logits, labels), leaf)
-    found = score_gradient(scores, corpus)
-    torch.testing.assert_close(found, (logits.detach(), g))
-    assert not scores.requires_grad
 
 
 def test_history_gives_the_scores_of_a_step_or_names_those_kept():
