@@ -363,23 +363,6 @@ def test_fewer_than_ten_masked_tokens_have_a_reason(n, told):
     assert ("Fewer than ten tokens" in page.words("Effect of removing a token")) == told
 
 
-@pytest.mark.parametrize(
-    ("q", "written"),
-    [
-        (1.0, "1.000"),
-        (0.001, "0.001"),
-        (0.00099, "1e-03"),
-        (2e-99, "2e-99"),
-        (1e-99, "< 1e-99"),
-        (0.0, "< 1e-99"),
-    ],
-)
-def test_a_probability_is_short_and_never_zero(q, written):
-    page = Reader(by_hand(signs=SIGNS[:1].assign(q=q)).html())
-    ((*_, found),) = page.table("Top findings")[1:]
-    assert found == written
-
-
 @pytest.mark.parametrize("left", [0, 2])
 def test_what_has_no_room_is_counted(left):
     report = by_hand(
@@ -425,7 +408,18 @@ def test_all_results_are_in_one_table_that_is_sorted_by_a_click():
 
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
-    [(-0.004, "lean", "0.00"), (0.006, "lean", "+0.01"), (-0.25, "lean", "-0.25")],
+    [
+        (-0.004, "lean", "0.00"),
+        (0.006, "lean", "+0.01"),
+        (-0.25, "lean", "-0.25"),
+        (1.0, "q", "1.000"),
+        (0.001, "q", "0.001"),
+        (0.00099, "q", "1e-03"),
+        (2e-99, "q", "2e-99"),
+        (0.0, "q", "< 1e-99"),
+    ],
 )
-def test_a_lean_has_its_sign(value, kind, text):
+def test_a_lean_has_its_sign_and_a_probability_is_short_and_never_zero(
+    value, kind, text
+):
     assert written(value, kind) == text

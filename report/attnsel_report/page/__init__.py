@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, Template
 
 from attnsel_report.data_notes import brief
 from attnsel_report.quality import STEPS, Misread
@@ -31,15 +32,8 @@ CORRELATIONS = {
 
 def render(report: Report) -> str:
     """Return the page of a report; whatever is in the texts is escaped."""
-    pages = Environment(
-        loader=PackageLoader("attnsel_report", "page"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    pages.filters |= {"brief": brief, "written": written, "named": _named}
     found = report.signs.to_dict("records")
-    return pages.get_template("report.html").render(
+    return _template().render(
         report=report,
         units=f"groups ({report.grouped})" if report.grouped else "distinct texts",
         promised=all(fact.name != "Texts half alike" for fact in report.facts),
@@ -61,6 +55,19 @@ def render(report: Report) -> str:
         misread=[_text(text) for text in report.misread],
         diagnosis=_diagnosis(report),
     )
+
+
+@cache
+def _template() -> Template:
+    """Return the page without its content; to compile it takes a part of a second."""
+    pages = Environment(
+        loader=PackageLoader("attnsel_report", "page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.filters |= {"brief": brief, "written": written, "named": _named}
+    return pages.get_template("report.html")
 
 
 def written(value: Any, kind: str) -> str:
