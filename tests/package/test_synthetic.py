@@ -146,7 +146,7 @@ def test_synthetic_counts_are_binomial(delta: float) -> None:
 
 
 def test_assumption_1_holds_in_the_limit_as_often_as_promised() -> None:
-    size, length, n, draws = 12, 4, 24, 200
+    size, length, n, draws = 12, 4, 24, 100
     limit, irrelevant = (size - 1) / size, size - 6
     held = 0
     for seed in range(draws):

@@ -147,11 +147,9 @@ def three_tokens(start: float, tilt: float) -> tuple[AttentionClassifier, Corpus
     ("start", "tilt", "share"),
     [
         (0, 1, 1),
-        (-2, 1, 1),
         (-4, 1, 1),
         (-6, 1, 0),
         (-8, 1, 0),
-        (-10, 1, 0),
         (-8, 0, 1),
     ],
 )
