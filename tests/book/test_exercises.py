@@ -324,9 +324,9 @@ def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
     InteractiveShell.instance()
     with capture_output() as said:
         check("one-step-alpha", alpha_with_a_helper)
-    told = str(said.outputs[0].data)
-    assert "right on" in told and "It is kept" not in told
-    assert "cannot use it, because" in told and "alpha_in_a_file" in told
+    shown = str(said.outputs[0].data)
+    assert "right on" in shown and "It is kept" not in shown
+    assert "cannot use it, because" in shown and "alpha_in_a_file" in shown
     mine("one-step-alpha")
     assert "the package's function is used" in capsys.readouterr().out
 
@@ -465,7 +465,7 @@ def test_a_result_of_the_announced_kind_is_left_as_it_is():
     assert running.in_form(lambda: x, solution)() is x
 
 
-def test_an_unknown_name_is_told():
+def test_an_unknown_name_is_reported():
     with pytest.raises(ValueError, match="no exercise 'nothing'; there are "):
         check("nothing", len)
 
@@ -584,7 +584,7 @@ def test_what_is_printed_is_shown_once_and_not_on_the_page(capsys):
     assert shown.text == "your function returns nothing here: end each way with return"
 
 
-def test_a_later_case_without_result_is_told():
+def test_a_later_case_without_result_is_reported():
     alpha = TASKS["one-step-alpha"].solution
 
     def forgets(corpus):
@@ -599,7 +599,7 @@ def test_a_later_case_without_result_is_told():
 
 
 @pytest.mark.parametrize("caught", [False, True])
-def test_a_loop_without_end_is_told(caught, monkeypatch):
+def test_a_loop_without_end_is_reported(caught, monkeypatch):
     monkeypatch.setattr(running, "LIMIT", 0.1)
     stop, threads = [], []
 

@@ -44,9 +44,9 @@ def middle(box: dict[str, float]) -> tuple[float, float]:
 
 
 def shown(tab: Any) -> list[str]:
-    """Return the label told and the frames that are seen."""
-    told = tab.locator(".bar output").inner_text()
-    return [told, *tab.locator(".frame:visible").all_inner_texts()]
+    """Return the label and the frames that are seen."""
+    readout = tab.locator(".bar output").inner_text()
+    return [readout, *tab.locator(".frame:visible").all_inner_texts()]
 
 
 def test_frames_are_played_to_their_end(visit):
@@ -139,17 +139,17 @@ def test_both_axes_have_ticks_whatever_is_on_them(visit):
 def test_the_search_prefers_the_word_and_takes_any_letters(visit):
     columns = {"x": range(7), "y": range(0, 70, 10)}
     tab = visit(scatter_explorer(ODD, columns, title="odd words"))
-    told, box = tab.locator("canvas+output"), tab.locator("[type=search]")
-    before = told.inner_text()
+    readout, box = tab.locator("canvas+output"), tab.locator("[type=search]")
+    before = readout.inner_text()
     asked = dict(zip(ODD, ODD, strict=True))
     asked |= {"goodn": "goodness", "goo": "goodness", " GOOD ": "good", "<br": "<BR/>"}
     asked |= {'"': '"so"', "ש": "שלום", "𝒜": "𝒜b😀"}
     for typed, word in asked.items():
         box.fill(typed)
         i = ODD.index(word)
-        assert told.inner_text() == f"{word}: x {i}, y {10 * i}"
+        assert readout.inner_text() == f"{word}: x {i}, y {10 * i}"
     box.fill("<b>no")
-    assert told.inner_text() == "No token here begins with <b>no."
+    assert readout.inner_text() == "No token here begins with <b>no."
     box.fill("")
     assert before.startswith("Point at a token")
 
@@ -158,21 +158,21 @@ def test_the_search_prefers_the_word_and_takes_any_letters(visit):
 def test_points_are_gone_through_and_pointed_at(visit, width):
     columns = {"x": [3, 1, 2], "y": [1, 3, 2]}
     tab = visit(scatter_explorer(["right", "left", "mid"], columns, title="t"), width)
-    canvas, told = tab.locator("canvas"), tab.locator("canvas+output")
+    canvas, readout = tab.locator("canvas"), tab.locator("canvas+output")
     keys = ["ArrowLeft", "ArrowRight", "PageUp", "ArrowRight", "PageDown", "ArrowLeft"]
     words = ["left", "mid", "right", "right", "left", "left"]
     for key, word in zip(keys, words, strict=True):
         canvas.press(key)
-        assert told.inner_text().split(":")[0] == word
+        assert readout.inner_text().split(":")[0] == word
     box = canvas.bounding_box()
     across, up = box["width"] - 64, box["height"] - 52  # what lies inside the axes
     for word, x, y in (("right", 0.97, 0.03), ("mid", 0.5, 0.5), ("left", 0.03, 0.97)):
         at = box["x"] + 52 + x * across, box["y"] + 10 + (1 - y) * up
         touch(tab, at) if width < 600 else tab.mouse.move(*at)
-        assert told.inner_text().split(":")[0] == word
+        assert readout.inner_text().split(":")[0] == word
     outside = box["x"] - 5, box["y"] + box["height"] + 200
     touch(tab, outside) if width < 600 else tab.mouse.move(*outside)
-    assert told.inner_text().split(":")[0] == "left"
+    assert readout.inner_text().split(":")[0] == "left"
 
 
 # What is dragged

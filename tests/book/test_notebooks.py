@@ -214,7 +214,7 @@ def number_faults(page: str) -> list[str]:
     return found
 
 
-def test_what_is_written_unlike_its_column_is_told():
+def test_what_is_written_unlike_its_column_is_noticed():
     def table(*rows):
         lines = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
         return "".join(f"<tr>{line}</tr>" for line in lines)
@@ -438,7 +438,7 @@ def notebook_file(folder: Path, *sources: str) -> Path:
 
 @pytest.fixture
 def collected():
-    """Have the sockets that a kernel leaves collected here, where it may be told."""
+    """Have the sockets that a kernel leaves collected where it is no error."""
     yield
     gc.collect()
 
@@ -518,13 +518,13 @@ def test_execute_stores_what_was_measured_and_the_figure_of_the_readme(
         used.outputs = [new.new_output("stream", text="12.5\n2040000000\n")]
 
     monkeypatch.setattr(execute, "execute", stand_in)
-    told = (
+    summary = (
         "*From top to bottom this chapter takes about 15 s on 2 CPU cores and 2.0 GB "
         "of memory. It downloads 83 MB of reviews the first time.*"
     )
-    assert execute.run(path, 60) == f"12 s, 2.04 GB: {told}"
+    assert execute.run(path, 60) == f"12 s, 2.04 GB: {summary}"
     stored = nbformat.read(path, as_version=4)
-    assert stored.cells[0].source == told
+    assert stored.cells[0].source == summary
     assert [cell.source for cell in stored.cells[1:]] == [
         *("figure()", 'load_corpus("imdb")')
     ]
@@ -623,9 +623,9 @@ def test_a_summary_has_the_next_longer_time_or_an_old_one_within_a_third(
 
 def test_summary_counts_the_cores_of_the_machine_where_no_number_is_set(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    for cores, told in ((8, "8 CPU cores"), (None, "1 CPU core ")):
+    for cores, cores_in_words in ((8, "8 CPU cores"), (None, "1 CPU core ")):
         monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
-        assert told in execute.summary(1, 1e9, 0, "")
+        assert cores_in_words in execute.summary(1, 1e9, 0, "")
 
 
 def test_what_says_where_and_when_a_notebook_ran_is_gone():
@@ -783,8 +783,8 @@ LOOPS = {"classes", "deeper", "explanation", "interactions", "settings"}
 
 @chapters
 def test_the_numbers_that_are_stored_are_those_mentioned(path):
-    told = [output.get("metadata", {}).get("scrapbook") for output in outputs(path)]
-    names = {scrap["name"] for scrap in told if scrap}
+    scraps = [output.get("metadata", {}).get("scrapbook") for output in outputs(path)]
+    names = {scrap["name"] for scrap in scraps if scrap}
     wanted = mentioned().get(path.stem, set())
     assert wanted - names == set()
     if path.stem not in LOOPS:

@@ -88,8 +88,8 @@ def test_the_page_unpacks_what_was_packed():
 
 def test_numbers_are_told_with_three_digits():
     values = [0, -0.0, 12345678, 0.012345, -4.567e-4, 1.2345e-9, 1]
-    told = call(["tips.js"], "data.map((x) => round(x))", values)
-    assert told == ["0", "0", "12,300,000", "0.0123", "-0.000457", "1.23e-9", "1"]
+    rounded = call(["tips.js"], "data.map((x) => round(x))", values)
+    assert rounded == ["0", "0", "12,300,000", "0.0123", "-0.000457", "1.23e-9", "1"]
 
 
 def axes(given):
@@ -113,8 +113,8 @@ def test_ticks_on_axes_of_all_sizes():
     for axis, ends, (_, log) in zip(axes(given), expected, given, strict=True):
         places, texts = zip(*axis["ticks"], strict=True)
         assert 2 <= len(set(texts)) == len(texts) <= 15
-        told = np.array([float(text.replace(",", "")) for text in texts])
-        on = np.log10(told) if log else told
+        ticks = np.array([float(text.replace(",", "")) for text in texts])
+        on = np.log10(ticks) if log else ticks
         left, right = axis["parts"]
         assert min(places) > -1e-9 and max(places) < 1 + 1e-9
         if ends[0] == ends[1]:
@@ -132,7 +132,7 @@ def test_an_axis_holds_its_values_and_round_ticks(log):
     on = np.log10(values) if log else np.array(values)
     expected = (on - on.min()) / np.ptp(on) * 0.94 + 0.03
     assert axis["parts"] == pytest.approx(expected)
-    told = [float(text.replace(",", "")) for _, text in axis["ticks"]]
-    assert told == ([0.1, 1, 10, 100, 1000] if log else [-0.2, 0, 0.2, 0.4])
-    places = np.interp(np.log10(told) if log else told, on, expected)
+    ticks = [float(text.replace(",", "")) for _, text in axis["ticks"]]
+    assert ticks == ([0.1, 1, 10, 100, 1000] if log else [-0.2, 0, 0.2, 0.4])
+    places = np.interp(np.log10(ticks) if log else ticks, on, expected)
     assert [at for at, _ in axis["ticks"]] == pytest.approx(places)

@@ -154,8 +154,8 @@ def test_the_panels_of_a_figure_are_pictures_that_stand_below_each_other_on_a_ph
 @pytest.mark.parametrize("unit", ["", "attention"])
 def test_words_with_numbers_are_reached_by_keys(unit):
     (_, text), *_ = Tags(coloured_text(WORDS, [1, 0, 2, 0], scale=2, unit=unit)).seen
-    told = "Words; the left and right keys show their numbers"
-    reached = {"tabindex": "0", "role": "group", "aria-label": told}
+    label = "Words; the left and right keys show their numbers"
+    reached = {"tabindex": "0", "role": "group", "aria-label": label}
     assert text == {"class": "attnsel-text"} | (reached if unit else {})
 
 
