@@ -16,7 +16,7 @@ from PIL import Image
 
 from attnsel.statistics import binned
 from attnsel_book import coloured_text, figures, frames, show_text, style, token_scatter
-from attnsel_book.style import NEGATIVE, POSITIVE, figure_html, use_style
+from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, figure_html, use_style
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 
@@ -242,7 +242,7 @@ def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
     token_scatter(axes, torch.tensor([0.0, 0.5, 0.6, 0.9]), torch.zeros(4))
     scatter = axes.collections[0]
     shades = [scatter.to_rgba(x)[:3] for x in (-1, 0, 1)]
-    expected = [to_rgb(colour) for colour in (NEGATIVE, "#e8e8e8", POSITIVE)]
+    expected = [to_rgb(colour) for colour in (NEGATIVE, NEUTRAL, POSITIVE)]
     assert np.allclose(shades, expected, atol=0.01)
     assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 0.9])
     assert axes.get_xlabel() == "lean"

@@ -73,7 +73,8 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     <g class="lines"></g>${inside}</svg><figcaption>${caption}</figcaption></figure>`;
   const sides = words.map((_, s) => problem.signs[selected.indexOf(s)] || 0);
   root.innerHTML = `<div class="bar"><button type="button">Start over</button>
-    <button type="button">A start that loses a class</button></div><div class="bar panels">${
+    <button type="button">A start that loses a class</button></div>
+    <div class="bar panels">${
     panel(words.map((word, s) => handle(word, sides[s])).join(""),
       "words, with the first coordinate across and the second up")}${
     panel(handle("p", 1), "p: its start, its path, u★, the max-margin direction, "
