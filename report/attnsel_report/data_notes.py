@@ -185,11 +185,11 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     )
     yield Fact(
         "Near copies",
-        f"{repeats.near:,} {'text shares' if repeats.near == 1 else 'texts share'} "
-        f"{ALIKE:.0%} or more with another text, where "
-        "a token counts the more, the fewer texts contain it",
-        "Each counts once as evidence, together with the text that it is like, and is "
-        "held out with it or not at all.",
+        f"{repeats.near:,} {'text is' if repeats.near == 1 else 'texts are'} nearly "
+        f"the same as another one: {ALIKE:.0%} or more is shared, where a token counts "
+        "the more, the fewer texts contain it",
+        "You need not remove them. Each counts once as evidence, together with the "
+        "text that it is like, and is held out with it or not at all.",
         amiss=repeats.near > 0,
     )
     if repeats.half_alike > LOOSELY_ALIKE * repeats.distinct:

@@ -72,8 +72,8 @@ def test_what_is_said_of_texts_with_nothing_amiss():
         "Left out": "no row",
         "Texts that occur twice": "0 rows repeat the text of another one, 0 of them "
         "with another label",
-        "Near copies": "0 texts share 30% or more with another text, where a token "
-        "counts the more, the fewer texts contain it",
+        "Near copies": "0 texts are nearly the same as another one: 30% or more is "
+        "shared, where a token counts the more, the fewer texts contain it",
     }
     assert not any(fact.amiss for fact in found.values())
 
