@@ -112,14 +112,14 @@ class Outside:
             )
         if self.beyond > 0:
             pairs = "of the pairs with two low or two high values"
-            return f"for {self.beyond:.0%} {pairs}, {self._beyond_told()}"
+            return f"for {self.beyond:.0%} {pairs}, {self._beyond_reason()}"
         return (
             "the logits of pairs are averages, but those of other texts are not: a "
             "saturating curve, a normalization by length or noise; the log-weights are "
             "not those of an attention"
         )
 
-    def _beyond_told(self) -> str:
+    def _beyond_reason(self) -> str:
         """Return what pairs beyond both values may come from."""
         if self.ghost == 0:
             return (

@@ -54,7 +54,7 @@ def test_z_has_the_moments_of_permuted_labels(n_classes):
         np.testing.assert_allclose(z[:, column], expected, atol=0.05, rtol=0.03)
 
 
-def test_a_token_that_all_hold_equally_has_no_z_and_is_no_find():
+def test_a_token_that_all_hold_equally_has_no_z_and_is_no_finding():
     vocab = Vocab(["all", "some"])
     corpus = Corpus.from_tokens([[0, 1], [0], [0, 1], [0]], [0, 1, 0, 1], vocab)
     z = label_z(corpus)
@@ -163,7 +163,9 @@ def test_q_values_are_of_all_tokens_and_classes_and_choose_the_finds():
         pytest.param(1000, 5, 20, marks=pytest.mark.weekly),
     ],
 )
-def test_shuffled_labels_give_a_find_as_rarely_as_promised(balance, size, least, draws):
+def test_shuffled_labels_give_a_finding_as_rarely_as_promised(
+    balance, size, least, draws
+):
     texts, _ = generate_reviews(size)
     parts = np.array(BALANCES[balance])
     ends = np.cumsum(parts / parts.sum()) * size

@@ -148,7 +148,7 @@ def test_a_checkpoint_is_of_one_training(saved, tmp_path):
         fit(AttentionClassifier(9, 6), corpus, **settings | {"steps": 2})
 
 
-def test_a_folder_that_is_not_there_is_told_before_the_first_step(saved):
+def test_a_missing_folder_is_an_error_before_the_first_step(saved):
     corpus, settings = saved
     path = settings["checkpoint"].parent / "nowhere" / "run.pt"
     with pytest.raises(FileNotFoundError, match="checkpoint: no folder .*nowhere for"):

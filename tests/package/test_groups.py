@@ -84,8 +84,8 @@ def test_q_values_are_of_groups_where_a_group_is_all_or_nothing():
     assert q_values(rows)[0] < q_values(rows, groups=groups)[0]
 
 
-def dealt_by_group(texts, groups, shares, seed):
-    """Labels dealt among groups in given shares, one a text."""
+def shuffled_by_group(texts, groups, shares, seed):
+    """Labels shuffled among groups in given shares, one a text."""
     size = max(groups) + 1
     ends = np.cumsum(shares) / np.sum(shares) * size
     labels = np.searchsorted(ends, np.arange(size) + 0.5)
@@ -108,13 +108,13 @@ def by_author(texts):
 
 @pytest.mark.parametrize("shares", [(1, 1), (95, 5)], ids=str)
 @pytest.mark.parametrize("kind", [copied, by_author])
-def test_labels_dealt_by_group_give_a_find_as_rarely_as_promised(kind, shares):
+def test_labels_shuffled_by_group_give_a_finding_as_rarely_as_promised(kind, shares):
     texts, groups = kind(generate_reviews(300)[0])
     names = None if kind is copied else groups
     corpus = Corpus.from_texts(texts, np.arange(len(texts)) % 2, min_count=2)
     false = by_row = 0
     for seed in range(15):
-        labels = torch.from_numpy(dealt_by_group(texts, groups, shares, seed))
+        labels = torch.from_numpy(shuffled_by_group(texts, groups, shares, seed))
         noise = corpus.with_labels(labels)
         false += bool(beyond_luck(noise, groups=names).any())
         bare = Corpus(noise.counts, labels, noise.vocab)

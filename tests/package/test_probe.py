@@ -158,7 +158,7 @@ def test_hard_attention_has_no_weights_and_says_so():
     assert np.isnan(found.explained) and np.isnan(found.strength).all()
 
 
-def test_the_verdict_names_what_cannot_be_told():
+def test_the_verdict_names_what_pairs_cannot_decide():
     b, a = drawn()
     total = ask(lambda ids: b[ids].sum())
     assert total.ghost == math.inf

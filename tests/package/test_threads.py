@@ -74,7 +74,7 @@ def in_a_pool(work, n):
 @pytest.mark.parametrize(
     "run", [in_a_pool, lambda work, n: list(side_by_side(work, range(n)))]
 )
-def test_an_error_ends_the_others_and_is_told(threads, run):
+def test_an_error_ends_the_others_and_is_raised(threads, run):
     done = []
 
     def work(i):

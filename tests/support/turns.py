@@ -8,6 +8,6 @@ from pathlib import Path
 
 def commit() -> int:
     """Return the number of the commit, 0 in a copy without its history."""
-    told = ["git", "rev-parse", "--short=8", "HEAD"]
+    call = ["git", "rev-parse", "--short=8", "HEAD"]
     folder = Path(__file__).parent
-    return int(subprocess.run(told, capture_output=True, cwd=folder).stdout or b"0", 16)
+    return int(subprocess.run(call, capture_output=True, cwd=folder).stdout or b"0", 16)
