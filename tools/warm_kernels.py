@@ -23,6 +23,7 @@ IMPORTS = [
     "attnsel_book",
     "matplotlib.pyplot",
     "scipy.stats",
+    "torch._dynamo",  # what the first optimizer of `torch.optim` imports
     "ipykernel.kernelapp",
     "debugpy.server.api",  # these two are what a kernel imports as it starts
     "sqlite3",
