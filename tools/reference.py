@@ -36,7 +36,7 @@ GROUPS = {
     "Model and training": ("attnsel.model", "attnsel.train"),
     "Theory": ("attnsel.theory", "attnsel.flow", "attnsel.beyond.theorem_a"),
     "Drawn corpora": ("attnsel.synthetic",),
-    "Report": ("attnsel_report.report",),
+    "Report": ("attnsel_report.report", "attnsel_report.result"),
 }
 
 
