@@ -475,7 +475,7 @@ def test_an_unknown_name_is_reported():
     ("mine", "wanted", "words"),
     [
         ([1.0, 2], [1.0, 2 + 1e-9], None),
-        ([-1.0, -2], [1.0, 2], "the sign is turned round in all examples"),
+        ([-1.0, -2], [1.0, 2], "the sign is reversed in all examples"),
         ([2.0, 4], [1.0, 2], "in all examples it is 2 times what is expected"),
         ([0.5, 1], [1.0, 2], "in all examples it is 0.5 times what is expected"),
         ([2.0, 3], [1.0, 2], "in all examples it is +1 from what is expected"),

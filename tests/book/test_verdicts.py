@@ -289,7 +289,7 @@ TABLE: dict[str, dict[str, str]] = {
         "30.0 * (abs(lean) > 0.9), 2.9 * np.sign(lean)": RIGHT,
     },
     "one-step-alpha": {
-        "-right": "sign is turned",
+        "-right": "sign is reversed",
         "(C * (y > 0)).mean(0)": "labels are 0 and 1",
         "(C * y).sum(0) / C.sum()": "number of sequences, not of tokens",
         "(C * y).sum(0)": "sum over the sequences",
@@ -407,7 +407,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "synthetic-lean": {
         "-right": "row 1 is the positive",
-        "(first[1] - first[0]) / (first[1] + first[0])": "law of the first token alone",
+        "(first[1] - first[0]) / (first[1] + first[0])": "of the first token alone",
         "2 * (first + later)[1] / (first + later).sum(0) - 1": "is drawn once",
         "2 * (first + length * later)[1] / (first + length * later).sum(0) - 1": (
             "not length"
@@ -442,7 +442,7 @@ TABLE: dict[str, dict[str, str]] = {
         "attnsel.synthetic_corpus(1000, 96, delta=0.1, n_relevant=66, seed=4)": RIGHT,
     },
     "max-margin-rows": {
-        "-right": "turn the sign round",
+        "-right": "reverse the sign",
         "np.concatenate([r - bag for r, bag in rows_of(E, C, selected)])": (
             "its own rival"
         ),
@@ -713,7 +713,7 @@ TABLE: dict[str, dict[str, str]] = {
         "C.T @ (classes - 1 / classes.shape[1]) / n": "count a token once",
         "(C > 0).T @ classes / n": "1/K is missing",
         "right * n": "take their mean",
-        "-right": "sign is turned",
+        "-right": "sign is reversed",
         "right.T": "transpose",
         "(C > 0).T @ (classes - 1 / 3) / n": "four classes, not three",
     },

@@ -134,7 +134,7 @@ def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
     factor = got[largest] / wanted[largest]
     if factor and all(map(close, mine, [factor * x for x in right])):
         if np.isclose(factor, -1):
-            return "the sign is turned round in all examples"
+            return "the sign is reversed in all examples"
         return f"in all examples it is {factor:.4g} times what is expected"
     shift = got[0] - wanted[0]
     if all(map(close, mine, [x + shift for x in right])):

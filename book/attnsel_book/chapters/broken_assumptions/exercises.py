@@ -39,7 +39,7 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
         "only a token that is in the sequence can win in it": (
             "tokens[(y * beta[tokens]).argmax()] -> (y * beta).argmax()"
         ),
-        "the sign is turned round: the token wins that votes for the label": (
+        "the sign is reversed: the token wins that votes for the label": (
             "y * beta -> -y * beta"
         ),
     },

@@ -40,7 +40,7 @@ def of_several() -> Iterator[tuple[Corpus]]:
             "- 1 / K -> - 1 / 3"
         ),
         "that is the sum over the sequences; take their mean": "/ len(corpus) ->",
-        "the sign is turned round": "holds.T -> -holds.T",
+        "the sign is reversed": "holds.T -> -holds.T",
         "rows are tokens and columns classes: transpose": (
             "holds.T @ Y -> (holds.T @ Y).T"
         ),

@@ -33,7 +33,7 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         "take the greatest over the sequences: the worst of them decides": (
             ".max() -> .min()"
         ),
-        "g = 1 / (1 + exp(y b)): the sign in the exponent is turned round": (
+        "g = 1 / (1 + exp(y b)): the sign in the exponent is reversed": (
             "np.exp(votes) -> np.exp(-votes)"
         ),
         "g is missing": "g * ->",

@@ -33,7 +33,7 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
     ),
     cases=valued,
     mistakes={
-        "the background pushes against the lean: turn the sign round": "-v2 -> v2",
+        "the background pushes against the lean: reverse the sign": "-v2 -> v2",
         "the background has lost the label: y squared is one": (
             "mean / T -> corpus.signs.numpy() * mean / T"
         ),
@@ -79,7 +79,7 @@ def with_values() -> Iterator[tuple[Any, ...]]:
         "the attention on a position is one over the length": "y / T -> y",
         "f is the mean of the values of a sequence, not their sum": "b / T -> b",
         "an undecided model has g = 1/2": "(2 * len(T)) -> len(T)",
-        "p goes down the gradient: turn the sign round": "return ( -> return -(",
+        "p goes down the gradient: reverse the sign": "return ( -> return -(",
     },
     hints=(
         "One sequence adds y g c_s/T (b_s - f), with f the mean of its values.",

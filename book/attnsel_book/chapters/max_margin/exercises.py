@@ -67,7 +67,7 @@ def rows_fault(
     fault=rows_fault,
     cases=selections,
     mistakes={
-        "a lead is that of the selected token: turn the sign round": (
+        "a lead is that of the selected token: reverse the sign": (
             "E[r] - E[s] -> E[s] - E[r]"
         ),
         "the selected token is not its own rival: leave out the rows of zeros": (
@@ -100,7 +100,7 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
     expected=lambda *given: -gradients(*given)[1],
     cases=parts_and_corpora,
     mistakes={
-        "p goes down the gradient: turn the sign round": "u = y -> u = -y",
+        "p goes down the gradient: reverse the sign": "u = y -> u = -y",
         "the loss is the mean over the sequences: divide by their number": (
             "/ len(y) ->"
         ),

@@ -18,7 +18,7 @@ from attnsel_book.exercises.messages import labelled_sequences
     expected=signed_frequency,
     cases=one_corpus,
     mistakes={
-        "the sign is turned round": "corpus.counts -> -corpus.counts",
+        "the sign is reversed": "corpus.counts -> -corpus.counts",
         "the labels are 0 and 1; y is in corpus.signs": "signs -> labels",
         "divide by the number of sequences, not of tokens": (
             "len(corpus) -> corpus.counts.sum()"
@@ -51,7 +51,7 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     expected=lambda *given: gradients(*given)[0],
     cases=parts_and_corpora,
     mistakes={
-        "that is minus the gradient, the step itself: turn the sign round": (
+        "that is minus the gradient, the step itself: reverse the sign": (
             "u = -y -> u = y"
         ),
         "the loss is the mean over the sequences: divide by their number": (

@@ -36,7 +36,7 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     expected=by_search,
     cases=two_tokens,
     mistakes={
-        "the sign is turned round: this is a_t - a_s": (
+        "the sign is reversed: this is a_t - a_s": (
             "(b_t - f) / (f - b_s) -> (f - b_s) / (b_t - f)"
         ),
         "this is the ratio of the weights; take its logarithm": "np.log ->",

@@ -41,10 +41,10 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
     expected=by_bayes,
     cases=laws,
     mistakes={
-        "the sign is turned round: row 1 is the positive label": (
+        "the sign is reversed: row 1 is the positive label": (
             "positive - negative -> negative - positive"
         ),
-        "that is the law of the first token alone: later tokens count as well": (
+        "those are the leans of the first token alone: later tokens count as well": (
             "+ (length - 1) * later ->"
         ),
         "the first token is drawn once, the later ones length - 1 times": (
@@ -82,11 +82,13 @@ def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
         yield *(weights / weights.sum(dim=2, keepdim=True)), labels, length, seed
 
 
-EXCHANGED = "the labels are exchanged: row 0 is the law of label 0, row 1 that of 1"
+EXCHANGED = "the labels are exchanged: row 0 is for label 0, row 1 for label 1"
 ALL_LATER = "the first token of a sequence has its own distribution"
-ALL_FIRST = "only the first token has the first law; the others have the later one"
-NO_LABEL = "each sequence has the laws of its own label"
-NO_LAW = "tokens are not equally likely: the laws say how likely each is"
+ALL_FIRST = (
+    "only the first token has the first distribution; the others have the later one"
+)
+NO_LABEL = "each sequence has the distributions of its own label"
+NO_LAW = "tokens are not equally likely: use their probabilities"
 ONCE = "a token may occur twice in a sequence: draw the later ones with replacement"
 COPIED = "each sequence is drawn by itself: yours are copies of one another"
 
@@ -133,7 +135,8 @@ def law_fault(
             *_, second, why = sorted(others, key=lambda x: chance(drawn, others[x]))
             likely = [chance(drawn, others[x]) for x in (why, second)]
             message = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
-            return f"for label {label}, {where} tokens do not follow their law{message}"
+            what = f"for label {label}, {where} tokens"
+            return f"{what} do not follow their distribution{message}"
     return None
 
 

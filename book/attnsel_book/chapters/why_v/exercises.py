@@ -25,7 +25,7 @@ def scored() -> Iterator[tuple[Any, ...]]:
     expected=lambda corpus, a, b: rates(corpus, a, b)[2],
     cases=scored,
     mistakes={
-        "the label is missing: what is classified wrongly lowers the exposure": (
+        "the label is missing: sequences classified wrongly lower the exposure": (
             "y * f / -> f /"
         ),
         "the factor g, the probability of the wrong label, is missing": (
@@ -77,7 +77,7 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
     expected=by_rates,
     cases=stepping,
     mistakes={
-        "descent goes against the gradient: turn the sign round": "+ rate -> - rate",
+        "descent goes against the gradient: reverse the sign": "+ rate -> - rate",
         "attention is a competition: the exposure has to be subtracted": (
             "- w * (C.T @ (u * f)) ->"
         ),
@@ -193,10 +193,10 @@ def upside_down_fault(result: Any) -> str | None:
         "both labels have to occur": lambda: ([[0, 1, 1, 1]], [1]),
     },
     hints=(
-        "A parabola is upside down if the value is behind the output f. Then the score "
-        "falls, however good the token is.",
+        "In a positive sequence, the score of a token falls if its value is below the "
+        "output f, however large the value is.",
         "In the first step only counts matter. Which token of the same sequences could "
-        "be ahead of token 0 in value from then on?",
+        "have a larger value than token 0 from then on?",
     ),
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
