@@ -32,8 +32,8 @@ def step_sweep() -> pd.DataFrame:
     `step` and `seed` it makes the run. Then shares of the `positive` and `negative`
     class that select rightly at norm 3,000, the value `gap`, and the norm from which
     Theorem A makes it `certain`, if it does. A run is `lost` if one class is missed
-    altogether, and `all` right if none is in part. `run_steps.py` of
-    the chapter on selection makes it.
+    altogether, and `all` right if none is in part. `run_steps.py` of the chapter on
+    selection makes it.
     """
     return with_outcomes(stored("selection/steps"))
 

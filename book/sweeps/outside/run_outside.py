@@ -6,13 +6,12 @@
 The first line makes all runs that are not in the table yet, the second the models that
 the chapter asks, again. Small transformers and what they are compared with are trained
 on the first 64 known tokens of reviews, and asked through their outputs only. Each
-finished run is a row of `runs.csv`, with the columns of `attnsel.beyond.probe.outside`:
-`rise`, `vee` and `height` follow the leans of the training texts, `held ...` those of
-test reviews, "W, short" and "W, reviews" are the shares of the variance that a
-surrogate W explains, and `inner ...` describes the model's own attention. A run that is
-there is not made again. All runs take about half an hour of one core. The second line
-writes `models.npz`, parameters in float16, and `models.json`, their settings,
-vocabulary and checksum.
+finished run is a row of `runs.csv`: `rise`, `vee` and `height` follow the leans of the
+training texts, `held height` those of test reviews, "W, short" and "W, reviews" are the
+shares of the variance that a surrogate W explains, and `inner height` describes the
+model's own attention. A run that is there is not made again. All runs take about half
+an hour of one core. The second line writes `models.npz`, parameters in float16, and
+`models.json`, their settings, vocabulary and checksum.
 """
 
 from __future__ import annotations
