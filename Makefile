@@ -33,7 +33,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book chapter pdf test test-unit test-notebooks test-weekly faults test-runner test-site text requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter pdf test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
@@ -109,10 +109,17 @@ pdf: $(READY)
 	$(BIN)/python -m tools.print_book $(SITE) $(CHAPTERS)
 
 # Needs `make book colab pdf` before, and Chromium. Two processes a core, because pages
-# wait for what moves.
+# wait for what moves; those of the built site import no torch.
 test-site: $(READY)
-	$(BIN)/python -m pytest -m site -n $$((2 * $(WORKERS))) --dist loadgroup \
-		$(shell grep -rl --include='test_*.py' 'mark\.site' tests)
+	$(MAKE) -j 2 -O test-pages test-figures
+
+BROWSE = $(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
+	$(shell grep -rl --include='test_*.py' 'mark\.site' $(1))
+test-pages: $(READY)
+	$(call BROWSE,tests/site)
+
+test-figures: $(READY)
+	$(call BROWSE,tests/book tests/report)
 
 # A chapter and its text, the newer one of the two as it stands: `jupytext.toml`.
 text: $(READY)

@@ -42,6 +42,8 @@ DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
 # Of figures with more letters of data than these: what the button says that loads them.
 MUCH = 50_000
 ASKS = {"map": "Choose the axes, find a token", "textbox": "Type your own text"}
+# The theme lays a page out again for each box that may scroll, `attnsel.js` once.
+STOPS = '{const e=()=>{document.querySelectorAll(["pre",'
 IMPORT = re.compile(r'@import "([^"]+)";')
 ADDRESS = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)["']?\)""")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -154,6 +156,7 @@ def write(app: Any, error: Exception | None) -> None:
         return
     # What a file says of itself, such as "use strict", would else hold for all.
     js = ";\n" + "\n".join(script(static, name) for name in bundles[".js"])
+    js = js.replace(STOPS, f"{{return;{STOPS[1:]}")
     pages = [*Path(app.outdir).rglob("*.html"), *Path(app.outdir, DRAWING).glob("*.js")]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     words = {word for text in [js, *texts] for word in re.findall(r"[\w-]+", text)}

@@ -30,8 +30,8 @@ PAGE = r"""([page, pages]) => {
   });
   all("noscript").forEach((e) => { e.outerHTML = e.textContent; });
   all(".attnsel .bar:has(> button), .attnsel > details").forEach((e) => e.remove());
-  all("details.hide, .headerlink, script, template, button, .abreast ~ .panel")
-    .forEach((e) => e.remove());
+  all(".headerlink, details.hide, .yours, label.solved").forEach((e) => e.remove());
+  all("script, template, button, .abreast ~ .panel").forEach((e) => e.remove());
   all(".toctree-wrapper:not(:has(a))").forEach((e) => e.remove());
   all("details").forEach((e) => { e.open = true; });
   all("img").forEach((e) => { e.loading = "eager"; e.src = e.src; });

@@ -11,8 +11,7 @@ function mark(box) {
 
 const follow = ({currentTarget}) => show([mark(currentTarget)]);
 
-// All are measured before one changes: what follows a change would be laid out again. The
-// theme, which looks at other moments, may have taken a box for one that does not scroll.
+// All are measured before one changes: what follows a change would be laid out again.
 function show(marks) {
   marks.forEach(({box, scrolls, more}) => {
     box.classList.toggle("more", more);

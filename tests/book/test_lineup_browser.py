@@ -14,6 +14,7 @@ from tools import lab, lineup
 pytestmark = pytest.mark.site
 
 CODE = "".join(map(lab.source, lineup.SCRIPTS[:-1]))
+AT_ONCE = {"reduced_motion": "reduce"}
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>line-up</title>'
 # How many dots of the two colours a panel shows, left and right of its middle.
 DOTS = """(canvas) => new Promise((done) => createImageBitmap(canvas).then((image) => {
@@ -137,7 +138,7 @@ def test_the_dots_move_from_their_sides_to_those_of_new_reviews(visit):
 
 
 def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expected):
-    tab = visit(width=390, theme="dark")
+    tab = visit(width=390, theme="dark", **AT_ONCE)
     ready(tab)
     wide = "document.documentElement.scrollWidth"
     assert tab.evaluate(wide) <= 390
@@ -152,7 +153,7 @@ def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expecte
 
 
 def test_the_keyboard_plays_a_round_and_names_a_word(visit):
-    tab = visit()
+    tab = visit(**AT_ONCE)
     ready(tab)
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "bet"
@@ -170,7 +171,7 @@ def test_the_keyboard_plays_a_round_and_names_a_word(visit):
 
 
 def test_a_word_under_the_pointer_is_named_only_after_the_bet(visit):
-    tab = visit()
+    tab = visit(**AT_ONCE)
     ready(tab)
     box = tab.locator("canvas").first.bounding_box()
     middle = (box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.15)
@@ -200,7 +201,7 @@ def test_what_is_seen_is_said(visit):
 
 
 def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected):
-    tab = visit()
+    tab = visit(**AT_ONCE)
     ready(tab)
     tab.locator(".bet").first.click()
     revealed(tab)
@@ -217,7 +218,7 @@ def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected)
 
 
 def test_scores_stay_hidden_until_the_bet_on_which_has_attention(visit, expected):
-    tab = visit("#round=18&ask=attention")
+    tab = visit("#round=18&ask=attention", **AT_ONCE)
     ready(tab)
     assert "has attention at all" in tab.locator(".asked").inner_text()
     hidden = tab.locator(".score canvas").first
@@ -231,7 +232,7 @@ def test_scores_stay_hidden_until_the_bet_on_which_has_attention(visit, expected
 
 
 def test_a_hint_comes_after_three_bets(visit):
-    tab = visit()
+    tab = visit(**AT_ONCE)
     for k in range(4):
         ready(tab)
         assert ("A hint:" in tab.locator(".said").inner_text()) == (k == 3)
@@ -243,7 +244,7 @@ def test_a_hint_comes_after_three_bets(visit):
 
 
 def test_with_reduced_motion_the_answer_is_there_at_once(visit, expected):
-    tab = visit(reduced_motion="reduce")
+    tab = visit(**AT_ONCE)
     ready(tab)
     tab.locator(".bet").first.click()
     assert revealed(tab) == expected[18, "labels"][1]

@@ -232,7 +232,7 @@ def test_words_and_p_stay_in_the_plane(visit, width):
             drag(tab, handle, way, by_touch=width < 600)
             assert placed(handle)[axis] == pytest.approx(ends[axis][side > 0])
         handle.focus()
-        for key in ("ArrowLeft", "ArrowDown"):
+        for key in ("ArrowLeft", "ArrowDown") if width > 600 else ():
             for _ in range(31):
                 tab.keyboard.press(key)
             axis, side = KEYS[key]
@@ -260,7 +260,7 @@ def test_p_of_a_review_stays_in_its_picture(visit, width):
         drag(tab, handle, way, by_touch=width < 600)
         assert placed(handle)[axis] == 3 * side
     handle.focus()
-    for key, (axis, side) in KEYS.items():
+    for key, (axis, side) in KEYS.items() if width > 600 else ():
         for _ in range(31):
             tab.keyboard.press(key)
         assert placed(handle)[axis] == 3 * side

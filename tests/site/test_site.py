@@ -17,9 +17,10 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from support.axe import serious_violations
 from support.colours import least_contrast
 from support.turns import commit
-from tools import pages
+from tools import bundle, pages
 from tools.measure_pages import HEAVY, KB, TARGETS, WATCH, measure, scroll, sent
 
 pytestmark = pytest.mark.site
@@ -205,7 +206,7 @@ class View:
         width: int,
         theme: str | None = None,
     ) -> None:
-        self.page, self.address = page, address
+        self.address = address
         self.wrong: list[str] = []
         self.responses: list[Any] = []
         self.context = browser.new_context(
@@ -229,6 +230,7 @@ class View:
 
     def go(self, page: str) -> None:
         """Open a page, and wait until all of it is there."""
+        self.page = page
         self.wrong.clear()
         self.responses.clear()
         self.tab.goto(f"{self.address}/{page}")
@@ -280,16 +282,28 @@ def grouped(names: list[str]) -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
 
 
+@pytest.fixture(scope="module")
+def phone(browser, address) -> Iterator[View]:
+    """A tab for page after page: to open another one takes as long as a page does."""
+    opened = View(browser, address, "404.html", PHONE)
+    # Each page comes as it does to a reader who has seen none.
+    session = opened.context.new_cdp_session(opened.tab)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    yield opened
+    opened.context.close()
+
+
 @pytest.fixture(scope="module", params=grouped(CHAPTERS))
-def view(request, browser, address) -> Iterator[View]:
+def view(request, phone) -> View:
     """A page on a phone, opened once for all tests that only look at it.
 
     Opening a page is what takes time: other widths and the dark theme are those of a
     window that changes.
     """
-    opened = View(browser, address, request.param, PHONE)
-    yield opened
-    opened.context.close()
+    phone.resize(PHONE)
+    phone.go(request.param)
+    return phone
 
 
 @on_a_phone
@@ -393,7 +407,8 @@ def test_no_picture_is_heavy(page):
             assert len(re.findall(r"<\w", path.read_text(encoding="utf-8"))) <= 3000
 
 
-SVG, GRID = "{http://www.w3.org/2000/svg}", "#e6e6e6"
+SVG = "{http://www.w3.org/2000/svg}"
+AROUND = "#e6e6e6", "#ffffff"  # the grid, and what is around a curve
 
 
 @each(CHAPTERS)
@@ -407,7 +422,7 @@ def test_marks_of_pictures_stand_out_in_both_themes(page):
                 for colour, alpha in re.findall(
                     r"(?:fill|stroke): (#\w{6})(?:; \w+-opacity: ([\d.]+))?", style
                 ):
-                    if colour != GRID:
+                    if colour not in AROUND:
                         assert least_contrast(colour, float(alpha or 1)) >= 3, style
 
 
@@ -571,8 +586,9 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
     assert view.wrong == []
 
 
-@pytest.mark.parametrize("view", grouped(moving("frames")), indirect=True)
-def test_sliders_move_their_figures(view):
+@pytest.mark.parametrize("page", grouped(moving("frames")))
+def test_sliders_move_their_figures(browser, address, page):
+    view = View(browser, address, page, PHONE)  # whose clock no other page has
     tab = view.tab
     tab.clock.install(time=0)
     for hour, figures in enumerate(figures_used(view, "frames"), 1):
@@ -583,6 +599,7 @@ def test_sliders_move_their_figures(view):
                 check_slider(tab, figure)
         finally:
             tab.clock.resume()
+    view.context.close()
 
 
 def check_slider(tab: Any, figure: Any) -> None:
@@ -661,68 +678,7 @@ def check_explorer(view: View, figure: Any) -> None:
     search.fill("")  # nothing is marked any more, at the other width
 
 
-# Axe takes four fifths of its time for the contrast of each word of code and each link.
-# Texts that look alike, on grounds that do, are looked at once a page: the same colour,
-# size and weight, and the same backgrounds, opacities and places all the way up.
-ALIKE = """(() => {
-  const numbers = new Map();
-  const number = (look) => {
-    if (!numbers.has(look)) { numbers.set(look, numbers.size); }
-    return numbers.get(look);
-  };
-  const below = new Map([[null, 0]]);
-  const seen = new Set();
-  for (const e of document.querySelectorAll("*")) {
-    const s = getComputedStyle(e);
-    const ground = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter,
-      s.mixBlendMode, s.position, s.clip, s.clipPath, s.zIndex, s.transform];
-    below.set(e, number([below.get(e.parentElement), ...ground].join()));
-    const written = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (!written || !e.checkVisibility()) { continue; }
-    const text = number([below.get(e), s.color, s.fontSize, s.fontWeight,
-      s.textShadow, s.visibility, s.webkitTextStroke].join());
-    e.toggleAttribute("data-alike", seen.has(text));
-    seen.add(text);
-  }
-})();
-axe.configure({rules: [{id: "color-contrast", selector: "*:not([data-alike])"}]});
-"""
-
-
-# What a rule finds is as grave as the rule says: those that find nothing serious rest.
-GRAVE = """axe.configure({rules: axe._audit.rules
-  .filter((rule) => ["minor", "moderate"].includes(rule.impact))
-  .map(({id}) => ({id, enabled: false}))});"""
-
-
-# Half of the elements of a page are in formulas. The first sign of each has the colour
-# of all of them, and stands for them as long as axe looks.
-LOOK = f"""async () => {{
-  const formulas = [...document.querySelectorAll("math")].map((formula) =>
-    [formula, formula.querySelector("mi, mn, mo, mtext"), [...formula.childNodes]]);
-  formulas.forEach(([formula, sign]) => formula.replaceChildren(sign.cloneNode(true)));
-  {ALIKE}
-  try {{
-    // Of rules that hold one element is named, of those that do not, each.
-    return await axe.run(document, {{resultTypes: ["violations"]}});
-  }} finally {{
-    formulas.forEach(([formula, , parts]) => formula.replaceChildren(...parts));
-  }}
-}}"""
-
-
-def serious_violations(tab: Any) -> list[Any]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    if not tab.evaluate("'axe' in window"):
-        tab.evaluate(f"{Axe().axe_script};{GRAVE}")
-    found = tab.evaluate(LOOK)
-    assert len(found["passes"]) > 15  # it has looked
-    return [
-        (violation["id"], [node["target"] for node in violation["nodes"]])
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-    ]
+looks: set[str] = set()  # of texts on the pages of this process
 
 
 def check_with_axe(view: View, width: int) -> None:
@@ -732,7 +688,7 @@ def check_with_axe(view: View, width: int) -> None:
     view.settle()
     shown = view.tab.evaluate("document.documentElement.dataset.theme")
     assert shown == usual_theme(width)
-    assert serious_violations(view.tab) == []
+    assert serious_violations(view.tab, looks) == []
 
 
 def in_turns() -> Iterator[Any]:
@@ -746,12 +702,10 @@ def test_axe_finds_no_serious_violation(view, width):
     check_with_axe(view, width)
 
 
-def test_what_scrolls_is_reached_whatever_the_theme_took_it_for(searching):
-    searching.go("book/model.html")
-    code = searching.tab.locator("pre:visible").first
-    code.evaluate("(box) => { box.tabIndex = -1; box.style.width = '200px'; }")
-    searching.settle()
-    assert code.get_attribute("tabindex") == "0"
+@files
+def test_the_theme_leaves_boxes_that_scroll_to_our_script():
+    script = (SITE / "_static" / "site.js").read_text(encoding="utf-8")
+    assert script.count("{return;" + bundle.STOPS[1:]) == 1
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -984,23 +938,30 @@ DRAWN = """() => [...document.querySelectorAll("article img[src$='.svg']")]
   .map((image) => [image.src.split("/").pop(), image.getBoundingClientRect().width])"""
 
 
-@functools.cache
-def texts_of(tab: Any, name: str) -> dict[str, float]:
-    """Return what a stored picture's labels are like at its own size."""
-    (path,) = SITE.rglob(f"_images/{name}")
-    found: dict[str, float] = tab.evaluate(TEXTS, path.read_text(encoding="utf-8"))
-    return found
+@pytest.fixture(scope="module")
+def texts_of(browser):
+    """What the labels of a picture are like at its own size, on an empty page."""
+    tab = browser.new_page()
+
+    @functools.cache
+    def measured(name: str) -> dict[str, float]:
+        text = (SITE / "_images" / name).read_text(encoding="utf-8")
+        found: dict[str, float] = tab.evaluate(TEXTS, text)
+        return found
+
+    yield measured
+    tab.close()
 
 
 @both
-def test_labels_of_figures_can_be_read(view, width):
+def test_labels_of_figures_can_be_read(view, width, texts_of):
     view.resize(width)
     for name, shown in view.tab.evaluate(DRAWN):
-        texts = texts_of(view.tab, name)
+        texts = texts_of(name)
         assert texts["overlaps"] == 0, name
         assert texts["least"] * shown / texts["width"] >= 9, name
     for name in re.findall(r"_images/(\w+\.svg)", source_of(view.page)):
-        assert texts_of(view.tab, name)["covered"] == 0, name  # by a legend
+        assert texts_of(name)["covered"] == 0, name  # by a legend
 
 
 # Where the question, the first figure and the knobs of a page begin, and its cost.
