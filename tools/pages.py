@@ -195,9 +195,9 @@ class Opening(SphinxTransform):
         figures = (n for n in cells if next(n.findall(nodes.figure), None))
         for node in needs:
             page.remove(node)
-        told = [n for n in page.findall(nodes.section) if n[0].astext() == RUN]
-        if told:
-            told[0].insert(1, cost)
+        sections = [n for n in page.findall(nodes.section) if n[0].astext() == RUN]
+        if sections:
+            sections[0].insert(1, cost)
             return
         fold = [nodes.raw("", OPEN, format="html"), *needs]
         page.insert(start, [*fold, nodes.raw("", "</details>", format="html")])
@@ -266,8 +266,8 @@ def fold_claims(body: str) -> str:
 
     def fold(m: re.Match[str]) -> str:
         count = m[0].count('class="attnsel-claim"')
-        told = "1 claim holds" if count == 1 else f"{count} claims hold"
-        return f'<details class="claims"><summary>✓ {told}</summary>{m[0]}</details>'
+        words = "1 claim holds" if count == 1 else f"{count} claims hold"
+        return f'<details class="claims"><summary>✓ {words}</summary>{m[0]}</details>'
 
     return TOGETHER.sub(fold, body)
 

@@ -62,8 +62,8 @@ def test_the_text_box_follows_what_one_types(visit, width):
     assert verdict.inner_text() == "No word here is in the vocabulary."
     box.press_sequentially("Bad, bad!")
     assert is_that_of(verdict.inner_text(), "Bad, bad!", 40)
-    told = "“bad” gets 100% of the attention; its value is −6.00. Values times"
-    assert lesson.inner_text().startswith(told)
+    beginning = "“bad” gets 100% of the attention; its value is −6.00. Values times"
+    assert lesson.inner_text().startswith(beginning)
     slider.press("Home")
     assert is_that_of(verdict.inner_text(), "Bad, bad!", 0)
     assert step.inner_text() == "step 0"
@@ -135,8 +135,8 @@ def test_the_text_box_says_what_each_word_does(visit, width):
         for s, word in ((0, "good"), (2, "bad")):
             place = rows.nth(row).get_by_text(word, exact=True).first
             place.tap() if width < 600 else place.hover()
-            told = tip.inner_text().replace("−", "-").split(name)[1].split(",")[0]
-            assert float(told) == pytest.approx(numbers[s], rel=0.01)
+            number = tip.inner_text().replace("−", "-").split(name)[1].split(",")[0]
+            assert float(number) == pytest.approx(numbers[s], rel=0.01)
             shade = place.evaluate("e => getComputedStyle(e).backgroundColor")
             assert ("(0, 114, 178" in shade) == (numbers[s] > 0)
     goes = tab.locator("details p")
@@ -182,8 +182,8 @@ def test_words_and_p_are_dragged_and_moved_by_keys(visit, width):
     goal = panel["x"] + panel["width"] * 5 / 30, panel["y"] + panel["height"] / 2
     tab.mouse.move(*goal, steps=3)
     tab.mouse.up()
-    told = [float(part) for part in start.get_attribute("aria-valuetext").split(", ")]
-    assert told == pytest.approx([-10, 0], abs=0.3)
+    at = [float(part) for part in start.get_attribute("aria-valuetext").split(", ")]
+    assert at == pytest.approx([-10, 0], abs=0.3)
     assert out.inner_text().startswith("Lost: in 3 of 6 sequences")
     tab.mouse.move(*reversed(goal))
     assert out.inner_text().startswith("Lost: in 3 of 6 sequences")  # let go
@@ -221,12 +221,12 @@ def test_the_slider_of_the_step_keeps_the_axes(visit):
         slider=("size", 1, 100),
     )
     tab = visit(figure)
-    slider, told = tab.locator("[type=range]"), tab.locator(".bar output")
+    slider, output = tab.locator("[type=range]"), tab.locator(".bar output")
     drawn = "document.querySelector('canvas').toDataURL()"
     pictures, fits = [], []
     for key in ("Home", "End"):
         slider.press(key)
-        size, fit = told.inner_text().split(": correlation ")
+        size, fit = output.inner_text().split(": correlation ")
         exact = torch.stack([before + float(size) * change, float(size) * change])
         assert float(fit) == pytest.approx(float(torch.corrcoef(exact)[0, 1]), abs=1e-3)
         pictures.append(tab.evaluate(drawn))
@@ -245,13 +245,13 @@ def test_the_explorer_names_columns_and_points(visit):
     across, up = tab.locator("select").all()
     assert across.locator("option").all_inner_texts() == list(columns)
     assert (across.input_value(), up.input_value()) == ("0", "1")
-    told = tab.locator("canvas+output")
+    output = tab.locator("canvas+output")
     for key, word in (("ArrowRight", "x"), ("ArrowRight", "y"), ("ArrowLeft", "x")):
         tab.locator("canvas").press(key)
-        assert told.inner_text().startswith(f"{word}: a <b> ")
+        assert output.inner_text().startswith(f"{word}: a <b> ")
     across.select_option("1")
     tab.locator("canvas").press("ArrowLeft")
-    assert told.inner_text() == 'y: a <b> 2, c 2, "d" 5'
+    assert output.inner_text() == 'y: a <b> 2, c 2, "d" 5'
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -285,19 +285,19 @@ def steered():
 def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     model, corpus = steered
     tab = visit(steer_box(model, corpus, wanted=2), width)
-    told, verdict = tab.locator("output"), tab.locator(".told p")
+    output, verdict = tab.locator("output"), tab.locator(".told p")
     logit = float(model(corpus).detach())
     assert verdict.inner_text() == f"logit = −{-logit:.2f}: classified as negative"
-    assert "The label is positive" in told.inner_text()
+    assert "The label is positive" in output.inner_text()
     handle, box = tab.locator(".handle"), tab.locator("svg").bounding_box()
     handle.hover(force=True)
     tab.mouse.down()
     tab.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.5)
     assert "classified as positive" in verdict.inner_text()
-    assert "Can you give it 99%?" in told.inner_text()
+    assert "Can you give it 99%?" in output.inner_text()
     tab.mouse.move(box["x"] + box["width"] * 3, box["y"] + box["height"] * 0.4)
     tab.mouse.up()
-    assert told.inner_text().startswith("Solved.")
+    assert output.inner_text().startswith("Solved.")
     assert (
         tab.locator(".meter > span").nth(2).evaluate("e => e.style.width")[:2] == "99"
     )
@@ -307,6 +307,6 @@ def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     for _ in range(30):
         tab.keyboard.press("ArrowRight")
     assert handle.get_attribute("aria-valuetext").split(", ")[0] == "3.00"
-    assert told.inner_text().startswith("Classified correctly.")
+    assert output.inner_text().startswith("Classified correctly.")
     wide = tab.evaluate("document.documentElement.scrollWidth")
     assert wide <= width

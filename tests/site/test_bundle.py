@@ -36,10 +36,10 @@ def static(tmp_path):
 
 
 def test_addresses_of_a_style_lead_from_the_folder_of_all(static):
-    told = bundle.style(static, "styles/theme.css")
-    assert '.a { src: url("img/a.svg") }' in told
-    assert ".b { src: url('data:x') url(#mark) }" in told
-    assert "told" not in told and "@import" not in told
+    style = bundle.style(static, "styles/theme.css")
+    assert '.a { src: url("img/a.svg") }' in style
+    assert ".b { src: url('data:x') url(#mark) }" in style
+    assert "told" not in style and "@import" not in style
 
 
 def test_the_font_of_formulas_is_in_the_style(static):

@@ -137,9 +137,9 @@ def test_the_version_stands_in_one_place_and_its_citation():
 
 def test_the_version_has_notes(capsys):
     main(f"v{attnsel.__version__}")
-    told = capsys.readouterr().out
-    assert re.search(r"^### (Added|Changed|Fixed|Removed)$", told, re.MULTILINE)
-    assert "\n## " not in told
+    printed = capsys.readouterr().out
+    assert re.search(r"^### (Added|Changed|Fixed|Removed)$", printed, re.MULTILINE)
+    assert "\n## " not in printed
     with pytest.raises(SystemExit, match=r"the tag v9\.9\.9 is not"):
         main("v9.9.9")
 

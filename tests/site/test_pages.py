@@ -35,16 +35,16 @@ def test_a_number_to_change_is_a_field_of_a_form(line, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "description"),
     [
         ("Head\n====\n\n- one\n\nThe\n*text*.\n\nMore.\n", "The text."),
         ("Head\n====\n\n- one\n", "Head"),
     ],
 )
-def test_a_page_is_described_by_its_first_paragraph_else_its_title(text, told):
+def test_a_page_is_described_by_its_first_paragraph_else_its_title(text, description):
     settings = {"doctitle_xform": False}
     document = docutils.core.publish_doctree(text, settings_overrides=settings)
-    assert pages.described(document) == told
+    assert pages.described(document) == description
 
 
 def test_a_table_that_a_script_draws_is_no_table_of_the_page():
@@ -68,9 +68,9 @@ def test_the_two_forms_of_a_citation_say_the_same(name):
     assert ris[0].startswith("TY  - ")
     assert ris[-1] == "ER  - "
     assert all(re.match(r"[A-Z][A-Z0-9]  - ", line) for line in ris)
-    told = [line[6:] for line in ris[1:-1]]
-    assert len(told) >= 5
-    for words in told:
+    lines = [line[6:] for line in ris[1:-1]]
+    assert len(lines) >= 5
+    for words in lines:
         assert words in bib
 
 
@@ -122,5 +122,5 @@ def test_a_cell_in_the_open_is_none_that_a_run_needs():
     page += [cost, shown("install", "tag_hide-input"), shown("knobs")]
     page += [shown("later", "tag_hide-input")]
     pages.Opening.order(None, cost)
-    told = " ".join(page.astext().split())
-    assert told == f"head {pages.OPEN} {COST} install </details> knobs later"
+    text = " ".join(page.astext().split())
+    assert text == f"head {pages.OPEN} {COST} install </details> knobs later"

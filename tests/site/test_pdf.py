@@ -101,20 +101,20 @@ def printed(book: Book) -> str:
 def outline(pdf: str) -> list[str]:
     """The titles of a PDF's table of contents, each with its level, as one reads it."""
     objects = dict(re.findall(r"(\d+) 0 obj\n(<<.*?>>)\nendobj", pdf, re.DOTALL))
-    told = []
+    titles = []
 
     def follow(number: str | None, level: int) -> None:
         while number:
             item = objects[number]
             (title,) = re.findall(r"/Title \((.*?)\)", item) or [""]
-            told.append(f"{level} {title}")
+            titles.append(f"{level} {title}")
             for below in re.findall(r"/First (\d+)", item):
                 follow(below, level + 1)
             number = next(iter(re.findall(r"/Next (\d+)", item)), None)
 
     (root,) = re.findall(r"/Outlines (\d+)", pdf)
     follow(re.findall(r"/First (\d+)", objects[root])[0], 1)
-    return told
+    return titles
 
 
 def test_each_page_stands_in_the_pdf_in_its_place(printed: str) -> None:

@@ -103,9 +103,9 @@ def test_notes_name_the_chapters_in_the_order_of_the_book(monkeypatch):
     ]
     monkeypatch.setattr(reference, "chapters", lambda: code)
     assert reference.used_in("fit") == [f"book/{x}" for x in "abdefg"]
-    told = "\n".join(reference.notes("attnsel.train.fit"))
+    notes = "\n".join(reference.notes("attnsel.train.fit"))
     links = ", ".join(f":doc:`/book/{x}`" for x in "abde")
-    assert f"``attnsel.fit``; used in {links}, 2 more." in told.replace(
+    assert f"``attnsel.fit``; used in {links}, 2 more." in notes.replace(
         "Attnsel", "attnsel"
     )
     assert reference.notes("attnsel.train.nowhere") == []
@@ -115,23 +115,23 @@ def test_notes_name_the_chapters_in_the_order_of_the_book(monkeypatch):
 def test_four_chapters_are_named_and_others_are_counted(monkeypatch, pages, left):
     code = [(f"book/{x}", "fit(model)") for x in pages]
     monkeypatch.setattr(reference, "chapters", lambda: code)
-    (*_, told) = reference.notes("attnsel.train.fit")
+    (*_, notes) = reference.notes("attnsel.train.fit")
     links = ", ".join(f":doc:`/book/{x}`" for x in "abcd")
-    assert told == f"   ``attnsel.fit``; used in {links}{left}."
+    assert notes == f"   ``attnsel.fit``; used in {links}{left}."
 
 
 def test_what_stands_in_the_package_itself_is_listed_by_subject():
     text = ["Before\n\n{attnsel-names}\n\nafter"]
     reference.names(None, "book/package", text)
-    told = text[0].splitlines()
+    lines = text[0].splitlines()
     first = ["Before", "", "", "### Texts", "", "```{eval-rst}"]
-    assert told[:6] == first and told[-3:] == ["```", "", "after"]
-    groups = [line for line in told if line.startswith("### ")]
+    assert lines[:6] == first and lines[-3:] == ["```", "", "after"]
+    groups = [line for line in lines if line.startswith("### ")]
     assert groups == [f"### {name}" for name in reference.GROUPS]
-    assert told.count("```{eval-rst}") == told.count("```") == len(groups)
-    listed = [line for line in told if line.startswith(":py:obj:")]
+    assert lines.count("```{eval-rst}") == lines.count("```") == len(groups)
+    listed = [line for line in lines if line.startswith(":py:obj:")]
     assert len(listed) == len(reference.exported())
-    model = told[told.index("### Model and training") : told.index("### Theory")]
+    model = lines[lines.index("### Model and training") : lines.index("### Theory")]
     place = model.index(":py:obj:`attnsel.fit <attnsel.train.fit>`")
     summary = inspect.getdoc(attnsel.fit).split("\n\n")[0].split()
     assert model[place + 1].startswith(f"   {' '.join(summary[:3])}")

@@ -790,14 +790,14 @@ def test_all_claims_are_listed_with_what_was_measured():
 def test_claims_are_filtered(searching):
     searching.go("book/claims.html")
     tab = searching.tab
-    told, lines = tab.locator(".claims-filter output"), tab.locator("ul.claims > li")
+    count, lines = tab.locator(".claims-filter output"), tab.locator("ul.claims > li")
     shown = "all => all.filter(e => e.checkVisibility()).map(e => e.innerText)"
     every = lines.evaluate_all(shown)
-    assert told.inner_text() == f"{len(every)} of {len(every)} claims"
+    assert count.inner_text() == f"{len(every)} of {len(every)} claims"
     tab.get_by_role("searchbox", name="Words").fill("SLOPE lemma")
     found = lines.evaluate_all(shown)
     assert found == [c for c in every if "slope" in c.lower() and "lemma" in c.lower()]
-    assert told.inner_text() == f"{len(found)} of {len(every)} claims"
+    assert count.inner_text() == f"{len(found)} of {len(every)} claims"
     tab.get_by_role("searchbox", name="Words").fill("")
     tab.get_by_label("Said by").select_option("the paper")
     assert lines.evaluate_all(shown) == [c for c in every if "(the paper)" in c]

@@ -336,9 +336,9 @@ def test_an_exercise_leads_to_its_copy_and_a_formula_to_the_exercise(site):
 
 def test_question_and_figure_come_before_what_a_run_needs_and_the_numbers(site):
     text = words(site["opening"])
-    told = ["Does it rise?", "A line.", "run('drawn')", "How to run it", "about 10 s"]
-    told += ["run('install')", "run('imports')", "run('knobs')"]
-    places = [text.index(part) for part in told]
+    parts = ["Does it rise?", "A line.", "run('drawn')", "How to run it", "about 10 s"]
+    parts += ["run('install')", "run('imports')", "run('knobs')"]
+    places = [text.index(part) for part in parts]
     assert places == sorted(places)
     (fold,) = re.findall(
         r'<details class="run">(.*?)</details>\s*<div class="cell',
