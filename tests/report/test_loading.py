@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import random
+import re
 import threading
 import warnings
 
@@ -265,7 +266,7 @@ weekly = pytest.mark.weekly  # test_faults has a Hub that refuses, too
 @pytest.mark.parametrize(
     ("kind", "environment", "message"),
     [
-        ("silent", {}, "no answer in 1 seconds"),
+        ("silent", {}, "no answer in 1 seconds|ReadTimeout"),
         pytest.param("refusing", {}, "Connection refused", marks=weekly),
         pytest.param("off", {"HF_HUB_OFFLINE": "1"}, "offline mode", marks=weekly),
     ],
@@ -280,7 +281,8 @@ def test_a_hub_that_gives_nothing_is_replaced(tmp_path, kind, environment, messa
     assert done.stdout.startswith(
         "bundled True 'imdb' is replaced by generated reviews"
     )
-    for part in (message, "stanfordnlp/imdb", "ATTNSEL_DATA", "imdb/train.parquet"):
+    assert re.search(message, done.stdout)
+    for part in ("stanfordnlp/imdb", "ATTNSEL_DATA", "imdb/train.parquet"):
         assert part in done.stdout
 
 
