@@ -51,6 +51,13 @@ def test_a_file_of_two_classes_is_read_and_described(tmp_path, labels, length, w
     assert words in said
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_words_that_the_vocabulary_lacks_are_counted():
+    texts = [f"good film {i}" for i in range(60)]
+    _, _, said = read({"text": texts, "label": 30 * ["yes", "no"]})
+    assert "33% of the held-out words are not in the vocabulary" in said
+
+
 def test_of_three_classes_the_two_largest_remain_or_those_that_are_chosen(tmp_path):
     path = write(tmp_path, 40 * ["a", "b", "c", "b", "c"], 12)
     train, test, said = read(path)

@@ -64,7 +64,8 @@ def test_shape_counts_bins_of_five_tokens_and_a_token_at_zero():
     x, bins = x[torch.cat([kept, torch.ones(1).bool()])], bins[kept]
     value = x.sin()
     value[:-1][bins == 18] = torch.tensor([9.0, -9.0, 9.0, -9.0]).double()
-    found = shape(x, torch.stack([x.abs(), value], dim=1))
+    score = torch.where(x == 0, 9.0, x.abs())
+    found = shape(x, torch.stack([score, value], dim=1))
     # The token at 0 is in the bin above it, and in neither arm.
     members = [value[:-1][bins == k] for k in range(20)]
     members[10] = torch.cat([members[10], value[-1:]])

@@ -37,6 +37,11 @@ def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
     assert corpus.counts.has_sorted_indices
 
 
+def test_a_block_has_about_the_size_that_is_asked_for():
+    blocks = encoding.in_parts(np.full(100, 3), 30)
+    assert [part.stop - part.start for part in blocks] == [9, *[10] * 9, 1]
+
+
 @pytest.mark.usefixtures("alone")
 def test_texts_on_the_disk_are_counted_as_those_in_memory(monkeypatch):
     monkeypatch.setattr(encoding, "BATCH_SIZE", 2)

@@ -193,6 +193,8 @@ def test_a_function_that_is_no_classifier_is_refused(classify, message):
 def test_a_few_tokens_are_too_few():
     with pytest.raises(ValueError, match="tokens: expected 15 or more, got 3"):
         outside(len, WORDS[:3])
+    with pytest.raises(ValueError, match="samples: expected an integer from 10"):
+        outside(len, WORDS, samples=9)
 
 
 def test_a_stored_transformer_saturates_and_does_not_select():
@@ -248,6 +250,8 @@ def test_bad_parts_of_a_transformer_are_named():
         Transformer(9, 8, heads=3)
     with pytest.raises(ValueError, match="pool: expected one of"):
         Transformer(9, 8, pool="max")
+    with pytest.raises(ValueError, match="n_tokens: expected an integer from 1"):
+        Transformer(0, 8)
 
 
 def test_stored_models_have_their_checksum_and_come_back():
@@ -259,7 +263,7 @@ def test_stored_models_have_their_checksum_and_come_back():
     changed = bytes([content[0] ^ 1]) + content[1:]
     with pytest.raises(ValueError, match="its checksum is"):
         unpacked(index, changed, "imdb")
-    model = Transformer(3, 8, layers=2, norm="none", pool="cls")
+    model = Transformer(3, 8, layers=2, norm="none", pool="cls", sharpness=9.0)
     groups = {"imdb": {"one": model, "numbers": torch.tensor([1.5, -2.0])}}
     again, content = packed({"imdb": Vocab(["a", "b", "c"])}, groups)
     vocab, back = unpacked(again, content, "imdb")

@@ -62,6 +62,8 @@ def test_what_is_no_list_of_texts_is_refused(texts):
         AttentionTextClassifier().fit(texts, [0, 1])
     with pytest.raises(ValueError, match="^y: expected two classes"):
         AttentionTextClassifier().fit(["a", "b"], [1, 1])
+    with pytest.raises(ValueError, match="^lr: expected a finite number above 0"):
+        AttentionTextClassifier(lr=0).fit(["a", "b"], [0, 1], [1, 2])
 
 
 def test_a_missing_text_is_named_by_its_row():

@@ -240,6 +240,9 @@ def test_texts_are_read_once_for_their_bags_and_their_order():
     expected = Corpus.from_texts(texts, labels, min_count=1, on_bad_rows="ignore")
     assert corpus.vocab == expected.vocab
     assert (corpus.counts != expected.counts).nnz == 0
+    bare = Corpus(corpus.counts, corpus.labels, corpus.vocab)
+    with pytest.raises(ValueError, match="are kept without their order"):
+        in_order(bare)
 
 
 def test_one_rate_is_for_the_rows_of_all_tables():

@@ -352,6 +352,10 @@ LABELS = {
         WORDS[1:-1],
         "2 of 40 rows .* 2 without label",
     ),
+    "words and numbers": Case(
+        FRAME.assign(label=[*WORDS[:20], *NUMBERS[20:]]),
+        labels=[*WORDS[:20], *NUMBERS[20:]],
+    ),
     "lists of one label": FRAME.assign(label=[[w] for w in WORDS]),
     "lists of one label in strings": mine(csv(labels=[f"['{w}']" for w in WORDS])),
     "lists, one of them empty": without(
@@ -412,7 +416,9 @@ OTHER_FILES = {
     "JSON of lists": file("mine.json", json.dumps(FRAME.to_dict("list"))),
     "JSON without an ending": file("mine", as_json()),
     "JSON by row": file("mine.json", as_json("index")),
-    "JSON of columns and rows": file("mine.json", as_json("split")),
+    "JSON of columns and rows": file(
+        "mine.json", FRAME[["label", "text"]].to_json(orient="split")
+    ),
     "JSON of splits": file("m.json", f'{{"test": [], "train": {as_json()}}}'),
     "tokens in JSON lines": Case(
         file("m.jsonl", json_lines(lambda _, t, w: {"text": t.split(), "label": w})),
@@ -554,7 +560,9 @@ ERRORS = {
     f"{PLAIN} '<html><body>', which names": mine("<html><body>"),
     f"{PLAIN} .* class.$": file("m.txt", "A film that was long.\nBad.\n"),
     f"{PLAIN} 'A, as I say": file("m.txt", "A, as I say, b.\nBad.\nC, d, e, f.\n"),
-    "mine.pdf holds no table; give its texts": file("mine.pdf", b"%PDF"),
+    "holds no table; give its texts and labels as a table of two columns": file(
+        "mine.pdf", b"%PDF"
+    ),
     "m.xlsx needs a library .*openpyxl": zipped("m.xlsx", xl___workbook__xml=""),
     "let its name end in .sqlite": file("mine", b"SQLite format 3\0"),
     "not fetched .*; connect .*, or download it and name 'mine.csv'": "http://127.0.0.1:9/mine.csv",
@@ -584,6 +592,7 @@ ERRORS = {
     "3 texts and 2 labels": (TEXTS[:3], [0, 1]),
     # Columns
     "one column 'text', got a bad film, 0; name": mine(ROWS),
+    "one column 'text', got # a film": mine("# a film,1\n# b film,0\n"),
     "one column 'text', got Unnamed: 0, Unnamed: 1": mine(",\n,\n"),
     "one column 'text', got label": mine("label\n0\n1\n"),
     "one column 'label', got text;": mine("text\na\nb\n"),
@@ -623,6 +632,7 @@ ERRORS = {
     r"one table as '.*\*.csv'$": folder(a__csv=TABLE, b__csv=TABLE),
     "expected one train.csv or the": folder(train__csv="", train__jsonl=""),
     "or folders of texts, one a class; it is empty": lambda p: p,
+    r"texts, one a class; got \['pos'\]": folder(pos___1__txt="A film.\n"),
 }
 
 

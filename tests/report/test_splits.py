@@ -154,6 +154,7 @@ def test_a_blank_name_of_a_group_is_none():
 def test_rows_are_called_as_in_the_source():
     texts = [text(i) for i in range(20)]
     some = read(table(texts), limit=10)
+    assert len(some.train.rows) + len(some.test.rows) == 10
     for sample in (some.train, some.test):
         called = some.names[sample.rows].tolist()
         assert [*sample.corpus.texts] == [texts[place] for place in called]

@@ -52,8 +52,8 @@ def test_a_full_disk_leaves_the_page_as_it_was(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):
-    def closed(**_):
-        raise PermissionError(13, "Permission denied", str(tmp_path / "tmp123"))
+    def closed(**where):
+        raise PermissionError(13, "Permission denied", str(where["dir"] / "tmp123"))
 
     monkeypatch.setattr(writing.tempfile, "TemporaryFile", closed)
     told = rf"^nothing can be written in {tmp_path} \(Permission denied\)$"
