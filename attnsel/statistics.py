@@ -1,4 +1,4 @@
-"""Statistics of tokens: z of a label, means by bin, rank correlation."""
+"""Token statistics: z-scores of a label, means per bin, and rank correlation."""
 
 from dataclasses import dataclass
 
@@ -13,23 +13,28 @@ from attnsel.validation import check_number, check_shape
 
 
 def label_z(corpus: Corpus) -> Tensor:
-    r"""Return how far each token's counts lean to a class, in standard deviations.
+    r"""Return how strongly each token's counts lean to a class, in standard deviations.
 
-    If the labels were permuted at random among the n sequences, n_k of class k, the
-    occurrences of token s in those of class k would have
+    Suppose that the labels of the n sequences, n_k of which are of class k, are
+    permuted at random. Then the number of occurrences of token s in the sequences of
+    class k has
 
     .. math::
 
         \text{mean } n_k \bar c, \quad \text{variance }
         \frac{n_k (n - n_k)}{n (n - 1)} \sum_X (c_s(X) - \bar c)^2 ,
 
-    with the mean of the counts c_s(X). z is the observed number minus this mean, over
-    the standard deviation: float64, (V,) for class 1 of two, (V, K) for more, nan for a
-    token that occurs equally often in all sequences.
+    where c_s(X) is the count of s in sequence X and the bar denotes the mean over all
+    sequences. The z-score is the observed number minus this mean, divided by the
+    standard deviation.
 
-    z orders tokens. It is not a probability, because for rare tokens and rare classes
-    its tails are far from the normal ones. For significance use `q_values` of
-    `attnsel.significance.exact_test`.
+    The z-score is useful for ordering tokens. It does not give a p-value, because for
+    rare tokens and rare classes its distribution has tails that are far from normal. To
+    test for significance, use `q_values` from `attnsel.significance.exact_test`.
+
+    Returns:
+        float64: (V,) for class 1 of two classes, (V, K) for more; nan for a token that
+        occurs equally often in all sequences.
     """
     counts = corpus.counts.astype(np.float64)
     of_class = sums_by_class(counts, corpus)
@@ -52,9 +57,14 @@ def class_sizes(corpus: Corpus) -> np.ndarray:
 
 
 def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
-    """Return the sums of a table's columns over the sequences of each class.
+    """Return the sums of each column of a table over the sequences of each class.
 
-    `table` has a row per sequence, (n, m); float64 (m, K).
+    Args:
+        table: sparse matrix (n, m) with one row per sequence.
+        corpus: n sequences, which supply the classes.
+
+    Returns:
+        float64 (m, K).
     """
     n = len(corpus)
     labels = corpus.targets.numpy()
@@ -66,7 +76,7 @@ def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
 
 
 def of_classes(table: np.ndarray) -> Tensor:
-    """Return the last column of a table of two classes or of one, else all of it."""
+    """Return the last column for at most two classes, and the whole table for more."""
     classes = table.shape[1]
     if classes <= 2:
         table = table[:, -1]
@@ -76,12 +86,13 @@ def of_classes(table: np.ndarray) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Values summarized by equal bins of x, in float64 tensors (bins,).
+    """Values summarized in bins of equal width in x, as float64 tensors (bins,).
 
     Attributes:
-        centers: middles of the bins.
-        mean: mean of the values in each bin, nan if it is empty.
-        deviation: their standard deviation, with the count as divisor.
+        centers: midpoints of the bins.
+        mean: mean of the values in each bin, nan if the bin is empty.
+        deviation: standard deviation of the values in each bin, with the count as
+            divisor.
         count: number of values in each bin, int64.
     """
 
@@ -97,13 +108,13 @@ def binned(
     bins: int = 20,
     range: tuple[float, float] = (-1.0, 1.0),
 ) -> Binned:
-    """Average values (V,) over equal bins of x (V,), as the paper's figures do.
+    """Average values (V,) in bins of equal width of x (V,), as in the paper's figures.
 
-    A bin includes its left edge and not its right one; the last includes both. Points
-    outside the range, or with nan in x, are left out.
+    Each bin includes its left edge but not its right edge, except for the last bin,
+    which includes both. Points outside the range and points with nan in x are left out.
 
     Raises:
-        ValueError: if shapes differ, `bins` is below 1, or the range is empty.
+        ValueError: if the shapes differ, `bins` is below 1, or the range is empty.
     """
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])
@@ -148,8 +159,9 @@ class RankCorrelation:
 def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     """Return Spearman's rank correlation and its 95% percentile bootstrap interval.
 
-    The points, here tokens, are resampled with replacement, 200 times. The interval is
-    about other tokens from the same corpus and model, not about other corpora. Points
+    The points, for example tokens, are resampled with replacement 200 times. The
+    interval shows how much the correlation would vary with other tokens from the same
+    corpus and model. It does not show how much it would vary with other corpora. Points
     with nan in x (V,) are left out.
 
     Raises:
@@ -178,7 +190,7 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
 
 
 def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return two vectors of one length as float64 arrays, without nan in the first."""
+    """Return two vectors as float64 arrays, without entries where the first is nan."""
     check_shape("x", x, ("n",))
     check_shape(name, y, (len(x),))
     xs = x.detach().double().cpu().numpy()

@@ -1,1 +1,1 @@
-"""What outgrows one process: checkpoints, files, threads, several machines."""
+"""Checkpoints, safe file writing, threads, and training in several processes."""

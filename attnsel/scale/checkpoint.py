@@ -1,4 +1,4 @@
-"""A training kept in a file, to go on from."""
+"""Save the state of a training run to a file and resume the run from it."""
 
 import hashlib
 import os
@@ -22,17 +22,19 @@ PARTS = ("settings", "measured", "scores", "model", "memories", "random")
 
 
 class Checkpoint:
-    """The file of one training, which is known by its settings.
+    """The checkpoint file of one training run, identified by the settings of the run.
 
     Args:
-        path: the file; of several processes the first one writes it.
-        settings: by name, what a training that goes on from the file must agree in.
-        size: bytes that the file will take, to see before the first step if there is
-            room for it.
+        path: path of the file. If there are several processes, only the first one
+            writes it.
+        settings: names and values of the settings that must be the same when a run
+            resumes from the file.
+        size: expected size of the file in bytes, used to check for free disk space
+            before the first step.
 
     Raises:
         FileNotFoundError: if the folder does not exist.
-        OSError: if the folder cannot be written to, or has no room.
+        OSError: if the folder is not writable or has too little free space.
     """
 
     def __init__(
@@ -51,16 +53,17 @@ class Checkpoint:
             raise OSError(f"checkpoint: no space for {self.path}: {room}")
 
     def is_due(self) -> bool:
-        """Return whether the last one was saved long enough ago."""
+        """Return whether `SAVE_EVERY` seconds have passed since the last checkpoint."""
         return time.monotonic() - self.saved >= SAVE_EVERY
 
     def read(self) -> dict[str, Any] | None:
-        """Return the saved state, None if there is none.
+        """Return the saved state, or None if the file does not exist.
 
-        A model may start where the training started, or where it was saved.
+        The model of the resumed run may have the initial parameters of the saved run or
+        the parameters of the checkpoint.
 
         Raises:
-            ValueError: if the file is damaged, or of another training.
+            ValueError: if the file is damaged or belongs to a different training run.
         """
         if not self.path.exists():
             return None
@@ -78,14 +81,14 @@ class Checkpoint:
         return state
 
     def write(self, state: dict[str, Any]) -> None:
-        """Save a state, whole or not at all."""
+        """Save a state atomically, so that an error leaves the old file unchanged."""
         if is_first():
             write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()
 
 
 def tensor_digest(tensors: Iterable[Tensor]) -> str:
-    """Return a short text that other numbers, shapes or dtypes do not have."""
+    """Return a short hash of the values, shapes and dtypes of tensors."""
     digest = hashlib.blake2b(digest_size=8)
     for tensor in tensors:
         array = np.ascontiguousarray(tensor.detach().cpu().numpy())
@@ -95,7 +98,11 @@ def tensor_digest(tensors: Iterable[Tensor]) -> str:
 
 
 def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[str, Any]:
-    """Return what a checkpoint belongs to beside the settings, by name."""
+    """Return, by name, everything besides the settings that identifies a checkpoint.
+
+    This includes the number of processes, digests of the texts and the labels, and a
+    digest of the initial model.
+    """
     parts: dict[str, Any] = {
         "number of texts": len(corpus),
         "texts": _text_digest(corpus),
@@ -116,18 +123,21 @@ def belongings(model: nn.Module, corpus: Corpus, test: Corpus | None) -> dict[st
 
 
 def _text_digest(corpus: Corpus) -> str:
-    """Return a short text that a corpus with other counts does not have."""
+    """Return a short hash of the token counts of a corpus."""
     counts = corpus.counts
     arrays = counts.indptr, counts.indices, counts.data
     return tensor_digest(map(torch.as_tensor, arrays))
 
 
 def vocab_digest(vocab: Iterable[str]) -> int:
-    """Return a number that another vocabulary does not have."""
+    """Return a checksum of a vocabulary."""
     return zlib.crc32("\0".join(vocab).encode("utf-8", "surrogatepass"))
 
 
 def state_size(model: nn.Module, trained: Iterable[str]) -> int:
-    """Return the bytes of the parameters and of Adam's two numbers for each of them."""
+    """Return the size in bytes of a model's parameters and of Adam's state.
+
+    Adam stores two moments for each trained parameter.
+    """
     held = sum(value.nbytes for value in model.parameters())
     return held + 2 * sum(model.get_parameter(name).nbytes for name in trained)

@@ -1,7 +1,8 @@
-"""Several processes that train one model, each on its own part of the corpus.
+"""Training of one model in several processes, each on its own part of the corpus.
 
-Each process has a copy of the model. At each step they exchange the gradient in the
-scores, (V, K + 1) numbers, with loss and accuracy; at the start the parameters, once.
+Each process has a copy of the model. At each step the processes exchange the gradient
+with respect to the scores, which has shape (V, K + 1), together with the loss and the
+accuracy. They exchange the parameters only once, at the start.
 """
 
 from collections.abc import Iterator
@@ -13,19 +14,23 @@ from torch import Tensor, nn
 
 
 def n_processes() -> int:
-    """Return the number of processes that train together."""
+    """Return the number of processes that train the model together."""
     if dist.is_available() and dist.is_initialized():
         return dist.get_world_size()
     return 1
 
 
 def is_first() -> bool:
-    """Return whether this process is alone, or the first of several."""
+    """Return whether this process is the only one or the first of several."""
     return n_processes() == 1 or dist.get_rank() == 0
 
 
 def summed(values: Tensor) -> Tensor:
-    """Sum values over all processes; a RuntimeError if another one does not answer."""
+    """Sum the values over all processes in place, and return them.
+
+    Raises:
+        RuntimeError: if another process does not respond.
+    """
     if n_processes() > 1:
         with _failures_of_others():
             dist.all_reduce(values)
@@ -33,7 +38,11 @@ def summed(values: Tensor) -> Tensor:
 
 
 def gathered(value: Any) -> list[Any]:
-    """Return the values of all processes, in the order of their ranks."""
+    """Return the values of all processes, in the order of their ranks.
+
+    Raises:
+        RuntimeError: if another process does not respond.
+    """
     values = [value]
     if n_processes() > 1:
         values = [None] * n_processes()
@@ -43,13 +52,23 @@ def gathered(value: Any) -> list[Any]:
 
 
 def check_processes_agree(settings: dict[str, Any]) -> None:
-    """Raise a ValueError that names a setting with another value in another process."""
+    """Check that all processes have the same settings.
+
+    Raises:
+        ValueError: if another process has a different value of a setting; the message
+            names this setting.
+    """
     for elsewhere in gathered(settings):
         check_same(settings, elsewhere, "another process")
 
 
 def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> None:
-    """Raise a ValueError that names a setting with another value elsewhere."""
+    """Check that every setting in `here` has the same value in `elsewhere`.
+
+    Raises:
+        ValueError: if the values of a setting differ; the message names the first such
+            setting.
+    """
     for name, value in here.items():
         other = elsewhere.get(name)
         if value != other:
@@ -57,7 +76,7 @@ def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> N
 
 
 def share_parameters(model: nn.Module) -> None:
-    """Give all processes the parameters of the first one."""
+    """Copy the parameters of the first process to all other processes."""
     if n_processes() > 1:
         with _failures_of_others():
             for parameter in model.parameters():
@@ -66,7 +85,7 @@ def share_parameters(model: nn.Module) -> None:
 
 @contextmanager
 def _failures_of_others() -> Iterator[None]:
-    """Say in words what it means that an exchange has failed."""
+    """Replace the error of a failed exchange with one that explains the cause."""
     try:
         yield
     except RuntimeError as error:

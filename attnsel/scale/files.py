@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and tensors in them, verified."""
+"""Write files completely or not at all, and verify files of tensors on reading."""
 
 import os
 import pickle
@@ -12,14 +12,14 @@ UNFINISHED: list[Path] = []  # files that are not in their place yet
 
 
 def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
-    """Write files, all of them or none.
+    """Write all of the given files or, after an error, none of them.
 
-    The content of a file is bytes, or by name tensors, numbers, strings and lists of
-    them, for `read_verified`.
+    The content of a file is either bytes or a dictionary of tensors, numbers, strings
+    and lists of these. `read_verified` reads such a dictionary.
 
     Raises:
-        OSError: if one cannot be written; the message names it, and all files are as
-            they were.
+        OSError: if a file cannot be written. The message names this file, and no file
+            has changed.
     """
     parts: dict[Path, Path] = {}
     try:
@@ -54,19 +54,20 @@ def _write(path: Path, content: bytes | dict[str, Any]) -> None:
 
 
 def remove_unfinished() -> None:
-    """Remove the files that are not written to their end."""
+    """Remove the temporary files of writes that are not complete."""
     for part in UNFINISHED:
         part.unlink(missing_ok=True)
 
 
 def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the content of a file of tensors that `write_files` wrote.
+    """Return the dictionary in a file that `write_files` wrote.
 
-    Each part of the file has a checksum, so that a changed byte is noticed. A file that
-    contains code is refused, and the code is not run.
+    Each part of the file has a checksum, so that a changed byte is detected. If the
+    file contains code, the function raises an error and does not run the code.
 
     Raises:
-        ValueError: if the file is damaged, contains code, or is of another kind.
+        ValueError: if the file is damaged, contains code, or was not written by
+            `write_files`.
     """
     import torch
 

@@ -1,10 +1,10 @@
-"""Threads that share the work of a training step, or several trainings.
+"""Threads that share the work of one training step or of several training runs.
 
-torch divides each operation evenly among its threads and waits for the last one: where
-another program keeps a core busy, every operation of a step waits for a thread that is
-not running. Here a step is a few lists of pieces instead. Each thread takes the next
-piece when it is done with one, so that the others do the work of one that is held up,
-and each operation runs in the thread that called it.
+torch divides each operation evenly among its threads and waits for the slowest of them.
+If another program keeps one core busy, every operation therefore waits for a thread
+that is not running. Here, a training step is instead divided into many small pieces,
+and each thread takes the next piece as soon as it has finished one. The other threads
+then do the work of a delayed thread, and each operation runs within a single thread.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ R = TypeVar("R")
 
 
 class ThreadPool:
-    """As many threads as torch has, the caller among them, for use in a `with` block.
+    """A pool of as many threads as torch has, including the caller, for a `with` block.
 
-    Inside the block torch works in one thread for each of them, so that results do not
-    depend on their number. On another device than the CPU the caller works alone.
+    Inside the block, torch runs each operation in a single thread, so that results do
+    not depend on the number of threads. If the device is not the CPU, only the caller
+    works.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -51,9 +52,9 @@ class ThreadPool:
             torch.set_num_threads(self.n_threads)
 
     def run(self, work: Callable[[int], None], n: int) -> None:
-        """Call work(0), ..., work(n - 1), each once, and return when all are done.
+        """Call work(0), ..., work(n - 1) once each, and wait for all of them.
 
-        After an exception in one of them no other one is begun.
+        If one call raises an exception, no further calls are started.
         """
         pieces = iter(range(n))  # each thread takes its next piece from here
         stopped = threading.Event()
@@ -83,7 +84,10 @@ class ThreadPool:
             future.result()
 
     def multiply(self, C: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Return C x for a sparse C, by rows that hold about PIECE entries together."""
+        """Return the product C x of a sparse matrix C and a dense matrix x.
+
+        The rows of C are divided into blocks with about `PIECE` stored entries each.
+        """
         values = C.values()
         columns = C.col_indices()
         starts = C.crow_indices()
@@ -114,10 +118,11 @@ class ThreadPool:
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Yield work(item) of each item in turn, as many at a time as torch has threads.
+    """Yield work(item) for each item in order, and process several items in parallel.
 
-    Each is done in one thread of torch's, so it comes out the same as if done alone.
-    After an exception in one of them no other one is begun.
+    As many items are processed at a time as torch has threads. Each item is processed
+    with a single torch thread, so its result does not depend on the other items. If one
+    call raises an exception, no further calls are started.
     """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)

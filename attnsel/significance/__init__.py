@@ -1,1 +1,1 @@
-"""Which tokens a label depends on: exact tests, leans, and what counts once."""
+"""Exact tests for informative tokens, shrunken leans, and groups of texts."""

@@ -1,9 +1,10 @@
 """Exact tests of which tokens depend on the label, with a false-discovery rate.
 
-Our own statistics, for any labelled texts. One distinct text is one observation: a
-token that a text repeats counts once, and so do exact copies of a text. Near copies do
-not count once here; the report leaves them out before it tests. Texts whose labels were
-not given independently, such as those of one author, count by group.
+These tests are our own and work for any labelled texts. Each distinct text is one
+observation, so a token counts once per text even if the text repeats it, and exact
+copies of a text count once. Near copies count separately here, but the report leaves
+them out before it tests. If labels were not assigned independently, for example because
+texts share an author, each group of such texts can count as one observation.
 """
 
 from typing import Any
@@ -31,60 +32,72 @@ LEVEL = 0.05  # a test that could not reach this level on its own is left out
 
 
 def texts_by_class(corpus: Corpus, *, groups: Any = None) -> np.ndarray:
-    """Return in how many distinct texts of each class a token occurs, int64 (V, K).
+    """Return the number of distinct texts of each class that contain each token.
 
-    With `groups`, as in `q_values`, it is the number of groups with the token in a text
-    of the class; of several such texts of a group the first one counts.
+    With `groups`, as in `q_values`, groups are counted instead of texts. If several
+    texts of a group contain the token, the first of them determines the class of the
+    group.
+
+    Returns:
+        int64 (V, K).
     """
     held, _ = _sides(corpus, groups)
     return held
 
 
 def _sides(corpus: Corpus, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class have each token, and lack it, (V, K)."""
+    """Return, for each token and class, how many groups contain it and how many do not.
+
+    Both arrays are int64 (V, K).
+    """
     numbers = group_numbers(corpus, groups)
     labels = corpus.targets.numpy()
     return sides(corpus.counts, labels, corpus.n_classes, numbers)
 
 
 def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
-    """Return for each token the smallest false-discovery rate that still reports it.
+    """Return for each token the smallest false-discovery rate at which it is reported.
 
     The null hypothesis is that labels were assigned to the distinct texts at random.
-    Then the number of texts of class k among the m_s texts with token s is
-    hypergeometric, whatever the sizes of corpus and classes, and `hypergeometric_p` is
-    exact.
+    Under this hypothesis, the number of texts of class k among the m_s texts with token
+    s has a hypergeometric distribution, so that `hypergeometric_p` is exact for every
+    size of the corpus and of the classes.
 
-    What counts once: a token that a text repeats, and exact copies of a text (the same
-    up to case and spaces), with the label of the first. Near copies count separately.
-    If texts repeat others with some words changed, the rate can be far above what is
-    promised; put the same name in `groups` for such texts, or use `attnsel.report`,
-    which leaves near copies out. A corpus without texts counts each sequence.
+    A token that occurs several times in a text counts once. Exact copies of a text,
+    which may differ in case and spacing, also count once, with the label of the first
+    copy. Near copies count separately. If some texts repeat others with a few words
+    changed, the true rate of false discoveries can therefore be far above the nominal
+    one. In this case, give such texts the same name in `groups`, or use
+    `attnsel.report`, which leaves near copies out. If the corpus has no texts, each
+    sequence counts.
 
-    Labels that go with an author or a film are not independent. With `groups` each
-    group counts once among the texts with a token and once among those without it, by
-    the first such text of the group. The p-values are exact if labels were assigned
-    text by text, or group by group to a token that all texts of a group contain or
-    none. Where labels go with groups, a group on both sides makes p-values larger.
+    Labels are not independent if they depend on, for example, the author or the film.
+    With `groups`, each group counts at most once among the texts that contain a token,
+    with the label of its first such text, and at most once among the texts that do not
+    contain it. The p-values are exact if labels were assigned to texts independently.
+    They are also exact if labels were assigned to whole groups and each group contains
+    the token in all of its texts or in none. If labels depend on the groups, then a
+    group that counts on both sides makes the p-values larger.
 
-    Benjamini and Hochberg's correction is over all tokens and, for more than two
-    classes, over each class against the rest, without the tests that `testable` leaves
-    out. It bounds the rate if tests are independent or positively dependent (PRDS), as
-    two words of a phrase are. A class against the rest is not, and the bound of
-    Benjamini and Yekutieli, which is valid for any dependence, is larger by a factor of
-    up to 1 + 1/2 + ... + 1/(V K). Therefore the package's tests count discoveries with
-    shuffled labels of up to twenty classes: they are as rare as promised.
+    The Benjamini-Hochberg correction is applied over all tokens, and for more than two
+    classes also over all tests of one class against the rest. It omits the tests that
+    `testable` excludes. It bounds the false-discovery rate if the tests are independent
+    or positively dependent (PRDS), as for two words of the same phrase. Tests of one
+    class against the rest are not positively dependent. The Benjamini-Yekutieli bound
+    holds for any dependence, but it is larger by a factor of up to 1 + 1/2 + ... + 1/(V
+    K). Therefore the tests of this package count discoveries under shuffled labels for
+    up to twenty classes, and false discoveries are as rare as the correction promises.
 
     Args:
         corpus: labelled texts.
-        groups: n names, strings or numbers, of what the labels go with, such as the
-            author; a text without a name is a group of its own.
+        groups: n strings or numbers that name the group of each text, for example its
+            author. A text without a name is a group of its own.
 
     Returns:
         float64 in [0, 1]: (V,) for two classes, (V, K) for more.
 
     Raises:
-        ValueError: if there are not n names.
+        ValueError: if the length of `groups` is not n.
     """
     held, lacked = _sides(corpus, groups)
     p = luck_p(held, held + lacked)
@@ -93,25 +106,30 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
 
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
-    """Return which tokens lean significantly, at a false-discovery rate.
+    """Return which tokens have a significant lean at a given false-discovery rate.
 
-    These are the tokens with `q_values` of at most `rate`, in (0, 1): the expected
-    share of false discoveries among all that are reported. If no token depends on the
-    label, it bounds the probability that any is reported. bool: (V,), or (V, K) for
-    K > 2 classes.
+    These are the tokens whose `q_values` are at most `rate`. The rate, in (0, 1),
+    bounds the expected share of false discoveries among the reported tokens. If no
+    token depends on the label, it bounds the probability that any token is reported.
 
-    `q_values` explains `groups`, and what counts once: exact copies of a text do, near
-    copies do not.
+    The docstring of `q_values` explains `groups` and how copies of a text are counted.
+
+    Returns:
+        bool: (V,) for two classes, (V, K) for more.
     """
     check_number("rate", rate, 0, 1)
     return q_values(corpus, groups=groups) <= rate
 
 
 def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Return Benjamini and Hochberg's q-values of the testable tests, 1 of the others.
+    """Return Benjamini-Hochberg q-values of the testable tests, and 1 for the others.
 
-    `least` are the smallest p-values that the tests could have had. Both arguments and
-    the result are float64 of one shape.
+    Args:
+        p: p-values of the tests, float64.
+        least: smallest p-value that each test could reach, of the shape of `p`.
+
+    Returns:
+        float64, of the shape of `p`.
     """
     q = np.ones(p.shape)
     counted = testable(least)
@@ -121,12 +139,19 @@ def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
 
 
 def testable(least: np.ndarray) -> np.ndarray:
-    """Return which tests can become significant at all, bool of the shape of `least`.
+    """Return which tests can become significant at all.
 
-    For example, a token in two texts cannot, whatever their labels. By Tarone (1990)
-    and, for false-discovery rates, Gilbert (2005), the tests that count are those with
-    a least p-value of at most LEVEL / K, for the smallest K that is not less than their
-    number. The choice does not depend on the labels.
+    For example, a token that occurs in only two texts can never become significant,
+    whatever the labels are. Following Tarone (1990) and, for false-discovery rates,
+    Gilbert (2005), we count for K = 1, 2, ... the tests whose smallest possible p-value
+    is at most LEVEL / K. At the first K that is at least this count, we keep the
+    counted tests. The choice does not depend on the labels.
+
+    Args:
+        least: smallest p-value that each test could reach, float64.
+
+    Returns:
+        bool, of the shape of `least`.
     """
     in_order = np.sort(least, axis=None)
     numbers = np.arange(1, len(in_order) + 1)
@@ -139,11 +164,16 @@ def testable(least: np.ndarray) -> np.ndarray:
 
 
 def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
-    """Return exact p-values of the numbers of texts of each class with a token.
+    """Return exact p-values of the numbers of texts of each class that contain a token.
 
-    `found` is (V, K) as from `texts_by_class`, `of_class` the number of all texts of
-    each class, (K,), or (V, K) if it differs between tokens. float64 (V, K), or (V, 1)
-    for two classes, whose p-values are equal.
+    Args:
+        found: number of texts of each class that contain each token, (V, K), as
+            returned by `texts_by_class`.
+        of_class: number of all texts of each class, (K,), or (V, K) if it differs
+            between tokens.
+
+    Returns:
+        float64 (V, K), or (V, 1) for two classes, because their p-values are equal.
     """
     held = found.sum(axis=-1, keepdims=True)
     total = of_class.sum(axis=-1, keepdims=True)
@@ -151,9 +181,10 @@ def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
 
 
 def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
-    """Return the smallest p-values that as many texts could have had with any labels.
+    """Return the smallest p-value that each token could reach with any labels.
 
-    Arguments and shape are those of `luck_p`.
+    The number of texts that contain the token is fixed. The arguments and the shape of
+    the result are those of `luck_p`.
     """
     held = found.sum(axis=-1, keepdims=True)
     total = of_class.sum(axis=-1, keepdims=True)
@@ -166,7 +197,10 @@ def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
 
 
 def tested(table: np.ndarray) -> np.ndarray:
-    """Return the columns of classes that are tested: of two the second."""
+    """Return the columns of the classes to test.
+
+    These are all columns, or only the second one if there are two classes.
+    """
     classes = table.shape[-1]
     if classes == 2:
         return table[..., 1:]
@@ -181,9 +215,17 @@ def hypergeometric_p(
 ) -> np.ndarray:
     """Return two-sided p-values of Fisher's exact test.
 
-    Of `total` sequences `of_class` are of a class, `held` have a token, and `found` are
-    in both; p is the probability of all numbers that are no likelier than `found`. The
-    arguments are whole numbers of one shape after broadcasting; float64 of that shape.
+    A p-value is the total probability of all counts that are at most as likely as
+    `found`. The arguments are integer arrays that broadcast to a common shape.
+
+    Args:
+        found: number of sequences of the class that contain the token.
+        held: number of sequences that contain the token.
+        of_class: number of sequences of the class.
+        total: number of all sequences.
+
+    Returns:
+        float64, of the common shape of the arguments.
     """
     cases = np.broadcast_arrays(held, found, of_class, total)
     shape = cases[0].shape
@@ -209,7 +251,10 @@ def hypergeometric_p(
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
-    """Return a number 0.. for each row of columns that equal rows share, (n,)."""
+    """Return a nonnegative integer for each row of a table, equal for equal rows, (n,).
+
+    The table is given as a list of its columns.
+    """
     number = columns[0]
     for column in columns[1:]:
         both = number * (column.max() + 1) + column
@@ -226,10 +271,13 @@ def _two_sided(
     g: np.ndarray,
     n: np.ndarray,
 ) -> np.ndarray:
-    """Return the probability of all that is no likelier than x of a class, (L,).
+    """Return for each case the total probability of all counts at most as likely as x.
 
-    Of m drawn out of n, of which g are of the class, `sizes` numbers from `fewest` on
-    are possible. The distributions of all cases follow one another in one array.
+    In each of the c cases, m sequences are drawn from n, of which g are of the class,
+    and x of the drawn sequences are of the class. The possible counts are the `sizes`
+    integers from `fewest` on. The distributions of all cases are stored one after
+    another in an array of length L. Except for `log_factorial`, the arguments and the
+    result have shape (c,).
     """
     of_case = sum(log_factorial[k] for k in (g, n - g, m, n - m)) - log_factorial[n]
     starts = np.cumsum(sizes) - sizes  # (c,)

@@ -1,4 +1,7 @@
-"""What counts once: the copies of a text, and texts that share an author or a film."""
+"""Groups of texts that count as one observation, such as exact copies of a text.
+
+Texts can also form a group because they share, for example, an author or a film.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,19 @@ from attnsel.corpus import Corpus
 
 
 def plain(text: str) -> str:
-    """Return a text without differences of case and space."""
+    """Return a case-folded text with single spaces between words."""
     words = text.casefold().split()
     return " ".join(words)
 
 
 def same_texts(corpus: Corpus) -> np.ndarray:
-    """Return a number for each sequence that the copies of its text share, int64 (n,).
+    """Return a number for each sequence that is the same for all copies of its text.
 
-    Copies differ in case and space at most: a text of which one word differs is not a
-    copy. Without texts each sequence has its own number.
+    Copies may differ only in case and spacing. A text that differs in a single word is
+    not a copy. If the corpus has no texts, each sequence has its own number.
+
+    Returns:
+        int64 (n,).
     """
     numbers = np.arange(len(corpus))
     if corpus.texts is None:
@@ -39,13 +45,18 @@ def same_texts(corpus: Corpus) -> np.ndarray:
 
 
 def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
-    """Return the number 0..G-1 of the group of each sequence, int64 (n,).
+    """Return the number of the group of each sequence, int64 (n,), from 0 to G - 1.
 
-    A group contains the sequences that share a name in `groups`, n strings or numbers,
-    or whose texts are exact copies; a missing name is shared by none.
+    Two sequences are in the same group if they have the same name in `groups` or if
+    their texts are exact copies. Groups are transitive. Sequences without a name are
+    not grouped by name.
+
+    Args:
+        corpus: n sequences.
+        groups: n strings or numbers that name the groups, or None for no names.
 
     Raises:
-        ValueError: if there are not n names.
+        ValueError: if the length of `groups` is not n.
     """
     copies = same_texts(corpus)
     if groups is None:
@@ -65,10 +76,16 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
 
 
 def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return numbers 0.. that two rows share which share a name of either kind, (n,).
+    """Return a group number for each row, equal for rows that share a value.
 
-    Both kinds are integers (n,). Who shares a number with the same third one shares it,
-    too.
+    Two rows are also in the same group if both are linked to a third row.
+
+    Args:
+        names: first value of each row, integers (n,).
+        others: second value of each row, integers (n,).
+
+    Returns:
+        int64 (n,), from 0.
     """
     left, _ = pd.factorize(names)
     right, _ = pd.factorize(others)
@@ -84,19 +101,22 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
 def sides(
     table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class have each column of a table, and lack it.
+    """Return for each column how many groups of each class have it and how many do not.
 
-    A group counts once among those that have a column, by the class of its first row
-    with an entry there, and once among those that lack it, by its first row without.
+    A group can count on both sides. It counts once as having the column if at least one
+    of its rows has an entry there, with the class of the first such row. It counts once
+    as lacking the column if at least one of its rows has no entry there, again with the
+    class of the first such row.
 
     Args:
-        table: entries (n, P), nonzero where the row has the column.
+        table: sparse matrix (n, P), in which a stored entry means that the row has the
+            column.
         labels: classes of the rows, int64 (n,).
-        n_classes: their number K.
-        groups: numbers 0..G-1 of the groups of the rows, int64 (n,).
+        n_classes: number K of classes.
+        groups: group numbers of the rows, int64 (n,), from 0 to G - 1.
 
     Returns:
-        int64 (P, K), twice.
+        Two arrays, int64 (P, K).
     """
     sizes = np.bincount(groups)
     is_alone = sizes[groups] == 1
@@ -115,7 +135,7 @@ def sides(
 def _sides_of_rows(
     table: csr_array, labels: np.ndarray, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return `sides` where each row is a group."""
+    """Return the result of `sides` if each row is a group of its own."""
     P = table.shape[1]
     sizes = np.diff(table.indptr)
     of_stored = np.repeat(labels, sizes)
@@ -127,7 +147,10 @@ def _sides_of_rows(
 def _by_class(
     columns: np.ndarray, labels: np.ndarray, P: int, n_classes: int
 ) -> np.ndarray:
-    """Count columns 0..P-1 by the class beside each, int64 (P, K)."""
+    """Count how often each column 0, ..., P - 1 occurs with each class, int64 (P, K).
+
+    Entry i of `columns` occurs with class i of `labels`.
+    """
     places = columns.astype(np.int64) * n_classes + labels
     times = np.bincount(places, minlength=P * n_classes)
     return times.reshape(P, n_classes)
@@ -136,7 +159,7 @@ def _by_class(
 def _sides_of_groups(
     table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return `sides` of rows that are sorted by group."""
+    """Return the result of `sides` for rows that are sorted by group."""
     n, P = table.shape
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     sizes = np.diff(starts, append=n)

@@ -1,4 +1,4 @@
-"""The lean of a token that is to be expected on new texts."""
+"""An estimate of the lean that a token will have in new texts."""
 
 from typing import Any
 
@@ -16,26 +16,31 @@ ROUNDS = 100  # EM steps that fit the share of tokens with each strength
 
 
 def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
-    """Return the lean P(1|s) - P(0|s) that a fitted prior expects on new sequences.
+    """Return the lean P(1|s) - P(0|s) that a fitted prior predicts for new sequences.
 
-    P(k|s) is the share of class k among the distinct texts with token s, or among the
-    `groups` of `q_values`, each of which counts once. These shares are drawn from a
-    Dirichlet prior c pi around the shares pi of the classes (a beta prior for two
-    classes). Its strength c is one of `STRENGTHS`, from almost no prior to chance
-    alone; the share of tokens with each strength maximizes the likelihood of the
-    corpus. Therefore an informative token keeps its lean where most others are chance.
+    Here P(k|s) is the share of class k among the distinct texts with token s. With
+    `groups`, as in `q_values`, it is the share among the groups, each of which counts
+    once. We assume that these shares are drawn from a Dirichlet prior with parameters
+    c pi, where pi are the shares of the classes (for two classes, this is a beta
+    prior). The strength c of the prior is one of `STRENGTHS`, which range from almost
+    no prior to a prior that attributes every lean to chance. The share of tokens with
+    each strength is fitted by maximum likelihood. Therefore an informative token keeps
+    its lean even if most other tokens lean only by chance.
 
-    The result is the lean of the posterior mean, float64: (V,) in (-1, 1) for two
-    classes; for more (V, K), the share of a class minus the mean share of the others.
+    The prior is the same for rare and for frequent tokens. On film reviews, tokens in
+    fewer than five texts have a larger lean in other reviews than this function
+    returns, while tokens in ten or more texts do not.
 
-    Tokens in few and in many texts share the prior. On film reviews, tokens in fewer
-    than five texts lean more in other reviews than is returned; those in ten or more
-    do not.
+    Each token is treated separately. Therefore a few sequences that contain most of the
+    tokens give all of them a common lean. For example, with two balanced classes, if h
+    of the m sequences with a token are such sequences of one class, they add
+    h / (m + c) to its lean. From these few sequences alone, one cannot decide whether
+    their labels depend on the tokens or are due to chance.
 
-    Tokens are treated one by one. A few sequences that contain most tokens therefore
-    give all of them a common lean: with two even classes, h of one class among the m
-    sequences with a token add h / (m + c). These sequences alone cannot show whether
-    they lean, or have their few labels by chance.
+    Returns:
+        The lean of the posterior mean, float64: (V,) in (-1, 1) for two classes; (V, K)
+        for more, with the share of each class minus the mean share of the other
+        classes.
     """
     found = texts_by_class(corpus, groups=groups)
     shares = shrunken_shares(found, class_sizes(corpus))
@@ -43,7 +48,15 @@ def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
 
 def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
-    """Return the shares of the classes behind `shrunken_lean`, float64 (V, K)."""
+    """Return the shares of the classes from which `shrunken_lean` computes leans.
+
+    Args:
+        found: number of sequences of each class that contain each token, (V, K).
+        per_class: number of all sequences of each class, (K,).
+
+    Returns:
+        float64 (V, K).
+    """
     sizes = per_class + 0.5  # no class is impossible
     prior = sizes / sizes.sum()
     # Most tokens are rare and found as others are: these are looked at once.
@@ -63,9 +76,9 @@ def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
 
 
 def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return how likely the classes of each token's sequences are, (V, strengths).
+    """Return the likelihood of each token's class counts for each prior strength.
 
-    Each row is relative to its greatest entry.
+    The result has shape (V, strengths), and each row is divided by its largest entry.
     """
     held = found.sum(axis=1)
     columns = []
@@ -81,9 +94,11 @@ def _likelihood_by_strength(found: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 
 def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the share of the tokens that has each strength, by EM from equal ones.
+    """Return the share of tokens with each prior strength, fitted by EM.
 
-    `times` is the number of tokens that each row represents.
+    The initial shares are equal.
+
+    Entry i of `times` is the number of tokens that row i of `likelihood` represents.
     """
     n_strengths = likelihood.shape[1]
     shares = np.full(n_strengths, 1 / n_strengths)
@@ -96,9 +111,10 @@ def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarra
 
 
 def lean_of(shares: np.ndarray) -> Tensor:
-    """Return the leans of shares (V, K): (V,) for two classes, else (V, K).
+    """Return the leans that belong to class shares (V, K).
 
-    With more classes it is the share of a class minus the mean share of the others.
+    The result has shape (V,) for two classes. For more classes it has shape (V, K), and
+    the lean is the share of a class minus the mean share of the other classes.
     """
     classes = shares.shape[1]
     if classes == 2:
