@@ -1,8 +1,9 @@
-"""Beyond one layer: an MLP after the softmax, and two layers of attention.
+"""Models beyond one layer: a hidden layer after the softmax, and two attention layers.
 
-`fit` trains them as it trains one layer. Their scores are those of one layer (E p or
-E W p, and E v), so that the same figures show them. Without positions they do not see
-the order of tokens, and work on bags: nothing is cut off.
+`fit` trains these models in the same way as the one-layer model. They define scores
+like the one-layer model (E p or E W p, and E v), so that the same figures can show
+them. Without positions, the models do not depend on the order of tokens. They then work
+on bags of tokens and do not truncate any sequence.
 """
 
 from typing import Any
@@ -28,10 +29,11 @@ class MLPClassifier(Classifier):
         f(X) = \operatorname{relu}(x H^\top) v , \qquad x = \sum_i q_i E_{x_i} , \quad
         q = \operatorname{softmax}(E_X p) ,
 
-    with H the parameter `hidden` (d, d); with `residual` it is (relu(x H^T) + x) v. An
-    output is a direction of the hidden space: E v has a meaning of its own only with a
-    residual, while E (H^T v) is what the hidden layer makes of a token. The other
-    settings are those of `Classifier`.
+    where H is the parameter `hidden` (d, d). With `residual`, the logit is instead
+    (relu(x H^T) + x) v. The output vector v is a direction in the hidden space.
+    Therefore E v has a meaning of its own only with a residual, whereas E (H^T v)
+    describes the effect of a token through the hidden layer. The other settings are
+    those of `Classifier`.
     """
 
     hidden: nn.Parameter
@@ -62,20 +64,22 @@ class MLPClassifier(Classifier):
 class TwoLayerClassifier(Classifier):
     r"""Two layers of attention, each with a key-query matrix.
 
-    In the first layer each token attends to all tokens of its sequence, in the second
-    <cls> attends to what comes out: with X the embeddings of a sequence,
+    In the first layer, each token attends to all tokens of its sequence. In the second
+    layer, <cls> attends to the outputs of the first layer. If X contains the embeddings
+    of a sequence, then
 
     .. math::
 
         H = \operatorname{softmax}(X W_1 X^\top) X , \qquad
         f(X) = \operatorname{softmax}(H W p)^\top H v ,
 
-    with `residual` H + X in the place of H. W1 is the parameter `first_key_query`, W
-    `key_query`. Equal tokens of a bag get equal rows of H, so distinct tokens with the
-    logarithms of their counts added to the scores of both softmaxes give the same f.
-    With `positions`, the largest number of tokens of a sequence, its order is that of
-    its text, and a row of the parameter `positions` (positions, d) is added to each row
-    of X. The other settings are those of `Classifier`.
+    and with `residual`, H + X replaces H. Here W_1 is the parameter `first_key_query`,
+    and W is `key_query`. Equal tokens of a bag get equal rows of H. Therefore we
+    compute the same f from the distinct tokens if we add the logarithms of their counts
+    to the scores in both softmaxes. The argument `positions` is the largest number of
+    tokens in a sequence. If it is given, tokens are in the order of the text, and a row
+    of the parameter `positions` (positions, d) is added to each row of X. The other
+    settings are those of `Classifier`.
     """
 
     first_key_query: nn.Parameter
@@ -108,8 +112,9 @@ class TwoLayerClassifier(Classifier):
         """Return the logits f(X) of all sequences, (n,) or (n, K).
 
         Raises:
-            ValueError: if the corpus has another vocabulary, or, with positions, if it
-                has no texts or one with more tokens than positions.
+            ValueError: if the corpus has a different vocabulary, or if the model has
+                positions and the corpus has no texts or a text with more tokens than
+                positions.
         """
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)
@@ -139,7 +144,10 @@ class TwoLayerClassifier(Classifier):
         return found
 
     def _texts_in_order(self, corpus: Corpus, most: int) -> list[tuple[Tensor, Tensor]]:
-        """Return the tokens of each text as they follow, at most so many, each once."""
+        """Return all tokens of each text in order, each with a log-count of zero.
+
+        No text may have more than `most` tokens.
+        """
         if corpus.texts is None:
             raise ValueError(
                 "corpus: it contains counts only, but positions need the texts; "
@@ -159,7 +167,7 @@ class TwoLayerClassifier(Classifier):
         return found
 
     def _logits(self, sequences: list[tuple[Tensor, Tensor]]) -> Tensor:
-        """Return the logits (n, 1) or (n, K) of sequences that are padded together."""
+        """Return the logits (n, 1) or (n, K) of sequences after padding them."""
         device = self.cls.device
         tokens = [ids for ids, _ in sequences]
         weights = [logs for _, logs in sequences]

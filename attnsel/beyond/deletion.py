@@ -1,12 +1,14 @@
-r"""What each token does to a prediction, exactly: deletion, Shapley values, flips.
+r"""The exact effect of each token on a prediction: deletion, Shapley values, flips.
 
-A sequence X contains token s with the weight w_s = C_s exp(a_s), and
+Token s has the weight w_s = C_s exp(a_s) in a sequence X, where C_s is its count, and
 
 .. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
-So f without s, f_-s, is a mean over the other tokens, and f - f_-s = Q_s (b_s - f_-s):
-attention times the value of s minus that of the rest. Without any token f is 0. The
-same is true of the difference of two logits, with b the difference of their values.
+So f without s, written f_-s, is a mean over the other tokens. Therefore
+f - f_-s = Q_s (b_s - f_-s), which is the attention on s times the difference between
+the value of s and the mean value of the other tokens. Without any token, f is 0. The
+same formulas hold for the difference of two logits if b is the difference of their
+values.
 """
 
 from collections.abc import Iterator
@@ -31,15 +33,17 @@ FIRST, LAST = -36.0, 4.5  # of log l, off minus the log of the whole or least we
 
 
 def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return what each logit loses without a token, f(X) - f(X without s), (n, V).
+    """Return the influence of each token on its logit, f(X) - f(X without s), (n, V).
 
-    It is Q_s (b_s - f_-s) in float64, with Q_s the attention on all occurrences of s;
-    for a sequence with only one token it is f. Its stored entries are those of
-    `corpus.counts`, of either sign, and at most Q_s times the range of the values in X.
+    The influence is Q_s (b_s - f_-s), where Q_s is the attention on all occurrences of
+    s. If a sequence contains only one token, the influence of this token is f. The
+    result is float64 with the same stored entries as `corpus.counts`. An entry can have
+    either sign, and its absolute value is at most Q_s times the range of the values in
+    X.
 
     Raises:
-        ValueError: if the model has more than two classes (use `score_influence`) or
-            another vocabulary.
+        ValueError: if the model has more than two classes (use `score_influence`) or a
+            different vocabulary.
         FloatingPointError: if a score is not finite.
     """
     return score_influence(_two_scores(model, corpus), corpus)
@@ -48,13 +52,15 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     r"""Return the Shapley value of each token for the logit of its sequence, (n, V).
 
-    The players are the T distinct tokens of a sequence, each with all its occurrences;
-    a set of them is worth f of these tokens alone, and the empty set 0. The values are
-    exact to rounding, in float64, and sum to f in each row; stored entries are those of
-    `corpus.counts`. The cost is O(T^2) per sequence, milliseconds for a review.
+    The players are the T distinct tokens of a sequence, each with all its occurrences.
+    The worth of a set of tokens is the logit f of these tokens alone, and the worth of
+    the empty set is 0. The values are float64, exact up to rounding, and sum to f in
+    each row. The result has the same stored entries as `corpus.counts`. The cost is
+    O(T^2) per sequence, which is a few milliseconds for a review.
 
-    With S drawn by taking each other token with probability u, and 1/W as the integral
-    of exp(-l W), the value of t is that of E[f(S, t) - f(S)] over u in [0, 1]:
+    Let S contain each token other than t with probability u, independently. The Shapley
+    value of t is the integral of E[f(S, t) - f(S)] over u in [0, 1]. If we write 1/W as
+    the integral of exp(-l W) over l > 0, we get
 
     .. math::
 
@@ -66,10 +72,12 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
         e_r = \exp(-l w_r), \quad D_r = 1 - u + u e_r, \quad
         R_r = \frac{u w_r b_r e_r}{D_r} .
 
-    In u it is a polynomial of degree T - 1, on which T/2 + 1 Gauss-Legendre nodes are
-    exact; in log l it is analytic, and trapezoids converge geometrically.
+    As a function of u, the integrand is a polynomial of degree T - 1, which
+    Gauss-Legendre quadrature with T/2 + 1 nodes integrates exactly. As a function of
+    log l, it is analytic, so that the trapezoidal rule converges geometrically.
 
-    Errors are those of `influence`; the function of scores is `score_shapley`.
+    The errors raised are those of `influence`. The corresponding function of scores is
+    `score_shapley`.
     """
     return score_shapley(_two_scores(model, corpus), corpus)
 
@@ -77,18 +85,20 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
 def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return a smallest set of tokens whose deletion flips each prediction.
 
-    Without a set S the logit has the other sign if and only if the sum of Q_s b_s sgn f
-    over S exceeds |f|. So the tokens of largest Q_s b_s sgn f are a smallest such set.
-    The result is bool (n, V). A row is empty if no deletion flips it: no token pulls
-    the other way, or f is 0.
+    Deleting a set S changes the sign of the logit if and only if the sum of
+    Q_s b_s sgn f over S exceeds |f|. Therefore we get a smallest set if we take tokens
+    in decreasing order of Q_s b_s sgn f until their sum exceeds |f|. The result is bool
+    (n, V). A row is empty if no deletion flips the prediction, either because no token
+    pulls the other way or because f is 0.
 
-    Errors are those of `influence`; the function of scores is `score_flips`.
+    The errors raised are those of `influence`. The corresponding function of scores is
+    `score_flips`.
     """
     return score_flips(_two_scores(model, corpus), corpus)
 
 
 def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
-    """Return the scores (V, 2) of a model of two classes, for this corpus."""
+    """Return the scores (V, 2) of a model, which must have two classes."""
     model.check_vocab(corpus)
     scores = model.scores()
     if scores.shape[1] != 2:
@@ -102,7 +112,11 @@ def _two_scores(model: AttentionClassifier, corpus: Corpus) -> Tensor:
 
 
 class _Bags(NamedTuple):
-    """Some sequences, one entry a stored count: whose it is, log w_s and b_s."""
+    """The stored counts of several sequences, with one entry per stored count.
+
+    Entry i belongs to sequence `rows[i]` and has log w_s in `log_weights` and b_s in
+    `values`. The entries of each sequence begin at its index in `starts`.
+    """
 
     starts: np.ndarray
     rows: np.ndarray
@@ -110,16 +124,16 @@ class _Bags(NamedTuple):
     values: np.ndarray
 
     def sequences(self) -> list[slice]:
-        """Return where the tokens of each sequence are."""
+        """Return the slice of the entries of each sequence."""
         ends = [*self.starts[1:], len(self.rows)]
         return list(map(slice, self.starts, ends))
 
     def sums(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the sum of each sequence."""
+        """Return the sum of the numbers in each sequence."""
         return np.add.reduceat(numbers, self.starts)
 
     def shares(self, log_weights: np.ndarray) -> np.ndarray:
-        """Return the softmax in each sequence, 0 where there is no finite weight."""
+        """Return the softmax within each sequence, 0 where no log-weight is finite."""
         scores = torch.from_numpy(log_weights)
         rows = torch.from_numpy(self.rows)
         shares = bag_softmax(scores, 1.0, rows, len(self.starts))
@@ -127,7 +141,7 @@ class _Bags(NamedTuple):
 
 
 def _bags(scores: Tensor, corpus: Corpus) -> Iterator[_Bags]:
-    """Yield the sequences of a corpus in their order, some at a time."""
+    """Yield the sequences of a corpus in order, several at a time."""
     check_shape("scores", scores, (len(corpus.vocab), 2))
     if not bool(scores.isfinite().all()):
         raise FloatingPointError("the scores are not finite; train with a smaller lr")
@@ -152,30 +166,30 @@ def _bags(scores: Tensor, corpus: Corpus) -> Iterator[_Bags]:
 
 
 def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
-    """Return a matrix with these numbers in the place of the stored counts."""
+    """Return a sparse matrix that has these numbers in place of the stored counts."""
     numbers = np.concatenate(parts)
     places = counts.indices.copy(), counts.indptr.copy()
     return csr_array((numbers, *places), shape=counts.shape)
 
 
 def against(scores: Tensor, one: int, other: int) -> Tensor:
-    """Return the scores (V, 2) of one class against another.
+    """Return the scores (V, 2) for one class against another.
 
-    The values are those of one class minus those of the other. The scores of the model
-    are (V, 2), or (V, K + 1) for K classes.
+    The values are those of class `one` minus those of class `other`. The model's scores
+    have shape (V, 2) for two classes, or (V, K + 1) for K classes.
     """
     values = class_logits(scores[:, 1:].squeeze(1))
     return torch.stack([scores[:, 0], values[:, one] - values[:, other]], dim=1)
 
 
 def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `influence` from scores a and values b, the columns of a (V, 2)."""
+    """Return `influence` from scores (V, 2), the columns of which are a and b."""
     parts = [_deletions(bags) for bags in _bags(scores, corpus)]
     return _like(corpus.counts, parts)
 
 
 def _deletions(bags: _Bags) -> np.ndarray:
-    """Return Q_s (b_s - f_-s) of each stored count."""
+    """Return Q_s (b_s - f_-s) for each stored count."""
     b = bags.values
     Q = bags.shares(bags.log_weights)  # (nnz,)
     terms = Q * b
@@ -194,13 +208,13 @@ def _deletions(bags: _Bags) -> np.ndarray:
 
 
 def _tops(bags: _Bags) -> np.ndarray:
-    """Return where the most attended token of each sequence is stored."""
+    """Return the index of the entry of each sequence's most attended token."""
     order = np.lexsort((-bags.log_weights, bags.rows))
     return order[bags.starts]
 
 
 def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `flipping_set` from scores a and values b, the columns of a (V, 2)."""
+    """Return `flipping_set` from scores (V, 2), the columns of which are a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         Q = bags.shares(bags.log_weights)
@@ -212,7 +226,7 @@ def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
 
 
 def _flips(terms: np.ndarray) -> np.ndarray:
-    """Return which tokens have to go from a sequence with terms Q_s b_s, bool (T,)."""
+    """Return which tokens to delete from a sequence with terms Q_s b_s, bool (T,)."""
     f = terms.sum()
     pull = terms * np.sign(f)
     chosen = np.zeros(len(terms), dtype=bool)
@@ -228,7 +242,7 @@ def _flips(terms: np.ndarray) -> np.ndarray:
 
 
 def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `shapley` from scores a and values b, the columns of a (V, 2)."""
+    """Return `shapley` from scores (V, 2), the columns of which are a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         for own in bags.sequences():
@@ -239,10 +253,10 @@ def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
 
 
 def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the Shapley values (T,) of a sequence of tokens with these weights.
+    """Return the Shapley values (T,) of the tokens of one sequence.
 
-    With g = 1 - e the bracket is w_t b_t e_t / D_t - g_t sum_r R_r, where the sum is
-    over all tokens, t as well.
+    With g = 1 - e, the bracket in `shapley` equals w_t b_t e_t / D_t - g_t sum_r R_r,
+    where the sum runs over all tokens, including t.
     """
     T = len(b)
     log_w = log_weights - np.logaddexp.reduce(log_weights)
@@ -264,7 +278,10 @@ def _shapley(log_weights: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _integrand(
     lw: np.ndarray, b: np.ndarray, u: np.ndarray, du: np.ndarray
 ) -> np.ndarray:
-    """Return the sum of the integrand over U nodes u, of weights du, and L rows l w."""
+    """Return the sum of the integrand over U nodes u and over L rows of products l w.
+
+    The nodes have the weights `du`.
+    """
     e = np.exp(-lw)  # (L, T)
     g = -np.expm1(-lw)  # 1 - e
     term = lw * b * e  # times l, for the integral is over log l
@@ -282,7 +299,7 @@ def _integrand(
 
 
 def _rows_times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return the product of each of some matrices with a vector."""
+    """Return the product of each matrix with the vector of the same index."""
     columns = vectors[:, :, None]
     return (matrices @ columns)[:, :, 0]
 

@@ -1,15 +1,17 @@
-r"""A black-box test of a classifier of texts: two numbers per token, if they fit.
+r"""A black-box test that fits two numbers per token to any classifier of texts.
 
-One layer of attention is, over the tokens of X,
+One layer of attention computes, for the tokens of X,
 
 .. math:: f(X) = \frac{\sum_i w_i b_i}{\sum_i w_i} ,
 
-with a value b_s and a weight w_s = exp(a_s) for each token. Whoever may only ask for f
-finds both: f of the single token is b_s, and of the pair s, t
+with a value b_s and a weight w_s = exp(a_s) for each token s. Both can be determined
+from queries of f alone. On the text that consists of the single token s, f equals b_s.
+On the pair s, t, f determines
 
 .. math:: a_s - a_t = \log \frac{b_t - f}{f - b_s} .
 
-`outside` does so with any classifier, and measures whether the numbers mean anything.
+The function `outside` computes these numbers for any classifier, and tests whether they
+describe the classifier on other texts.
 """
 
 import math
@@ -34,31 +36,35 @@ ULPS = 1e-5  # of logits, over their range, with a classifier in float32
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """What `outside` found out about a classifier f.
+    """The results of `outside` for a classifier f.
 
     Attributes:
         tokens: the V tokens that were tested.
-        values: b, f of each token alone, float64 (V,).
-        scores: a, the log-weights from pairs, minus their mean, (V,); infinite where f
-            of the pair is one of its two values, nan where it is beyond both.
-        hard: share of pairs from opposite ends whose f is that of one of the two.
-        beyond: share of pairs from the same end of the values whose f is not between
-            the two: 0 for any kind of average, 1 for a sum.
-        cycle: how far the log-ratios of three pairs s t, t u, u s are from adding up
-            to 0, over the size of a ratio, root mean squares; 0 for attention, nan if
-            no three have weights.
-        ghost: weight of an extra token in every text, over that of a strong token, from
-            texts that repeat the strong one 1, 2 and 4 times, median: 0 if repeating
-            changes nothing, infinite for a sum, nan if f changes in another way.
-        dilution: share of a strong token's lead over the rest that is left next to 1,
-            4, 16 and 64 different neutral tokens, median, (4,).
-        strength: the log-weight of the strong token over a neutral one that follows
-            from each share, median, (4,): constant for attention, falling where the
-            output saturates, 0 for a plain mean, infinite where nothing is lost.
-        explained: 1 - mean squared error over variance of sum w b / sum w on random
-            sequences of 2 to 8 tokens that nothing was fitted to; nan if fewer than 15
-            tokens have a weight.
-        queries: number of texts that were sent.
+        values: b, the output f for each token alone, float64 (V,).
+        scores: a, the log-weights from pairs minus their mean, (V,). An entry is
+            infinite if f of the pair equals one of its two values, and nan if f is
+            outside their range.
+        hard: share of pairs of tokens with values at opposite ends for which f equals
+            one of the two values.
+        beyond: share of pairs of tokens with values at the same end for which f is not
+            between the two values. It is 0 for any average and 1 for a sum.
+        cycle: root mean square of the sum of the log-ratios of three pairs (s, t),
+            (t, u) and (u, s), divided by the root mean square of one log-ratio. It is 0
+            for attention, and nan if no three tokens have weights.
+        ghost: weight of an extra token in every text, divided by the weight of a strong
+            token. It is the median over texts that repeat a strong token 1, 2 and 4
+            times. It is 0 if repetition changes nothing, infinite for a sum, and nan if
+            f changes in another way.
+        dilution: share of a strong token's difference from the rest that remains next
+            to 1, 4, 16 and 64 different neutral tokens, median, (4,).
+        strength: log-weight of a strong token relative to a neutral token, computed
+            from each share, median, (4,). It is constant for attention, decreases if
+            the output saturates, is 0 for a plain mean, and is infinite if the share is
+            at least 1.
+        explained: 1 minus the ratio of mean squared error to variance when
+            sum w b / sum w predicts f on random sequences of 2 to 8 tokens that were
+            not used to fit any number. It is nan if fewer than 15 tokens have a weight.
+        queries: number of texts that were sent to the classifier.
     """
 
     tokens: tuple[str, ...]
@@ -75,7 +81,7 @@ class Outside:
 
     @property
     def drift(self) -> float:
-        """How much of the strength of a strong token is lost from 1 to 64 others."""
+        """Decrease of the strength of a strong token from 1 to 64 neutral tokens."""
         first, last = self.strength[[0, -1]].tolist()
         if first == last:  # also if both are infinite
             return 0.0
@@ -83,7 +89,11 @@ class Outside:
 
     @property
     def fits(self) -> bool:
-        """Whether f is an average with weights: not hard, none beyond, no drift."""
+        """Whether f is a weighted average on all texts that were tried.
+
+        The outputs for pairs must lie between the two values and must not be hard. The
+        log-weights must be consistent, must not drift, and must explain new sequences.
+        """
         known = self.scores[np.isfinite(self.scores)]
         spread = float(np.std(known))
         small = max(SMALL * spread, ROUNDING)
@@ -97,7 +107,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """What kind of function fits the answers, and what they cannot decide."""
+        """Which kind of function fits the outputs, and what they leave undecided."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -120,7 +130,7 @@ class Outside:
         )
 
     def _beyond_reason(self) -> str:
-        """Return what pairs beyond both values may come from."""
+        """Return possible reasons for outputs of pairs outside the range of values."""
         if self.ghost == 0:
             return (
                 "the logit is beyond both, and repeating a token changes nothing: a "
@@ -151,22 +161,25 @@ def outside(
     samples: int = 1_000,
     seed: int = 0,
 ) -> Outside:
-    """Find two numbers per token from the logits of any classifier of texts.
+    """Determine two numbers per token from the logits of any classifier of texts.
 
-    About 2 V + 6 `samples` texts are sent. If the classifier is one layer of attention,
-    the numbers are E v and E p minus its mean; `Outside.fits` tests whether it is one.
-    If fewer than half of the tokens get a finite weight, one warning says why.
+    The function sends about 2 V + 6 `samples` texts to the classifier. If the
+    classifier is one layer of attention, the numbers are E v and E p minus its mean.
+    `Outside.fits` tests whether this is the case. If fewer than half of the tokens have
+    a finite weight, one warning explains why.
 
     Args:
-        classify: returns the logits (n,) of a list of n texts, any array-like.
-        tokens: tokens to query, at least 15, all of them known to the classifier.
-        join: string between the tokens of a text; None sends lists of tokens.
+        classify: function that returns the logits (n,) of a list of n texts, any
+            array-like.
+        tokens: tokens to query, at least 15, all of which the classifier knows.
+        join: string between the tokens of a text. If it is None, each text is sent as a
+            list of tokens.
         samples: number of pairs, triples and held-out sequences to try.
-        seed: seed of their choice.
+        seed: random seed for drawing the pairs, triples and sequences.
 
     Raises:
         ValueError: if there are too few tokens, or if `classify` does not return one
-            finite number per text, or returns one or two distinct numbers for all
+            finite number per text, or returns only one or two distinct numbers for all
             tokens.
     """
     check_number("samples", samples, 10, integer=True)
@@ -206,9 +219,10 @@ def outside(
 
 
 class _Oracle:
-    """The classifier on sequences of ids, with a count of what was sent.
+    """The classifier as a function of sequences of token ids, which counts its queries.
 
-    `values` are those of each token alone, (V,), and `order` sorts the tokens by them.
+    The attribute `values` contains the output for each token alone, (V,), and `order`
+    sorts the tokens by these values.
     """
 
     def __init__(
@@ -239,11 +253,11 @@ class _Oracle:
 
 
 def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
-    """Return a_s - a_t from f of a pair and b_s, b_t.
+    """Return a_s - a_t from the output f for a pair and the two values b_s and b_t.
 
-    With attention f = (w_s b_s + w_t b_t) / (w_s + w_t), and so
-    a_s - a_t = log (b_t - f) / (f - b_s). It is infinite where f is one of the two
-    values, and nan where f is beyond both.
+    With attention, f = (w_s b_s + w_t b_t) / (w_s + w_t), and solving this equation for
+    a_s - a_t gives log (b_t - f) / (f - b_s). The result is infinite if f equals one of
+    the two values, and nan if f is outside their range.
     """
     f = np.asarray(of_pair, dtype=np.float64)
     above = np.asarray(of_other, dtype=np.float64) - f
@@ -255,9 +269,11 @@ def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
 
 
 def _scores(oracle: _Oracle) -> tuple[np.ndarray, float]:
-    """Return the log-weights from one pair a token, with the farther end of values.
+    """Return log-weights and the share of hard pairs, from one pair per token.
 
-    With them comes the share of these pairs whose f is one of the two values.
+    Each token is paired with the token that has the smallest or the largest value,
+    whichever is farther from its own value. A pair is hard if f equals one of its two
+    values.
     """
     values = oracle.values
     low = int(values.argmin())
@@ -283,7 +299,7 @@ def _scores(oracle: _Oracle) -> tuple[np.ndarray, float]:
 
 
 def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tokens of low, middle and high values."""
+    """Return the tokens with low, middle and high values, a third of them each."""
     third = len(order) // 3
     low = order[:third]
     middle = order[third:-third]
@@ -292,7 +308,7 @@ def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
-    """Return the share of pairs from one end whose f is not between the values."""
+    """Return the share of pairs from one end with an output outside their values."""
     values = oracle.values
     low, _, high = _thirds(oracle.order)
     half = samples // 2
@@ -310,7 +326,10 @@ def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float
 
 
 def _cycle(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
-    """Return how far log-ratios round triples are from 0, over their size."""
+    """Return the sum of log-ratios around triples of tokens, relative to their size.
+
+    Both are root mean squares.
+    """
     values = oracle.values
     low, middle, high = _thirds(oracle.order)
     s = random.choice(low, samples)
@@ -338,10 +357,13 @@ def _root_mean_square(numbers: np.ndarray) -> float:
 
 
 def _ghost(oracle: _Oracle) -> float:
-    """Return the weight of a token in every text, from words said 1, 2 and 4 times.
+    """Return the weight of an extra token in every text, relative to a strong token.
 
-    With the weight r of the word over that of the ghost f of k words is off its limit
-    by a factor 1 / (1 + k r), so (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
+    We determine it from repetitions of strong tokens.
+
+    Let r be the weight of the strong token divided by that of the extra token. The
+    output f_k for k repetitions differs from its limit by an amount proportional to
+    1 / (1 + k r). Therefore (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
     """
     values = oracle.values
     ends = np.concatenate([oracle.order[:STRONG], oracle.order[-STRONG:]])
@@ -363,10 +385,11 @@ def _ghost(oracle: _Oracle) -> float:
 
 
 def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares and log-weights of strong tokens beside different neutral ones.
+    """Return shares and log-weights of strong tokens next to different neutral tokens.
 
-    The rest without the strong token is asked, too: with attention the odds
-    (f - f_rest) / (b_s - f) are w_s over the sum of the others' weights.
+    We also query the neutral tokens without the strong token, which gives f_rest. With
+    attention, the odds (f - f_rest) / (b_s - f) equal w_s divided by the sum of the
+    neutral tokens' weights.
     """
     values = oracle.values
     low = oracle.order[:STRONG]
@@ -406,7 +429,7 @@ def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _explained(
     oracle: _Oracle, scores: np.ndarray, samples: int, random: np.random.Generator
 ) -> float:
-    """Return what share of the variance of f on new sequences is explained."""
+    """Return the share of f's variance on new sequences that both numbers explain."""
     known = np.flatnonzero(np.isfinite(scores))
     if len(known) < 3 * STRONG:
         return math.nan
@@ -419,5 +442,5 @@ def _explained(
 
 
 def average(values: np.ndarray, scores: np.ndarray) -> float:
-    """Return sum w b / sum w of values b and log-weights a of some tokens, (k,)."""
+    """Return sum w b / sum w for tokens with values b and log-weights a, each (k,)."""
     return float(softmax(scores) @ values)

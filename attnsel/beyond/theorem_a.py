@@ -31,24 +31,30 @@ class Constants:
     """The quantities of Theorem A that do not depend on p.
 
     Attributes:
-        selected_votes: y b of the selected token of each of the m sequences with
-            another token, (m,).
-        rival_votes: the largest y b of the other tokens of these sequences, (m,).
-        n_sequences: n, including sequences of one distinct token.
-        limit_loss: the loss with all attention on the selected tokens.
-        selection_level: smallest excess loss of an attention that misses a sequence.
+        selected_votes: y b of the selected token in each of the m sequences that
+            contain another token, (m,).
+        rival_votes: the largest y b of the other tokens in these sequences, (m,).
+        n_sequences: n, including sequences with only one distinct token.
+        limit_loss: the loss if all attention is on the selected tokens.
+        selection_level: the smallest possible excess loss if the attention misses the
+            selected token of one sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
-        gap: smallest y (b_selected - b_other), the value gap if it is positive.
-        A: largest n / (g gap) of a sequence.
-        g_inf: smallest g = 1 / (1 + exp(y b_selected)) of a sequence.
-        count_ratio: largest ratio of the counts of the selected and another token.
-        margin: m of the max-margin direction u.
-        D: largest difference of u·E between two tokens that are not selected.
-        M: largest distance between two embeddings of a sequence.
-        h_norm: ‖h‖; inf if none of the two that are tried separates.
-        Lambda: M / g_inf; times the excess loss it bounds the gradient.
-        beta: M² (2 + largest lead in value) / g_inf; times the excess loss it bounds
-            the Hessian.
+        gap: the smallest y (b_selected - b_other), which is the value gap if it is
+            positive.
+        A: the largest n / (g gap) of any sequence.
+        g_inf: the smallest g = 1 / (1 + exp(y b_selected)) of any sequence.
+        count_ratio: the largest ratio of the count of the selected token to the count
+            of another token.
+        margin: m, the margin of the max-margin direction u.
+        D: the largest difference of u·E between two tokens of a sequence that are not
+            selected.
+        M: the largest distance between two embeddings of the same sequence.
+        h_norm: ‖h‖, or inf if neither of the two vectors h that are tried separates the
+            tokens.
+        Lambda: M / g_inf; its product with the excess loss bounds the norm of the
+            gradient.
+        beta: M² (2 + largest lead in value) / g_inf; its product with the excess loss
+            bounds the norm of the Hessian.
     """
 
     selected_votes: np.ndarray
@@ -71,15 +77,17 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Constants):
-    """What `certificate` proves about the flow from one p, with the `Constants`.
+    """What `certificate` proves about the flow from one p, and the `Constants`.
 
     Attributes:
-        level: which level the excess loss is below: "direction", "selection" (there
-            only with an h) or "none", where nothing is proved.
-        constant: C with 1 - cos(p, u) <= C / ‖p‖ from here on, u the max-margin
-            direction of the selection, whose tokens win all attention; or inf.
-        theta: lower bound on the attention on each selected token from here on.
-        log_excess: log of the loss minus `limit_loss`; nan where it is below.
+        level: "direction" or "selection" if the excess loss is below this level
+            ("selection" only if an h is found), or "none" if nothing is proved.
+        constant: C with 1 - cos(p, u) <= C / ‖p‖ from this point on, or inf. Here u is
+            the max-margin direction of the selection, whose tokens attract all
+            attention in the limit.
+        theta: lower bound on the attention on each selected token from this point on.
+        log_excess: logarithm of the loss minus `limit_loss`, or nan if the loss is
+            below `limit_loss`.
     """
 
     level: Literal["none", "selection", "direction"]
@@ -92,8 +100,9 @@ class Certificate(Constants):
 
         .. math:: 1 - \cos(p, u) \le \frac{C}{\|p\|}
 
-        with the smallest C of all points so far; inf before anything is proved. The
-        flow is one of the same embeddings, output and corpus, from any p.
+        Here C is the smallest constant of all points so far. The bound is inf at points
+        before anything is proved. The flow must have the same embeddings, output and
+        corpus, but can start from any p.
         """
         losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
         points = zip(losses, excesses, strict=True)
@@ -107,11 +116,14 @@ def certificate(
 ) -> Certificate:
     """Return what Theorem A of the book proves about the flow from model.cls.
 
-    It needs a value gap, y b_selected > y b_other for each other token of a sequence
-    with b = E v, and a p that selects. Above its lower level it also needs an h that is
-    ahead by at least 1 on selected tokens and, of two others, on the one that votes
-    more strongly. Two are tried: 1 on selected tokens, and |b| on those of one class
-    only, 0 elsewhere; they exist if the embeddings are linearly independent.
+    The theorem requires a value gap, that is, y b_selected > y b_other for every other
+    token of a sequence, where b = E v. It also requires that some p selects the tokens.
+    Above the lower of its two levels, the theorem also requires a vector h. In every
+    sequence, h·E must be larger by at least 1 on the selected token than on every other
+    token. Of two other tokens, it must not be smaller on the one with the larger vote.
+    Two choices of h·E are tried. The first is 1 on selected tokens and 0 elsewhere. The
+    second is |b| on tokens that occur in only one class and 0 elsewhere. A vector h
+    with these values exists if the embeddings are linearly independent.
 
     Args:
         model: supplies E (V, d), p (d,) and v (d,), all finite.
@@ -151,7 +163,7 @@ def certificate(
 def _constants(
     problem: ClsProblem, counts: np.ndarray, own: np.ndarray, best: MaxMargin
 ) -> Constants:
-    """Return the constants; `own` marks the selected token of each sequence, (nnz,)."""
+    """Return the constants for the selected tokens that `own` marks, bool (nnz,)."""
     n = len(problem.signs)
     rivals = ~own
     row = problem.row[rivals]
@@ -202,12 +214,12 @@ def _constants(
 
 
 def _losses(votes: np.ndarray) -> np.ndarray:
-    """Return the logistic loss of sequences with the votes y f, log(1 + exp(-y f))."""
+    """Return the logistic loss log(1 + exp(-y f)) of sequences with the votes y f."""
     return np.logaddexp(0, -votes)
 
 
 def _widest_bag(problem: ClsProblem) -> float:
-    """Return the greatest distance between two embeddings of a sequence."""
+    """Return the largest distance between two embeddings of the same sequence."""
     widest = 0.0
     for bag in np.split(problem.token, problem.indptr[1:-1]):
         points = problem.points[bag]
@@ -217,7 +229,10 @@ def _widest_bag(problem: ClsProblem) -> float:
 
 
 def _separation(problem: ClsProblem, own: np.ndarray) -> float:
-    """Return the norm of the shorter h, scaled to lead by 1; inf if neither will do."""
+    """Return the norm of the shorter valid h, or inf if neither of the two is valid.
+
+    Each h is scaled so that its smallest lead is 1.
+    """
     rivals = ~own
     row = problem.row[rivals]
     relevant, other = problem.token[own], problem.token[rivals]
@@ -241,7 +256,7 @@ def _separation(problem: ClsProblem, own: np.ndarray) -> float:
 
 
 def _targets(problem: ClsProblem, relevant: np.ndarray) -> np.ndarray:
-    """Return what h·E has to be on each token for each of the two h, (2, tokens)."""
+    """Return the required h·E of each token for both vectors h, (2, tokens)."""
     one_if_relevant = np.zeros(len(problem.points))
     one_if_relevant[relevant] = 1
     size_of_value = np.zeros(len(problem.points))
@@ -255,7 +270,10 @@ def _targets(problem: ClsProblem, relevant: np.ndarray) -> np.ndarray:
 
 
 def _rises_with_votes(row: np.ndarray, votes: np.ndarray, target: np.ndarray) -> bool:
-    """Return whether in each sequence a rival that votes more is never behind in h."""
+    """Return whether h·E never decreases from a rival to a rival with a larger vote.
+
+    Only rivals in the same sequence are compared.
+    """
     order = np.lexsort((target, votes, row))
     falls = np.diff(target[order]) < 0
     same_sequence = np.diff(row) == 0
@@ -264,7 +282,7 @@ def _rises_with_votes(row: np.ndarray, votes: np.ndarray, target: np.ndarray) ->
 
 @dataclass(frozen=True)
 class _Proved:
-    """What is proved at one p: as in `Certificate`, and `reach`, C - ‖p‖."""
+    """What is proved at one p: attributes of `Certificate`, and `reach`, C - ‖p‖."""
 
     level: Literal["none", "selection", "direction"]
     log_excess: float
@@ -275,8 +293,8 @@ class _Proved:
 def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
     """Apply Theorem A at a point with this loss.
 
-    `log_excess` is that of the loss above the one with all attention on the tokens that
-    have the most of it. Those are the selected ones below the direction level.
+    Here `log_excess` is the logarithm of the loss minus the loss with all attention on
+    the most attended tokens. Below the direction level, these are the selected tokens.
     """
     excess = loss - constants.limit_loss + ROUNDING
     if not 0 < constants.direction_level > excess:
@@ -301,7 +319,10 @@ def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
 
 
 def _least_attention(constants: Constants, excess: float) -> float:
-    """Return theta: no selected token has less attention at this excess loss."""
+    """Return theta, the lower bound on the attention on each selected token.
+
+    The bound depends on p only through the excess loss.
+    """
     selected, rival = constants.selected_votes, constants.rival_votes
     worst_loss = _losses(selected) + constants.n_sequences * excess
     shortfall = -np.expm1(-worst_loss)

@@ -1,8 +1,9 @@
-"""A small transformer that reads sequences of tokens, and parts of it that can be off.
+"""A small transformer for sequences of tokens, some parts of which can be switched off.
 
-It is the model that people use where this book has one layer: heads, residuals,
-LayerNorm, a hidden layer after each attention. Nothing in it is computed in score
-space. The chapter *Does a transformer select tokens?* queries it as a black box.
+In contrast to the one-layer model of this book, it is a standard encoder with several
+heads, residual connections, LayerNorm, and a hidden layer after each attention layer.
+It is not computed from the scores of tokens alone. The chapter *Does a transformer
+select tokens?* queries it as a black box.
 """
 
 import math
@@ -19,18 +20,20 @@ POOLS = ("mean", "cls", "query")
 
 
 class TransformerBlock(nn.Module):
-    r"""Attention and a hidden layer, each added to its input.
+    r"""A layer of attention and a hidden layer, each with a residual connection.
 
-    With x the states (n, T, d) of a sequence and N the LayerNorm where it is on,
+    Let x be the states (n, T, d) of a sequence, and let N be LayerNorm if it is
+    switched on and the identity otherwise. With `norm="post"`, the block computes
 
     .. math::
 
         x' = N(x + A(x) x W_V W_O) , \qquad
-        x'' = N(x' + \operatorname{relu}(x' H_1) H_2) ,
+        x'' = N(x' + \operatorname{relu}(x' H_1) H_2) .
 
-    where A is, per head, a softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
-    heads), or, if `uniform`, 1 / T everywhere. With `norm="pre"` it is
-    x + A(N(x)) N(x) ...
+    In each head, A is the softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
+    heads). If `uniform` is true, all entries of A are 1 / T instead. With `norm="pre"`,
+    N is applied to the input of each layer instead of the sum, so that the first sum is
+    x + A(N(x)) N(x) W_V W_O.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class TransformerBlock(nn.Module):
 
 
 def _drawn(*shape: int) -> nn.Parameter:
-    """Return vectors of dimension d, the last size, with entries from N(0, 1/d)."""
+    """Return vectors with random entries from N(0, 1/d), where d is the last size."""
     entries = torch.randn(*shape)
     return nn.Parameter(entries / shape[-1] ** 0.5)
 
@@ -91,18 +94,20 @@ class Transformer(nn.Module):
         n_tokens: V, the number of tokens.
         dim: d, the dimension of the states.
         layers: number of blocks.
-        heads: number of attention heads in a block.
-        norm: place of LayerNorm: "post" (after each sum), "pre" (before each part), or
+        heads: number of attention heads in each block.
+        norm: place of LayerNorm: "post" (after each sum), "pre" (before each layer), or
             "none".
         pool: input of the output layer: the "mean" of the states, the state of a "cls"
-            token in front, or the states weighted by a "query", softmax(x p)^T x.
-        positions: largest length, with one vector per position, or None.
-        uniform: whether all attention is 1 / T whatever the tokens are.
-        sharpness: factor of the scores of the attention.
-        seed: seed of the initial entries.
+            token at the first position, or the average of the states weighted by a
+            "query", softmax(x p)^T x.
+        positions: largest length of a sequence, or None. If it is given, each position
+            has a vector that is added to the embedding.
+        uniform: whether all attention is 1 / T, regardless of the tokens.
+        sharpness: factor that multiplies the attention scores.
+        seed: random seed of the initial parameters.
 
     Attributes:
-        embeddings: parameter E (V, d), drawn from N(0, 1/d).
+        embeddings: parameter E (V, d), initialized from N(0, 1/d).
         settings: the arguments, by name.
     """
 
@@ -151,7 +156,7 @@ class Transformer(nn.Module):
             self.output = nn.Linear(dim, 1)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Return the logits (n,) of sequences (n, T), int64, padded with -1."""
+        """Return the logits (n,) of token ids (n, T), int64, padded with -1."""
         logits, _ = self.look(ids)
         return logits
 
@@ -163,14 +168,14 @@ class Transformer(nn.Module):
     def look(self, ids: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Return the logits (n,) and the attention (n, heads, T, T) of each block.
 
-        A "cls" token comes first and counts in T.
+        If `pool` is "cls", the <cls> token comes first and counts towards T.
         """
         x, is_token, maps = self._states(ids)
         pooled = torch.einsum("nt,ntd->nd", self._weights(x, is_token), x)
         return self.output(pooled).squeeze(1), maps
 
     def _states(self, ids: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
-        """Return the last states (n, T, d), where tokens are, and the attention."""
+        """Return the last states (n, T, d), the mask of tokens, and all attention."""
         is_token = ids >= 0
         x = self.embeddings[ids.clamp(min=0)]
         if len(self.places):
@@ -187,7 +192,7 @@ class Transformer(nn.Module):
         return x, is_token, maps
 
     def _weights(self, x: Tensor, is_token: Tensor) -> Tensor:
-        """Return with what weights (n, T) the states go into the pooled one."""
+        """Return the weights (n, T) of the states in the pooled state."""
         if self.pool == "cls":
             first = torch.eye(1, x.shape[1]).to(x)
             return first.expand(len(x), -1)
