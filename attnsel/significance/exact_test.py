@@ -73,11 +73,11 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
     Labels are not independent if they depend on, for example, the author or the film.
     With `groups`, each group counts at most once among the texts that contain a token,
-    with the label of its first such text, and at most once among the texts that do not
-    contain it. The p-values are exact if labels were assigned to texts independently.
-    They are also exact if labels were assigned to whole groups and each group contains
-    the token in all of its texts or in none. If labels depend on the groups, then a
-    group that counts on both sides makes the p-values larger.
+    and at most once among the texts that do not contain it. On each side, it has the
+    label of its first text there. The p-values are exact if labels were assigned to
+    texts independently. They are also exact if labels were assigned to whole groups and
+    each group contains the token in all of its texts or in none. If labels depend on
+    the groups, then a group that counts on both sides makes the p-values larger.
 
     The Benjamini-Hochberg correction is applied over all tokens, and for more than two
     classes also over all tests of one class against the rest. It omits the tests that

@@ -116,7 +116,7 @@ def sides(
         groups: group numbers of the rows, int64 (n,), from 0 to G - 1.
 
     Returns:
-        Two arrays, int64 (P, K).
+        Two int64 arrays (P, K), the groups that have each column and those that lack it.
     """
     sizes = np.bincount(groups)
     is_alone = sizes[groups] == 1
