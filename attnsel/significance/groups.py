@@ -116,7 +116,7 @@ def sides(
         groups: group numbers of the rows, int64 (n,), from 0 to G - 1.
 
     Returns:
-        Two int64 arrays (P, K), the groups that have each column and those that lack it.
+        The numbers of groups with and without each column, two int64 arrays (P, K).
     """
     sizes = np.bincount(groups)
     is_alone = sizes[groups] == 1
