@@ -1,1 +1,1 @@
-"""What gets text in: `load_corpus`, its sources, the cache, the bundled reviews."""
+"""Loading of texts: `load_corpus`, its sources, the cache and generated reviews."""

@@ -1,8 +1,9 @@
-"""The cache of encoded corpora: whole entries of figures and texts, and never code.
+"""A cache on disk of encoded corpora, which contains numbers and texts but no code.
 
-An entry is a checksum of all that follows, then the arrays of a corpus as numpy keeps
-them, compressed. It lies in the user's cache folder (`ATTNSEL_CACHE` names another)
-under a key made of the content of the files and of every setting that counts.
+An entry begins with a checksum of the rest, which contains the arrays of a corpus in
+numpy's format, compressed. The entries are in the user's cache folder, or in the folder
+that `ATTNSEL_CACHE` names. The name of an entry is a hash of the content of the files
+and of every setting that affects the corpus.
 """
 
 import functools
@@ -38,11 +39,11 @@ def cached(
     settings: tuple[Any, ...],
     make: Callable[[], tuple[Corpus, list[str]]],
 ) -> tuple[Corpus, list[str]]:
-    """Return the corpus of some files from the cache, or make it and keep it there.
+    """Return the corpus of some files from the cache, or make the corpus and store it.
 
-    With it go the warnings that were given when it was made. Each file has a name that
-    says how to read it; its content and the settings, as `repr` writes them, make the
-    key.
+    The function also returns the warnings that were raised when the corpus was made.
+    Each file has a name that specifies how the file is read. The key of an entry is a
+    hash of these names, of the contents of the files and of the `repr` of the settings.
     """
     content = hashlib.sha256(repr((FORMAT, TOKEN_PATTERN, settings)).encode())
     for name, path in files:
@@ -66,7 +67,7 @@ def cached(
 
 
 def packed(corpus: Corpus, notes: list[str]) -> bytes:
-    """Return a corpus and its notes as the bytes of an entry."""
+    """Return the bytes of an entry that contains a corpus and its warnings."""
     counts = corpus.counts
     about = {
         "texts": corpus.texts,
@@ -92,7 +93,11 @@ def packed(corpus: Corpus, notes: list[str]) -> bytes:
 
 
 def unpacked(entry: bytes) -> tuple[Corpus, list[str]]:
-    """Return the corpus of an entry and its warnings; ValueError if it is damaged."""
+    """Return the corpus of an entry and its warnings.
+
+    Raises:
+        ValueError: if the entry is damaged.
+    """
     checksum, body = entry[:SUM_BYTES], memoryview(entry)[SUM_BYTES:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError("the entry is damaged")

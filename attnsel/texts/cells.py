@@ -15,14 +15,15 @@ TEXTS_APART = "\n"  # separates the texts of two columns; not a token
 
 
 def as_list(names: Any) -> list[Hashable]:
-    """Return the names of columns, of which one or a list is given."""
+    """Return the names of columns as a list, also if only one name is given."""
     return list(names) if isinstance(names, (list, tuple)) else [names]
 
 
 def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
-    """Return the texts of a column, or of several joined; a blank cell is nothing.
+    """Return the texts of one column, or the joined texts of several columns.
 
-    Lists of tokens are joined by spaces, with a warning, and bytes are read as UTF-8.
+    When columns are joined, a blank cell counts as an empty text. Lists of tokens are
+    joined by spaces, with a warning, and bytes are decoded as UTF-8.
     """
     columns = [_as_texts(table[name]) for name in as_list(names)]
     if len(columns) == 1:
@@ -33,7 +34,7 @@ def texts_of(table: pd.DataFrame, names: Any) -> pd.Series:
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
-    """Return a column with its cells as strings, where they contain text."""
+    """Return a column in which cells that contain text are converted to strings."""
     first = column.dropna().head(1).tolist()
     if not first or column.dtype.kind in "biufcmM":
         return column
@@ -52,11 +53,12 @@ def _as_texts(column: pd.Series) -> pd.Series:
 
 
 def labels_of(column: pd.Series) -> pd.Series:
-    """Return a column of labels, of which a list of one label is that label.
+    """Return a column of labels, in which a list of one label becomes that label.
 
-    An empty list is a missing label. Among numbers, the words of NO_LABEL are missing
-    labels; among words, those of NEVER_A_CLASS are, and the others are classes, of
-    which a warning counts the rows.
+    An empty list is a missing label. If all other labels are numbers, the words in
+    NO_LABEL are missing labels. If some labels are words, only those in NEVER_A_CLASS
+    are missing labels. The other words in NO_LABEL are then classes, and a warning
+    counts their rows.
 
     Raises:
         ValueError: if a text has several labels, or a label is a record.
@@ -83,7 +85,7 @@ def labels_of(column: pd.Series) -> pd.Series:
 
 
 def _is_list(cell: Any) -> bool:
-    """Say whether a string is a list, as it is written when a table is saved as CSV."""
+    """Return whether a string is a Python list, as tables saved as CSV contain."""
     try:
         return isinstance(ast.literal_eval(cell), list)
     except (ValueError, SyntaxError, TypeError):
@@ -91,7 +93,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _without_missing(column: pd.Series) -> pd.Series:
-    """Return a column of words without those that mean no label."""
+    """Return a column of words in which the words for a missing label are removed."""
     words = column
     if all(isinstance(label, str) for label in column.dropna()):
         words = column.map(str.strip, na_action="ignore")
@@ -107,7 +109,7 @@ def _without_missing(column: pd.Series) -> pd.Series:
 
 
 def _warn_of_codes(labels: pd.Series) -> None:
-    """Warn of -100, or of -1 beside 0, 1 and 2, which often say that there is none."""
+    """Warn about -100, or -1 next to 0, 1 and 2, which often mark missing labels."""
     if labels.dtype.kind not in "if":
         return
     counts = labels.value_counts()

@@ -1,4 +1,4 @@
-"""What the columns of a table are called."""
+"""The names of the columns of a table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ SHOWN = 20  # names of columns in a message
 
 
 class Columns(NamedTuple):
-    """What the columns of texts and of labels are called.
+    """The names of the columns that contain the texts and the labels.
 
     Attributes:
-        text: a name, or a list of them whose texts are joined.
-        label: a name; None for no labels.
-        limit: number of rows that are wanted at most; None for all.
+        text: name of the column of texts, or a list of names of columns whose texts are
+            joined.
+        label: name of the column of labels; None if the texts have no labels.
+        limit: maximum number of rows to read; None reads all rows.
     """
 
     text: Any
@@ -27,12 +28,13 @@ class Columns(NamedTuple):
 def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
     """Return the names that the wanted columns have in a table.
 
-    A name may differ in case and in spaces around it. Two columns without names are
-    the texts and the labels.
+    The name in the table may differ from the wanted name in case and in surrounding
+    spaces. If a table has two columns without names, the first contains the texts and
+    the second contains the labels.
 
     Raises:
-        KeyError: if a column is missing, or there are two of its name; the message
-            names the columns.
+        KeyError: if a column is missing, or if two columns have its name; the message
+            lists the columns of the table.
     """
     text: Any
     if isinstance(wanted.text, (list, tuple)):
@@ -63,5 +65,5 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
 
 
 def plain_name(name: Hashable) -> str:
-    """Return the name of a column without case and spaces around it."""
+    """Return the name of a column in lower case, without surrounding spaces."""
     return str(name).strip().casefold()

@@ -1,4 +1,4 @@
-"""Tables of texts in memory, of any kind, as a data frame."""
+"""Conversion of tables of texts in memory to data frames."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,10 +18,13 @@ class NoSuchSplit(ValueError):
 
 
 class DataSplit(NamedTuple):
-    """Where the rows of a split are.
+    """The location of the rows of a split.
 
-    `files` are what it is read from, each with a name that tells how; a source without
-    files is not cached. `read` gives the table, whatever columns of it are wanted.
+    Attributes:
+        name: name of the corpus.
+        files: the files that contain the split, each with a name that specifies how the
+            file is read. A split without files is not cached.
+        read: function that returns the table, given the wanted columns.
     """
 
     name: str
@@ -30,18 +33,20 @@ class DataSplit(NamedTuple):
 
 
 def table_of(source: Any, wanted: Columns, split: str) -> Any:
-    """Return a data frame, or a `datasets.Dataset`, of what holds a table.
+    """Return a source as a data frame, or as a `datasets.Dataset` if it is one.
 
     Args:
-        source: a data frame of pandas, polars or Arrow, a data set of `datasets`,
-            records or pairs of text and label, (texts, labels), columns by name, an
-            open file; or several of these by the name of the split.
-        wanted: the columns, which tell columns by name from splits by name.
-        split: the split to take.
+        source: a data frame of pandas, polars or Arrow; a data set of `datasets`; a
+            list of records or of pairs of text and label; a tuple (texts, labels); a
+            dictionary of columns; an open file; or a dictionary that maps names of
+            splits to any of these.
+        wanted: names of the wanted columns. They show whether the keys of a dictionary
+            are names of columns or of splits.
+        split: name of the split to return.
 
     Raises:
-        TypeError: if it is nothing of the kind.
-        ValueError: if there is no such split.
+        TypeError: if the source has none of these types.
+        ValueError: if the source has no split of this name.
     """
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)
@@ -74,9 +79,10 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
 
 
 def _flat(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with a column for each field of the records in its cells.
+    """Return a table in which each field of the records in a column is a column.
 
-    Records {"b": 1} in a column a become a column a.b, and so do lists of one record.
+    For example, the records {"b": 1} in a column a become a column a.b. A list of one
+    record is treated like the record.
     """
     parts = []
     for place, name in enumerate(table.columns):
@@ -96,18 +102,18 @@ def _flat(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _record(cell: Any) -> Any:
-    """Return the record that a list holds alone, or else the cell."""
+    """Return the record if a cell is a list of one record; else return the cell."""
     alone = isinstance(cell, (list, np.ndarray)) and len(cell) == 1
     return cell[0] if alone and isinstance(cell[0], Mapping) else cell
 
 
 def is_dataset(source: Any) -> bool:
-    """Say whether a table is a `datasets.Dataset`, which may lie on the disk."""
+    """Return whether a table is a `datasets.Dataset`, which may be on disk."""
     return hasattr(source, "select_columns") and hasattr(source, "to_pandas")
 
 
 def one_table(what: str, split: str) -> NoSuchSplit:
-    """Return the error that says that nothing was held out for a split."""
+    """Return the error for a split other than "train" of a source without splits."""
     return NoSuchSplit(
         f"split: {what} is one table without a split {split!r}; rows it was trained on "
         "are no test. Hold some out, with a pandas data frame called table: "
@@ -117,7 +123,7 @@ def one_table(what: str, split: str) -> NoSuchSplit:
 
 
 def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) -> Any:
-    """Return the table of columns by name, of a split by name, or of a key in JSON."""
+    """Return the table in a dictionary of columns, splits or records, or in a Bunch."""
     keys = list(source)
     first, *_ = as_list(wanted.text)
     if split in keys and first not in keys:
@@ -141,7 +147,7 @@ def _table_of_mapping(source: Mapping[Any, Any], wanted: Columns, split: str) ->
 
 
 def _of_bunch(source: Mapping[Any, Any], wanted: Columns) -> pd.DataFrame:
-    """Return the texts of a Bunch of scikit-learn, labelled by the names of classes."""
+    """Return the texts of a Bunch of scikit-learn with the names of their classes."""
     texts, targets = list(source["data"]), pd.Series(source["target"])
     if not all(isinstance(text, (str, bytes)) for text in texts):
         raise ValueError("source: a Bunch of numbers; expected texts as its data")

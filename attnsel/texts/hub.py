@@ -1,4 +1,4 @@
-"""The corpora we know by name, and data sets of the Hugging Face Hub."""
+"""The named corpora, such as "imdb", and data sets of the Hugging Face Hub."""
 
 import functools
 import json
@@ -30,9 +30,10 @@ SOURCES = json.loads((resources.files(__package__) / "sources.json").read_text("
 
 
 def named_file(name: str, split: str, level: int = 4) -> Path | None:
-    """Return the file of one of our corpora, here or from the Hub; None if bundled.
+    """Return the file of a named corpus, from ATTNSEL_DATA or from the Hub.
 
-    A BundledCorpusWarning says why a real one could not be loaded.
+    The function returns None if generated reviews are used instead. If they replace a
+    real corpus, a BundledCorpusWarning explains why it could not be loaded.
     """
     source = SOURCES[name]
     check_choice("split", split, ("train", "test"))
@@ -58,7 +59,7 @@ def named_file(name: str, split: str, level: int = 4) -> Path | None:
 
 
 def generated_table(name: str, split: str) -> pd.DataFrame:
-    """Return generated reviews in the classes of one of our corpora."""
+    """Return generated reviews with the classes of a named corpus."""
     classes = SOURCES[name]["classes"]
     stream = {"train": 0, "test": 1}[split]
     size = BUNDLED_REVIEWS
@@ -68,7 +69,7 @@ def generated_table(name: str, split: str) -> pd.DataFrame:
 
 
 def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.DataFrame:
-    """Name the classes of one of our corpora, and check what the Hub gave."""
+    """Name the classes of a named corpus, and check that a file from the Hub is whole."""
     source, root = SOURCES[name], os.environ.get("ATTNSEL_DATA")
     rows = frame["label"].value_counts().tolist()
     published = [source["per_class"][split]] * len(source["classes"])
@@ -87,12 +88,15 @@ def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.Da
 
 
 def categories(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
-    """Return the names of numbered classes; -1 and nothing are missing labels."""
+    """Return the names of numbered classes; -1 and empty cells are missing labels."""
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)
 
 
 def from_hub(source: dict[str, Any], split: str) -> Path | str:
-    """Return a file of the Hub, at once if it was fetched before, or what is wrong."""
+    """Return a file of the Hub, or the reason why it could not be downloaded.
+
+    A file that was downloaded before is returned without a request to the Hub.
+    """
     try:
         require("hub", "huggingface_hub")
     except ModuleNotFoundError as error:
@@ -118,7 +122,7 @@ def from_hub(source: dict[str, Any], split: str) -> Path | str:
 
 
 def unreachable(repository: str) -> str | None:
-    """Ask the Hub once for a repository; return what is wrong, if anything."""
+    """Query the Hub once; return why it is unreachable, or None if it is reachable."""
     from huggingface_hub import HfApi
 
     wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]
@@ -138,10 +142,10 @@ def unreachable(repository: str) -> str | None:
 
 
 def hub_table(repository: str) -> Any:
-    """Return a data set of the Hub, its splits by name.
+    """Return a data set of the Hub as a dictionary of its splits.
 
     Raises:
-        LookupError: if it cannot be loaded; the message says why.
+        LookupError: if the data set cannot be loaded; the message gives the reason.
     """
     require("hub", "datasets")
     import datasets
@@ -157,7 +161,7 @@ def hub_table(repository: str) -> Any:
 
 
 def saved_table(folder: Path) -> Any:
-    """Return what `save_to_disk` of `datasets` left in a folder."""
+    """Return the data set that `save_to_disk` of `datasets` wrote to a folder."""
     require("hub", "datasets")
     import datasets
 

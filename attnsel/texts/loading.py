@@ -1,4 +1,4 @@
-"""`load_corpus`: labelled texts from a corpus by name, a table in memory or a file.
+"""`load_corpus`: labelled texts from a named corpus, a table in memory or a file.
 
 ::
 
@@ -39,7 +39,7 @@ from attnsel.validation import check_number, described
 
 
 class TooFewRows(ValueError):
-    """A sample cannot have so many rows."""
+    """A sample was requested with more rows than the source has."""
 
 
 def load_corpus(
@@ -59,39 +59,41 @@ def load_corpus(
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
-    A named corpus is looked for in the folder `ATTNSEL_DATA` (as `imdb/train.parquet`),
-    then on the Hugging Face Hub, and if that cannot be reached, replaced by generated
-    reviews with a `BundledCorpusWarning`.
+    The function searches for a named corpus first in the folder `ATTNSEL_DATA` (for
+    example, as `imdb/train.parquet`), then on the Hugging Face Hub. If the Hub cannot
+    be reached, generated reviews replace the corpus, with a `BundledCorpusWarning`.
 
     Args:
         source: "imdb", "yelp" (negative, positive), "yelp-full" (1 to 5 stars),
-            "bundled" or "bundled-full" (generated, 2 and 5 classes); a file that pandas
-            reads, CSV, JSON, Parquet, Excel and others, compressed or not; a folder
-            with such files as train.csv and test.csv, in parts or not, with a folder
-            of text files for each class, or written by `save_to_disk`; a pattern such
-            as "parts/*.csv"; a table of pandas, polars, Arrow or `datasets`; records,
-            pairs, (texts, labels) or columns by name; an open file; a URL; the Hub's
-            name of a data set, "owner/name".
-        split: "train", "test" or another split of the source. One table is one split,
-            "train".
-        text: name of the column of texts; spaces around it and case do not matter.
+            "bundled" or "bundled-full" (generated, with 2 and 5 classes); a file that
+            pandas can read, such as CSV, JSON, Parquet or Excel, possibly compressed; a
+            folder that contains files such as train.csv and test.csv, a folder of text
+            files for each class, or the output of `save_to_disk`; a pattern such as
+            "parts/*.csv"; a table of pandas, polars, Arrow or `datasets`; a list of
+            records or pairs; a tuple (texts, labels); a dictionary of columns; an open
+            file; a URL; or the name "owner/name" of a data set on the Hub.
+        split: "train", "test" or another split of the source. A single table has only
+            the split "train".
+        text: name of the column of texts, regardless of case and surrounding spaces.
         label: name of the column of labels; None for texts without labels.
-        vocab: as in `Corpus.from_texts`: that of the training corpus for a test split.
+        vocab: vocabulary, as in `Corpus.from_texts`. For a test split, pass the
+            vocabulary of the training corpus.
         min_count: smallest number of occurrences of a token, as in `Corpus.from_texts`.
         max_tokens: largest size of the vocabulary, as in `Corpus.from_texts`.
-        tokenize: as in `Corpus.from_texts`; its results are not cached.
+        tokenize: function that splits a text into tokens, as in `Corpus.from_texts`. A
+            corpus that is made with such a function is not cached.
         limit: maximum number of rows, sampled at random and balanced across classes as
             far as possible.
         seed: seed of that sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
-        num_proc: number of processes that count the tokens of a data set of `datasets`,
-            whose texts stay on the disk.
+        num_proc: number of processes that count the tokens of a data set of `datasets`.
+            Its texts then remain on disk.
 
     Raises:
-        ValueError: if there is no such corpus, file or split, if it cannot be read, if
-            all rows are of one class, or as `Corpus.from_texts` does.
-        KeyError: if a column is missing; the message names the columns present.
-        TypeError: if the source is of another kind.
+        ValueError: if the corpus, file or split does not exist or cannot be read, if
+            all rows are in one class, or in the cases that `Corpus.from_texts` lists.
+        KeyError: if a column is missing; the message lists the columns of the table.
+        TypeError: if the source has none of the listed types.
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
@@ -135,7 +137,7 @@ def load_corpus(
 
 
 def _with_notes(make: Callable[[], Corpus]) -> tuple[Corpus, list[str]]:
-    """Make a corpus; return it with the warnings of it, each of them once."""
+    """Make a corpus and return it with the distinct warnings that were raised."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=UserWarning)
         corpus = make()
@@ -150,7 +152,7 @@ def _is_named(source: Any) -> bool:
 
 
 def find_split(source: Any, split: str) -> DataSplit:
-    """Find the rows of a split: of a corpus of ours, of a file, or in memory."""
+    """Find the rows of a split of a named corpus, a file or a table in memory."""
     if _is_named(source):
         return _find_named(source, split)
     if isinstance(source, (str, os.PathLike)):
@@ -162,7 +164,7 @@ def find_split(source: Any, split: str) -> DataSplit:
 
 
 def _find_named(name: str, split: str) -> DataSplit:
-    """Find one of our corpora, or the generated reviews that replace it."""
+    """Find a named corpus, or the generated reviews that replace it."""
     path = hub.named_file(name, split, level=5)
     if path is None:
         return DataSplit("bundled", (), lambda _: hub.generated_table(name, split))
@@ -174,7 +176,11 @@ def _find_named(name: str, split: str) -> DataSplit:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    """Read the file of one of our corpora; a ValueError names one that is damaged."""
+    """Read the file of a named corpus.
+
+    Raises:
+        ValueError: if the file is damaged; the message contains its path.
+    """
     try:
         return pd.read_parquet(path)
     except Exception as error:  # which one is raised differs between versions
@@ -189,7 +195,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def texts_and_labels(
     table: Any, wanted: Columns, on_disk: bool
 ) -> tuple[Any, pd.Series | None]:
-    """Return the texts and labels of a table; texts stay on the disk if asked."""
+    """Return the texts and labels of a table; with `on_disk`, texts remain on disk."""
     if not is_dataset(table):
         text, label, _ = find_columns(list(table), wanted)
         labels = None if label is None else labels_of(table[label])
@@ -207,7 +213,13 @@ def texts_and_labels(
 def balanced_sample(
     texts: pd.Series, labels: pd.Series | None, limit: int, seed: int
 ) -> np.ndarray:
-    """Return positions of rows drawn evenly from the classes, and of all blank ones."""
+    """Return the positions of a balanced sample of rows, and of all incomplete rows.
+
+    The sample has `limit` rows, as balanced across the classes as possible.
+
+    Raises:
+        TooFewRows: if fewer than `limit` rows have both a text and a label.
+    """
     frame = pd.DataFrame({"text": texts.to_numpy(), "label": 0})
     if labels is not None:
         frame["label"] = labels.array

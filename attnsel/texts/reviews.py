@@ -1,13 +1,15 @@
-"""Film reviews from a grammar of ours, with statistics known in advance.
+"""Film reviews that are generated from a grammar, with statistics known in advance.
 
-A review is an opening, some sentences of opinion among neutral talk, and a closing.
-Only the word of opinion in a sentence depends on the label. Class k of K sits at t_k,
-evenly spaced from -1 to 1. Half of the occurrences of a word of strength s are shared
-by the two classes on either side of s, the nearer taking more; the other half is
-spread in proportion to 1 + s t_k. With K = 2 both come to the same, and the difference
-P(1|s) - P(0|s) of a word that is never negated is exactly its strength. Now and then
-a word of the opposite class stands behind "not": what it says then is lost on a model
-that does not see order, as in real reviews. The words and sentences are `reviews.json`.
+A review consists of an opening, of sentences of opinion mixed with neutral sentences,
+and of a closing. Only the word of opinion in a sentence depends on the label. Class k
+of K has the position t_k; the positions are evenly spaced from -1 to 1. Half of the
+occurrences of a word of strength s are divided between the two classes whose positions
+are next to s, and the nearer class receives more of them. The other half is divided
+between all classes in proportion to 1 + s t_k. For K = 2 both rules agree, and the
+lean P(1|s) - P(0|s) of a word that is never negated is exactly its strength. A small
+share of the opinions is "not" followed by a word of the opposite class. As in real
+reviews, a model that ignores word order misunderstands such an opinion. The words and
+sentences are in `reviews.json`.
 """
 
 import json
@@ -36,8 +38,9 @@ SLOT = re.compile(r"\{(\w+)\}")
 def _lexicon() -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the words of opinion, their strengths and their base weights, (W,) each.
 
-    Positive and negative words come in pairs of equal weight and opposite strength,
-    so the classes weigh the same. Within a list the strength falls a little.
+    Each positive word has a negative counterpart of equal weight and opposite strength,
+    so the classes have the same total weight. Within a list of words the strength
+    decreases slightly.
     """
     words, strengths, weights = [], [], []
     bands = GRAMMAR["opinions"]
@@ -61,7 +64,7 @@ def _lexicon() -> tuple[list[str], np.ndarray, np.ndarray]:
 
 @cache
 def _rates(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability (K, W) of each word in a plain and a negated opinion."""
+    """Return the probabilities (K, W) of words in plain and in negated opinions."""
     _, strength, weight = _lexicon()
     position = np.linspace(-1, 1, classes)[:, None]
     distance = np.abs(position - strength)
@@ -75,25 +78,26 @@ def _rates(classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shares(weight: np.ndarray) -> np.ndarray:
-    """Return weights (K, W) so that those of each class add up to one."""
+    """Return weights (K, W), normalized so that those of each class sum to one."""
     total = weight.sum(axis=1, keepdims=True)
     return weight / total
 
 
 def _cumulated(rates: np.ndarray) -> list[list[float]]:
-    """Return rates (K, W) as `bisect` takes them, a list for each class."""
+    """Return the cumulative sums of rates (K, W), one list per class, for `bisect`."""
     return [list(accumulate(row)) for row in rates]
 
 
 def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
-    """Return how often each word of opinion is expected in one review of each class.
+    """Return the expected count of each word of opinion in one review of each class.
 
-    With c = expected_counts()[word], its average signed frequency over balanced
-    reviews is (c[1] - c[0]) / 2 and its lean is
-    P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). Other tokens do not depend on
-    the label.
+    With c = expected_counts()[word], the average signed frequency of the word over
+    balanced reviews is (c[1] - c[0]) / 2, and its lean is
+    P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). The counts of all other tokens do
+    not depend on the label.
 
-    For K = `classes`, at least 2, each word has a float64 array (K,).
+    Returns:
+        For each word a float64 array (K,), with K = `classes`, at least 2.
     """
     plain, negated = _rates(classes)
     rate = (1 - NEGATION) * plain + NEGATION * negated
@@ -111,12 +115,15 @@ def generate_reviews(
     stream: int = 0,
     negation: float = NEGATION,
 ) -> tuple[list[str], list[int]]:
-    """Write n film reviews of 25 to 170 tokens, balanced by class, with their labels.
+    """Generate n film reviews of 25 to 170 tokens with balanced classes.
 
-    The label of review i is i mod K, from 0 for the worst to K-1 for the best; K =
-    `classes` is at least 2. The reviews of a seed, at least 0, are the same on every
-    machine; another stream gives an independent draw of the same seed.
-    A share `negation` of the opinions is said as "not" and the opposite.
+    Returns:
+        The n reviews and their n labels. The label of review i is i mod K, from 0 for
+        the worst class to K-1 for the best class, with K = `classes`, at least 2.
+
+    The reviews of a seed, which is at least 0, are the same on every machine. Another
+    stream gives independent reviews for the same seed. A share `negation` of the
+    opinions is written as "not" followed by a word of the opposite class.
     """
     # No other function of numpy is used, so a seed gives the same under any version.
     uniform = np.random.Generator(np.random.PCG64([seed, stream, classes])).random
