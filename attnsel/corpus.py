@@ -1,7 +1,7 @@
 """`Corpus`: texts as bags of tokens, with their classes.
 
-The classifier of the paper does not see the order of the tokens, so a sequence is
-kept as the count of each token, and a corpus as a sparse matrix of counts.
+The classifier of the paper ignores the order of the tokens. Therefore a sequence is
+stored as the count of each token, and a corpus as a sparse matrix of counts.
 """
 
 from __future__ import annotations
@@ -28,22 +28,26 @@ _AS_TENSORS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """Sequences of tokens, each kept as a bag, with the class of each where known.
+    """Sequences of tokens, each stored as a bag, with their classes if these are known.
 
-    `len(corpus)` is the number n of sequences; `corpus[i]` is the corpus of one of
-    them; a slice, a list or tensor of positions or a boolean mask selects several.
+    `len(corpus)` is the number n of sequences. `corpus[i]` is a corpus that contains
+    only sequence i. A slice, a list or tensor of positions, or a boolean mask selects
+    several sequences.
 
     Attributes:
-        counts: csr_array (n, V) of float32; how often token s occurs in sequence i.
-        labels: int64 tensor (n,) of the classes' numbers 0..K-1, or None.
-        vocab: the V tokens and the K classes; without classes they are 0..K-1.
-        texts: the n cleaned texts, or None where there are none.
-        name: what to call the corpus.
-        left_out: the rows of the source that could not be used, by what they lack.
+        counts: csr_array (n, V) of float32; entry (i, s) is the number of occurrences
+            of token s in sequence i.
+        labels: int64 tensor (n,) of class numbers 0..K-1, or None.
+        vocab: the V tokens and the names of the K classes. If the vocabulary has no
+            classes, the names are 0..K-1.
+        texts: the n cleaned texts, or None if the corpus was made without texts.
+        name: name of the corpus, used in messages.
+        left_out: names of the rows of the source that could not be used, grouped by
+            what they lack.
 
     Raises:
-        ValueError: if shapes disagree, a count is not a whole number, a label is out of
-            range, or a sequence has no token.
+        ValueError: if the shapes disagree, if a count is not a whole number, if a label
+            is out of range, or if a sequence has no token.
     """
 
     counts: csr_array
@@ -79,30 +83,35 @@ class Corpus:
         on_bad_rows: str = "warn",
         num_proc: int | None = None,
     ) -> Corpus:
-        """Count the tokens of texts: words with contractions, other characters alone.
+        """Make a corpus from texts, whose tokens are words and punctuation marks.
+
+        A word is one token with its contractions, for example *don't*. Every other
+        visible character is a token by itself.
 
         Args:
             texts: n strings in any sequence or Series; `<br />` becomes a space.
             labels: n strings, whole numbers, booleans or categories that name classes.
-            vocab: the tokens to count, the classes and `tokenize`: those of the
-                training corpus for a test split; if None, all tokens by decreasing
-                frequency.
-            min_count: smallest number of occurrences of a token of a fitted vocabulary;
-                None is 20, or in a small corpus the first of 10, 5, 2 and 1 for which
-                the tokens make up two thirds of the texts, with a warning.
+            vocab: vocabulary that supplies the tokens, the classes and `tokenize`. For
+                a test split, pass the vocabulary of the training corpus. If None, a
+                vocabulary is fitted, with its tokens in order of decreasing frequency.
+            min_count: smallest number of occurrences of a token in a fitted vocabulary.
+                If None, it is 20. In a small corpus it is instead the first of 10, 5, 2
+                and 1 for which the tokens make up two thirds of the texts, with a
+                warning.
             max_tokens: largest size of a fitted vocabulary.
             tokenize: function that splits a text into tokens, for scripts without
-                spaces; if None, that of `vocab`, or `attnsel.tokens.split`.
-            name: name of the corpus, for messages.
-            on_bad_rows: what happens with rows without text, label or known token,
-                which are left out: "warn" (one warning counts them), "ignore", or
+                spaces. If None, the function of `vocab` is used, or else
+                `attnsel.tokens.split`.
+            name: name of the corpus, used in messages.
+            on_bad_rows: how to report rows without text, label or known token, which
+                are always left out: "warn" (one warning counts them), "ignore", or
                 "error" (a ValueError names all of them).
-            num_proc: number of processes that count the only column of a
-                `datasets.Dataset`, whose texts stay on the disk.
+            num_proc: number of processes that count the tokens in the only column of a
+                `datasets.Dataset`. Its texts then remain on disk.
 
         Raises:
-            ValueError: if texts and labels differ in number, a label is not a class of
-                `vocab`, no token is frequent enough, or no row is left.
+            ValueError: if the numbers of texts and labels differ, if a label is not a
+                class of `vocab`, if no token is frequent enough, or if no row is left.
             TypeError: if `texts` is one string.
 
         Example:
@@ -163,11 +172,11 @@ class Corpus:
         *,
         name: str = "tokens",
     ) -> Corpus:
-        """Count the tokens of n sequences of ids in 0..V-1, of any lengths.
+        """Make a corpus from n sequences of token ids in 0..V-1, of any lengths.
 
         `vocab` is a Vocab or a list of V distinct strings. Labels are as in
-        `from_texts`, their classes those of `vocab` if it has any. A sequence without
-        token or label is left out, with a warning.
+        `from_texts`. If `vocab` has classes, each label must be one of them. Sequences
+        without a token or a label are left out, with a warning.
 
         Raises:
             ValueError: if an id is not an integer in 0..V-1.
@@ -204,10 +213,10 @@ class Corpus:
         row_names: Sequence[Hashable] | None = None,
         keep_texts: bool = True,
     ) -> Corpus:
-        """Return a corpus of the rows of counts that lack neither token nor class.
+        """Return a corpus of those rows of counts that have both a token and a class.
 
-        `numbers` (n,) are those of the classes, -1 where there is none. The rows that
-        are left out are reported by their names, as `on_bad_rows` says.
+        `numbers` (n,) are class numbers, with -1 for a missing class. The names of the
+        other rows are reported as `on_bad_rows` specifies.
         """
         n = counts.shape[0]
         lacking = what_rows_lack(counts, numbers, texts)
@@ -239,14 +248,22 @@ class Corpus:
 
     @property
     def targets(self) -> torch.Tensor:
-        """The labels, int64 tensor (n,); ValueError if the texts have none."""
+        """The labels, int64 tensor (n,).
+
+        Raises:
+            ValueError: if the texts have no labels.
+        """
         if self.labels is None:
             raise ValueError(f"the texts of {self.name} have no labels")
         return self.labels
 
     @cached_property
     def signs(self) -> torch.Tensor:
-        """The labels y as -1 and +1, float64 tensor (n,); ValueError if K > 2."""
+        """The labels y as -1 and +1, float64 tensor (n,).
+
+        Raises:
+            ValueError: if the texts have no labels, or more than two classes.
+        """
         signs = 2 * self.targets.double() - 1
         if self.n_classes != 2:
             raise ValueError(f"signs need 2 classes, {self.name} has {self.n_classes}")
@@ -254,19 +271,21 @@ class Corpus:
 
     @cached_property
     def lengths(self) -> torch.Tensor:
-        """The number T of tokens of each sequence, int64 tensor (n,)."""
+        """The number T of tokens in each sequence, int64 tensor (n,)."""
         return torch.from_numpy(self.counts.sum(axis=1, dtype=np.float64)).long()
 
     def with_labels(self, labels: torch.Tensor) -> Corpus:
         """Return the same sequences with other labels, int64 (n,) in 0..K-1.
 
         Raises:
-            ValueError: if there are not n labels, or one is not a class.
+            ValueError: if the number of labels is not n, or a label is out of range.
         """
         return replace(self, labels=labels)
 
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
-        """Draw `per_class` sequences of each class, or as many as the smallest has.
+        """Return a random sample with the same number of sequences from each class.
+
+        The number is `per_class`, or the size of the smallest class if it is None.
 
         Raises:
             ValueError: if `per_class` is not in 1..(size of the smallest class).
@@ -280,9 +299,10 @@ class Corpus:
         return self[torch.cat(rows)]
 
     def most_frequent(self, size: int) -> Corpus:
-        """Keep the first `size` tokens, the most frequent ones of a fitted vocabulary.
+        """Return a corpus in which only the first `size` tokens are counted.
 
-        Sequences without any of these tokens are left out, with a warning.
+        In a fitted vocabulary these are the most frequent tokens. Sequences without any
+        of these tokens are left out, with a warning.
 
         Raises:
             ValueError: if `size` is below 1.
@@ -299,21 +319,23 @@ class Corpus:
         )
 
     def bags(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the ids of the tokens of each sequence, and how often each occurs.
+        """Return, for each sequence, the ids of its tokens and their counts.
 
-        Both arrays are (k,) for a sequence of k distinct tokens, by growing id if the
-        corpus was made by `from_texts` or `from_tokens`; counts are float32.
+        Both arrays have the shape (k,) for a sequence of k distinct tokens. The ids
+        increase if the corpus was made by `from_texts` or `from_tokens`. The counts are
+        float32.
         """
         cuts = self.counts.indptr[1:-1]
         ids = np.split(self.counts.indices, cuts)
         return list(zip(ids, np.split(self.counts.data, cuts), strict=True))
 
     def words(self, i: int) -> list[tuple[str, int]]:
-        """Split sequence i into pieces with their token ids, to colour a text.
+        """Split sequence i into pieces with their token ids, for example to color it.
 
-        Joined, the pieces are the cleaned text. What is between tokens, and tokens
-        outside the vocabulary, have the id -1. For a sequence without text the pieces
-        are its tokens in the order of their ids, with spaces between them.
+        The pieces, joined together, are the cleaned text. Characters between tokens,
+        and tokens that are not in the vocabulary, have the id -1. For a sequence
+        without a text, the pieces are its tokens in the order of their ids, separated
+        by spaces.
         """
         if self.texts is not None:
             return pieces(self.texts[i], self.vocab)
@@ -343,7 +365,7 @@ class Corpus:
 
 
 def _checked_counts(counts: Any, width: int) -> csr_array:
-    """Return counts in canonical form; ValueError if they can be none of a corpus."""
+    """Return counts in canonical form; raise a ValueError if they are not valid."""
     counts = csr_array(counts, dtype=np.float32)
     if counts.shape[0] == 0 or counts.shape[1] != width:
         wanted = f"at least one sequence and {width} columns"
@@ -363,7 +385,10 @@ def _checked_counts(counts: Any, width: int) -> csr_array:
 
 
 def _checked_classes(labels: torch.Tensor, vocab: Vocab) -> Vocab:
-    """Return a vocabulary with classes, if need be 0..K-1, that all labels are of."""
+    """Return a vocabulary with classes, and check that it has a class for each label.
+
+    A vocabulary without classes gets the classes 0..K-1.
+    """
     if vocab.classes is None:
         numbers = range(max(2, int(labels.max()) + 1))
         vocab = Vocab(vocab, numbers, vocab.tokenize)
@@ -374,7 +399,7 @@ def _checked_classes(labels: torch.Tensor, vocab: Vocab) -> Vocab:
 
 
 def _class_sizes(corpus: Corpus) -> str:
-    """Write how many sequences each of the first classes has."""
+    """Return the number of sequences in each of the first classes, as text."""
     if corpus.labels is None:
         return "unlabelled"
     sizes = corpus.labels.bincount().tolist()
@@ -391,8 +416,8 @@ def count_tensors(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the counts (n, V) and their transpose (V, n) as torch sparse CSR.
 
-    Both are made on the first call for a corpus, dtype and device, and kept as long as
-    the corpus is.
+    Both tensors are made in the first call for a corpus, dtype and device. They are
+    kept in memory as long as the corpus exists.
     """
     made = _AS_TENSORS.setdefault(corpus, {})
     key = dtype, torch.device(device)

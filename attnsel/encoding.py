@@ -1,8 +1,8 @@
-"""From texts to counts of tokens.
+"""Conversion of texts to counts of tokens.
 
 ::
 
-    texts                      n strings, in memory or a column on the disk
+    texts                      n strings, in memory or in a column on disk
       | text_blocks            blocks of about a million letters
       v
     tokens_in_order            per block: split, and number the distinct tokens
@@ -13,9 +13,9 @@
       v
     counts (n, V)              csr_array, float32: `Corpus.counts`
 
-A text is split once: the vocabulary is not known before all blocks are counted, so a
-block numbers its own tokens, and `count_matrix` renumbers them. Labels go another way,
-`attnsel.labels`.
+Each text is split only once. Because the vocabulary is not known before all blocks are
+counted, each block numbers its own tokens, and `count_matrix` replaces these numbers by
+those of the vocabulary. The module `attnsel.labels` numbers the labels.
 """
 
 import warnings
@@ -40,7 +40,7 @@ UNSPACED_SHARE = 0.05  # smallest share of clauses among the tokens that is repo
 
 
 class CountedTexts(TypedDict):
-    """The bags of m texts that follow one another, as the rows of a sparse matrix."""
+    """The bags of m consecutive texts, as the rows of a sparse matrix."""
 
     tokens: list[str]  # the distinct tokens of these texts
     ids: np.ndarray  # (nnz,), place in `tokens`, one text after the other
@@ -49,12 +49,12 @@ class CountedTexts(TypedDict):
 
 
 def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
-    """Count the tokens of some texts, numbered in the order they come in."""
+    """Count the tokens of some texts, numbered in the order of first occurrence."""
     return counted(*tokens_in_order(texts, tokenize))
 
 
 def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedTexts:
-    """Count the tokens of texts that `tokens_in_order` has split."""
+    """Count the tokens of texts that were split by `tokens_in_order`."""
     starts = np.concatenate([[0], np.cumsum(sizes)])  # (m + 1,)
     shape = len(sizes), len(tokens)
     ids = codes.astype(np.int32)  # (tokens of all texts,); a copy, sorted in place
@@ -71,10 +71,11 @@ def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedT
 def tokens_in_order(
     texts: Sequence[Any], tokenize: Tokenizer | None
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return the tokens of texts as codes, the distinct tokens, and sizes, int64 (m,).
+    """Return the tokens of m texts as codes, the distinct tokens, and the text lengths.
 
-    The codes number the distinct tokens and follow one another, text after text; the
-    sizes are the numbers of tokens of each text. A cell that is not a string has none.
+    A code is the position of a token in the list of distinct tokens. The codes of all
+    texts are in one array, one text after another. The lengths are the numbers of
+    tokens in each text, int64 (m,). A cell that is not a string has the length 0.
     """
     import pandas as pd  # as heavy as all else but torch: only where texts are read
 
@@ -86,14 +87,14 @@ def tokens_in_order(
 
 
 def in_parts(sizes: np.ndarray, most: int) -> list[slice]:
-    """Return slices, one behind the other, whose sizes add up to `most` or so."""
+    """Return consecutive slices whose sizes sum to approximately `most` each."""
     part = np.cumsum(sizes) // most
     bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(sizes)]
     return [slice(start, end) for start, end in pairwise(bounds) if start < end]
 
 
 def text_blocks(texts: Sequence[Any]) -> list[slice]:
-    """Return which texts to count together."""
+    """Return slices of the texts that are counted together."""
     sizes = [len(text) if isinstance(text, str) else 1 for text in texts]
     return in_parts(np.array(sizes, np.int64), BLOCK_SIZE)
 
@@ -108,9 +109,9 @@ def count_tokens(
 
 
 def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
-    """Count the texts of a `datasets.Dataset` of one column, by several processes.
+    """Count the texts of a `datasets.Dataset` of one column in several processes.
 
-    The result is a data set with a row per block: it lies on the disk, as the texts do.
+    The result is a data set with one row per block. Like the texts, it is on disk.
     """
     (name,) = column.column_names
 
@@ -136,13 +137,14 @@ def frequent_tokens(
     min_count: int | None,
     max_tokens: int | None,
 ) -> list[str]:
-    """Return the tokens of rows with a class, by frequency, then by alphabet.
+    """Return the tokens of rows with a class, the most frequent tokens first.
 
-    Without a `min_count` it is 20, or less in a small corpus, with a warning. Another
-    warning says when many tokens are clauses.
+    Tokens of equal frequency are in alphabetical order. If `min_count` is None, it is
+    20, or smaller in a small corpus, with a warning. A second warning is raised if many
+    tokens are clauses.
 
     Raises:
-        ValueError: if there are tokens, but none that occurs `min_count` times.
+        ValueError: if there are tokens, but no token occurs `min_count` times.
     """
     totals = _totals(blocks, numbers)
     if min_count is None:
@@ -162,9 +164,10 @@ def frequent_tokens(
 
 
 def suitable_min_count(times: np.ndarray) -> int:
-    """Return the largest of MIN_COUNTS whose tokens cover most of the texts, else 1.
+    """Return the largest value in MIN_COUNTS for which the tokens cover enough text.
 
-    `times` are the occurrences of each token, (V,).
+    If no value is suitable, the function returns 1. `times` are the numbers of
+    occurrences of the tokens, (V,).
     """
     if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]
@@ -173,7 +176,7 @@ def suitable_min_count(times: np.ndarray) -> int:
 
 
 def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
-    """Warn of a small corpus, whose tokens need not be as frequent as usual."""
+    """Warn that min_count is smaller than usual, because the corpus is small."""
     usual = MIN_COUNTS[0]
     if chosen < usual:
         frequent = int((times >= chosen).sum())
@@ -192,7 +195,7 @@ def _covered_share(times: np.ndarray, min_count: int) -> float:
 
 
 def _warn_of_clauses(totals: Mapping[str, int]) -> None:
-    """Warn of texts in a script without spaces, where a token is not a word."""
+    """Warn about texts in a script without spaces, whose tokens are not words."""
     clauses = sum(map(is_unspaced, totals))
     if clauses > UNSPACED_SHARE * len(totals):
         warnings.warn(
@@ -222,7 +225,7 @@ def _totals(blocks: Iterable[CountedTexts], numbers: np.ndarray | None) -> Count
 
 
 def count_matrix(blocks: Iterable[CountedTexts], tokens: Sequence[str]) -> csr_array:
-    """Join blocks to the counts (n, V) of given tokens, float32."""
+    """Return the counts (n, V) of the given tokens in all blocks, float32."""
     places = {token: i for i, token in enumerate(tokens)}
     times = np.empty(0, np.float32)
     ids = np.empty(0, np.int32)
@@ -244,7 +247,10 @@ def count_matrix(blocks: Iterable[CountedTexts], tokens: Sequence[str]) -> csr_a
 def _renumbered(
     block: CountedTexts, places: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ids of a block in a vocabulary, their times, and how many each row."""
+    """Return the ids of the known tokens of a block, their counts, and the row sizes.
+
+    `places` maps the tokens of the vocabulary to their ids.
+    """
     table = [places.get(token, -1) for token in block["tokens"]]
     ids = np.array(table, np.int32)[block["ids"]]
     is_known = ids >= 0
@@ -256,7 +262,7 @@ def _renumbered(
 
 
 def _append(array: np.ndarray, more: np.ndarray) -> None:
-    """Let an array grow in place, because two copies of it may not fit the memory."""
+    """Extend an array in place, because two copies of it may not fit in memory."""
     end = len(array)
     array.resize(end + len(more), refcheck=False)
     array[end:] = more
@@ -268,7 +274,7 @@ def check_settings(
     max_tokens: int | None,
     on_bad_rows: str,
 ) -> None:
-    """Raise a ValueError if the settings of an encoding make no sense."""
+    """Raise a ValueError if a setting of the encoding is not valid."""
     if not (vocab is None or isinstance(vocab, Vocab)):
         raise ValueError(f"vocab: expected a Vocab such as corpus.vocab, got {vocab!r}")
     check_number("min_count", min_count, 1, integer=True, optional=True)

@@ -1,4 +1,4 @@
-"""Labels as people write them, the classes they name, and rows that cannot be used."""
+"""The classes that labels name, and the rows of a source that cannot be used."""
 
 import re
 import warnings
@@ -18,15 +18,15 @@ CLASSES_SHOWN = 10  # number of classes that a message names
 def number_labels(
     labels: Any, n: int, classes: Sequence[ClassName] | None
 ) -> tuple[np.ndarray | None, Sequence[ClassName] | None]:
-    """Return the number of each row's class, -1 where it has none, and the classes.
+    """Return the class number of each row and the classes.
 
-    The numbers are int64 (n,), None without labels. Classes that are not given are
-    those that occur: whole numbers by value, then words in alphabetical order;
-    categories in their own order.
+    The numbers are int64 (n,), with -1 for a missing label; they are None if `labels`
+    is None. If `classes` is None, the classes are those that occur: whole numbers in
+    increasing order, then words in alphabetical order. Categories keep their order.
 
     Raises:
-        ValueError: if there are not n labels, if one of them cannot name a class or is
-            none of `classes`, or if all name one class.
+        ValueError: if the number of labels is not n, if a label cannot name a class or
+            is not in `classes`, or if all labels name the same class.
     """
     if labels is None:
         return None, classes
@@ -58,7 +58,7 @@ def number_labels(
 
 
 def _class_name(label: Any) -> ClassName | None:
-    """Return what the class of a label is called; None if it is an empty string."""
+    """Return the name of the class of a label; None if the label is an empty string."""
     value = label
     if isinstance(label, np.generic):
         value = label.item()
@@ -72,7 +72,7 @@ def _class_name(label: Any) -> ClassName | None:
 
 
 def _class_of_word(word: str) -> ClassName | None:
-    """Return the class that a string names, a whole number or boolean if it is one."""
+    """Return the class that a string names, which may be a whole number or boolean."""
     number = re.fullmatch(r"([+-]?\d+)(\.0*)?", word)
     if number:
         return int(number[1])
@@ -92,7 +92,11 @@ def _no_class(value: Any) -> ValueError:
 def _classes_in_order(
     names: Sequence[ClassName | None], distinct: Any
 ) -> tuple[ClassName, ...]:
-    """Put the classes that occur in order: there have to be two or more."""
+    """Return the classes that occur, in order, unless only one class occurs.
+
+    Raises:
+        ValueError: if only one class occurs.
+    """
     import pandas as pd
 
     present = {name for name in names if name is not None}
@@ -110,10 +114,16 @@ def _classes_in_order(
 def what_rows_lack(
     counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
 ) -> dict[int, str]:
-    """Return what each row that cannot be used lacks, by its position.
+    """Return what each unusable row lacks: "text", "label" or "known token".
 
-    That is "text", "label" or "known token", of rows with counts (n, V), the numbers of
-    their classes, int64 (n,) with -1 for none, and n texts, where there are any.
+    Args:
+        counts: counts of tokens, (n, V).
+        numbers: class numbers, int64 (n,), with -1 for a missing class; None if the
+            rows have no labels.
+        texts: the n texts; None if the rows have no texts.
+
+    Returns:
+        A dictionary whose keys are the positions of the unusable rows.
     """
     tokenless = np.diff(counts.indptr) == 0
     unlabelled = np.zeros_like(tokenless)
@@ -135,17 +145,17 @@ def what_rows_lack(
 def report_left_out(
     left_out: Mapping[str, Sequence[Hashable]], n: int, on_bad_rows: str, level: int = 3
 ) -> None:
-    """Warn of the rows left out of n, unless `on_bad_rows` is "ignore".
+    """Warn about the rows that are left out, or raise an error.
 
     Args:
-        left_out: names of the rows by what they lack.
+        left_out: names of the rows that are left out, grouped by what they lack.
         n: number of all rows.
         on_bad_rows: "warn", "ignore" or "error".
-        level: number of calls from here to the caller that the warning points at.
+        level: `stacklevel` of the warning.
 
     Raises:
-        ValueError: if there is no row, if none is left, or for "error" if any is left
-            out; the message names them.
+        ValueError: if there is no row, if all rows are left out, or if `on_bad_rows` is
+            "error" and any row is left out; the message names the rows.
     """
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else ROWS_SHOWN

@@ -1,4 +1,4 @@
-"""Tokens: what a text is cleaned of, how it is split, and the table of a vocabulary."""
+"""Tokens: the cleaning and splitting of texts, and the class `Vocab`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Tokenizer = Callable[[str], Iterable[str]]
 
 
 def clean_text(text: str) -> str:
-    """Return the text with a space for each HTML line break, its letters composed.
+    """Return the text with HTML line breaks replaced and letters composed.
 
-    A letter and the accent after it become one character where there is one (NFC), and
-    the sign NUL, which is no letter, a space.
+    Each HTML line break and each NUL character becomes a space. A letter and the accent
+    after it become one character if such a character exists (NFC).
     """
     if "<" in text or END in text:
         text = _LINE_BREAK.sub(" ", text).replace(END, " ")
@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lowercase a text and straighten its apostrophes, keeping its length."""
+    """Return a text of the same length in lower case, with straight apostrophes."""
     # The dotted capital I is the one letter that would grow when lowercased.
     lower = text.replace("İ", "I").lower()
     return lower.replace("’", "'")
@@ -64,9 +64,10 @@ def _split(text: str) -> list[str]:
 
 
 def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
-    """Return the tokens of texts one after the other, with END after each text.
+    """Return the tokens of all texts in one list, with END after each text.
 
-    They are those of `split_with`, for short texts in a fraction of the time.
+    The tokens are the same as those of `split_with`, but for short texts this function
+    is several times as fast.
     """
     found: list[str] = []
     if tokenize is not None:
@@ -84,12 +85,15 @@ def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
 
 
 def is_unspaced(token: str) -> bool:
-    """Return whether a token is a clause of a script without spaces."""
+    """Return whether a token is a clause in a script without spaces."""
     return _UNSPACED.match(token) is not None
 
 
 def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
-    """Return the tokens that a function finds in a cleaned text, but no blank ones."""
+    """Clean a text, split it with a function, and return the tokens that are not blank.
+
+    If `tokenize` is None, the text is split by `split`.
+    """
     if tokenize is None:
         return split(text)
     found = tokenize(clean_text(text))
@@ -97,9 +101,11 @@ def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
 
 
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
-    """Split a cleaned text into tokens with their ids, and the rest with the id -1.
+    """Split a cleaned text into pieces with their token ids.
 
-    Joined, the pieces are the text.
+    Each piece is a token or the characters between two tokens. Characters between
+    tokens, and tokens that are not in the vocabulary, have the id -1. The pieces,
+    joined together, are the text.
     """
     folded = fold(text)  # of the same length
     found: list[tuple[str, int]] = []
@@ -117,10 +123,12 @@ def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
 
 
 class Vocab(tuple[str, ...]):
-    """The distinct tokens a corpus is counted in; `vocab[id]` is the token of an id.
+    """The distinct tokens of a corpus; `vocab[id]` is the token with this id.
 
-    `classes` are the names of the classes 0..K-1 of the corpus it belongs to, or None;
-    `tokenize` is the function that split its texts, None for words as `split` does.
+    Attributes:
+        classes: names of the classes 0..K-1 of the corpus, or None.
+        tokenize: function that split the texts of the corpus; None if the texts were
+            split by `split`.
     """
 
     classes: tuple[ClassName, ...] | None
@@ -133,11 +141,11 @@ class Vocab(tuple[str, ...]):
         classes: Iterable[ClassName] | None = None,
         tokenize: Tokenizer | None = None,
     ) -> Vocab:
-        """Number the tokens.
+        """Make a vocabulary whose ids are the positions of the tokens.
 
         Raises:
             TypeError: if a token is not a string.
-            ValueError: if a token occurs twice, or there is none.
+            ValueError: if a token occurs twice, or if there is no token.
         """
         vocab = super().__new__(cls, tokens)
         vocab._ids = {token: i for i, token in enumerate(vocab)}
@@ -155,7 +163,8 @@ class Vocab(tuple[str, ...]):
         """Return the id of a token.
 
         Raises:
-            KeyError: if there is no such token; the message names similar ones.
+            KeyError: if the token is not in the vocabulary; the message lists similar
+                tokens.
         """
         if token not in self._ids:
             near = difflib.get_close_matches(str(token), self) or "none"
@@ -163,7 +172,7 @@ class Vocab(tuple[str, ...]):
         return self._ids[token]
 
     def get(self, token: str) -> int:
-        """Return the id of a token, -1 if there is no such token."""
+        """Return the id of a token, or -1 if the token is not in the vocabulary."""
         return self._ids.get(token, -1)
 
     def __contains__(self, token: object) -> bool:

@@ -69,7 +69,7 @@ def generated_table(name: str, split: str) -> pd.DataFrame:
 
 
 def named_table(frame: pd.DataFrame, name: str, split: str, path: Path) -> pd.DataFrame:
-    """Name the classes of a named corpus, and check that a file from the Hub is whole."""
+    """Name the classes of a named corpus, and check the size of a file from the Hub."""
     source, root = SOURCES[name], os.environ.get("ATTNSEL_DATA")
     rows = frame["label"].value_counts().tolist()
     published = [source["per_class"][split]] * len(source["classes"])
