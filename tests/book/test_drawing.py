@@ -295,14 +295,14 @@ SHOWN = {
         """,
     ),
     "paths": (
-        lambda: on_axes(why_v.draw_paths, "xyz", np.ones((2, 2, 3))),
+        lambda: on_axes(why_v.draw_paths, "xyz", np.full((2, 2, 3), -2.0)),
         r"""
         - | value $b$ | score $a$ | half the square, $b^2/2$: grey from
-          -1.1,0.605 to 1.1,0.605
+          -2.2,2.42 to 2.2,2.42
         """,
     ),
     "arms": (
-        lambda: on_axes(why_v.draw_arms, "Adam", *np.eye(3)),
+        lambda: on_axes(why_v.draw_arms, "Adam", *-np.eye(3)),
         r"""
         - Adam | value $b_s$ | | half the square, $b^2/2$: black from
           -1.05,0.551 to 1.05,0.551; score plus exposure: grey
@@ -440,9 +440,14 @@ def test_a_sentence_is_drawn_with_the_numbers_of_the_model(side):
         words = [t.get_text() for t in column if t.get_text()]
         assert words == [word, f"{a[i]:.1f}", f"{q[i]:.0%}", f"{b[i]:.1f}"]
         assert column[-1].get_color() == (POSITIVE if b[i] > 0 else NEGATIVE)
+        (share,) = [t for t in column if t.get_text() == f"{q[i]:.0%}"]
+        assert share.get_position()[1] > axes.patches[i].get_bbox().y1
     verdict = "positive" if side > 0 else "negative"
     logit = f"$\\sum_i q_i\\, b_{{x_i}}$ = {q @ b.numpy():.1f}, {verdict}"
-    assert logit in [text.get_text() for text in axes.texts]
+    written = [text.get_text() for text in axes.texts]
+    assert logit in written
+    assert r"score $a_s = E_s^\top p$" in written
+    assert r"value $b_s = E_s^\top v$" in written
     for arrow in (text for text in axes.texts if hasattr(text, "arrow_patch")):
         (x, end), (from_x, start) = arrow.xy, arrow.get_position()
         assert x == from_x and end < start

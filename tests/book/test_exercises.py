@@ -487,6 +487,7 @@ def test_an_unknown_name_is_reported():
         ({"a"}, [1.0], "numbers of shape (1,) are expected"),
         ([[1.0, 2], [3, 4]], torch.tensor([[1.0, 2], [3, 4]]), None),
         ([1, 0], np.array([True, False]), None),
+        ([-5.0, -1e-10], [-5.0, 0.0], None),  # rounding, beside the -5
         (3, 3, None),
         (3, 4.5, "other numbers are expected"),  # any number is a multiple
         ("3", 3, "numbers of shape () are expected"),
