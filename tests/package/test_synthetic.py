@@ -170,6 +170,7 @@ def test_assumption_1_holds_in_the_limit_as_often_as_promised() -> None:
 
 def test_synthetic_is_set_by_its_seed() -> None:
     first, again, other = (synthetic_corpus(100, seed=s) for s in (3, 3, 4))
+    assert (len(first.vocab), set(first.lengths.tolist())) == (200, {20})
     assert (first.counts != again.counts).nnz == 0
     assert (first.counts != other.counts).nnz > 0
     assert synthetic_corpus(5, 8, 1).targets.bincount().tolist() == [2, 3]
