@@ -1,4 +1,4 @@
-"""Gradient flow on the ⟨cls⟩ embedding p, followed by arc length in the log domain."""
+"""Gradient flow on the ⟨cls⟩ embedding p, integrated over its arc length."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ LARGE = 1000
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """Record of a gradient flow on p, at k points of increasing arc length, in float64.
+    """The record of a gradient flow on p at k points of increasing arc length, float64.
 
     Attributes:
         cls: p, float64 (k, d).
         norms: ‖p‖, (k,).
         loss: mean logistic loss, (k,).
         log_excess: log of the excess loss, which is the loss minus the loss with all
-            attention on the most attended tokens, (k,); nan where that is negative.
+            attention on the most attended tokens, (k,); nan if the excess is negative.
         log_gradient: log ‖dL/dp‖, (k,).
-        attention: mass on the selected token of each sequence, (k, n).
-        selected: the token with the most attention at the end, int64 tensor (n,).
-        reason: why it ended: "max_norm", or "stalled" where the pulls of the tokens
-            cancel up to rounding, as at a stationary point.
+        attention: attention on the selected token of each sequence, (k, n).
+        selected: token of each sequence with the most attention at the end of the flow,
+            int64 tensor (n,).
+        reason: why the flow ended: "max_norm", or "stalled" if the pulls of the tokens
+            cancel up to rounding, as they do at a stationary point.
     """
 
     cls: Tensor
@@ -58,7 +59,7 @@ class Flow:
     def log_time(self) -> Tensor:
         """Log of the time of the flow at each point, float64 (k,); -inf at the first.
 
-        Between two points log ‖dL/dp‖ is taken as linear in arc length.
+        The computation assumes that log ‖dL/dp‖ is linear in arc length between points.
         """
         length = self.cls.diff(dim=0).norm(dim=1)
         change = self.log_gradient.diff()
@@ -70,7 +71,10 @@ class Flow:
 
 
 def angle_gap(cls: Tensor, direction: Tensor) -> Tensor:
-    """Return 1 - cos of each row of (k, d) to a unit vector (d,), to full precision."""
+    """Return 1 - cos of the angle between each row (k, d) and a unit vector (d,).
+
+    The result has full relative precision, also for very small angles.
+    """
     units = cls / cls.norm(dim=1, keepdim=True)
     return (units - direction).square().sum(dim=1) / 2
 
@@ -83,27 +87,30 @@ def gradient_flow(
     record: Sequence[float] = (),
     tol: float = 1e-6,
 ) -> Flow:
-    r"""Follow dp/dt = -dL/dp from model.cls, with embeddings and output fixed.
+    r"""Integrate dp/dt = -dL/dp from model.cls, with embeddings and output fixed.
 
-    The second phase of Theorem 4.3. The path is followed by its arc length s,
+    This flow is the second phase of Theorem 4.3. The function integrates the path over
+    its arc length s,
 
     .. math:: \frac{dp}{ds} = -\frac{\nabla_p L}{\|\nabla_p L\|} ,
 
-    in float64 by an adaptive solver for stiff equations (an explicit one if the
-    embeddings span more than 1,000 dimensions, where implicit steps are too expensive).
-    The model is not changed.
+    in float64 with an adaptive solver for stiff equations. If the embeddings span more
+    than 1,000 dimensions, it uses an explicit solver instead, because implicit steps
+    are then too expensive. The model is not changed.
 
     Args:
-        model: supplies E (V, d), p (d,), where the flow starts, and v (d,), all finite.
+        model: model with finite E (V, d), p (d,) and v (d,); the flow starts at p.
         corpus: n sequences with two classes, in the vocabulary of the model.
-        max_norm: above ‖p‖ at the start; the flow ends when ‖p‖ reaches it, and a
-            RuntimeWarning says so if it ends before.
-        record: norms at which to record a point, when first reached, besides those
-            after each step; norms not between ‖p‖ at the start and `max_norm` add none.
+        max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. A
+            RuntimeWarning is raised if the flow ends before.
+        record: values of ‖p‖ at which to record a point when they are first reached, in
+            addition to the points after each step. Values that are not between ‖p‖ at
+            the start and `max_norm` are ignored.
         tol: relative and absolute tolerance of the solver.
 
     Raises:
-        ValueError: if `max_norm` is not above ‖p‖, or model and corpus do not fit.
+        ValueError: if `max_norm` is at most ‖p‖ at the start, or if model and corpus
+            have different vocabularies or classes.
         RuntimeError: if the solver fails.
 
     Example:
@@ -132,7 +139,7 @@ def gradient_flow(
 
 @dataclass
 class _Event:
-    """An event of `solve_ivp`: a function of z passes 0 in a direction."""
+    """An event of `solve_ivp`: a function of z crosses 0 in a given direction."""
 
     function: Callable[[np.ndarray], float]
     direction: float
@@ -145,7 +152,7 @@ class _Event:
 def _follow(
     problem: ClsProblem, norms: Sequence[float], max_norm: float, tol: float
 ) -> tuple[np.ndarray, str]:
-    """Return the points z of the path, (k, r), and why it ended."""
+    """Return the points z of the path, (k, r), and the reason why the path ended."""
     if evaluate(problem, problem.start).balance < STATIONARY:
         return problem.start[None], "stalled"
 
@@ -183,7 +190,7 @@ def _follow(
 
 
 def _with_records(answer: Any, first: int) -> np.ndarray:
-    """Return the solver's points and, in their places, events from the `first` on."""
+    """Return the points of the solver and of the events from `first` on, in order."""
     lengths, points = [answer.t], [answer.y.T]
     events = zip(answer.t_events, answer.y_events, strict=True)
     for times, places in itertools.islice(events, first, None):
@@ -196,7 +203,7 @@ def _with_records(answer: Any, first: int) -> np.ndarray:
 def _measure(
     problem: ClsProblem, corpus: Corpus, path: np.ndarray, reason: str
 ) -> Flow:
-    """Return the record of a path."""
+    """Return the record of a path as a `Flow`."""
     points = [evaluate(problem, z) for z in path]
     top = points[-1].top
     attention = np.stack([point.attention[top] for point in points])
@@ -224,14 +231,15 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
 
         -\nabla_p L =
         \hat{\mathbb{E}}\Big[y g \sum_i q_i (E_{x_i} \cdot v - f) E_{x_i}\Big] ,
-        \qquad g = \frac{1}{1 + \exp(y f)} ,
+        \qquad g = \frac{1}{1 + \exp(y f)} .
 
-    exact where autograd returns rounding errors or 0. The direction is a unit vector,
-    float64 (d,), or zero, with the logarithm -inf, where the gradient is exactly zero.
+    The result is accurate even where autograd returns rounding errors or 0. The
+    direction is a unit vector, float64 (d,). If the gradient is exactly zero, the
+    direction is zero and the logarithm is -inf.
 
     Raises:
-        ValueError: if the corpus has another vocabulary or more than two classes, or if
-            a parameter is not finite.
+        ValueError: if the vocabulary of the corpus differs from that of the model, if
+            the corpus has more than two classes, or if a parameter is not finite.
     """
     problem = cls_problem(model, corpus)
     point = evaluate(problem, problem.start)

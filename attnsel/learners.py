@@ -1,7 +1,7 @@
-"""How `fit` takes a step: by autograd through a whole model, or in score space.
+"""Learners, which take the steps of `fit` by autograd or in score space.
 
-A step has two halves: `take_gradient` computes the gradient at the current parameters,
-and `step` moves them. Between the two, `fit` records loss and accuracy, and may stop.
+A step has two parts: `take_gradient` computes the gradient at the current parameters,
+and `step` updates them. Between the two, `fit` records loss and accuracy and may stop.
 """
 
 from collections.abc import Callable, Collection
@@ -27,10 +27,11 @@ OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
 
 class _BlockOptimizer:
-    """The step of `torch.optim.Adam`, or else of gradient descent, for one block.
+    """The step of `torch.optim.Adam`, or of gradient descent, for one block of rows.
 
-    The class of torch calls the same function, after an import of torch's compiler
-    that takes seconds and some bookkeeping that takes as long as a small block.
+    `torch.optim.Adam` calls the same function as this class. However, it also imports
+    torch's compiler, which takes seconds, and its bookkeeping takes as long as the step
+    of a small block.
     """
 
     def __init__(self, block: Tensor, lr: float, is_adam: bool) -> None:
@@ -44,7 +45,7 @@ class _BlockOptimizer:
             }
 
     def step(self, gradient: Tensor) -> None:
-        """Move the block, in place."""
+        """Update the block in place."""
         if not self.memory:
             self.block.add_(gradient, alpha=-self.lr)
             return
@@ -67,9 +68,9 @@ class _BlockOptimizer:
 
 
 def _multiply_into(out: Tensor, g: Tensor, P: Tensor) -> None:
-    """Write g P, of (rows, K + 1) and (K + 1, d), as a sum of outer products.
+    """Write g P, with g (rows, K + 1) and P (K + 1, d), as a sum of outer products.
 
-    For so few of them BLAS takes two to four times as long.
+    A matrix product in BLAS takes two to four times as long, because K + 1 is small.
     """
     torch.mul(g[:, :1], P[0], out=out)
     for k in range(1, len(P)):
@@ -77,12 +78,12 @@ def _multiply_into(out: Tensor, g: Tensor, P: Tensor) -> None:
 
 
 class Learner:
-    """Steps by autograd through a whole model.
+    """A learner that takes its gradients by autograd through a whole model.
 
     Args:
-        model: the model, which is moved in place.
-        train: names of the parameters to move.
-        lr: learning rate; that of a (d, d) matrix under Adam is lr / sqrt(d).
+        model: the model, whose parameters are updated in place.
+        train: names of the parameters to train.
+        lr: learning rate; with Adam, that of a (d, d) matrix is lr / sqrt(d).
         optimizer: "adam" or "gd".
     """
 
@@ -102,7 +103,7 @@ class Learner:
         self._scores: Tensor | None = None  # until the next step
 
     def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
-        """Return what moves each parameter to train: here one for all of it."""
+        """Return the optimizers of each trained parameter; here one per parameter."""
         return {
             name: [self._block_optimizer(name, self.leaves[name])]
             for name in self.trained
@@ -122,12 +123,16 @@ class Learner:
 
     @torch.no_grad()
     def logits(self, corpus: Corpus) -> Tensor:
-        """Return the logits; a FloatingPointError if the loss is not finite."""
+        """Return the logits of a corpus.
+
+        Raises:
+            FloatingPointError: if the loss is not finite.
+        """
         logits, _ = self._logits_and_loss(corpus)
         return logits
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
-        """Take the gradient on a corpus for the next `step`, and return the logits."""
+        """Compute the gradient on a corpus for the next `step`; return the logits."""
         with torch.enable_grad():
             logits, loss = self._logits_and_loss(corpus)
         values = [self.model.get_parameter(name) for name in self.trained]
@@ -136,21 +141,21 @@ class Learner:
         return logits.detach()
 
     def step(self) -> None:
-        """Move the parameters by the gradient taken."""
+        """Update the parameters with the gradient that `take_gradient` computed."""
         for name, gradient in self.gradients.items():
             self.block_optimizers[name][0].step(gradient)
         self.gradients = {}
         self._scores = None
 
     def memories(self) -> list[dict[str, Tensor]]:
-        """Return what the optimizer remembers of each block."""
+        """Return the state of the optimizer of each block."""
         return [
             optimizer.memory
             for optimizer in chain.from_iterable(self.block_optimizers.values())
         ]
 
     def set_memories(self, memories: list[dict[str, Tensor]]) -> None:
-        """Go on from what an optimizer remembered."""
+        """Set the states of the optimizers to those that `memories` returned."""
         optimizers = chain.from_iterable(self.block_optimizers.values())
         for optimizer, memory in zip(optimizers, memories, strict=True):
             optimizer.memory = memory
@@ -164,13 +169,13 @@ class Learner:
 
 
 class TorchLearner(Learner):
-    """Steps by autograd and by an optimizer of `torch.optim`, over all parameters.
+    """A learner that uses autograd and an optimizer of `torch.optim`.
 
     Args:
-        model: the model, which is moved in place.
-        train: names of the parameters to move.
-        lr: learning rate of all of them.
-        factory: what makes the optimizer from a list of tensors and `lr=`.
+        model: the model, whose parameters are updated in place.
+        train: names of the parameters to train.
+        lr: learning rate of all parameters.
+        factory: function that makes the optimizer from a list of tensors and `lr=`.
     """
 
     def __init__(
@@ -184,7 +189,7 @@ class TorchLearner(Learner):
         self.optimizer = factory([self.leaves[name] for name in train], lr=lr)
 
     def step(self) -> None:
-        """Move the parameters by the gradient taken."""
+        """Update the parameters with the gradient that `take_gradient` computed."""
         for name, gradient in self.gradients.items():
             self.leaves[name].grad = gradient
         self.optimizer.step()
@@ -193,21 +198,23 @@ class TorchLearner(Learner):
         self._scores = None
 
     def memories(self) -> Any:
-        """Return what the optimizer remembers."""
+        """Return the state of the optimizer."""
         return self.optimizer.state_dict()
 
     def set_memories(self, memories: Any) -> None:
-        """Go on from what an optimizer remembered."""
+        """Set the state of the optimizer to the one that `memories` returned."""
         self.optimizer.load_state_dict(memories)
 
 
 class ScoreSpaceLearner(Learner):
-    """Steps of one layer from the gradient of its scores, by several threads.
+    """A learner for one-layer models that computes gradients of the scores in threads.
 
-    On the CPU a parameter is moved by blocks of rows, each by the thread that forms the
-    gradient of the block, in the cache: for d = 2048 half the time and three quarters
-    of the memory of `torch.optim.Adam`. The blocks are the same, and sums are taken in
-    the same order, for any number of threads.
+    On the CPU, each parameter is updated in blocks of rows. The thread that computes
+    the gradient of a block also updates the block while it is in the cache. For
+    d = 2048 this takes half the time and three quarters of the memory that
+    `torch.optim.Adam` takes.
+    The results do not depend on the number of threads, because the blocks and the order
+    of summation do not.
     """
 
     def __init__(
@@ -225,7 +232,7 @@ class ScoreSpaceLearner(Learner):
         super().__init__(model, train, lr, optimizer)
 
     def _make_optimizers(self) -> dict[str, list[_BlockOptimizer]]:
-        """Return one optimizer for each block of rows of the parameters to train."""
+        """Return one optimizer for each block of rows of each trained parameter."""
         self.blocks = {
             name: leaf.split(self.n_rows) for name, leaf in self.leaves.items()
         }
@@ -253,13 +260,13 @@ class ScoreSpaceLearner(Learner):
         return bag_logits(self.scores(), corpus, self.pool.multiply)
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
-        """Take the gradient on a corpus for the next `step`, and return the logits."""
+        """Compute the gradient on a corpus for the next `step`; return the logits."""
         logits, g = score_gradient(self.scores(), corpus, self.pool.multiply)
         self.score_gradient = summed(self.share * g)
         return logits
 
     def step(self) -> None:
-        """Move the parameters: dL/dE = g P, dL/dP = g^T E with P the directions."""
+        """Update the parameters: dL/dE = g P, dL/dP = g^T E, with P the directions."""
         directions = self.model.directions()
         P = directions.detach()  # (K + 1, d)
         E = self.blocks["embeddings"]  # each (n_rows, d)
@@ -291,7 +298,7 @@ class ScoreSpaceLearner(Learner):
         self.pool.run(lambda i: optimizers[i].step(parts[i]), len(parts))
 
     def _buffer(self, i: int) -> Tensor:
-        """Return room for the gradient of a block of E."""
+        """Return a buffer for the gradient of a block of E."""
         E = self.blocks["embeddings"]
         if not hasattr(self.buffers, "rows"):
             self.buffers.rows = torch.empty_like(E[0])

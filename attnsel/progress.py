@@ -1,4 +1,4 @@
-"""A progress bar that only a person who is waiting ever sees."""
+"""A progress bar that appears only if a loop takes longer than two seconds."""
 
 import os
 from collections.abc import Generator, Iterable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class _Bar(tqdm):
-    """A bar that can be stopped while it is drawn."""
+    """A progress bar that can be interrupted while it is drawn."""
 
     def refresh(self, *_: Any, **__: Any) -> bool | None:
         # tqdm's own would keep its lock for good, and the next thread with a bar waits.
@@ -26,9 +26,10 @@ class _Bar(tqdm):
 
 
 def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None]:
-    """Iterate under a bar that shows after two seconds and goes away at the end.
+    """Iterate with a progress bar, which appears after two seconds.
 
-    It shows in a notebook and on a terminal, unless `ATTNSEL_PROGRESS=0`.
+    The bar disappears at the end of the loop. It is shown in notebooks and terminals,
+    unless `ATTNSEL_PROGRESS=0`.
     """
     # None hides it where there is no terminal.
     is_hidden = os.environ.get("ATTNSEL_PROGRESS") == "0" or None

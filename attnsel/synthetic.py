@@ -21,21 +21,23 @@ def separable_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1 exactly.
 
-    Half of the n sequences of T = length tokens, n even, are positive, in random order.
-    Each contains one of the n_relevant tokens, half of them completely positive
-    ("pos_0", ...), half completely negative ("neg_0", ...), and otherwise irrelevant
-    tokens ("irr_0", ...): those of the positive sequences are drawn at random, and the
-    same ones, shuffled, fill the negative sequences, so that alpha_s = 0 exactly. Each
-    of the V = n_tokens tokens occurs.
+    The corpus has n sequences of T = length tokens in random order, where n is even and
+    half of the sequences are positive. Half of the n_relevant relevant tokens are
+    completely positive ("pos_0", ...), and half are completely negative ("neg_0", ...).
+    Each sequence contains one relevant token of its class, and all its other tokens are
+    irrelevant ("irr_0", ...). The irrelevant tokens of the positive sequences are drawn
+    at random. The negative sequences contain the same irrelevant tokens, shuffled, so
+    that alpha_s = 0 exactly. Each of the V = n_tokens tokens occurs.
 
-    The assumption breaks with `per_sequence` > 1 distinct relevant tokens in each, and
-    with n_partly irrelevant tokens, an even number, made partly positive
-    ("partly_pos_0", ...) or negative ("partly_neg_0", ...): a share `tilt`, in (0, 1],
-    of their occurrences on the wrong side is exchanged, which is about the size
-    |P(1|s) - P(0|s)| of their lean.
+    Two settings violate the assumption. With `per_sequence` > 1, each sequence contains
+    this number of distinct relevant tokens. With n_partly > 0, an even number, n_partly
+    of the irrelevant tokens become partly positive ("partly_pos_0", ...) or partly
+    negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
+    occurrences in the other class is replaced by partly relevant tokens of that class.
+    The absolute value of their lean, |P(1|s) - P(0|s)|, is approximately this share.
 
     Raises:
-        ValueError: if a size is out of range, or if not every token can occur.
+        ValueError: if an argument is out of range, or if not every token can occur.
 
     Example:
         >>> separable_corpus(80, 40, 5)
@@ -86,7 +88,7 @@ def separable_corpus(
 def _draw_relevant(
     n: int, kinds: int, per_sequence: int, random: torch.Generator
 ) -> Tensor:
-    """Draw distinct tokens for each of n sequences, each token at least once."""
+    """Draw distinct tokens for each of n sequences so that every token occurs."""
     keys = torch.rand(n, kinds, generator=random)
     order = torch.randperm(n, generator=random)
     token = torch.arange(kinds)
@@ -102,10 +104,11 @@ def _tilted(
     tilt: float,
     random: torch.Generator,
 ) -> Tensor:
-    """Return the tokens of one class, shuffled, some of the wrong parity exchanged.
+    """Return the tokens of one class, shuffled, after exchanging some of them.
 
-    Each of the n_partly first tokens with this parity becomes its twin, the token
-    beside it of the other parity, with probability `tilt`.
+    Each occurrence of one of the first n_partly tokens that has the parity `wrong` is
+    replaced, with probability `tilt`, by its twin. The twins are the tokens 0 and 1, 2
+    and 3, and so on.
     """
     n = len(drawn)
     partly = drawn < n_partly
@@ -118,7 +121,7 @@ def _tilted(
 
 
 def _vocab(kinds: int, n_partly: int, n_irrelevant: int) -> Vocab:
-    """Name the tokens in the order of their ids."""
+    """Return the names of the tokens in the order of their ids."""
     names = [f"pos_{i}" for i in range(kinds)]
     names += [f"neg_{i}" for i in range(kinds)]
     for i in range(n_partly // 2):
@@ -132,18 +135,26 @@ def synthetic_probabilities(
 ) -> Tensor:
     """Return the distributions that `synthetic_corpus` draws its tokens from.
 
-    Our family for the paper's equation (15), with its parameter delta: R of the
-    |S| = n_tokens >= 3 tokens carry a signal of strength k = delta + 1 / |S|, half of
-    them with sign sigma_s = +1 and half with -1. Token j of the R / 2 of a sign leans
-    by theta_s = sigma_s (k + (1 - k) u_j), with u_j = 0, ..., 1 evenly spaced; a signal
-    draw is token s with probability (1 + y theta_s) / R. The first token of a sequence
-    is a signal draw; each later one is any of the irrelevant tokens with probability k,
-    otherwise a signal draw. So P(1|s) - P(0|s) = theta_s for balanced labels.
+    This is our family of distributions for the paper's equation (15), with its
+    parameter delta. Of the |S| = n_tokens >= 3 tokens, R are signal tokens, half of
+    them with sign sigma_s = +1 and half with sigma_s = -1. The strength of the signal
+    is k = delta + 1 / |S|. Token j of the R / 2 tokens of a sign has the lean
+    theta_s = sigma_s (k + (1 - k) u_j), where the u_j are evenly spaced from 0 to 1. A
+    signal draw gives token s with probability (1 + y theta_s) / R. The first token of a
+    sequence is a signal draw. Each later token is one of the irrelevant tokens with
+    probability k, and otherwise a signal draw. Therefore P(1|s) - P(0|s) = theta_s if
+    the labels are balanced.
 
-    delta is in [0, (|S| - 1) / |S|]; R = n_relevant is even, 2 to |S| - 1, about half
-    of |S| if None. The result is float64 (2, 2, V): probability by place (the first
-    token, each later one), label and token; positive tokens come first, by rising
-    |theta_s|, then negative ones likewise, then irrelevant ones.
+    Args:
+        n_tokens: number |S| of tokens, at least 3.
+        delta: parameter of equation (15), in [0, (|S| - 1) / |S|].
+        n_relevant: even number R of signal tokens, from 2 to |S| - 1; None means about
+            half of |S|.
+
+    Returns:
+        The probabilities, float64 (2, 2, V), by position (first token, later token),
+        label and token. The positive tokens come first, by increasing |theta_s|, then
+        the negative tokens in the same order, and then the irrelevant tokens.
     """
     check_number("n_tokens", n_tokens, 3, integer=True)
     check_number("delta", delta, 0, (n_tokens - 1) / n_tokens)
@@ -173,13 +184,14 @@ def synthetic_corpus(
 ) -> Corpus:
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
-    Tokens "pos_0", ..., "neg_0", ..., "irr_0", ... are independent given the label, by
-    the distributions of `synthetic_probabilities`; not all need occur. Half of the
-    n >= 2 sequences of T = length tokens are positive (one more if n is odd), in random
-    order. At the upper end of delta, (|S| - 1) / |S|, every sequence has exactly one
-    token that is completely relevant in the sample, too, with probability at least
-    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)). The alpha_s of an irrelevant
-    token is 0 on average, and of order n^-1/2 in the sample.
+    The corpus has n >= 2 sequences of T = length tokens in random order. Half of the
+    sequences are positive, or one more than half if n is odd. The tokens "pos_0", ...,
+    "neg_0", ..., "irr_0", ... are drawn independently given the label, from the
+    distributions of `synthetic_probabilities`, so some tokens may not occur. Let delta
+    have its largest value, (|S| - 1) / |S|. Then with probability at least
+    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)) every sequence contains
+    exactly one token that is completely relevant in the sample. For an irrelevant
+    token, alpha_s is 0 on average and of order n^-1/2 in the sample.
     """
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)

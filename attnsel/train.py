@@ -1,7 +1,8 @@
 """Training: one full-batch gradient step on the embeddings, and `fit`.
 
-In score space a pass over the whole corpus costs less than reading the embeddings, so
-one layer is trained in full batches; deeper models take mini-batches in the same loop.
+In score space, a pass over the whole corpus costs less than reading the embeddings
+once. Therefore one-layer models are trained with full batches. The same loop trains
+deeper models, which may use mini-batches.
 """
 
 import copy
@@ -41,10 +42,11 @@ from attnsel.validation import check_choice, check_number
 
 
 def _train(training: "_Training", steps: Iterable[int]) -> None:
-    """Train: at each step take the gradient, record what it saw, and move.
+    """Train: at each step compute the gradient, record the loss, and take the step.
 
-    This is all of `fit`. What surrounds it is elsewhere: how a gradient is taken and
-    a step made in `attnsel.learners`, checkpoints and processes in `attnsel.scale`.
+    This is the whole training loop of `fit`. The module `attnsel.learners` computes the
+    gradients and takes the steps. The package `attnsel.scale` contains checkpoints and
+    the communication between processes.
     """
     for step in steps:  # 0, 1, ...; nothing moves after the last one
         quality = training.gradient(step)  # of the mean loss, which it measures, too
@@ -56,15 +58,15 @@ def _train(training: "_Training", steps: Iterable[int]) -> None:
 
 @dataclass
 class History:
-    """What `fit` recorded: one entry before each step, and one for the last state.
+    """The record of a training run, with one entry before each step and one at the end.
 
     Attributes:
-        step: number of steps taken, int64 (records,).
-        scores: by step, for the last one and each snapshot that was reached, E p and
-            E v of all tokens, float64 (V, 2) or (V, K + 1) on the CPU.
-        loss: on the training corpus, float64 (records,).
+        step: number of steps before each entry, int64 (records,).
+        scores: the scores E p and E v of all tokens, float64 (V, 2) or (V, K + 1) on
+            the CPU. The keys are the last step and each snapshot that was reached.
+        loss: mean loss on the training corpus, float64 (records,).
         accuracy: share of the training corpus that is classified correctly, (records,).
-        test_loss: on the test corpus; empty without one.
+        test_loss: mean loss on the test corpus; empty if there is no test corpus.
         test_accuracy: share of the test corpus that is classified correctly.
     """
 
@@ -76,10 +78,11 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
 
     def at(self, step: int = -1) -> Tensor:
-        """Return the scores at a snapshot, float64 (V, K + 1); step -1 is the last one.
+        """Return the scores after a step, float64 (V, K + 1); -1 means the last step.
 
         Raises:
-            KeyError: if there is no snapshot of this step; the message lists all.
+            KeyError: if no scores were stored at this step; the message lists the steps
+                with scores.
         """
         if step == -1:
             step = int(self.step[-1])
@@ -96,14 +99,15 @@ def one_step(
 ) -> AttentionClassifier:
     r"""Return a copy of a model after one full-batch gradient step on E alone.
 
-    This is the step of Lemma 4.1, with L the loss over the corpus and lr the paper's
-    eta_0:
+    This is the step of Lemma 4.1, where L is the mean loss over the corpus and lr is
+    the paper's eta_0:
 
     .. math:: E_1 = E_0 - \eta_0 \nabla_E L
 
     Raises:
         TypeError: if the model has more than one layer.
-        ValueError: if lr is not positive, or the corpus has other tokens or classes.
+        ValueError: if lr is not positive, or if the tokens or classes of the corpus
+            differ from those of the model.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -141,45 +145,51 @@ def fit(
     until_loss: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> History:
-    """Train a model in place by gradient steps on its loss.
+    """Train a model in place by gradient steps on its mean loss over a corpus.
 
     Args:
-        model: trained where its parameters live, CPU or CUDA. From then on it refuses
-            a corpus in another vocabulary.
+        model: the model to train, on the device of its parameters, CPU or CUDA. A
+            trained model raises an error for a corpus with another vocabulary.
         corpus: training sequences, with the classes of the model.
-        steps: number of steps, or with `batch_size` of passes over the corpus; fewer if
-            an `until` is reached.
-        lr: learning rate, positive. Adam moves each entry of a (d, d) matrix by
-            lr / sqrt(d): W has d entries for each one of W p, and they add up.
+        steps: maximum number of steps or, with `batch_size`, of passes over the corpus.
+            Training takes fewer steps if it reaches an `until` value.
+        lr: learning rate, positive. For a (d, d) matrix W, Adam uses lr / sqrt(d),
+            because each entry of W p is a sum over d entries of W, so their changes
+            add up.
         train: names of the parameters to train, such as "embeddings", "cls", "output"
-            and "key_query"; all of them if None.
+            and "key_query"; None trains all parameters.
         test: sequences to evaluate at each step, in the same vocabulary.
-        snapshots: numbers of steps after which to keep the scores, 0 to `steps`.
-        optimizer: "adam" (betas 0.9 and 0.999), "gd", plain gradient descent, or what
-            makes an optimizer of torch from a list of tensors and `lr=`, such as
-            `torch.optim.RMSprop` or `functools.partial(torch.optim.Adam, eps=1e-3)`;
-            that one has the same lr for all parameters and steps by autograd.
-        batch_size: sequences in a mini-batch, drawn without replacement, the same ones
-            in each run; None takes all. Training loss and accuracy are then those of
-            the batches before their steps, averaged over the pass.
-        until_accuracy: stop once the training accuracy is at least this, in [0, 1].
-        until_loss: stop once the training loss is below this, positive.
-        checkpoint: file to save the training in, once a minute and at the last step;
-            where there is one, model and training go on from it, to the same numbers.
-            It must be of this training: same texts, labels, settings, kind of device
-            and start (or the model as it was saved), and as many processes.
+        snapshots: numbers of steps after which to store the scores, 0 to `steps`.
+        optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
+            function that makes an optimizer of torch from a list of tensors and `lr=`,
+            such as `torch.optim.RMSprop` or
+            `functools.partial(torch.optim.Adam, eps=1e-3)`. An optimizer of torch uses
+            the same lr for all parameters and takes its gradients from autograd.
+        batch_size: number of sequences in a mini-batch; None uses full batches.
+            Sequences are drawn without replacement, and each run draws the same ones.
+            Each batch is evaluated before its step, and the training loss and accuracy
+            are averages over the batches of a pass.
+        until_accuracy: training accuracy, in [0, 1], at which training stops.
+        until_loss: positive training loss below which training stops.
+        checkpoint: file in which to save the training once a minute and at the last
+            step. If the file exists, training resumes from it and gives the same
+            numbers as an uninterrupted run. The texts, labels, settings, kind of
+            device, number of processes and initial model must be the same. The model
+            may also be the one that was saved.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
-    process gives its own part of the corpus, `corpus[rank::world_size]`, and all return
-    the history of the whole; one layer only, in full batches. A process that hangs
-    stops the others after that timeout, a `timedelta`; torch's own is 30 minutes.
+    process passes its own part of the corpus, `corpus[rank::world_size]`, and each
+    process returns the history for the whole corpus. Only one-layer models and full
+    batches are supported. If a process hangs, the others stop after the timeout, which
+    is a `timedelta`; the default of torch is 30 minutes.
 
     Raises:
-        ValueError: if an argument is out of its range; if vocabulary or classes of
-            model, corpus and test differ, or settings of the processes or of the
-            checkpoint do.
-        RuntimeError: if another process ended, or does not answer in time.
-        OSError: if the checkpoint cannot be written, if possible before the first step.
+        ValueError: if an argument is out of its range, if the vocabulary or classes of
+            model, corpus and test differ, or if the settings differ between processes
+            or from those of the checkpoint.
+        RuntimeError: if another process has ended or does not respond in time.
+        OSError: if the checkpoint cannot be written. If possible, the error is raised
+            before the first step.
         FloatingPointError: if training diverges; the message names the step.
 
     Example:
@@ -239,7 +249,7 @@ def fit(
 def _learner(
     model: Classifier, train: list[str], lr: float, optimizer: str | OptimizerFactory
 ) -> Iterator[Learner]:
-    """Give the learner for a model, and its threads while it learns."""
+    """Yield the learner for a model, and keep its threads until the context ends."""
     if not isinstance(optimizer, str):
         yield TorchLearner(model, train, lr, optimizer)
     elif isinstance(model, AttentionClassifier):
@@ -278,11 +288,12 @@ class _Training:
         learner.share = self.share
 
     def gradient(self, step: int) -> Tensor:
-        """Take the gradient, but not at the last step; return loss and accuracy.
+        """Compute the gradient, except at the last step, and return loss and accuracy.
 
-        These are on the training corpus, then on the test corpus, float64 (2,) or (4,).
-        With mini-batches the steps of a whole pass are taken here, because training
-        loss and accuracy are those of the batches before their steps.
+        The result contains the loss and accuracy on the training corpus, followed by
+        those on the test corpus if there is one, float64 (2,) or (4,). With
+        mini-batches, this method also takes the steps of a whole pass, because each
+        batch is evaluated just before its step.
         """
         is_last = step == self.steps
         if self.file is not None and (is_last or self.file.is_due()):
@@ -300,7 +311,7 @@ class _Training:
         return torch.cat([on_training, *on_test])
 
     def _on_training(self, is_last: bool) -> Tensor:
-        """Return loss and accuracy on the training corpus, where the gradient is."""
+        """Return loss and accuracy on the training corpus, and compute the gradient."""
         if is_last:
             return _quality(self.learner.logits(self.corpus), self.corpus)
         if self.batch_size is not None:
@@ -308,11 +319,11 @@ class _Training:
         return _quality(self.learner.take_gradient(self.corpus), self.corpus)
 
     def record(self, quality: Tensor) -> None:
-        """Record loss and accuracy, of all processes together."""
+        """Record loss and accuracy, summed over all processes."""
         self.measured.append(summed(quality).tolist())
 
     def is_over(self, step: int) -> bool:
-        """Return whether this was the last step, or what was measured is enough."""
+        """Return whether this was the last step, or an `until` value was reached."""
         loss, accuracy, *_ = self.measured[-1]
         enough, small = self.until["until_accuracy"], self.until["until_loss"]
         if enough is not None and accuracy >= enough:
@@ -320,12 +331,12 @@ class _Training:
         return step == self.steps or (small is not None and loss < small)
 
     def move(self) -> None:
-        """Take a step in full batch; those of mini-batches were taken."""
+        """Take a full-batch step; mini-batch steps were already taken in `gradient`."""
         if self.batch_size is None:
             self.learner.step()
 
     def state(self) -> dict[str, Any]:
-        """Return all that is needed to go on from here."""
+        """Return the state that is needed to resume training."""
         return {
             "measured": self.measured,
             "scores": self.scores,
@@ -335,14 +346,14 @@ class _Training:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where a state was taken."""
+        """Resume from a state that `state` returned."""
         self.measured, self.scores = state["measured"], state["scores"]
         self.model.load_state_dict(state["model"])
         self.learner.set_memories(state["memories"])
         self.random.set_state(state["random"])
 
     def history(self) -> History:
-        """Return what was recorded, with the scores as they are now."""
+        """Return the records so far, together with the current scores."""
         columns = torch.tensor(self.measured, dtype=torch.float64).T
         steps = torch.arange(len(self.measured))
         self.scores[int(steps[-1])] = self.learner.scores().cpu()
@@ -350,7 +361,7 @@ class _Training:
         return History(steps, scores, *columns)
 
     def _pass_in_batches(self, batch_size: int) -> Tensor:
-        """Step on each mini-batch; return mean loss and accuracy before the steps."""
+        """Take a step on each mini-batch; return mean loss and accuracy before it."""
         quality = torch.zeros(2, dtype=torch.float64)
         order = torch.randperm(len(self.corpus), generator=self.random)
         for rows in order.split(batch_size):
@@ -363,7 +374,11 @@ class _Training:
 
 
 def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str]:
-    """Return the names of the parameters to train; a ValueError if one is unknown."""
+    """Return the names of the parameters to train.
+
+    Raises:
+        ValueError: if the model has no parameter of one of these names.
+    """
     names = tuple(name for name, _ in model.named_parameters())
     if train is None:
         return list(names)
@@ -373,7 +388,7 @@ def _trained_names(model: Classifier, train: Collection[str] | None) -> list[str
 
 
 def _check_test(test: Corpus | None, corpus: Corpus) -> None:
-    """Raise a ValueError unless a test corpus is like the training one."""
+    """Raise a ValueError unless both corpora have the same vocabulary and classes."""
     if test is None:
         return
     if test.vocab != corpus.vocab or test.classes != corpus.classes:
@@ -384,7 +399,11 @@ def _check_test(test: Corpus | None, corpus: Corpus) -> None:
 
 
 def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
-    """Return the name and settings of an optimizer; ValueError if it is not one."""
+    """Return the name and settings of an optimizer.
+
+    Raises:
+        ValueError: if the argument is neither a known name nor makes an optimizer.
+    """
     if isinstance(optimizer, str) or not callable(optimizer):
         check_choice("optimizer", optimizer, ("adam", "gd"))
         return str(optimizer)
@@ -398,7 +417,7 @@ def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
 def _check_processes(
     model: Classifier, batch_size: int | None, optimizer: str | OptimizerFactory
 ) -> None:
-    """Raise a ValueError if several processes cannot share this training."""
+    """Raise a ValueError if this training cannot run in several processes."""
     is_one_layer = isinstance(model, AttentionClassifier)
     if n_processes() == 1:
         return
@@ -416,7 +435,7 @@ def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
 
 
 def _check(model: Classifier, corpus: Corpus, lr: float) -> None:
-    """Raise a ValueError unless a model can be trained on a corpus at this rate."""
+    """Raise a ValueError unless a model can be trained on a corpus with this lr."""
     check_number("lr", lr, above=0)
     K = len(model.classes)
     if corpus.n_classes != K:

@@ -1,4 +1,4 @@
-"""Checks of arguments: the message names it, what was expected and what was got."""
+"""Checks of arguments, with messages that name the expected and the given value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ERROR_SHOWN = 300  # characters of the message of an error
 
 
 def require(extra: str, *packages: str) -> None:
-    """Raise a ModuleNotFoundError with the line to type if a package is missing."""
+    """Raise a ModuleNotFoundError with a pip command if a package is missing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         line = f'pip install "attnsel[{extra}]"'
@@ -36,8 +36,9 @@ def check_number(
 ) -> None:
     """Raise a ValueError unless a value is a finite number from `least` to `most`.
 
-    It has to be greater than `above`, and an (even) integer if the flag says so; None
-    passes if `optional`. True and False are not numbers here.
+    The value must also be larger than `above`, an integer if `integer` is true, and an
+    even integer if `even` is true. None is valid if `optional` is true. True and False
+    do not count as numbers.
     """
     if optional and value is None:
         return
@@ -65,13 +66,13 @@ def check_number(
 
 
 def check_choice(name: str, value: Any, known: Collection[Any]) -> None:
-    """Raise a ValueError unless a value is one of those known."""
+    """Raise a ValueError unless a value is one of the known values."""
     if value not in known:
         raise ValueError(f"{name}: expected one of {list(known)}, got {value!r}")
 
 
 def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None:
-    """Raise a ValueError unless a tensor has a shape, in which a letter is any size."""
+    """Raise a ValueError unless a tensor has a shape; a letter stands for any size."""
     got = tuple(tensor.shape)
     is_right = len(got) == len(shape)
     for size, n in zip(shape, got, strict=False):
@@ -83,7 +84,7 @@ def check_shape(name: str, tensor: Tensor, shape: tuple[int | str, ...]) -> None
 
 
 def shortened(values: Sequence[Any], most: int) -> str:
-    """Return the first values as text, with "..." if there are more."""
+    """Return the first `most` values as text, followed by "..." if there are more."""
     shown = [str(value) for value in values[:most]]
     if len(values) > most:
         shown.append("...")
@@ -91,7 +92,10 @@ def shortened(values: Sequence[Any], most: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return the first line of a message, after the kind of an error of others."""
+    """Return the first line of the message of an error, with its type in most cases.
+
+    The type is omitted for a ValueError.
+    """
     first = str(error).strip().split("\n")[0][:ERROR_SHOWN]
     if type(error) is ValueError:  # most of them are ours
         return first
