@@ -1,4 +1,4 @@
-"""How good a model of some texts is, also without one token, and where it fails."""
+"""The accuracy of a model, its loss without single tokens, and its worst errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STRONGEST, ENOUGH = 5, 8  # tokens of such a text that are named
 
 
 class Share(NamedTuple):
-    """A share of some number of cases, with the ends of its 95% interval (Wilson)."""
+    """A share of some number of cases, with its 95% interval (Wilson)."""
 
     value: float
     low: float
@@ -47,19 +47,20 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Misread:
-    """A held-out text that the model gets wrong, and how sure it is.
+    """A held-out text that the model classifies incorrectly.
 
     Attributes:
         row: number of the text in the held-out corpus.
-        label: the class it has.
-        read: the class that the model gives it.
-        probability: that the model gives to the label.
-        words: the pieces of the text around the token that pushed most.
-        pushes: of each piece, float64 (len(words),): how much further the class read
-            lies above the label, in logits, because of its token; 0 of no token.
-        strongest: tokens that pushed most to the class read, and their pushes.
-        enough: tokens without which it would not be read so, no set is smaller; none
-            if that takes more than ENOUGH.
+        label: label of the text.
+        read: class that the model predicts.
+        probability: probability of the label according to the model.
+        words: pieces of the text around the token with the largest push.
+        pushes: push of each piece, float64 (len(words),). The push of a token is the
+            amount by which it increases the logit of the predicted class minus that of
+            the label. A piece without a token has the push 0.
+        strongest: the tokens with the largest pushes, and these pushes.
+        enough: a smallest set of tokens whose deletion changes the prediction; empty if
+            the set has more than ENOUGH tokens.
     """
 
     row: int
@@ -73,7 +74,7 @@ class Misread:
 
 
 def share_of(right: np.ndarray) -> Share:
-    """Return the share of cases that are right, bool (n,), with its interval."""
+    """Return the share of true entries in an array, bool (n,), with its interval."""
     n = len(right)
     count = int(right.sum())
     test = scipy.stats.binomtest(count, n)
@@ -86,7 +87,7 @@ def share_of(right: np.ndarray) -> Share:
 
 
 def trained(corpus: Corpus, steps: int, seed: int = 0) -> AttentionClassifier:
-    """Return a classifier of a corpus after some steps of training."""
+    """Return a classifier that was trained on a corpus for a number of steps."""
     model = _untrained(corpus, seed)
     fit(model, corpus, steps=steps, lr=LR)
     return model
@@ -98,10 +99,12 @@ def _untrained(corpus: Corpus, seed: int) -> AttentionClassifier:
 
 
 def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarray:
-    """Return the rows that a model learns from, in order: all, or of many random ones.
+    """Return the rows that a model is trained on, in order.
 
-    They hold LEARNED counts or so, and are about LEARNED_TEXTS at most. Of each class
-    there are LEAST_OF_CLASS, if it has as many. Counts are (n, V), labels (n,).
+    These are all rows, or a random sample in a large corpus. The sample contains
+    approximately LEARNED counts and at most approximately LEARNED_TEXTS rows. It
+    contains at least LEAST_OF_CLASS rows of each class, or all rows of a class that has
+    fewer. The counts are (n, V), and the labels (n,).
     """
     n = len(labels)
     size = min(int(n * LEARNED / max(counts.nnz, 1)), LEARNED_TEXTS)
@@ -115,10 +118,10 @@ def some_to_learn(counts: csr_array, labels: np.ndarray, seed: int) -> np.ndarra
 
 
 def shared_tokens(counts: csr_array) -> np.ndarray:
-    """Return the tokens in LEAST_TEXTS texts or more, or all if there is none.
+    """Return the tokens in at least LEAST_TEXTS texts, or all if there are none.
 
-    A regression learns from these: what one text holds alone tells nothing of others.
-    Counts are (n, V).
+    A regression uses only these tokens, because a token that occurs in a single text
+    gives no information about other texts. The counts are (n, V).
     """
     texts = np.bincount(counts.indices, minlength=counts.shape[1])
     shared = np.flatnonzero(texts >= LEAST_TEXTS)
@@ -126,7 +129,7 @@ def shared_tokens(counts: csr_array) -> np.ndarray:
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
-    """Return after how many steps a tenth of the texts, set apart, is read best."""
+    """Return the number of steps with the lowest loss on a tenth of the texts."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     validation = corpus[order[:size]]
@@ -156,10 +159,11 @@ def read(
     otherwise: int = 0,
     masked: Sequence[int] = (),
 ) -> np.ndarray:
-    """Return the number of the class read in each sequence, int64 (n,).
+    """Return the number of the predicted class of each sequence, int64 (n,).
 
-    The model's tokens are the first of the corpus; of a sequence without any of them
-    that is not `masked` the answer is `otherwise`.
+    The tokens of the model are the first tokens of the corpus. The tokens in `masked`
+    are ignored. For a sequence without any other token of the model, the prediction is
+    `otherwise`.
     """
     scores = model.scores().numpy()
     weights = np.exp(scores[:, :1] - scores[:, 0].max())  # of attention, (V, 1)
@@ -171,9 +175,9 @@ def read(
 
 
 def _likeliest(logits: np.ndarray) -> np.ndarray:
-    """Return the number of the likeliest class from logits (n, K), int64 (n,).
+    """Return the number of the most likely class from logits (n, K), int64 (n,).
 
-    Two classes have one logit, that of the second.
+    For two classes the logits are (n, 1) and belong to the second class.
     """
     if logits.shape[1] == 1:
         return (logits[:, 0] > 0).astype(np.int64)
@@ -183,9 +187,10 @@ def _likeliest(logits: np.ndarray) -> np.ndarray:
 def accuracies(
     train: Corpus, test: Corpus, model: AttentionClassifier, regression: Tensor
 ) -> dict[str, Share]:
-    """Return held-out accuracies of the model and of what one would use instead.
+    """Return the held-out accuracies of the model and of two baselines.
 
-    `regression` are the logits of a logistic regression on `shared_tokens`.
+    The baselines are a logistic regression and the most frequent class. `regression`
+    contains the logits of the logistic regression on `shared_tokens`.
     """
     labels = test.targets.numpy()
     common = commonest(train)
@@ -211,12 +216,12 @@ def masked_table(
     steps: int,
     tokens: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return what held-out accuracy loses when a token is masked in all texts.
+    """Return the loss of held-out accuracy when a token is masked in all texts.
 
-    The model is trained again without each of the first of its tokens in a table, from
-    the same start and for as many steps. Losses are in percentage points, over all
-    held-out texts and over those that contain it, each with the half-width of a 95%
-    interval.
+    For each of the first model tokens in the table `tokens`, the model is retrained
+    without this token, from the same initialization and for the same number of steps.
+    Losses are in percentage points, over all held-out texts and over those that contain
+    the token. Each loss has the half-width of its 95% interval.
     """
     cost = train.counts.nnz * (train.n_classes + 1) * steps
     affordable = int(PATIENCE // max(cost, 1))
@@ -239,7 +244,7 @@ def masked_table(
 
 
 def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
-    """Return the row of a token from the points that each held-out text loses."""
+    """Return the table row of a token from the points lost on each held-out text."""
     on_these = width = np.nan
     if holds.any():
         on_these = lost[holds].mean()
@@ -256,8 +261,9 @@ def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
 def _half_width(lost: np.ndarray) -> float:
     """Return the half-width of the 95% interval of points lost, (n,) of -100, 0 or 100.
 
-    That of Agresti and Min (2005): half a text more of each kind, lost, gained, right
-    twice and wrong twice, so that no change in a few texts is not taken as sure.
+    The interval is that of Agresti and Min (2005). It adds half a text to each of the
+    four kinds of texts: lost, gained, right twice and wrong twice. Therefore the
+    interval has a positive width even if the prediction of no text changes.
     """
     n = len(lost) + 2
     n_changed = np.count_nonzero(lost) + 1
@@ -268,16 +274,16 @@ def _half_width(lost: np.ndarray) -> float:
 
 
 def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndarray:
-    """Return the classes read in held-out texts by a model that never saw a token.
+    """Return predictions for held-out texts after training without a token, int64 (n,).
 
-    A text that is left without any token is read as the most frequent class. int64 (n,)
+    The prediction for a text without any other token is the most frequent class.
     """
     left, _ = without(train, token)
     return read(trained(left, steps), test, commonest(train), [token])
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
-    """Return the held-out texts whose label the model finds least likely."""
+    """Return the misclassified texts whose label has the lowest probability."""
     test, kept = first_tokens(test, len(model.embeddings))
     labels = test.targets
     with torch.no_grad():
@@ -295,7 +301,7 @@ def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:
 
 
 def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread:
-    """Describe a text by the words that pushed it to the wrong class."""
+    """Return a misclassified text with the words that push it to the wrong class."""
     label = int(test.targets[row])
     likeliest = int(chances.argmax())
     text = test[[row]]

@@ -1,4 +1,4 @@
-"""One call from a file of labelled texts to the words that predict the label."""
+"""The function `report`, which finds the words that predict the label of texts."""
 
 from __future__ import annotations
 
@@ -80,32 +80,34 @@ def report(
     tokenize: Tokenizer | None = None,
     seed: int = 0,
 ) -> Report:
-    """Report which words predict the label, how sure that is, and how good a model is.
+    """Report which words predict the label, with their significance, and test a model.
 
-    Each distinct text counts once, near copies of it with it. Where a source has no
-    test split a fifth of its texts is held out.
+    A text and all its copies and near copies count once. If the source has no test
+    split, a fifth of its texts is held out.
 
     Args:
-        source: as in `load_corpus`: one of our names, a file, a folder, a table or the
-            Hub's name of a data set; or a Corpus with texts.
-        text: name of the column of texts, or of several whose texts are joined; its
-            place, from 0, in a file without a line of names.
+        source: a source as in `load_corpus`, for example the name of a corpus, a file,
+            a folder, a table or the name of a data set on the Hub; or a Corpus with
+            texts.
+        text: name of the column of texts, or a list of names of columns whose texts are
+            joined. In a file without column names, a column has its position, from 0,
+            as its name.
         label: name of the column of labels.
         groups: name of a column such as author or film, if texts with the same value
-            tend to have the same label, or a sequence of such names, one per row; a
+            tend to have the same label; or a sequence of group names, one per row. A
             group counts as one observation and is held out as a whole or not at all.
         limit: maximum number of rows of a split, sampled at random and balanced across
             classes as far as possible.
         rate: false-discovery rate of the page, above 0 and at most .99.
         min_count: minimum number of occurrences of a token used by the model, as in
-            `Corpus.from_texts`; all tokens in two texts or more are tested.
-        tokenize: as in `Corpus.from_texts`: a function that splits a text.
-        seed: seed of the sample, of what is held out and of the models, at least 0.
+            `Corpus.from_texts`. All tokens that occur in two or more texts are tested.
+        tokenize: function that splits a text into tokens, as in `Corpus.from_texts`.
+        seed: seed of the sample, the held-out texts and the models, at least 0.
 
     Raises:
-        ValueError: if the rate is out of range, if there is not one name of a group per
-            row, if there are fewer than ten distinct texts, if a Corpus has no texts,
-            or as `load_corpus` does.
+        ValueError: if the rate is out of range, if the number of group names differs
+            from the number of rows, if there are fewer than ten distinct texts, if a
+            Corpus has no texts, or in the cases that `load_corpus` lists.
         KeyError: if a column is missing.
     """
     check_number("rate", rate, above=0, most=0.99)
@@ -132,7 +134,7 @@ def report(
 
 
 def _check_classes(parts: Parts) -> None:
-    """Raise a ValueError if the texts to learn from are of one class."""
+    """Raise a ValueError if all training texts are in one class."""
     train = parts.train.corpus
     numbers = train.targets.unique().tolist()
     if len(numbers) == 1:
@@ -147,7 +149,7 @@ def _check_classes(parts: Parts) -> None:
 def _examined(
     parts: Parts, said: list[str], rate: float, min_count: int | None, seed: int
 ) -> Report:
-    """Look at texts, train on some of them and report on them."""
+    """Test the tokens and features of texts, train a model, and return the report."""
     train, test = parts.train.corpus, parts.test.corpus
     too_many = too_many_classes(train)
     size = 0 if too_many else _size(parts, min_count)
@@ -191,9 +193,9 @@ def _examined(
 
 
 def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
-    """Return the tables of what goes with a class, one q-value for all.
+    """Return the tables of what is associated with a class, with common q-values.
 
-    The tokens of both samples are in a source in their order.
+    `source` contains the tokens of both samples in their order.
     """
     log.info("looking at tokens, pairs, beginnings and ends")
     one, other = train.firsts(), test.firsts()
@@ -219,7 +221,7 @@ def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
 def _described(
     findings: pd.DataFrame, train: Corpus
 ) -> tuple[pd.DataFrame, dict[str, list[Example]]]:
-    """Return findings with the first ones as phrases, and examples of these."""
+    """Return the findings, the first of them named as phrases with examples."""
     names = findings["token"].tolist()
     of_phrases = {}
     for place, row in enumerate(findings.head(FIRST).to_dict("records")):
@@ -235,10 +237,11 @@ def _described(
 
 
 def _size(parts: Parts, min_count: int | None) -> int:
-    """Return how many of the tokens, which are sorted, a model is trained on.
+    """Return the number of tokens of the model, which are the most frequent ones.
 
     Raises:
-        ValueError: if there is none, or none of them is in the held-out texts.
+        ValueError: if no token is frequent enough, or if none of the tokens occurs in
+            the held-out texts.
     """
     train, test = parts.train.corpus, parts.test.corpus
     times = train.counts.sum(axis=0)
@@ -260,7 +263,7 @@ def _size(parts: Parts, min_count: int | None) -> int:
 
 
 def _judged(found: Report, learned: np.ndarray, size: int, seed: int) -> dict[str, Any]:
-    """Return what is to be said of a model of some texts in their first tokens."""
+    """Train a model on some texts, and return the parts of the report about it."""
     # Copies are left out by now: without texts they are not looked for again.
     train = replace(found.train[learned], texts=None)
     test = replace(found.test, texts=None)

@@ -1,4 +1,4 @@
-"""Distinct texts to learn from and held out, and the groups that they come in."""
+"""The split of distinct texts into training and held-out texts, and their groups."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ MOST_COLUMNS = 5  # that are named
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct texts, and which of them count once.
+    """Distinct texts and the groups that count as one observation.
 
     Attributes:
         corpus: the texts, with all of their tokens.
-        groups: int64 (n,), numbers 0.. of the groups; a text by itself is a group.
-        rows: int64 (n,), the places of the texts in the source.
+        groups: group number of each text, from 0, int64 (n,). A text that is in no
+            group with others has a number of its own.
+        rows: positions of the texts in the source, int64 (n,).
     """
 
     corpus: Corpus
@@ -47,7 +48,7 @@ class Sample:
     rows: np.ndarray
 
     def at(self, places: np.ndarray) -> Sample:
-        """Return some of the texts, by places or a mask (n,)."""
+        """Return the texts at some positions, or those that a mask (n,) selects."""
         groups, _ = pd.factorize(self.groups[places])
         return Sample(self.corpus[places], groups, self.rows[places])
 
@@ -59,18 +60,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Repeats:
-    """What occurs in a source more than once.
+    """Numbers of copies and near copies in a source.
 
     Attributes:
-        copies: rows that repeat the text of another one.
-        torn: how many of these have another label than the first.
-        most: the text that is repeated most.
-        times: how often it occurs.
-        near: texts that are near copies of another one.
-        half_alike: texts that share part of their words with another, as one that was
-            rewritten does.
-        distinct: texts that are no copies.
-        seen: rows of a test split that copy, or nearly, a text to learn from.
+        copies: number of rows whose text is a copy of an earlier text.
+        torn: number of these rows whose label differs from that of the earlier text.
+        most: the text that occurs most often.
+        times: number of occurrences of this text.
+        near: number of texts that are near copies of another text.
+        half_alike: number of texts that share part of their words with another text,
+            for example because one of the two is a rewritten version of the other.
+        distinct: number of texts that are not copies.
+        seen: number of rows of the test split that are copies or near copies of a
+            training text.
     """
 
     copies: int
@@ -84,12 +86,13 @@ class Repeats:
 
 
 class Alone(NamedTuple):
-    """A column, and what its value alone says about the label.
+    """A column of the source, and how well it predicts the label alone.
 
     Attributes:
         name: name of the column.
-        values: number of its values.
-        accuracy: share of the labels that are those of most other texts of the value.
+        values: number of distinct values in the column.
+        accuracy: share of texts whose label is the most frequent label among the other
+            texts with the same value.
         base: share of the most frequent class.
     """
 
@@ -107,19 +110,19 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The texts of a source.
+    """The texts of a source, divided into training and held-out texts.
 
     Attributes:
-        train: those to learn from.
-        test: those held out.
+        train: training texts.
+        test: held-out texts.
         order: the tokens of all rows that were read, in their order.
-        names: what these rows are called in the source, by their numbers in `order`.
-        left_out: rows that could not be used, by what they lack.
-        repeats: what was repeated.
-        copies: data frame of the rows that copy another one, or nearly.
-        grouped: what named the groups, or None.
-        telling: columns whose value alone says something about the label; that of the
-            groups alone, if there is one.
+        names: names of these rows in the source, by their numbers in `order`.
+        left_out: rows that could not be used, grouped by what they lack.
+        repeats: numbers of copies and near copies.
+        copies: data frame of the rows that are copies or near copies of another row.
+        grouped: name of the column of groups, or None.
+        telling: columns that predict the label alone. If groups are given, only their
+            column is in the list.
     """
 
     train: Sample
@@ -143,10 +146,11 @@ def read_parts(
     seed: int,
     tokenize: Tokenizer | None,
 ) -> Parts:
-    """Return the texts to learn from and those held out; arguments are as in `report`.
+    """Return the training texts and the held-out texts of a source.
 
-    Held out is the split "test" of the source, less copies of texts to learn from, or
-    else a part of its texts.
+    The held-out texts are the split "test" of the source, without copies of training
+    texts. If the source has no such split, a part of its texts is held out. The
+    arguments are as in `report`.
     """
     if isinstance(source, Corpus):
         tokenize = tokenize or source.vocab.tokenize
@@ -191,7 +195,7 @@ def read_parts(
 
 
 def _telling(table: Table, rows: pd.DataFrame, groups: Any) -> list[Alone]:
-    """Return what the groups alone say about the label, or else other columns."""
+    """Return how well the groups, or else other columns, predict the label alone."""
     if groups is None:
         return telling_columns(table.rest, table.labels)
     named = rows[rows["group"].notna()]
@@ -202,7 +206,7 @@ def _telling(table: Table, rows: pd.DataFrame, groups: Any) -> list[Alone]:
 
 
 def too_few(n: int) -> ValueError:
-    """Return the error about fewer distinct texts than FEWEST."""
+    """Return the error for a source with fewer than FEWEST distinct texts."""
     noun = "text" if n == 1 else "texts"
     return ValueError(f"source: {n} distinct {noun}; expected {FEWEST} or more")
 
@@ -210,7 +214,7 @@ def too_few(n: int) -> ValueError:
 def _check_sides(
     is_test: np.ndarray, seen: np.ndarray, corpus: Corpus, n_tables: int
 ) -> None:
-    """Raise a ValueError if there is nothing to learn from, or to hold out."""
+    """Raise a ValueError if there are no usable training texts or held-out texts."""
     if len(is_test) < 2:
         raise too_few(len(is_test))
     if n_tables > 1 and (is_test == seen).all():
@@ -231,10 +235,11 @@ def _check_sides(
 def train_and_test(
     source: Any, *, text: str, label: str, limit: int | None
 ) -> tuple[Corpus, Corpus]:
-    """Return a corpus to learn from and one held out, in the tokens of the former.
+    """Return a training corpus and a held-out corpus in the training vocabulary.
 
-    Held out is the split "test" of the source, or else a fifth of its texts, copies on
-    one side. All rows are kept; arguments are as in `report`.
+    The held-out corpus is the split "test" of the source. If the source has no such
+    split, a fifth of its texts is held out, and copies of a text are on the same side.
+    Copies are not removed. The arguments are as in `report`.
     """
     columns: Any = {"text": text, "label": label}
     whole = _sampled(source, limit, **columns)
@@ -248,7 +253,7 @@ def train_and_test(
 
 
 def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
-    """Return a corpus of at most so many texts."""
+    """Return a corpus of at most `limit` texts."""
     try:
         return load_corpus(source, limit=limit, **settings)
     except TooFewRows:
@@ -256,7 +261,7 @@ def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
 
 
 def joined(parts: Parts) -> Sample:
-    """Return the texts of both parts, those to learn from first."""
+    """Return the texts of both parts, the training texts first."""
     train, test = parts.train, parts.test
     corpus = Corpus(
         vstack([train.corpus.counts, test.corpus.counts], format="csr"),
@@ -271,7 +276,11 @@ def joined(parts: Parts) -> Sample:
 
 
 def _texts_of(corpus: Corpus) -> pd.DataFrame:
-    """Return a corpus as a table; without texts it raises a ValueError."""
+    """Return a corpus as a table.
+
+    Raises:
+        ValueError: if the corpus has no texts.
+    """
     if corpus.texts is None:
         raise ValueError(
             f"source: {corpus!r} holds counts without texts; give the texts, or a "
@@ -284,7 +293,7 @@ def _texts_of(corpus: Corpus) -> pd.DataFrame:
 def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
     """Return text, label, group and name of all rows, and whether they are held out.
 
-    A blank name of a group is none, as a missing one.
+    A blank group name is treated like a missing name.
     """
     parts = []
     for number, table in enumerate(tables):
@@ -308,7 +317,11 @@ def _rows_of(tables: Sequence[Table], groups: Any) -> pd.DataFrame:
 
 
 def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
-    """Return what the column of groups is called; a KeyError names those there are."""
+    """Return the name of the column of groups in the table.
+
+    Raises:
+        KeyError: if there is no such column; the message lists the columns.
+    """
     try:
         return find_columns(there, Columns(groups, None)).text
     except KeyError as error:
@@ -319,7 +332,7 @@ def _column_of_groups(groups: str, there: Sequence[Hashable]) -> Hashable:
 
 
 def _chosen(groups: Any, table: Table) -> Any:
-    """Return the names of groups of the rows that were read of a table."""
+    """Return the group names of those rows of a table that were read."""
     names = pd.Series(list(groups))
     if len(names) != table.n:
         mismatch = f"expected a column or {table.n} names, one a row, got {len(names)}"
@@ -337,9 +350,13 @@ def _name_of(groups: Any) -> str:
 def _repeats(
     whole: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
 ) -> Repeats:
-    """Return what is repeated in a corpus, by the numbers of copies and their likeness.
+    """Return the numbers of copies and near copies in a corpus.
 
-    `likeness` is that of the distinct texts.
+    Args:
+        whole: corpus with copies.
+        copies: for each text the position of its first copy, int64 (n,).
+        likeness: near copies among the distinct texts.
+        seen: number of rows of the test split that copy a training text.
     """
     times = np.bincount(copies)
     most = int(times.argmax())
@@ -359,10 +376,15 @@ def _repeats(
 def _copies(
     rows: pd.DataFrame, copies: np.ndarray, places: np.ndarray, near: np.ndarray
 ) -> pd.DataFrame:
-    """Return the rows that copy another one: both names and labels, and the text.
+    """Return the rows that copy another row, with both names, both labels and the text.
 
-    `copies` are the places among `rows` of what each row copies, itself if nothing;
-    `near` are those among the distinct rows, which are at `places`.
+    Args:
+        rows: the rows of the source that are used.
+        copies: for each row the position of the row that it copies, or its own
+            position if it copies none.
+        places: positions of the distinct rows.
+        near: for each distinct row the position, among the distinct rows, of the row of
+            which it is a near copy, or its own position.
     """
     of = copies.copy()
     of[places] = places[near]
@@ -381,7 +403,7 @@ def _copies(
 
 
 def _is_one_table(source: Any) -> bool:
-    """Say whether a source cannot have splits: a file, a table or records."""
+    """Return whether a source has no splits, such as a file, a table or records."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source).expanduser()
         return path.is_file()
@@ -389,11 +411,12 @@ def _is_one_table(source: Any) -> bool:
 
 
 def held_out(sample: Sample, seed: int) -> np.ndarray:
-    """Choose a fifth of the texts of each class, in whole groups; bool (n,).
+    """Hold out a fifth of the texts of each class, in whole groups; bool (n,).
 
-    A group counts to the class of its first text. One larger than that fifth is to be
-    learned from, and so is a class of fewer than three texts. If that is all of them,
-    some groups are held out in any case, of classes with several if there are such.
+    A group belongs to the class of its first text. A group that is larger than a fifth
+    of its class is not held out, and neither are classes of fewer than three texts. If
+    these rules leave nothing to hold out, some groups are held out nevertheless. They
+    are from classes with several groups if there are such classes.
     """
     groups = sample.groups
     labels = sample.corpus.targets.numpy()
@@ -421,11 +444,11 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
 
 
 def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
-    """Return the columns whose values texts share and that may explain their labels.
+    """Return the columns that may explain the labels of texts with the same value.
 
-    These are columns whose value alone predicts more labels than the most frequent
-    class, by MORE and by three standard errors. Those that predict most come first,
-    MOST_COLUMNS of them.
+    The share of labels that such a column predicts alone exceeds the share of the most
+    frequent class by more than MORE and by more than three standard errors. The columns
+    that predict most labels come first, and there are at most MOST_COLUMNS.
     """
     found = []
     for name, column in rest.items():
@@ -443,9 +466,10 @@ def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
 
 
 def predicted_alone(values: np.ndarray, labels: pd.Series) -> Alone:
-    """Return how many labels are those of most other texts of the same value.
+    """Return how well the values of a column predict the labels alone.
 
-    A text without another one of its value gets the most frequent class.
+    The prediction for a text is the most frequent label among the other texts with the
+    same value. For a text whose value is unique, it is the most frequent class.
     """
     table = pd.DataFrame({"value": values, "label": labels.astype(str).to_numpy()})
     times = table.groupby(["value", "label"]).size().reset_index(name="times")

@@ -1,6 +1,6 @@
-"""Features of texts besides words: how they begin and end, and what they contain.
+"""Features of texts other than words: beginnings, endings, length and characters.
 
-Each text counts, so give one of each group.
+Each text counts as one observation, so pass only one text of each group.
 """
 
 from __future__ import annotations
@@ -57,10 +57,11 @@ MEASURES = {
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
 ) -> tuple[pd.DataFrame, csr_array]:
-    """Return a row for each kind of thing in texts, and for each beginning and end.
+    """Return a table with a row for each kind of content, each beginning and each end.
 
-    `order` and `again` are the tokens of both in their order. Columns are those of the
-    table of tokens; with it comes which training texts have which, (n, ids).
+    `order` and `again` are the tokens of both corpora in their order. The columns are
+    those of the table of tokens. The function also returns which training texts have
+    which feature, (n, ids).
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -82,7 +83,7 @@ def form_table(
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
-    """Return which texts hold which of KINDS, (n, kinds) of ones."""
+    """Return which texts contain which of KINDS, (n, kinds) of ones."""
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
@@ -101,9 +102,10 @@ def kinds_of(texts: Sequence[str]) -> csr_array:
 def _edges(
     corpora: Sequence[Corpus], orders: Sequence[InOrder], size: int, side: str
 ) -> tuple[list[str], csr_array, csr_array]:
-    """Return how texts begin or end, and which texts of either corpus do so.
+    """Return beginnings or endings of texts, and which texts of each corpus have them.
 
-    Phrases are of `size` tokens, of longer texts, LEAST_TEXTS of the first corpus.
+    A beginning or ending is a phrase of `size` tokens in texts with more tokens, and it
+    occurs in at least LEAST_TEXTS texts of the first corpus.
     """
     vocab = corpora[0].vocab
     V = np.int64(len(vocab))
@@ -134,7 +136,7 @@ def _edges(
 
 
 def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the texts of more tokens, and their first or last ones, (n, size)."""
+    """Return the texts with more tokens, and their first or last tokens, (n, size)."""
     stops = np.cumsum(order.sizes)
     rows = np.flatnonzero(order.sizes > size + 1)
     if side == "begins":
@@ -148,16 +150,18 @@ def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]
 def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a row for each class and each of MEASURES.
 
-    The null shuffles labels; the test is that of Wilcoxon, Mann and Whitney in its
-    normal approximation.
+    The null hypothesis is that the labels are random. The test is that of Wilcoxon,
+    Mann and Whitney in its normal approximation. The table has these columns:
 
-    class, class number: against all others; of two classes the second.
-    measure, unit: what is measured.
-    mean, elsewhere: of the texts of the class, and of all others.
-    above: the probability that a text of the class has more of it than another one, a
-        tie counted half, with the 95% interval low to high (Hanley and McNeil, 1982).
-    held-out: the same among held-out texts; nan where they are of one class.
-    p: p-value; least: 0.
+    class, class number: the class that is compared with all others. If there are two
+        classes, only the second one is compared.
+    measure, unit: name and unit of the measure.
+    mean, elsewhere: mean over the texts of the class, and over all other texts.
+    above: probability that the value of a text of the class is larger than that of
+        another text, where a tie counts half, with the 95% interval from low to high
+        (Hanley and McNeil, 1982).
+    held-out: the same probability for held-out texts; nan if these are in one class.
+    p: p-value; least: smallest possible p-value, which is 0.
     id: number of the measure.
     """
     values, again = measured(train.corpus), measured(test.corpus)
@@ -189,7 +193,7 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
 
 
 def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
-    """Return how the values of a class compare with those of all others."""
+    """Return a comparison of the values of a class with those of all other classes."""
     test = scipy.stats.mannwhitneyu(own, others, method="asymptotic")
     n, m = len(own), len(others)
     above = float(test.statistic) / (n * m)
@@ -231,7 +235,7 @@ def measured(corpus: Corpus) -> np.ndarray:
 
 
 def _letters(texts: Sequence[str]) -> np.ndarray:
-    """Return how many characters, letters, capitals, digits and signs texts have."""
+    """Return numbers of characters, letters, capitals, digits and signs in texts."""
     lengths = np.array([len(text) for text in texts])
     starts = np.cumsum(lengths) - lengths
     joined = "".join(texts)
