@@ -1,1 +1,1 @@
-"""Which words predict the label of any labelled texts, and the page that shows it."""
+"""A report that shows which words predict the label of labelled texts."""

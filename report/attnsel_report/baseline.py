@@ -1,4 +1,4 @@
-"""Logistic regression on a bag of words, to which a model is compared."""
+"""Logistic regression on a bag of words, as a baseline for a model."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,10 @@ class Baseline:
     """A logistic regression and its predictions for the test sequences.
 
     Attributes:
-        accuracy: on the test sequences, in [0, 1].
-        coefficients: of the tokens, float64 (V,), or (K, V) for more than two classes.
-        logits: of the test sequences, float64 (n,) or (n, K).
+        accuracy: accuracy on the test sequences, in [0, 1].
+        coefficients: coefficients of the tokens, float64 (V,), or (K, V) for more than
+            two classes.
+        logits: logits of the test sequences, float64 (n,) or (n, K).
     """
 
     accuracy: float
@@ -35,11 +36,11 @@ def baseline(
 ) -> Baseline:
     """Train a logistic regression on bags of tokens and classify the test sequences.
 
-    The features of a sequence are (1 + log count) idf of its tokens, scaled to length
-    one; without `tfidf` they are the counts. If the ids of some `tokens` are given, the
-    others are no features, and their coefficients are 0. The penalty is that of
-    scikit-learn, with C = strength, positive; it decides the accuracy, so compare
-    several on sequences set aside.
+    The features of a sequence are (1 + log count) idf of its tokens, normalized to
+    length one. Without `tfidf`, the features are the counts. If ids are given as
+    `tokens`, only these tokens are features, and the coefficients of all others are 0.
+    The penalty is that of scikit-learn, with C = strength, positive. The accuracy
+    depends strongly on the penalty, so compare several values on held-out sequences.
 
     Raises:
         ValueError: if the corpora have different vocabularies or classes.

@@ -1,4 +1,4 @@
-"""The report in a shell: `attnsel report FILE`, or `python -m attnsel report FILE`."""
+"""The shell command `attnsel report FILE`, or `python -m attnsel report FILE`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMULA = tuple("=+-@\t\r")  # by which a spreadsheet knows a formula
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; if anything is wrong, end with one line that says what."""
+    """Run a command; if an error occurs, exit with a message of one line."""
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, _stop) for number in signals]
     try:
@@ -54,9 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _stop(number: int, _: object) -> NoReturn:
-    """End at once, as a shell expects of a signal, without a trace or half a file.
+    """Exit immediately with the code of the signal, without traceback or partial file.
 
-    An exception here could be raised within a library, which would then abort.
+    The function does not raise an exception, because a library that is interrupted by
+    an exception may abort.
     """
     remove_unfinished()
     os.write(sys.stderr.fileno(), b"attnsel: stopped\n")
@@ -108,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
-    """Make a report and write it; places to write are checked before the work."""
+    """Make a report and write it, after checking that its files can be written."""
     from attnsel_report.paths import free_place
     from attnsel_report.report import report
 
@@ -137,9 +138,9 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV in which a spreadsheet finds no formula to run.
+    """Return a table as CSV without formulas that a spreadsheet would run.
 
-    A text that begins like one, such as =1+1, has a quote before it.
+    A text that looks like a formula, such as =1+1, is preceded by a quote.
     """
     safe = table.apply(
         lambda column: column.map(
@@ -156,10 +157,13 @@ def as_csv(table: pd.DataFrame) -> str:
 def _places(
     source: str, output: str, tables: dict[str, str | None], force: bool
 ) -> list[Path | None]:
-    """Return where the page and the tables go; None for the screen, or for no table.
+    """Return the paths of the page and of the tables.
+
+    The path is None for the screen, and for a table that is not written.
 
     Raises:
-        ValueError: if a file is the one that is read, or is to contain two things.
+        ValueError: if a path is that of the input file, or if two outputs have the same
+            path.
     """
     from attnsel_report.paths import free_place
 
@@ -184,10 +188,10 @@ def _places(
 
 
 def _function(name: str | None) -> Callable[[str], Any] | None:
-    """Return the function that splits texts by its name, or None for words.
+    """Return the function of a given name that splits texts, or None for words.
 
     Raises:
-        ValueError: if there is no such function, or if it does not split a text.
+        ValueError: if there is no function of this name, or if it cannot split a text.
     """
     if name is None:
         return None
@@ -213,9 +217,10 @@ def _function(name: str | None) -> Callable[[str], Any] | None:
 
 
 def in_shell(message: str) -> str:
-    """Return a message with the options of the shell, and with lines to type there.
+    """Return a message in which Python arguments are replaced by shell options.
 
-    Control characters, such as those that colour a terminal, are shown as escapes.
+    Lines of Python code become shell commands. Control characters, such as those that
+    set the color of a terminal, are shown as escape sequences.
     """
 
     def option(found: re.Match[str]) -> str:
@@ -228,6 +233,6 @@ def in_shell(message: str) -> str:
 
 
 def _python_line(found: re.Match[str]) -> str:
-    """Return a line that runs Python's, in the quotes that it leaves."""
+    """Return a shell command that runs a line of Python, with suitable quotes."""
     line = found[1]
     return f'`python -c "{line}"`' if '"' not in line else f"`python -c {quote(line)}`"

@@ -1,9 +1,10 @@
-"""Near copies: texts that share most of what other texts do not contain.
+"""Near copies: texts that share most of the tokens that other texts do not contain.
 
-How alike two texts are is a weighted Jaccard index: the weight of the tokens that both
-contain over that of the tokens that either contains, where a token that occurs in df of
-n texts weighs log(n / df), or nothing if more than half of them contain it. So a
-signature below every text weighs nothing, and what distinguishes texts weighs most.
+The likeness of two texts is a weighted Jaccard index, that is, the weight of the tokens
+that both contain divided by the weight of the tokens that at least one contains. A
+token that occurs in df of n texts has the weight log(n / df), or 0 if more than half of
+the texts contain the token. For example, the words of a signature below every text have
+the weight 0, and rare words have the largest weights.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ TOKENS = 1_000_000  # of the texts that are compared at a time
 
 
 class Likeness(NamedTuple):
-    """Which texts are near copies, and how many are half alike.
+    """The texts that are near copies, and the pairs of texts that are half alike.
 
     Attributes:
-        centre: int64 (n,), the text that each is a near copy of; of others, itself.
-        half_alike: int64 (m, 2), pairs of texts that are half alike and no near copies.
+        centre: for each text, the text of which it is a near copy, or the text itself
+            if it is not a near copy, int64 (n,).
+        half_alike: pairs of texts that are half alike but not near copies, int64
+            (m, 2).
     """
 
     centre: np.ndarray
@@ -41,10 +44,11 @@ class Likeness(NamedTuple):
 def find_near_copies(corpus: Corpus) -> Likeness:
     """Find near copies of texts, each linked to one centre and not in chains.
 
-    The text with most texts like it is the first centre. Pairs to compare are proposed
-    by weighted MinHash (Broder, 1997): two texts agree in a hash with the probability
-    that is their likeness. A pair that is ALIKE is proposed with a probability of 95%,
-    among MANY texts 58%; one of likeness .5 with 99.99%, among MANY texts 98.6%.
+    The text with the most similar texts is the first centre. Weighted MinHash (Broder,
+    1997) proposes the pairs to compare, because the probability that two texts agree in
+    a hash is their likeness. A pair that is ALIKE is proposed with probability 95%, or
+    58% among MANY texts. A pair of likeness .5 is proposed with probability 99.99%, or
+    98.6% among MANY texts.
     """
     n = len(corpus)
     bags = csr_array(corpus.counts > 0, dtype=np.float64)
@@ -88,7 +92,7 @@ def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _within_bands(band: np.ndarray, rows: np.ndarray, n: int) -> csr_array:
-    """Link the first MOST_PAIRED rows that agree in a band with all that do."""
+    """Pair the first MOST_PAIRED rows that agree in a band with all rows that agree."""
     _, of = np.unique(band, axis=0, return_inverse=True)
     order = np.argsort(of.ravel(), kind="stable")
     of = of.ravel()[order]
@@ -107,7 +111,7 @@ def _within_bands(band: np.ndarray, rows: np.ndarray, n: int) -> csr_array:
 
 
 def _centres(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the centre of each row: rows with most neighbours first, then by place."""
+    """Return the centre of each row; rows with the most neighbours are chosen first."""
     ends = np.concatenate([left, right]), np.concatenate([right, left])
     links = coo_array((np.ones(len(ends[0])), ends), (n, n)).tocsr()
     neighbours = np.diff(links.indptr)

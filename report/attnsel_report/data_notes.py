@@ -1,4 +1,4 @@
-"""Lines on the data: how many texts, what is left out, repeated or goes together."""
+"""Facts on the data: the numbers of texts, omitted rows, copies and groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
 
 class Fact(NamedTuple):
-    """A line on the data: a name, what was found, what it means, and if it is amiss."""
+    """A fact on the data: name, finding, meaning, and whether it is a problem."""
 
     name: str
     value: str
@@ -35,11 +35,11 @@ class Fact(NamedTuple):
 def data_facts(
     parts: Parts, said: Sequence[str], n_tokens: int, in_model: int, learned: int
 ) -> list[Fact]:
-    """Return the lines on both parts.
+    """Return the facts on the training texts and the held-out texts.
 
     Args:
         parts: training texts and held-out texts.
-        said: warnings of loading.
+        said: warnings that were raised when the source was loaded.
         n_tokens: number of tokens that are tested.
         in_model: number of tokens that the model uses.
         learned: number of texts that the model is trained on.
@@ -59,12 +59,12 @@ def data_facts(
 
 
 def too_many_classes(corpus: Corpus) -> bool:
-    """Say whether nearly every text has a class of its own."""
+    """Return whether nearly every text has a class of its own."""
     return len(corpus) < FEW_A_CLASS * corpus.n_classes
 
 
 def brief(name: object) -> str:
-    """Return the name of a class, of a very long one its beginning and its end."""
+    """Return the name of a class, shortened to its two ends if it is very long."""
     whole = str(name)
     if len(whole) <= LONGEST:
         return whole
@@ -171,7 +171,7 @@ def _rare_classes(train: Corpus) -> Iterable[Fact]:
 
 
 def _repeated(repeats: Repeats) -> Iterable[Fact]:
-    """Yield what is to be known of texts that occur more than once, or nearly so."""
+    """Yield the facts on copies and near copies."""
     most = ""
     if repeats.copies:
         start = shorten(repeats.most, 60, placeholder=" …")
@@ -214,7 +214,7 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
 
 
 def _groups(parts: Parts) -> Iterable[Fact]:
-    """Yield what is to be known of groups that count once, or of columns like them."""
+    """Yield the facts on groups, or on columns that may define groups."""
     if parts.grouped is None:
         for column in parts.telling:
             yield Fact(
@@ -240,7 +240,7 @@ def _groups(parts: Parts) -> Iterable[Fact]:
 
 
 def what_groups_cost(grouped: str, within: float, across: float) -> Fact:
-    """Return the accuracies on texts of known groups and on those of new ones."""
+    """Return a fact that compares the accuracies on known groups and on new groups."""
     return Fact(
         "Accuracy with and without groups",
         f"a logistic regression classifies {within:.1%} of the texts correctly if "

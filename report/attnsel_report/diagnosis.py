@@ -1,7 +1,7 @@
-"""What a model made of its texts.
+"""Measures of how well the values and the attention of a model follow the labels.
 
-From the paper comes the conjecture that a model works if E v and E p follow what tokens
-tell; these are its numbers.
+The paper suggests that a model works well if E v and E p follow the leans of the
+tokens. The correlations in this module measure how far they do so.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,21 @@ from attnsel.validation import check_shape
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` finds; correlations are Spearman's, over the corpus's tokens.
+    """The results of `diagnose`.
 
-    They are nan of a corpus in which all tokens lean alike, such as one of one class.
+    All correlations are Spearman's rank correlations over the tokens of the corpus.
+    They are nan if all tokens have the same lean, for example in a corpus of one class.
 
     Attributes:
-        values: of E v with the lean P(1|s) - P(0|s); for K > 2 over all classes.
-        attention: of E p with the size of the lean, the greatest over classes.
-        values_z: of E v with `label_z`.
-        attention_z: of E p with the size of `label_z`, the greatest over classes.
+        values: correlation of E v with the lean P(1|s) - P(0|s); for K > 2, over all
+            classes.
+        attention: correlation of E p with the absolute lean; for K > 2, with the
+            largest absolute lean over the classes.
+        values_z: correlation of E v with `label_z`.
+        attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
+            with the largest one over the classes.
         beyond_luck: share of the attention that is on tokens of `beyond_luck`.
-        accuracy: share of the sequences classified correctly.
+        accuracy: share of the sequences that are classified correctly.
     """
 
     values: float
@@ -44,10 +48,11 @@ class Diagnosis:
 def diagnose(
     corpus: Corpus, embeddings: Tensor, cls: Tensor, output: Tensor
 ) -> Diagnosis:
-    """Say how far the values and the attention of a model follow the labels.
+    """Measure how well the values and the attention of a model follow the labels.
 
-    Any model is given by embeddings E (V, d), a query p (d,) and an output v (d,), or
-    (K, d) for K > 2 classes; the corpus was seen in training or held out.
+    The model is given by its embeddings E (V, d), a query p (d,) and an output v, which
+    is (d,), or (K, d) for K > 2 classes. The corpus may be the training corpus or a
+    held-out corpus.
     """
     V, d = len(corpus.vocab), embeddings.shape[-1]
     K = corpus.n_classes
@@ -74,14 +79,14 @@ def diagnose(
 
 
 def _correlation(x: Tensor, y: Tensor) -> float:
-    """Return Spearman's correlation; nan where one of both is the same throughout."""
+    """Return Spearman's correlation, or nan if one of the two arrays is constant."""
     if not (np.ptp(x.numpy()) and np.ptp(y.numpy())):
         return float("nan")
     return spearman(x, y)
 
 
 def _greatest_size(lean: Tensor) -> Tensor:
-    """Return the size of each row's lean, of several classes the greatest, (V,)."""
+    """Return the largest absolute lean of each row over the classes, (V,)."""
     by_class = lean.reshape(len(lean), -1)
     return by_class.abs().amax(dim=1)
 

@@ -1,4 +1,4 @@
-"""The attention classifier as an estimator of scikit-learn, from texts to classes."""
+"""The attention classifier as a scikit-learn estimator that classifies texts."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from attnsel.validation import check_number
 
 
 class _WeightedLearner(ScoreSpaceLearner):
-    """Steps on the losses of texts, of classes (n,), with weights (n,)."""
+    """A learner that minimizes a weighted sum of losses, with weights (n,)."""
 
     targets: Tensor
     weights: Tensor
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
-        """Take the gradient of the weighted sum of losses, and return the logits."""
+        """Compute the gradient of the weighted sum of losses, and return the logits."""
         leaf = self.scores().detach().requires_grad_()
         logits = bag_logits(leaf, corpus, self.pool.multiply)
         losses = cross_entropy(class_logits(logits), self.targets, reduction="none")
@@ -51,23 +51,26 @@ class _WeightedLearner(ScoreSpaceLearner):
 
 
 class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
-    """One-layer attention with trained embeddings, f(X) of the paper, on texts.
+    """A text classifier with one layer of attention and trained embeddings.
+
+    The logit is the function f(X) of the paper.
 
     Args:
         dim: dimension of the embeddings.
-        steps: of Adam on all parameters, over all texts at once.
-        lr: its learning rate.
-        min_count: as in `Corpus.from_texts`, None for one that suits the texts.
-        tokenize: a function that splits a text; None for words.
+        steps: number of full-batch Adam steps on all parameters.
+        lr: learning rate of Adam.
+        min_count: minimum number of occurrences of a token, as in `Corpus.from_texts`;
+            None chooses a number that suits the texts.
+        tokenize: function that splits a text into tokens; None for words.
         random_state: seed of the initial parameters, a generator of seeds, or None for
-            another one each time.
-        class_weight: weight of each class by its label, "balanced" for weights by which
-            all classes count the same, or None for 1.
+            a different seed in each call of `fit`.
+        class_weight: dictionary from labels to weights, "balanced" for weights that
+            give all classes the same total weight, or None for weights of 1.
 
     Attributes:
-        classes_: the labels, in order, (K,).
+        classes_: the labels in order, (K,).
         model_: the trained `AttentionClassifier`.
-        prior_: weighted shares of the classes, float64 (K,).
+        prior_: weighted class frequencies in the training texts, float64 (K,).
     """
 
     def __init__(
@@ -94,14 +97,15 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         y: Sequence[Any],
         sample_weight: Sequence[float] | None = None,
     ) -> AttentionTextClassifier:
-        """Train on texts and their labels; texts without a token take no part.
+        """Train on texts and their labels; texts without a token are ignored.
 
-        A text of weight w counts as w texts in the loss, and a text of weight 0 takes
-        no part. `min_count` counts each text once.
+        A text of weight w counts as w texts in the loss, and a text of weight 0 is
+        ignored. For `min_count`, each text counts once, whatever its weight.
 
         Raises:
-            ValueError: if texts, labels and weights differ in number or are none, if a
-                weight is negative, or if there are fewer than two classes.
+            ValueError: if there are no texts, if the numbers of texts, labels and
+                weights differ, if a weight is negative, or if there are fewer than two
+                classes.
         """
         check_number("steps", self.steps, 1, integer=True)
         check_number("lr", self.lr, above=0)
@@ -151,9 +155,9 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
 
     @torch.no_grad()
     def predict_proba(self, X: Iterable[str]) -> np.ndarray:
-        """Return the probabilities of the classes of each text, float64 (n, K).
+        """Return the class probabilities of each text, float64 (n, K).
 
-        Of a text without a known token they are the shares of the classes in training.
+        For a text without a known token, they are the class frequencies `prior_`.
         """
         check_is_fitted(self)
         texts = _strings(X)
@@ -167,21 +171,22 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         return probabilities
 
     def predict(self, X: Iterable[str]) -> np.ndarray:
-        """Return the likeliest label of each text, (n,)."""
+        """Return the most likely label of each text, (n,)."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
     def influence(self, X: Iterable[str]) -> list[dict[str, float]]:
         r"""Return how much each token of each text supports the prediction.
 
-        With f the logit of the predicted class minus that of the next likeliest one, b
-        the same difference of the values, and Q the attention on all occurrences of a
-        token s, it is what f loses without them:
+        Let f be the logit of the predicted class minus that of the second most likely
+        class, b_s the same difference for the value of a token s, and Q_s the attention
+        on all occurrences of s. The influence of s is the decrease of f when all
+        occurrences of s are deleted:
 
         .. math:: f - f_{-s} = Q_s (b_s - f_{-s}) .
 
-        The tokens of a text come in the order of their size, the strongest support
-        first. A text without a known token has none.
+        The tokens of a text are in order of decreasing influence. For a text without a
+        known token there are none.
         """
         texts = _strings(X)
         order = np.argsort(-self.predict_proba(texts), axis=1, kind="stable")
@@ -198,7 +203,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that it takes texts, one-dimensional, and no arrays of numbers."""
+        """Return tags that declare the input to be a list of texts, not an array."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
@@ -207,7 +212,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _strings(X: Iterable[str]) -> list[str]:
-    """Return texts as a list, or raise a ValueError that names what is no text."""
+    """Return texts as a list; raise a ValueError if an element is not a string."""
     texts = [] if isinstance(X, str) else list(X)
     if not texts:
         raise ValueError(f"X: expected a list of strings, got {X!r:.80}")

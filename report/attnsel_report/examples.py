@@ -1,4 +1,4 @@
-"""Texts with a token in its place, and texts without it."""
+"""Pieces of texts that show a token in context, and corpora without a token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_PHRASE = 120  # characters
 
 
 class Example(NamedTuple):
-    """A piece of a text: what is before some tokens, the tokens, and what follows."""
+    """A piece of a text: some tokens with the characters before and after them."""
 
     before: str
     token: str
@@ -28,14 +28,14 @@ class Example(NamedTuple):
 
 
 def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
-    """Return the pieces of a text, of one without end those of its beginning."""
+    """Return the pieces of a text, or of its beginning if the text is very long."""
     if corpus.texts is None:
         return corpus.words(row)
     return pieces(corpus.texts[row][:LONGEST], corpus.vocab)
 
 
 def find_example(corpus: Corpus, row: int, ids: Collection[int]) -> Example | None:
-    """Return the shortest piece of a text that contains all of some tokens, or None."""
+    """Return the shortest piece of a text that contains all given tokens, or None."""
     words = opening(corpus, row)
     pieces = [piece for piece, _ in words]
     filled = [i for i, piece in enumerate(pieces) if piece.strip()]
@@ -53,7 +53,7 @@ def find_example(corpus: Corpus, row: int, ids: Collection[int]) -> Example | No
 
 
 def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | None:
-    """Return where the first shortest run with all wanted tokens starts and stops."""
+    """Return the start and stop of the first shortest run with all wanted tokens."""
     last: dict[int, int] = {}
     best = None
     for place, token in enumerate(tokens):
@@ -68,9 +68,9 @@ def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | Non
 
 
 def examples(corpus: Corpus, rows: np.ndarray, ids: Collection[int]) -> list[Example]:
-    """Return pieces of some texts with all of some tokens, each piece once.
+    """Return distinct pieces of texts that contain all given tokens.
 
-    Texts of usual length come before very long ones.
+    Pieces of texts of usual length come before pieces of very long texts.
     """
     very_long = corpus.lengths.numpy()[rows] > 1000
     rows = rows[np.argsort(very_long, kind="stable")]
@@ -85,9 +85,9 @@ def examples(corpus: Corpus, rows: np.ndarray, ids: Collection[int]) -> list[Exa
 
 
 def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
-    """Return the phrase of examples: their words, with … for those that differ.
+    """Return the phrase that examples have in common, with … for words that differ.
 
-    Of phrases longer than LONGEST_PHRASE the beginning is given.
+    A phrase longer than LONGEST_PHRASE is cut after its beginning.
     """
     split = [
         [piece for piece, _ in pieces(place.token, corpus.vocab)] for place in places
@@ -102,9 +102,10 @@ def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
 
 
 def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus with a token masked, and the rows that still contain one.
+    """Return a corpus without the counts of a token, and the rows that it keeps.
 
-    The vocabulary stays as it is; texts are not carried along.
+    Rows without any other token are left out. The vocabulary does not change, and the
+    result has no texts.
     """
     counts = corpus.counts.copy()
     counts.data[counts.indices == token] = 0
@@ -113,9 +114,9 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 
 
 def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus in its first tokens, and the rows that hold one of them.
+    """Return a corpus with only its first tokens, and the rows that it keeps.
 
-    Texts are carried along.
+    Rows without any of these tokens are left out. The result keeps the texts.
     """
     head = Vocab(corpus.vocab[:size], corpus.vocab.classes, corpus.vocab.tokenize)
     return _filled(corpus.counts[:, :size], corpus, head, texts=corpus.texts)
@@ -127,7 +128,7 @@ def _filled(
     vocab: Vocab,
     texts: Sequence[str] | None = None,
 ) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus of those of its rows that have a count left, and these rows."""
+    """Return a corpus of the rows with a nonzero count, and their numbers."""
     rows = np.flatnonzero(np.diff(counts.indptr))
     labels = corpus.targets[torch.from_numpy(rows)]
     kept = None if texts is None else tuple(texts[row] for row in rows.tolist())

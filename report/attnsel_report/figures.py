@@ -1,7 +1,7 @@
-"""The figure of a report: attention over leans, and the V that chance makes.
+"""The figure of a report: attention over leans, for true and for shuffled labels.
 
-It is written as SVG, as it stands on the page: a library for figures would take longer
-than all that is learned of a few hundred texts.
+The module writes the SVG of the page directly, because importing a plotting library
+takes longer than training on a few hundred texts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def attention_figure(
 ) -> str:
     """Return an SVG of attention scores E p over leans, next to shuffled labels.
 
-    `tokens` is the table of tokens with their attention, of which those with q up to
-    `rate` are significant; `corpus` counts the tokens of the model. `shuffled` has the
-    corpus and the scores (V,) of models trained on shuffled labels.
+    `tokens` is the table of tokens with their attention. A token is significant if its
+    q is at most `rate`. `corpus` contains the counts of the tokens of the model.
+    `shuffled` contains the corpora with shuffled labels and the scores (V,) of the
+    models that were trained on them.
     """
     known = tokens[tokens["attention"].notna()]
     lean = _greatest_lean(corpus)[known["id"]]
@@ -70,7 +71,7 @@ def attention_figure(
 
 
 class _Axis:
-    """A scale from values to places in the drawing, with its ticks."""
+    """A scale that maps values to positions in the drawing, with ticks."""
 
     def __init__(self, values: np.ndarray, first: int, last: int) -> None:
         known = values[np.isfinite(values)]
@@ -85,26 +86,26 @@ class _Axis:
         self.first, self.last = first, last
 
     def at(self, values: np.ndarray) -> np.ndarray:
-        """Return the places of values."""
+        """Return the positions of values in the drawing."""
         low, high = self.ticks[0], self.ticks[-1]
         share = (values - low) / (high - low)
         return self.first + share * (self.last - self.first)
 
     def places_of_ticks(self) -> Iterator[tuple[float, float]]:
-        """Yield the ticks, each with its place."""
+        """Yield the ticks with their positions."""
         places = self.at(self.ticks)
         yield from zip(self.ticks, places, strict=True)
 
 
 def _round_step(rough: float) -> float:
-    """Return the least of 1, 2, 5, 10, 20, ... times a power of ten from a step on."""
+    """Return the smallest number of the form 1, 2 or 5 times 10^k not below a step."""
     power = 10 ** np.floor(np.log10(rough))
     steps = power * np.array([1, 2, 5, 10])
     return float(steps[steps >= rough].min())
 
 
 def _frame(x: _Axis, y: _Axis, name: str) -> Iterator[str]:
-    """Yield both axes with their ticks and names, `name` that of the horizontal one."""
+    """Yield both axes with ticks and labels; `name` is the horizontal label."""
     lines = f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"
     below = BOTTOM + 19
     for value, place in x.places_of_ticks():
@@ -125,18 +126,18 @@ def _frame(x: _Axis, y: _Axis, name: str) -> Iterator[str]:
 
 
 def _written(value: float) -> str:
-    """Write the number of a tick, with the sign minus of typography."""
+    """Return the number of a tick as text, with a typographic minus sign."""
     return f"{value:.3g}".replace("-", "\u2212")
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
-    """Return a line of text."""
+    """Return the SVG of a line of text."""
     place = f'x="{x:.1f}" y="{y:.1f}"'
     return f'<text {place} text-anchor="{anchor}">{escape(words)}</text>'
 
 
 def _dots(places: np.ndarray, colour: str, size: float) -> str:
-    """Return dots at places (n, 2); those of one place are drawn once."""
+    """Return dots at positions (n, 2); dots at the same position are drawn once."""
     distinct = np.unique(places.round(), axis=0)
     dots = distinct.astype(int).tolist()
     path = "".join(f"M{x} {y}h0" for x, y in dots)
@@ -145,7 +146,7 @@ def _dots(places: np.ndarray, colour: str, size: float) -> str:
 
 
 def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> str:
-    """Return a line through the points that there are."""
+    """Return a line through the points that are not missing."""
     points = [
         f"{across:.1f},{down:.1f}"
         for across, down in zip(x, y, strict=True)
@@ -157,10 +158,10 @@ def _line(x: Iterable[float], y: Iterable[float], colour: str, dashes: str) -> s
 
 
 def _greatest_lean(corpus: Corpus) -> np.ndarray:
-    """Return the lean of each token over the texts that hold it, (V,).
+    """Return the lean of each token over the texts that contain the token, (V,).
 
-    Of more than two classes it is how far the lean lies above that of all texts, to the
-    class of which this is most.
+    If there are more than two classes, it is the largest difference, over the classes,
+    between the lean of the token and that of all texts.
     """
     found = texts_by_class(corpus)
     held = found.sum(axis=1, keepdims=True)
@@ -176,13 +177,13 @@ def _greatest_lean(corpus: Corpus) -> np.ndarray:
 
 
 def _meaning(corpus: Corpus) -> str:
-    """Say what `_greatest_lean` is."""
+    """Return a description of the lean that `_greatest_lean` computes."""
     if corpus.n_classes == 2:
         return f"lean of the token to {shorten(str(corpus.classes[1]), 40)}"
     return "lean of the token to the class it favours, above that of all texts"
 
 
 def _means(lean: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean scores of tokens of like leans, at the middle of each bin."""
+    """Return the mean score of the tokens in each bin of leans, at its center."""
     bins = binned(torch.from_numpy(lean), torch.from_numpy(score))
     return bins.centers.numpy(), bins.mean.numpy()

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring tokens that say more about the label than either token."""
+"""Pairs of neighbouring tokens that predict the label better than either token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out
 
 @dataclass(frozen=True)
 class Pairs:
-    """Neighbouring tokens of a corpus, and which sequences hold them.
+    """Pairs of neighbouring tokens, and the sequences that contain them.
 
     Attributes:
         ids: int64 (P, 2), the tokens of each pair, left and right.
@@ -31,7 +31,7 @@ class Pairs:
     holds: csr_array
 
     def names(self, vocab: Sequence[str]) -> list[str]:
-        """Return the pairs as two words."""
+        """Return the names of the pairs, each with two words."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 
@@ -39,11 +39,11 @@ class Pairs:
 def neighbours(
     corpus: Corpus, order: InOrder, pairs: np.ndarray | None = None
 ) -> Pairs:
-    """Find the pairs of tokens that stand side by side in the texts of a corpus.
+    """Find pairs of neighbouring tokens in the texts of a corpus.
 
-    `order` is that of its tokens. Without `pairs`, ids (P, 2) to look for, these are
-    all that `LEAST_TEXTS` texts or more hold, the most frequent ones if there are too
-    many.
+    `order` contains the tokens of the texts in their order. If `pairs` is given, ids
+    (P, 2), the function finds these pairs. Otherwise it finds all pairs that occur in
+    at least `LEAST_TEXTS` texts, or only the most frequent ones if there are too many.
     """
     V = len(corpus.vocab)
     rows, codes = _places(order, V)
@@ -62,10 +62,10 @@ def neighbours(
 
 
 def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where two known tokens stand side by side: the text, and the pair.
+    """Return the text and the pair at each position with two known neighbours.
 
-    The texts are numbered from 0, a pair is left V + right, and both are of each place
-    in turn, int32 and int64.
+    The number of a text is int32, from 0. The number of a pair is left V + right,
+    int64.
     """
     left, right = order.ids[:-1], order.ids[1:]
     both_known = (left >= 0) & (right >= 0)
@@ -85,7 +85,7 @@ def _frequent(codes: np.ndarray) -> np.ndarray:
 
 
 def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr_array:
-    """Return which of n texts hold which of some pairs, csr_array (n, P) of ones."""
+    """Return which of n texts contain which pairs, csr_array (n, P) of ones."""
     columns = pd.Index(known).get_indexer(codes)
     wanted = columns >= 0
     rows, columns = rows[wanted], columns[wanted]
@@ -97,7 +97,7 @@ def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr
 
 
 def _most_held(holds: csr_array, most: int) -> np.ndarray:
-    """Return the columns that enough texts hold, the fullest ones, in their order."""
+    """Return the fullest columns that enough texts contain, in their order."""
     texts = holds.sum(axis=0)
     enough = np.flatnonzero(texts >= LEAST_TEXTS)
     order = np.argsort(-texts[enough], kind="stable")
@@ -105,13 +105,17 @@ def _most_held(holds: csr_array, most: int) -> np.ndarray:
 
 
 def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """Return the p-values of pairs that say more than each of their tokens does.
+    """Return p-values for pairs that predict the label better than their tokens.
 
     A pair has three exact p-values: among all sequences, among those that contain its
-    left token and among those that contain its right one. The greatest of them counts,
-    so that a pair is not significant because one of its tokens is. Each sequence
-    counts, so give one of each group. float64 (P, 1) for two classes, (P, K) for more;
-    with them come the least p-values that the pairs could have had.
+    left token, and among those that contain its right token. The function returns the
+    largest of the three, so that a pair is not significant only because one of its
+    tokens is. Each sequence counts as one observation, so pass only one sequence of
+    each group.
+
+    Returns:
+        The p-values and their smallest possible values, float64 (P, 1) for two classes
+        and (P, K) for more.
     """
     found = sums_by_class(pairs.holds, corpus).astype(np.int64)
     everywhere = class_sizes(corpus)

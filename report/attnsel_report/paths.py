@@ -1,4 +1,4 @@
-"""Where to write a file, so that none is written over unasked."""
+"""Paths for new files that do not overwrite existing files by accident."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the file to write: the path, or name-2, name-3, ... if there is such one.
+    """Return a path that does not exist: the given path, or name-2, name-3 and so on.
 
-    With `force` it is the path.
+    With `force`, the function returns the given path even if the file exists.
 
     Raises:
-        OSError: if its folder does not exist or cannot be written to.
+        OSError: if the folder does not exist or is not writable.
     """
     file = Path(path).expanduser()
     if file.is_dir():

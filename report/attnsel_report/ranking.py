@@ -19,12 +19,12 @@ TOGETHER = 0.8  # Jaccard index of the texts from which on findings are one
 
 
 class Evidence(NamedTuple):
-    """What a report looked at.
+    """The tables of a report and the texts that contain their rows.
 
     Attributes:
-        tables: tokens, pairs, form and measures, with their q-values.
-        contains: by the same names, which training texts contain what, csr_array
-            (n, ids); of a group only the first text is looked at.
+        tables: the tables "tokens", "pairs", "form" and "measures", with q-values.
+        contains: for each table, which training texts contain which row, csr_array
+            (n, ids). Only the first text of each group is included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -32,19 +32,21 @@ class Evidence(NamedTuple):
 
 
 def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame:
-    """Return the significant findings, each once, those of least q first.
+    """Return the distinct significant findings, the one with the smallest q first.
 
     Tokens, pairs, edges (beginnings and ends) and other features of texts take turns,
-    each in the order of q, because a rare leak at the end of texts has less evidence
-    than a hundred words that predict the class for a good reason. In a turn the least q
-    comes first, so the first finding is the strongest of all.
+    each in the order of q, because a rare leak at the end of texts has weaker evidence
+    than a hundred words that predict the class for a good reason. Within a turn, the
+    finding with the smallest q comes first, so the first finding is the strongest of
+    all.
 
     Findings of one class in nearly the same texts, such as the words of a phrase, are
-    one. Left out is what does not agree with held-out texts.
+    merged into one finding. Findings that held-out texts contradict are left out.
 
     Returns:
-        The columns of the tables, of the member with most evidence, and kind, words
-        (ids of all members' tokens) and members.
+        A data frame with the columns of the tables, taken from the member with the
+        strongest evidence, and with the columns kind, words (ids of the tokens of all
+        members) and members (number of members).
     """
     rows = _significant(evidence.tables, train, rate)
     if not len(rows):
@@ -88,7 +90,7 @@ def _significant(
 
 
 def _in_words(measures: pd.DataFrame) -> list[str]:
-    """Return what each row of the table of measures says."""
+    """Return a description of each row of the table of measures."""
     return [
         f"{row['measure']}: {row['mean']:.3g} {row['unit']} on average, in other texts "
         f"{row['elsewhere']:.3g}".replace(" %", "%")
@@ -106,7 +108,7 @@ def _contained(rows: pd.DataFrame, contains: dict[str, csr_array]) -> csr_array:
 
 
 def _together(contains: csr_array, classes: np.ndarray) -> np.ndarray:
-    """Return for each finding the first one of its class in nearly the same texts."""
+    """Return for each finding the first of its class in nearly the same texts."""
     both = (contains.T @ contains).toarray()
     sizes = both.diagonal()
     likeness = both / np.maximum(sizes[:, None] + sizes - both, 1)

@@ -1,4 +1,4 @@
-"""What a report contains, and how it shows itself."""
+"""The class `Report`, which contains the results and writes the page."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ from attnsel_report.tables import COLUMNS
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What `report` found in labelled texts, and in a model of them.
+    """The results of `report` for labelled texts and for a model of these texts.
 
     Attributes:
         name: name of the data set.
-        facts: lines on the data, each with what it means.
-        tokens: data frame of all tokens in two texts or more, those with the most
-            evidence first; `COLUMNS` of `attnsel_report.tables` explain its columns.
-        pairs: the same for pairs of neighbours in five texts or more.
-        form: the same for beginnings and endings, and for what texts contain.
-        measures: data frame of how long texts are, and what letters they are made of.
-        signs: significant findings of all tables, each once, the strongest first.
-        examples: pieces of training texts of its class, by finding.
+        facts: facts on the data, each with its meaning.
+        tokens: data frame of all tokens in at least two texts, the strongest evidence
+            first; `COLUMNS` of `attnsel_report.tables` explains the columns.
+        pairs: the same table for pairs of neighbours in at least five texts.
+        form: the same table for beginnings, endings and kinds of content.
+        measures: data frame of the lengths of texts and of their characters.
+        signs: distinct significant findings of all tables, the strongest first.
+        examples: for each finding, pieces of training texts of its class.
         train: distinct training texts, with all of their tokens.
-        test: distinct texts that are held out.
+        test: distinct held-out texts.
         rate: false-discovery rate of the page.
-        grouped: what names the groups that count once, or None.
-        model: classifier of the most frequent tokens; None if nothing could be
-            learned, and what follows is empty.
-        steps: number of steps of gradient descent that it was trained for.
-        copies: data frame of the rows that copy another one, or nearly.
-        suspects: data frame of all texts whose labels look wrong, the surest first.
-        masked: data frame of the accuracy that is lost without one token.
+        grouped: name of the column of groups, or None.
+        model: classifier on the most frequent tokens; None if no model could be
+            trained, and then the following attributes are empty.
+        steps: number of training steps of the model.
+        copies: data frame of the rows that are copies or near copies of another row.
+        suspects: data frame of the texts whose labels look wrong, the most suspicious
+            first.
+        masked: data frame of the accuracy that is lost without single tokens.
         accuracy: shares of held-out texts classified correctly, by classifier.
         misread: held-out texts that the model gets most wrong.
         diagnosis: measures of the model on held-out texts.
@@ -90,16 +91,17 @@ class Report:
         return every[names].sort_values("q", kind="stable", ignore_index=True)
 
     def html(self) -> str:
-        """Return the page: one file, no network."""
+        """Return the page as HTML in one file that needs no network."""
         return render(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the page, whole or not at all, and return where it is.
+        """Write the page atomically and return its path.
 
-        If the file exists the page is name-2 next to it, or replaces it with `force`.
+        If the file exists, the page is written to a new file, such as name-2, in the
+        same folder. With `force`, the page replaces the existing file.
 
         Raises:
-            OSError: if it cannot be written.
+            OSError: if the file cannot be written.
         """
         file = free_place(path, force=force)
         write_files({file: self.html().encode()})

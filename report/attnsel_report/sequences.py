@@ -1,4 +1,4 @@
-"""Texts as bags of tokens and as sequences of them, both of one reading."""
+"""Texts as bags and as sequences of tokens, both made in a single pass."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ SplitTexts = tuple[np.ndarray, list[str], np.ndarray]
 
 
 class InOrder(NamedTuple):
-    """The tokens of texts, one after the other.
+    """The tokens of texts in their order.
 
     Attributes:
-        ids: int32, of the tokens; -1 for an unknown one and for the end of each text.
-        sizes: int64 (n,), how many ids each text has, its end among them.
+        ids: token ids of all texts, int32; -1 marks unknown tokens and the end of each
+            text.
+        sizes: number of ids of each text, including its end, int64 (n,).
     """
 
     ids: np.ndarray
     sizes: np.ndarray
 
     def at(self, rows: np.ndarray) -> InOrder:
-        """Return the tokens of some texts, by their places (m,)."""
+        """Return the tokens of the texts at positions (m,)."""
         sizes = self.sizes[rows]
         ends = np.cumsum(self.sizes)[rows]
         ends_here = np.cumsum(sizes)
@@ -47,9 +48,10 @@ class InOrder(NamedTuple):
 def read_texts(
     texts: Sequence[Any], labels: Any, *, tokenize: Tokenizer | None, name: str
 ) -> tuple[Corpus, InOrder]:
-    """Return a corpus of texts in all of their tokens, and these in their order.
+    """Return a corpus of texts with all of their tokens, and the tokens in order.
 
-    Rows without text, label or token are left out of the corpus, and stay in the order.
+    Rows without text, label or token are left out of the corpus, but the sequences
+    include them.
     """
     blocks = _split(texts, tokenize, f"tokenizing {name}")
     bags = [counted(*block) for block in blocks]
@@ -84,13 +86,13 @@ def in_order(corpus: Corpus) -> InOrder:
 def _split(
     texts: Sequence[Any], tokenize: Tokenizer | None, what: str
 ) -> list[SplitTexts]:
-    """Split texts, block by block."""
+    """Split texts in blocks."""
     with closing(progress(text_blocks(texts), what)) as bar:
         return [tokens_in_order(texts[rows], tokenize) for rows in bar]
 
 
 def _joined(blocks: Sequence[SplitTexts], vocab: Vocab) -> InOrder:
-    """Return texts that were split in blocks, by the ids of their tokens."""
+    """Return the token ids of texts that were split in blocks."""
     ids, sizes = [], []
     for codes, tokens, lengths in blocks:
         known = np.array([vocab.get(token) for token in tokens], np.int32)

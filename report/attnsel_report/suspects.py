@@ -1,4 +1,4 @@
-"""Labels that look wrong to models that did not learn from them."""
+"""Labels that look wrong according to models that were not trained on them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ SHOWN = 400  # characters of a text
 
 
 def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
-    """Return the probabilities of the classes of each text, float64 (n, K).
+    """Return cross-validated class probabilities of each text, float64 (n, K).
 
-    They are those of a logistic regression on tf-idf of `shared_tokens` that learned
-    from the other of FOLDS parts, or from `some_to_learn` of them; no group is in two
-    parts. A class that is in one part alone has 0; a text without any token that was
-    learned from has nan.
+    The texts are divided into FOLDS parts, and no group is in two parts. The
+    probabilities of the texts in a part are those of a logistic regression on tf-idf of
+    `shared_tokens`. It is trained on the other parts, or on a sample of them that
+    `some_to_learn` draws. A class that occurs in only one part has the probability 0
+    there. A text without any token of the regression has nan.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
     counts = counts[:, shared_tokens(counts)]
@@ -50,7 +51,7 @@ def _read_part(
     fold: np.ndarray,
     part: int,
 ) -> np.ndarray:
-    """Return the probabilities of one part by what is learned from the others."""
+    """Return the probabilities of one part from a regression on the other parts."""
     own = np.flatnonzero(fold == part)
     others = np.flatnonzero(fold != part)
     learned = some_to_learn(counts[others], labels[others], part)
@@ -70,15 +71,17 @@ def _read_part(
 
 
 def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
-    """Return the texts whose labels look wrong, the surest first.
+    """Return the texts whose labels look wrong, the most suspicious first.
 
-    By confident learning (Northcutt, Jiang and Chuang, 2021): a text is likely to be of
-    a class whose probability is at least its mean over the texts of that label. Named
-    are the texts of which another class than the label is the likeliest of these, and
-    some class is likelier than the label. First are those whose label is least likely.
+    The method is confident learning (Northcutt, Jiang and Chuang, 2021). A class is
+    plausible for a text if its probability is at least the mean of this probability
+    over the texts with this label. A text is suspicious if its most likely plausible
+    class is not its label and some class is more likely than the label. The texts whose
+    label has the lowest probability come first.
 
-    Columns are row, the place in the source, label, read, probability (of the label)
-    and the beginning of text; `attrs["accuracy"]` is the share of labels predicted.
+    The columns are row (position in the source), label, read (predicted class),
+    probability (of the label) and text (the beginning). `attrs["accuracy"]` is the
+    share of labels that are predicted correctly.
     """
     labels = sample.corpus.targets.numpy()
     probabilities = unseen_probabilities(sample, seed)
@@ -114,5 +117,5 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
 
 
 def accuracy_of(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the share of labels (n,) that have the greatest probability, (n, K)."""
+    """Return the share of labels (n,) that have the largest probability, (n, K)."""
     return float((np.nan_to_num(probabilities).argmax(axis=1) == labels).mean())

@@ -1,4 +1,4 @@
-"""Tables of what goes with a class: tokens, pairs of neighbours, features of texts."""
+"""Tables of tokens, pairs of neighbours and features that are linked to a class."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LEAST_TEXTS = 2  # that contain a token, for it to have a row
 
 
 class Column(NamedTuple):
-    """A column of the tables as the page shows it.
+    """The presentation of a column of the tables on the page.
 
     Attributes:
-        name: name in the data frame.
-        head: what it is called on the page.
-        kind: how it is written: a name, count, share, lean or q.
-        meaning: what it says, for a reader; nothing where the head says it.
-        on_top: whether the list of top findings has it, too.
+        name: name of the column in the data frame.
+        head: heading of the column on the page.
+        kind: format of the entries: name, count, share, lean or q.
+        meaning: explanation for readers; empty if the heading is enough.
+        on_top: whether the list of top findings also has the column.
     """
 
     name: str
@@ -73,9 +73,9 @@ COLUMNS = (
 
 
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
-    """Return a row for each token in LEAST_TEXTS texts, most evidence first.
+    """Return a table of the tokens in LEAST_TEXTS texts, the strongest evidence first.
 
-    Columns are those of `_table`, and z, that of `label_z`.
+    The columns are those of `_table`, and z from `label_z`.
     """
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
@@ -85,10 +85,11 @@ def token_table(train: Sample, test: Sample) -> pd.DataFrame:
 
 
 def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return tables with q-values over the rows of all of them, most evidence first.
+    """Return tables with common q-values, each table with the strongest evidence first.
 
-    So one rate bounds the false discoveries of the whole page. Columns p and least, the
-    p-values of rows and the least that they could have had, become the column q.
+    The q-values are computed over the rows of all tables, so that one rate bounds the
+    false discoveries on the whole page. The column q replaces the columns p and least,
+    which contain the p-values and their smallest possible values.
     """
     p, least = (
         np.concatenate([table[name].to_numpy(float) for table in tables.values()])
@@ -106,8 +107,9 @@ def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     """Return a table of tokens with the attention scores E p of a model, (m,).
 
-    They are of the first m tokens, those of the model; others have nan. `attention
-    rank` is the share of the model's tokens whose score is lower.
+    The scores belong to the first m tokens, which are the tokens of the model. For
+    other tokens they are nan. `attention rank` is the share of the model's tokens that
+    have a lower score.
     """
     scores = attention.double().cpu().numpy()
     n_lower = scipy.stats.rankdata(scores) - 1
@@ -120,9 +122,9 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
 def pair_table(
     train: Sample, test: Sample, seen: Pairs, held_out: Pairs
 ) -> pd.DataFrame:
-    """Return a row for each pair of neighbours, those with the most evidence first.
+    """Return a table of the pairs of neighbours, the strongest evidence first.
 
-    Columns are those of `_table`, and the ids of both tokens, left and right.
+    The columns are those of `_table`, and the ids of both tokens, left and right.
     """
     names, tests = seen.names(train.corpus.vocab), pair_p(seen, train.corpus)
     table = trait_table(train, test, names, seen.holds, held_out.holds, tests)
@@ -138,11 +140,12 @@ def trait_table(
     again: csr_array,
     tests: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Return a row for each trait in LEAST_TEXTS texts.
+    """Return a table of the features that occur in at least LEAST_TEXTS texts.
 
-    `holds` (n, P) and `again` say which training and held-out texts have which, and
-    `tests` are p-values and the least that they could have been, (P, K), if these are
-    not those of Fisher's exact test. Columns are those of `_table`.
+    `holds` (n, P) and `again` show which training texts and which held-out texts have
+    which feature. `tests` contains p-values and their smallest possible values, (P, K).
+    If it is not given, the p-values are those of Fisher's exact test. The columns are
+    those of `_table`.
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)
@@ -155,7 +158,7 @@ def trait_table(
 
 
 def _by_class(sample: Sample, holds: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class hold each column, and lack it, (P, K)."""
+    """Return how many groups of each class have each column and lack it, (P, K)."""
     labels = sample.corpus.targets.numpy()
     return sides(holds, labels, sample.corpus.n_classes, sample.groups)
 
@@ -167,17 +170,20 @@ def _table(
     least: np.ndarray,
     train: Sample,
 ) -> pd.DataFrame:
-    """Return the evidence of what training and held-out texts of each class hold.
+    """Return a table of the evidence that items occur more often in texts of a class.
 
-    class, class number: the one it goes with: of two the one that contains it more
-        often than by chance, of more the one among these with the least p.
-    texts: how many training texts contain it, a group counted once; share: how many of
-        these are of the class.
-    lean, shrunken: of texts, to this class; held-out: the lean in held-out texts.
-        nan where no text contains it, except for the shrunken one.
-    held-out texts, held-out share: how many of them contain it, and how many of these
-        are of the class.
-    p: p-value over all classes (Bonferroni); least: the least it could have been.
+    An item is a token, a pair or another feature. The table has these columns:
+
+    class, class number: the class whose texts contain the item more often than by
+        chance; if there are several such classes, the one with the smallest p-value.
+    texts: number of training texts that contain the item, where a group counts once;
+        share: share of these texts that are in the class.
+    lean, shrunken: lean of texts with the item to this class; held-out: the lean in
+        held-out texts. If no text contains the item, the leans are nan, except for the
+        shrunken one.
+    held-out texts, held-out share: number of held-out texts that contain the item, and
+        the share of them that are in the class.
+    p: p-value over all classes (Bonferroni); least: the smallest possible p-value.
     id: number of the token, the pair or the feature.
     """
     classes = train.corpus.classes
@@ -211,7 +217,7 @@ def _table(
 
 
 def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the lean of each row to its own class."""
+    """Return the lean of each row to the class of the row."""
     lean = lean_of(shares).numpy()
     if lean.ndim == 1:
         return np.where(own == 1, lean, -lean)
@@ -219,7 +225,7 @@ def _lean(shares: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _own(table: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the entry of each row's own class; or its only one."""
+    """Return the entry of each row for its class, or its only entry."""
     last = table.shape[1] - 1
     rows = np.arange(len(table))
     columns = np.minimum(own, last)
