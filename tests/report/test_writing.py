@@ -130,8 +130,10 @@ def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path):
 
 def test_a_full_disk_names_its_file_and_leaves_all_as_they_were(tmp_path):
     (tmp_path / "report.html").write_text("old")
-    # Blocks of 1,024 bytes: a larger file cannot be written, as on a full disk.
-    run = attnsel(tmp_path, "--force", "--csv=all", wrapped="ulimit -f 8;")
+    # Blocks of 1,024 bytes: a larger file cannot be written, as on a full disk. Python
+    # would cut the modules that it compiles, and every later process would read these.
+    limited = "ulimit -f 8; export PYTHONDONTWRITEBYTECODE=1;"
+    run = attnsel(tmp_path, "--force", "--csv=all", wrapped=limited)
     _, told = run.communicate()
     assert run.returncode == 1 and "Traceback" not in told
     assert re.search(r"attnsel: .*report.html cannot be written \(.*\n$", told)
