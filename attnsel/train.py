@@ -239,9 +239,14 @@ def fit(
         )
         if saved is not None:
             training.restore(saved)
-        # A traceback keeps the frame that holds the bar, so it is closed here.
-        with closing(progress(range(begin, steps + 1), "training")) as bar:
-            _train(training, bar)
+        has_autograd = torch.is_grad_enabled()
+        try:
+            # A traceback keeps the frame that holds the bar, so it is closed here.
+            with closing(progress(range(begin, steps + 1), "training")) as bar:
+                _train(training, bar)
+        finally:
+            # Ctrl-C between the two halves of a `no_grad` would leave autograd off.
+            torch.set_grad_enabled(has_autograd)
         return training.history()
 
 

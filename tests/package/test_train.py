@@ -289,6 +289,18 @@ def stop_at(line):
     return trace
 
 
+def test_fit_interrupted_without_autograd_turns_it_on_again():
+    class Stopped(torch.optim.SGD):
+        def step(self):
+            torch.set_grad_enabled(False)
+            raise KeyboardInterrupt
+
+    _, _, corpus = ragged(3)
+    with pytest.raises(KeyboardInterrupt):
+        fit(AttentionClassifier(9, 6), corpus, steps=2, lr=0.1, optimizer=Stopped)
+    assert torch.is_grad_enabled()
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("optimizer", ["adam", "gd", torch.optim.RMSprop])
 def test_a_gpu_trains_to_the_same_parameters(optimizer):
