@@ -131,15 +131,17 @@ def what_rows_lack(
         unlabelled = numbers < 0
     lacking = {}
     for row in np.flatnonzero(tokenless | unlabelled).tolist():
-        text = None if texts is None else texts[row]
-        is_blank = not isinstance(text, str) or not text.strip()
-        if texts is not None and is_blank:
+        if texts is not None and _is_blank(texts[row]):
             lacking[row] = "text"
         elif unlabelled[row]:
             lacking[row] = "label"
         else:
             lacking[row] = "known token"
     return lacking
+
+
+def _is_blank(text: Any) -> bool:
+    return not isinstance(text, str) or not text.strip()
 
 
 def report_left_out(
