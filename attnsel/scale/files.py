@@ -24,8 +24,9 @@ def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
     parts: dict[Path, Path] = {}
     try:
         for path, content in files.items():
-            parts[path] = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            UNFINISHED.append(parts[path])
+            part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            UNFINISHED.append(part)  # first, so that what is removed below is there
+            parts[path] = part
             try:
                 _write(parts[path], content)
             except (OSError, RuntimeError) as error:  # torch raises either
