@@ -45,13 +45,19 @@ def yelp() -> Corpus:
     return load_corpus("yelp", min_count=1, max_tokens=5_424).balanced()
 
 
-def curve_row(x: Tensor, scores: Tensor, table: str) -> tuple[Row, np.ndarray]:
-    """Return how bin means of scores and values agree with a table, and the former."""
+def curve_row(
+    x: Tensor, scores: Tensor, table: str
+) -> tuple[Row, np.ndarray, np.ndarray]:
+    """Return how bin means of scores and values agree with a table, and these means."""
     (a, b), paper = bin_means(x, scores), authors(table)
-    return {
-        "attention": rank(a, paper["attention"]),
-        "value": rank(b, paper["value"]),
-    }, a
+    return (
+        {
+            "attention": rank(a, paper["attention"]),
+            "value": rank(b, paper["value"]),
+        },
+        a,
+        b,
+    )
 
 
 def reach(a: np.ndarray) -> float:
@@ -78,7 +84,7 @@ def query() -> Iterator[Row]:
                 settings: Row = {"train": names, "until_accuracy": 0.99}
                 fit(model, corpus, steps=200, lr=step, **settings)
                 scores = model.scores()
-                row, a = curve_row(x, scores, "two layers")
+                row, a, _ = curve_row(x, scores, "two layers")
                 yield {
                     "setting": setting,
                     "rate": rate,
@@ -246,8 +252,7 @@ def two() -> Iterator[Row]:
             for k, scores in enumerate(found, start=1):
                 row: Row = {"matrices": matrices, "residual": residual}
                 row |= {"setting": setting, "seed": seed, "pass": k}
-                agreed, a = curve_row(x, scores, "two layers")
-                b = bin_means(x, scores)[1]
+                agreed, a, b = curve_row(x, scores, "two layers")
                 full = ~np.isnan(b)
                 copied = float(np.corrcoef(a[full], b[full])[0, 1])
                 row |= agreed | {"copy": round(copied, 4)}
@@ -283,8 +288,8 @@ def null() -> Iterator[Row]:
             else:
                 residual = name == "two layers, residual"
                 scores = train_two(corpus, "trained", residual, seed)[-1]
-            row, a = curve_row(x, scores, table)
-            row["rise"] = rank(bin_means(x, scores)[1], CENTERS)
+            row, a, b = curve_row(x, scores, table)
+            row["rise"] = rank(b, CENTERS)
             yield {"model": name, "seed": seed} | row | {"a": np.round(a, 4).tolist()}
 
 
