@@ -335,8 +335,8 @@ def _chosen(groups: Any, table: Table) -> Any:
     """Return the group names of those rows of a table that were read."""
     names = pd.Series(list(groups))
     if len(names) != table.n:
-        mismatch = f"expected a column or {table.n} names, one a row, got {len(names)}"
-        raise ValueError(f"groups: {mismatch}")
+        mismatch = f"expected a column or {table.n} names, one per row"
+        raise ValueError(f"groups: {mismatch}, got {len(names)}")
     return names.iloc[table.texts.index].array
 
 

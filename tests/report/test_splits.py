@@ -93,7 +93,7 @@ def test_groups_are_a_column_or_names_one_a_row(given, name):
         same = films[:, None] == films
         assert ((sample.groups[:, None] == sample.groups) == same).all()
     assert not {*(parts.train.rows // 2)} & {*(parts.test.rows // 2)}
-    with pytest.raises(ValueError, match="groups: .* 20 names, one a row, got 19"):
+    with pytest.raises(ValueError, match="groups: .* 20 names, one per row, got 19"):
         read(source, groups=["a"] * 19)
 
 

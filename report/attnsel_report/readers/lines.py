@@ -25,7 +25,8 @@ def read_lines(text: str, wanted: Columns) -> pd.DataFrame | None:
         label, words, *_ = [*line.split(maxsplit=1), ""]
         if words.lstrip().startswith(LABEL):
             raise ValueError(
-                f"line {number} has several labels, {line[:60]!r}; expected one a text"
+                f"line {number} has several labels, {line[:60]!r}; expected one "
+                "per text"
             )
         rows.append((words.strip(), label.removeprefix(LABEL)))
     name, *_ = as_list(wanted.text)
