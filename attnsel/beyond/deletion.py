@@ -172,7 +172,7 @@ def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
     return csr_array((numbers, *places), shape=counts.shape)
 
 
-def against(scores: Tensor, one: int, other: int) -> Tensor:
+def scores_between(scores: Tensor, one: int, other: int) -> Tensor:
     """Return the scores (V, 2) for one class against another.
 
     The values are those of class `one` minus those of class `other`. The model's scores

@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from attnsel.beyond.deletion import against, score_influence
+from attnsel.beyond.deletion import score_influence, scores_between
 from attnsel.corpus import Corpus
 from attnsel.learners import ScoreSpaceLearner
 from attnsel.model import AttentionClassifier, bag_logits, class_logits, has_token
@@ -196,7 +196,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
             found.append({})
             if has_token(text, self.model_.vocab):
                 corpus = Corpus.from_texts([text], vocab=self.model_.vocab)
-                of_text = score_influence(against(scores, first, second), corpus)
+                pair = scores_between(scores, first, second)
+                of_text = score_influence(pair, corpus)
                 for place in np.argsort(-of_text.data, kind="stable"):
                     token = corpus.vocab[of_text.indices[place]]
                     found[-1][token] = float(of_text.data[place])

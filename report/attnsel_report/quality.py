@@ -13,7 +13,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from attnsel.beyond.deletion import against, score_flips, score_influence
+from attnsel.beyond.deletion import score_flips, score_influence, scores_between
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, class_logits
 from attnsel.progress import progress
@@ -305,7 +305,7 @@ def _misread(test: Corpus, row: int, chances: Tensor, scores: Tensor) -> Misread
     label = int(test.targets[row])
     likeliest = int(chances.argmax())
     text = test[[row]]
-    pair = against(scores, likeliest, label)
+    pair = scores_between(scores, likeliest, label)
     found = score_influence(pair, text)
     tokens, pushes_of_tokens = found.indices.tolist(), found.data.tolist()
     push_of = dict(zip(tokens, pushes_of_tokens, strict=True))

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 
 from attnsel.beyond import deletion
 from attnsel.beyond.deletion import (
-    against,
     score_flips,
     score_influence,
     score_shapley,
+    scores_between,
 )
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, bag_logits
@@ -220,5 +220,5 @@ def test_one_class_against_another_has_the_difference_of_their_logits(values):
     if values == 1:  # of the second class; the first has 0
         logits = torch.stack([torch.zeros_like(logits), logits], dim=1)
     for one, other in ((0, 1), (1, 0)):
-        found = bag_logits(against(scores, one, other), corpus)
+        found = bag_logits(scores_between(scores, one, other), corpus)
         torch.testing.assert_close(found, logits[:, one] - logits[:, other])
