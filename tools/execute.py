@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import re
 import signal
@@ -31,9 +32,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# What `datasets` downloads for a corpus, in MB, by the data sets' pages on the Hub:
-# all splits, whichever is asked for.
-DOWNLOADS = {"imdb": 83, "yelp": 274, "yelp-full": 323}
+SOURCES = json.loads((BOOK.parent / "attnsel/texts/sources.json").read_text("utf-8"))
 LOADED = re.compile(
     r"(?:\bload_corpus\(\s*|^DATA\b.* = )[\"']([\w-]+)[\"']", re.MULTILINE
 )
@@ -56,7 +55,7 @@ def download_mb(notebook: Any) -> int:
     """Return how much the corpora that a notebook's code loads weigh on the Hub."""
     source = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
     loaded = set(LOADED.findall(re.sub(r"#.*", "", source)))
-    return sum(size for name, size in DOWNLOADS.items() if name in loaded)
+    return sum(SOURCES[name].get("megabytes", 0) for name in loaded & set(SOURCES))
 
 
 def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:

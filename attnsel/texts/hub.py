@@ -25,7 +25,8 @@ class BundledCorpusWarning(UserWarning):
 
 
 # By name: the classes; the folder below ATTNSEL_DATA; the repository on the Hub, its
-# revision and folder, and how many rows of each class are published there.
+# revision and folder, how many megabytes `datasets` downloads from there, all splits,
+# and how many rows of each class are published.
 SOURCES = json.loads((resources.files(__package__) / "sources.json").read_text("utf-8"))
 
 

@@ -92,8 +92,10 @@ def test_a_bound_is_loosened_to_the_side_on_which_it_admits_more(bound, looser):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_each_claim_admits_its_stored_value_and_no_false_neighbour(chapter):
     claims = {claim["statement"]: claim for claim in claims_of(chapter)}
-    neighbours = json.loads(file_of(chapter).read_text()) if claims else {}
-    assert set(neighbours) == set(claims)
+    file = file_of(chapter)
+    neighbours = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    unlike = set(neighbours) ^ set(claims)
+    assert not unlike, f"{file}: one entry for each claim, by its label; not {unlike}"
     for label, claim in claims.items():
         neighbour, bound = neighbours[label], claim["bound"]
         assert set(neighbour) == {"false", "says"}, label

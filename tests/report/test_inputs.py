@@ -21,6 +21,7 @@ import pytest
 import torch
 
 from attnsel.corpus import Corpus
+from attnsel.texts.hub import SOURCES
 from attnsel.texts.loading import load_corpus
 from attnsel.tokens import Vocab
 from attnsel_report.readers import files
@@ -550,7 +551,7 @@ def parquet(**columns):
 # By the message: what gives it.
 ERRORS = {
     # Nothing, or no table
-    r"'imbd'; .*imdb, yelp, yelp-full, bundled": "imbd",
+    f"'imbd'; .*{', '.join(SOURCES)}; files end in": "imbd",
     "source: expected a name, path or table, got .*int": 3,
     "source: expected a name, path or table, got .*None": None,
     "no file '.*a.csv'; it is looked for in /": lambda p: p / "a.csv",
