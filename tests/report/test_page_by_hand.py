@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -96,7 +97,7 @@ SUSPECTS = pd.DataFrame(
 )
 
 
-def findings(rows: list[tuple[object, ...]]) -> pd.DataFrame:
+def findings(rows: list[Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EVIDENCE).assign(**OTHERS)
 
 
