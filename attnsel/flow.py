@@ -1,7 +1,5 @@
 """Gradient flow on the ⟨cls⟩ embedding p, integrated over its arc length."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

@@ -14,8 +14,6 @@ the logit and g = 1 / (1 + exp(y f)),
 are computed as they are, not as differences.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import dataclass

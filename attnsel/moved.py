@@ -1,7 +1,5 @@
 """Old paths of modules that have moved: they import with a DeprecationWarning."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import warnings

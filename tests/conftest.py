@@ -1,7 +1,5 @@
 """Shared settings of the tests."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

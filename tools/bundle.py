@@ -8,8 +8,6 @@ with much data shows its first state until a reader turns to it, and then loads 
 file.
 """
 
-from __future__ import annotations
-
 import base64
 import posixpath
 import re

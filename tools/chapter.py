@@ -5,8 +5,6 @@ nearest false value of each claim) and its line in `_toc.yml`, the last of the p
 *Proofs and sweeps*; `make chapter` then makes and runs the notebook.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ stored values when a builder gets a page, so this one only writes its nodes as M
 a cell of text per cell of the chapter. The code stays as it is.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import re

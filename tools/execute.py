@@ -5,8 +5,6 @@ model` one. A notebook replaces the old one only when all of it ran on real data
 in silence; whatever else happens, the old file stays as it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -5,8 +5,6 @@ set is a warning, which ends the build, as is a character that the font of the s
 does not have.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import html

@@ -1,7 +1,5 @@
 """Guesses in the copies for Colab: a cell that a reader clicks, without a kernel."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

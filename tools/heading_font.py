@@ -4,8 +4,6 @@ FONT is `files/source-serif-4-latin-wght-normal.woff2` of the npm package
 `@fontsource-variable/source-serif-4` at 5.3.1.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -6,8 +6,6 @@ Scripts and styles are one file each, since a page opened from the disk may load
 but neither modules nor workers from files of their own.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

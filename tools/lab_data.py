@@ -6,8 +6,6 @@ the generated ones that the page takes where it cannot load those; `still.svg` i
 what a page shows that runs no script.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -4,8 +4,6 @@
 something. What it shows first is written here, from one template.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ read from them. `still.webp` and `still.json` are one round, played in node: its
 and its answer, for pages without scripts; `card.webp` is for previews of links.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import warnings

@@ -4,8 +4,6 @@ FONT is `files/stix-two-math-latin-400-normal.woff` of the npm package
 `@fontsource/stix-two-math` at 5.3.0 (`npm pack @fontsource/stix-two-math@5.3.0`).
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The tests of the site ask the same of each page, but for times.
 """
 
-from __future__ import annotations
-
 import functools
 import gzip
 import http.server

@@ -8,8 +8,6 @@ holds one of them. It prints what noticed, and fails if nothing did. Before, the
 tests have to pass without a fault: one that fails anyhow would notice everything.
 """
 
-from __future__ import annotations
-
 import csv
 import importlib
 import os

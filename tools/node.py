@@ -1,7 +1,5 @@
 """Where node is, the program that runs scripts outside a browser."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

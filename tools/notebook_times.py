@@ -1,7 +1,5 @@
 """A pytest plugin for nbval: the longest notebooks first, and how long each took."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

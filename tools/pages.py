@@ -13,8 +13,6 @@
   link to a claim by its words.
 """
 
-from __future__ import annotations
-
 import functools
 import gc
 import html

@@ -1,7 +1,5 @@
 """The panels of a stored figure, and how large its text is on a phone."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ which page a chapter begins on is known after the first time. With names of page
 prints these alone, which shows in a moment whether the whole book can be printed.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

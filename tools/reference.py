@@ -5,8 +5,6 @@ what they name, and each function and class says its short name in `attnsel` and
 chapters use it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import importlib

@@ -4,8 +4,6 @@ They are the section of CHANGELOG.md; a tag that is not the version of the packa
 a version without a section, is an error, so that nothing is published by mistake.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -7,8 +7,6 @@ finds in it, `book/_static/search` shows what it found. Both, and the list that 
 written here, come when a reader opens the search.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

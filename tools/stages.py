@@ -4,8 +4,6 @@ The landing page draws the map of the vocabulary in five states. A chapter that 
 one of them shows the sequence above its first guess, with its own state framed.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the left, heads as their columns. A count of the rows is left out, and so are ze
 all numbers of a column end with; 1e-07 is a power of ten.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -5,8 +5,6 @@ packages of this one, but neither the editable attnsel nor the working tree: a p
 file adds the folder of the packages without its own path files.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -5,8 +5,6 @@ pandas and matplotlib, which takes longer than many a chapter. Here the kernels 
 forked from one process that imported all this once.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

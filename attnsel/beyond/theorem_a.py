@@ -1,7 +1,5 @@
 """Theorem A of the book: what one point of a gradient flow proves about its limit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

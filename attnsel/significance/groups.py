@@ -3,8 +3,6 @@
 Texts can also form a group because they share, for example, an author or a film.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

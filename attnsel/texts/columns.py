@@ -1,7 +1,5 @@
 """The names of the columns of a table."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Many models of random settings, and the diagnosis of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

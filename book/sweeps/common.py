@@ -1,7 +1,5 @@
 """What the scripts of this folder share: problems, labels, and how rows are stored."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -7,8 +7,6 @@ the texts contain the token. For example, the words of a signature below every t
 the weight 0, and rare words have the largest weights.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

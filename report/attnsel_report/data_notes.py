@@ -1,7 +1,5 @@
 """Facts on the data: the numbers of texts, omitted rows, copies and groups."""
 
-from __future__ import annotations
-
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Pieces of texts that show a token in context, and corpora without a token."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from textwrap import shorten
 from typing import NamedTuple

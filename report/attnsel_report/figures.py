@@ -4,8 +4,6 @@ The module writes the SVG of the page directly, because importing a plotting lib
 takes longer than training on a few hundred texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from html import escape
 from textwrap import shorten

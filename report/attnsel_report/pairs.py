@@ -1,7 +1,5 @@
 """Pairs of neighbouring tokens that predict the label better than either token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

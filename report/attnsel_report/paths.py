@@ -1,7 +1,5 @@
 """Paths for new files that do not overwrite existing files by accident."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from itertools import count

@@ -1,7 +1,5 @@
 """The accuracy of a model, its loss without single tokens, and its worst errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

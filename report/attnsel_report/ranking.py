@@ -1,7 +1,5 @@
 """The significant findings of all tables in one list, the strongest first."""
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import NamedTuple
 

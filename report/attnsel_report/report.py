@@ -1,7 +1,5 @@
 """The function `report`, which finds the words that predict the label of texts."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Hashable, Sequence

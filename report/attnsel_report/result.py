@@ -1,7 +1,5 @@
 """The class `Report`, which contains the results and writes the page."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
 from html import escape

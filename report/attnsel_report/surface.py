@@ -3,8 +3,6 @@
 Each text counts as one observation, so pass only one text of each group.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

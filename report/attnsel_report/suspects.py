@@ -1,7 +1,5 @@
 """Labels that look wrong according to models that were not trained on them."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

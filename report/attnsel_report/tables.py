@@ -1,7 +1,5 @@
 """Tables of tokens, pairs of neighbours and features that are linked to a class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Each check passes the solution that is shown, and names each mistake it knows."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import dataclasses

@@ -1,7 +1,5 @@
 """The descent behind the runs in which E, p and v are trained together."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Terms are defined before they are used, and replaced words do not come back."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The laboratory in a browser, on a page opened from the disk, without a server."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The line-up in a browser, on a page opened from the disk, without a server."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The live figures in a browser without network: typed in, dragged, tapped, by keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

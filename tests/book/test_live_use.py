@@ -1,7 +1,5 @@
 """Figures that move, used to their ends: by mouse, by touch and by the keys."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

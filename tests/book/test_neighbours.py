@@ -6,8 +6,6 @@ value at which its sentence would be wrong, for an interval one on each side, an
 admits it, so that no bound is loosened unseen.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

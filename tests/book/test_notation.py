@@ -1,7 +1,5 @@
 """The page of symbols: each stands once, and in the chapters that it names."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The chapters as files: outputs stored in order, nothing of a machine in them."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import gc

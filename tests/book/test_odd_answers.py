@@ -1,7 +1,5 @@
 """Whatever a reader gives to a check, nothing is raised."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What optimizers find on p: margins by another solver, and what the boxes say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

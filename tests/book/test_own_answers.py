@@ -1,7 +1,5 @@
 """What a reader writes runs the first chapters, with results in another form."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

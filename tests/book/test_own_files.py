@@ -1,7 +1,5 @@
 """A reader's own file, as ordinary as files are, in the function that reads it."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Problems that chapters start from, and sizes of what they draw."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

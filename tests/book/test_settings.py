@@ -1,7 +1,5 @@
 """Each chapter runs to its end at settings that are not the book's."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Each chapter runs twice at changed settings, the second time on stored results t
 up to two per cent larger. What was measured here is the same in both.
 """
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any

@@ -5,8 +5,6 @@ way than the mistake in the decorator, mostly from the formula, so that the sent
 belong to their mistakes. Right answers and wrong ones stand on each side of a bound.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

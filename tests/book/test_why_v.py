@@ -1,7 +1,5 @@
 """What the chapter *Why the V* computes with; its claims compare laws with flows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

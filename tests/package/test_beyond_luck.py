@@ -1,7 +1,5 @@
 """Luck and evidence against brute force: permutations, other tests, a known truth."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

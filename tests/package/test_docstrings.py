@@ -1,7 +1,5 @@
 """Docstrings: one name a line with a text of its own, and examples that run."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

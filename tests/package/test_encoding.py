@@ -1,7 +1,5 @@
 """How texts become counts: in blocks, on the disk, in a corpus that is small."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The flow against autograd, a solver in time, and 400-digit arithmetic."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import mpmath  # type: ignore[import-untyped]

@@ -1,7 +1,5 @@
 """What counts once: copies, near copies and groups, against a count by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

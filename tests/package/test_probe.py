@@ -1,7 +1,5 @@
 """Classifiers asked through their outputs, against what is known of them inside."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

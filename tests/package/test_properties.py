@@ -1,7 +1,5 @@
 """What holds for any corpus and any model: tried on random ones, with edges."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import math

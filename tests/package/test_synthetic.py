@@ -1,7 +1,5 @@
 """The generated corpora are what they say: exactly, or within binomial error."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Theorem A's certificate: constants by brute force, inequalities by autograd."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the proofs of the book's theorems say, on small problems."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Statistics by brute force, exact predictions, margins by optimality conditions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

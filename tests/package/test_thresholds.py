@@ -1,7 +1,5 @@
 """Both sides of each bound that a user meets: what just passes, what just does not."""
 
-from __future__ import annotations
-
 import functools
 import math
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """What the shell asks of a report, option by option, and what it says."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

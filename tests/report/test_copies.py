@@ -1,7 +1,5 @@
 """Near copies: what most texts share is no likeness, and each has one centre."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What a model made of its texts, by hand and on models made to be told apart."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The estimator where scikit-learn puts estimators."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sklearn

@@ -1,7 +1,5 @@
 """The tables of evidence against a count of the texts, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What a report says of the data, line by line, on a few texts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 Tests with a disk of their own take some seconds: each imports torch and pandas.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import random

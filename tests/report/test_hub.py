@@ -1,7 +1,5 @@
 """Corpora through the Hub's own libraries, from a Hub on this machine."""
 
-from __future__ import annotations
-
 import os
 
 from attnsel.texts.reviews import generate_reviews

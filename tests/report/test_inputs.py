@@ -1,7 +1,5 @@
 """What people have: what becomes of it, what is said, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

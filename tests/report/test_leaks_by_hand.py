@@ -1,7 +1,5 @@
 """What a report says of a leak, on texts so few that all is known by hand."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

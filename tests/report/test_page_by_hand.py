@@ -1,7 +1,5 @@
 """The page of a report, read as a person reads it: all of it is known beforehand."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

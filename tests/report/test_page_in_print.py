@@ -1,7 +1,5 @@
 """A report on paper: no part needs a hand or is torn apart, and colours speak."""
 
-from __future__ import annotations
-
 import pytest
 from test_page_by_hand import by_hand
 

@@ -1,7 +1,5 @@
 """Nothing of a report is cut on a phone: what is wide scrolls, in a box of its own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The table of all tokens on a report's page: sorted, searched and shown by parts."""
 
-from __future__ import annotations
-
 import json
 import re
 

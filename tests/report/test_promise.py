@@ -1,7 +1,5 @@
 """Labels dealt by luck give a find as rarely as a report promises, end to end."""
 
-from __future__ import annotations
-
 import pytest
 
 from sweeps.own_texts import run_promise

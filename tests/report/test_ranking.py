@@ -1,7 +1,5 @@
 """The order in which finds are listed, and labels that look wrong, by hand."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import numpy as np

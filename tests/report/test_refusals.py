@@ -1,7 +1,5 @@
 """Each line that a refusal prints is typed, and does what it says."""
 
-from __future__ import annotations
-
 import io
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The report: what is planted is told, whatever stands in a text, at any size."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections import Counter

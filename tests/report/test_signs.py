@@ -1,7 +1,5 @@
 """Leaks outside words, near copies, labels that look wrong, and the one list."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

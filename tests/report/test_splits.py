@@ -1,7 +1,5 @@
 """Which texts are learned from and which are held out, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

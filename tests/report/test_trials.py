@@ -1,7 +1,5 @@
 """Many models of random settings: each is what its row says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

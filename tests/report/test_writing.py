@@ -1,7 +1,5 @@
 """A page is written whole or not at all, asked for first, and beside another one."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

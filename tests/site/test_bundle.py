@@ -1,7 +1,5 @@
 """The one style sheet and the one script that pages load."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from types import SimpleNamespace

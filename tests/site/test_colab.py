@@ -1,7 +1,5 @@
 """The copies for Colab: plain Markdown, the numbers of the site, the same code."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -1,7 +1,5 @@
 """Formulas as the build sets them, and the font that shows them."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

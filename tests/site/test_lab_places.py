@@ -1,7 +1,5 @@
 """The places of the laboratory on the pages, and what is stored for them."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

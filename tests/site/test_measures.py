@@ -1,7 +1,5 @@
 """How words are counted, what pages cost, and the times of notebooks."""
 
-from __future__ import annotations
-
 import gzip
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor

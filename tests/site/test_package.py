@@ -1,7 +1,5 @@
 """What an installer sees: dependencies, version, changelog, README."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

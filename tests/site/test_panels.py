@@ -1,7 +1,5 @@
 """How a stored figure comes apart into panels, and what stands on the pages."""
 
-from __future__ import annotations
-
 import io
 import itertools
 

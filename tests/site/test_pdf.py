@@ -1,7 +1,5 @@
 """The PDF holds each page of a book in its order, opened, and its links lead on."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

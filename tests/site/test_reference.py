@@ -1,7 +1,5 @@
 """The pages of the package name every function and class, and where it is used."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """A runner opens a chapter in Colab, runs it from the top, watches it and stops it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

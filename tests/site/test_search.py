@@ -1,7 +1,5 @@
 """The search of the built site: what is found first, and how one gets to it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

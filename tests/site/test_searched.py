@@ -1,7 +1,5 @@
 """What can be found on a page, read from its HTML."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

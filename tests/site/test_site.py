@@ -1,7 +1,5 @@
 """The built site in a browser that can reach nothing else (`make test-site`)."""
 
-from __future__ import annotations
-
 import collections
 import functools
 import html

@@ -1,7 +1,5 @@
 """Results, tables and claims of a book of three pages, read as they stand there."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

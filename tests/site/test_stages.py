@@ -1,7 +1,5 @@
 """A chapter shows where it stands in the sequence of maps."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each job of the workflow installs what the tests and chapters that it runs import."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What axe finds on an open page that is serious."""
 
-from __future__ import annotations
-
 from typing import Any
 
 # What a rule finds is as grave as the rule says: those that find nothing serious rest.

@@ -1,7 +1,5 @@
 """What tests of loading ask of the cache, and of two corpora."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attnsel.corpus import Corpus

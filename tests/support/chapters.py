@@ -1,7 +1,5 @@
 """Chapters run cell by cell, in a process of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 import traceback

@@ -1,7 +1,5 @@
 """How well a mark stands out."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 

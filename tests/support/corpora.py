@@ -1,7 +1,5 @@
 """Random corpora that several tests of evidence draw."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from attnsel import Corpus, Vocab

@@ -5,8 +5,6 @@ forked from one that has done so, and `huggingface_hub`, which reads the environ
 it is imported, is left to the scripts.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import runpy

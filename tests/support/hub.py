@@ -1,7 +1,5 @@
 """As much of the Hugging Face Hub's HTTP interface as `load_dataset` speaks."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import io

@@ -1,7 +1,5 @@
 """The packages that code needs, by what it imports."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

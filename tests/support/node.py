@@ -1,7 +1,5 @@
 """Functions of the book's scripts, called in node."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Slow and obvious implementations that the package is tested against."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import torch

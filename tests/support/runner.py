@@ -1,7 +1,5 @@
 """A machine like Colab's for one chapter: packages that were there, and a kernel."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A pytest plugin: what each chapter's journey took, as a table."""
 
-from __future__ import annotations
-
 import pytest
 
 

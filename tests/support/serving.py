@@ -1,7 +1,5 @@
 """A web server on this machine, for the time of a test."""
 
-from __future__ import annotations
-
 import http.server
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Exercises one by one, for the tests of their checks."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from typing import Any

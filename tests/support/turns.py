@@ -1,7 +1,5 @@
 """What is tried in turns: too much for each push, and another part at each commit."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

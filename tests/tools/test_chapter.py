@@ -1,7 +1,5 @@
 """A new chapter, as `make chapter` begins it: it runs and passes what others pass."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

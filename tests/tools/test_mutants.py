@@ -1,7 +1,5 @@
 """Planted faults: the table still fits its files, and what tests notice is counted."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ Ten seeds of each variant of the chapter on broken assumptions (about two minute
 core). The chapter runs the first seed again.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ takes about ten minutes of one core and writes `classes.json`, which
 the chapter reads. IMDB's ratings are in a local copy of the data only.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from itertools import product

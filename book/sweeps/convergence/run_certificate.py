@@ -5,8 +5,6 @@
 Some seconds of one core. The chapter on convergence makes the smallest runs again.
 """
 
-from __future__ import annotations
-
 import torch
 
 from attnsel import certificate, gradient_flow

@@ -8,8 +8,6 @@ They take about ten minutes of one core and write `deeper_*.json`, which
 the chapter reads. The chapter runs the smallest part of each again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

@@ -8,8 +8,6 @@ measure, value. A seed whose rows are there is not run again. About three minute
 of IMDB on an idle core, half a minute one of Yelp.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 

@@ -8,8 +8,6 @@ steps on p and v, and the model with everything trained at the first step at whi
 training loss is as low; `converged` is the latter at 99% training accuracy.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from itertools import chain

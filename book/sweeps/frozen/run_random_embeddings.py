@@ -9,8 +9,6 @@ on an idle machine. The stored table has two runs with p and v frozen, on IMDB,
 and those of trained embeddings on Yelp at IMDB's best rate alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

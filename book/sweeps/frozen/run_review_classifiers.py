@@ -8,8 +8,6 @@ that was tried, so that the best may lie beyond. The table of a chapter is what 
 writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ They take about five minutes of one core and write `interactions_*.json`,
 which the chapter reads. The chapter runs the smallest part again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -15,8 +15,6 @@ kept as a logarithm, so that its direction is exact at any lead; Adam's second m
 kept as a logarithm, too.
 """
 
-from __future__ import annotations
-
 import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence

@@ -9,8 +9,6 @@ Both are asked through their outputs only; the heights are along leans of test r
 About half an hour of one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

@@ -14,8 +14,6 @@ an hour of one core. The second line writes `models.npz`, parameters in float16,
 `models.json`, their settings, vocabulary and checksum.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

@@ -11,8 +11,6 @@ dealt by row and by film, and what becomes of the finds of the true labels in te
 reviews, which are of other films. A few minutes of one core.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -23,8 +23,6 @@ rank beyond the first 20, in the median over the seeds.
   pair is a row that names two words of the leak
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache

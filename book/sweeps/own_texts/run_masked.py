@@ -6,8 +6,6 @@ Real reviews are needed. It takes half a minute of one core; the chapter on your
 texts counts the ratings again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

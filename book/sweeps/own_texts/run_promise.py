@@ -21,8 +21,6 @@ promised for each of them.
 - by author, not said: the same without groups="author", as a warning
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import product

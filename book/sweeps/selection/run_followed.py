@@ -7,8 +7,6 @@
 flow on the same corpora (about eight minutes of one core in all).
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 

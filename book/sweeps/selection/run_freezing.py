@@ -10,8 +10,6 @@ The embeddings are rotated into the V + 2 dimensions that E, p and v span. No gr
 leaves them, so that nothing changes but the time.
 """
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Iterator

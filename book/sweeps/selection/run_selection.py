@@ -6,8 +6,6 @@ Ten seeds of each experiment (about six minutes of one core); the chapter runs o
 Flows after steps of many sizes are in `run_steps.py`.
 """
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Iterator

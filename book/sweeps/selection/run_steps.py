@@ -6,8 +6,6 @@ Ten seeds a step, each followed to norm 3,000 (about 15 minutes on one idle core
 columns are those of `attnsel_book.step_sweep`.
 """
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from concurrent.futures import ProcessPoolExecutor

@@ -6,8 +6,6 @@ Real reviews are needed. It takes two minutes of one core; the chapter makes one
 of each part again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

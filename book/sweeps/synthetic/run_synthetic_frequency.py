@@ -6,8 +6,6 @@ The settings are those of the chapter on synthetic data, which runs a seed of th
 again. It takes about a minute of one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -5,8 +5,6 @@
 The settings are those of the chapter on synthetic data, whose table this writes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from attnsel import AttentionClassifier, fit, synthetic_corpus

@@ -9,8 +9,6 @@ one seed, what was trained and by which optimizer. Gradient descent stops at a l
 higher.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

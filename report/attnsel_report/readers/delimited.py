@@ -1,7 +1,5 @@
 """Tables whose fields a comma, semicolon, tab or bar separates."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

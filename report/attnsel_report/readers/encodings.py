@@ -1,7 +1,5 @@
 """The text that the bytes of a file encode."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

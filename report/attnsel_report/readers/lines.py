@@ -1,7 +1,5 @@
 """Files of lines that are no tables: fastText's labels and texts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from attnsel.texts.cells import as_list

@@ -3,8 +3,6 @@
 A line works as it is typed in Python, and in a shell behind `python -c`.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing, suppress
