@@ -74,7 +74,8 @@ MARKUP = re.compile(
 
 
 def words(text: str) -> int:
-    """Return the number of words of a Markdown text."""
+    """Return the number of words of a Markdown text; a glued number is one."""
+    text = re.sub(r"\{glue:\w+\}`[^`]+`", "1", text)
     return len(re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*", MARKUP.sub(" ", text)))
 
 

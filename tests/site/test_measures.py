@@ -19,6 +19,7 @@ from tools.measure_pages import sent, serving, words
         ("```{note}\n:class: tip\nInside.\n```", 1),
         ("(sec-here)=\n# Head", 1),
         ("as {prf:ref}`thm` says", 3),
+        ("of {glue:text}`a.ipynb::b_c:s` runs", 3),
         ("", 0),
     ],
 )
