@@ -162,8 +162,24 @@ def sent(path: Path) -> int:
     return min(len(body), len(gzip.compress(body)))
 
 
+# The parts of a long page that are not laid out yet, as in `attnsel.css`.
+WAITING = (
+    ".piecemeal .bd-article section > section:nth-of-type(n + 2) > "
+    ":not(section, h2, h3, h4, .laid-out)"
+)
+
+
+def wait_for_layout(tab: Any) -> None:
+    """Wait until all of an open page is laid out."""
+    tab.wait_for_function(f"!document.querySelector('{WAITING}')")
+
+
 def scroll(tab: Any) -> None:
-    """Go through an open page to its end, until all that it shows has come."""
+    """Go through an open page to its end, until all that it shows has come.
+
+    It begins when the page is laid out, as a reader begins with the first screen.
+    """
+    wait_for_layout(tab)
     tab.evaluate(SCROLL)
     tab.wait_for_load_state("networkidle")
 

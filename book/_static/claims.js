@@ -3,7 +3,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector(".claims-filter");
   const lists = [...document.querySelectorAll("ul.claims")];
   const lines = lists.flatMap((list) => [...list.children]
-    .map((line) => ({line, list, text: line.innerText.toLowerCase()})));
+    .map((line) => ({line, list, text: line.textContent.toLowerCase()})));
 
   function filter() {
     const {words, chapter, by} = Object.fromEntries(new FormData(form));

@@ -19,7 +19,17 @@ from support.axe import serious_violations
 from support.colours import least_contrast
 from support.turns import commit
 from tools import bundle, pages
-from tools.measure_pages import HEAVY, KB, TARGETS, WATCH, measure, scroll, sent
+from tools.measure_pages import (
+    HEAVY,
+    KB,
+    TARGETS,
+    WAITING,
+    WATCH,
+    measure,
+    scroll,
+    sent,
+    wait_for_layout,
+)
 
 pytestmark = pytest.mark.site
 
@@ -234,6 +244,7 @@ class View:
         self.tab.goto(f"{self.address}/{page}")
         self.tab.evaluate("document.fonts.ready.then(() => null)")
         self.tab.wait_for_load_state("networkidle")
+        wait_for_layout(self.tab)
 
     @property
     def width(self) -> int:
@@ -531,6 +542,36 @@ def test_what_a_link_leads_to_is_below_the_bar(browser, address, width):
         top = "document.querySelector(':target').getBoundingClientRect().top"
         bar = "document.querySelector('.bd-header-article').getBoundingClientRect()"
         assert view.tab.evaluate(f"{bar}.bottom <= {top} && {top} < innerHeight / 2")
+    view.context.close()
+
+
+def test_a_long_page_is_laid_out_piece_by_piece(browser, address):
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.route("**/site.js*", lambda route: route.abort())
+    tab.goto(f"{address}/book/one_step.html")
+    kinds = f"new Set([...document.querySelectorAll('{WAITING}')].map((piece) => "
+    kinds += "getComputedStyle(piece).contentVisibility))"
+    assert tab.evaluate(f"[...{kinds}]") == ["auto"]
+    tab.unroute("**/site.js*")
+    tab.goto(f"{address}/book/one_step.html?again")
+    wait_for_layout(tab)
+    kinds = kinds.replace(WAITING, "article *")
+    assert tab.evaluate(f"[...{kinds}]") == ["visible"]
+    context.close()
+
+
+def test_a_page_that_one_comes_back_to_stands_where_it_stood(browser, address):
+    view = View(browser, address, "book/one_step.html", PHONE)
+    place = "Math.round(document.querySelector('#summary').getBoundingClientRect().top)"
+    view.tab.evaluate("document.querySelector('#summary').scrollIntoView()")
+    view.settle()
+    before = view.tab.evaluate(place)
+    assert abs(before) < 100
+    view.tab.reload()
+    view.settle()
+    assert abs(view.tab.evaluate(place) - before) < 100
+    assert view.tab.locator("html.piecemeal").count() == 0
     view.context.close()
 
 

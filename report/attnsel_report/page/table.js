@@ -1,7 +1,8 @@
-// The table of all results: sorted by a click, filtered by a word.
+// The table of all results, read when its fold opens: sorted by a click, filtered by a
+// word.
 (() => {
   const PAGE = 200;
-  for (const box of document.querySelectorAll(".all")) {
+  const show = (box) => {
     const data = JSON.parse(box.querySelector("script").textContent);
     const body = box.querySelector("tbody");
     const field = box.querySelector("input");
@@ -58,7 +59,10 @@
     });
     field.addEventListener("input", choose);
     more.addEventListener("click", () => { shown += PAGE; draw(); });
-    box.closest("details").addEventListener("toggle", draw, { once: true });
+    draw();
+  };
+  for (const box of document.querySelectorAll(".all")) {
+    box.closest("details").addEventListener("toggle", () => show(box), { once: true });
   }
 })();
 
