@@ -199,6 +199,8 @@ def test_min_count_counts_occurrences_and_max_tokens_keeps_the_frequent():
     labels = [0, 1]
     assert Corpus.from_texts(texts, labels, min_count=2).vocab == ("a", "b", "c")
     assert Corpus.from_texts(texts, labels, min_count=3).vocab == ("a", "b")
+    with pytest.raises(ValueError, match="occurs 5 times; the most frequent one occ"):
+        Corpus.from_texts(texts, labels, min_count=5)
     few = Corpus.from_texts(texts, labels, min_count=1, max_tokens=2)
     assert few.vocab == ("a", "b")
     assert dense(few).tolist() == [[3, 2], [1, 1]]
@@ -376,7 +378,7 @@ def test_labels_name_classes(labels, classes, numbers):
         ([b"a", 1, 1], "b'a' names no class"),
         ([[0], [1], [1]], "expected one name for each text"),
         (np.array([[0], [1], [1]]), "expected one name for each text"),
-        ([0, 1], "2 labels for 3"),
+        ([0, 1], "^labels: 2 labels for 3 texts"),
         (["pos"] * 3, "every row has 'pos'; expected two classes or more"),
         ([2, 2, 2], "every row has 2; expected two classes or more"),
         ([0, 0, 0], "every row has 0; expected two classes or more"),
@@ -594,7 +596,7 @@ def test_vocab_misuse():
         with pytest.raises(ValueError, match="distinct strings, at least one"):
             Vocab(wrong)
     for wrong in ("one", ["a", 3]):
-        with pytest.raises(TypeError, match="expected a list of strings"):
+        with pytest.raises(TypeError, match="^tokens: expected a list of strings"):
             Vocab(wrong)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from torch import Tensor
 
+from attnsel.beyond.deep import TwoLayerClassifier
 from attnsel.corpus import Corpus
 from attnsel.flow import angle_gap, cls_gradient, gradient_flow
 from attnsel.log_domain import cls_problem, evaluate, jacobian
@@ -291,10 +292,11 @@ def test_unusable_arguments() -> None:
     model, corpus = opposed()
     with pytest.raises(ValueError, match="max_norm: expected .* above 1.118034, got"):
         gradient_flow(model, corpus, max_norm=1.0)
-    with pytest.raises(
-        ValueError, match="of 2 tokens is not that of the model, which has 3"
-    ):
-        gradient_flow(float64_model(3, 4), corpus)
+    for use in (gradient_flow, cls_problem, lambda _, x: TwoLayerClassifier(3, 4)(x)):
+        with pytest.raises(
+            ValueError, match="of 2 tokens is not that of the model, which has 3"
+        ):
+            use(float64_model(3, 4), corpus)
     with pytest.raises(ValueError, match="2 classes"):
         gradient_flow(
             float64_model(2, 4),

@@ -70,6 +70,20 @@ def test_one_layer_is_recovered_exactly(seed):
     assert found.queries < 2 * len(WORDS) + 6 * 100 + 4 * 50 + 1
 
 
+def test_a_cycle_is_the_sum_of_the_ratios_around_relative_to_their_size():
+    values = np.linspace(-3, 3, len(WORDS))
+    third = np.repeat([0, 1, 2], [13, 14, 13])
+
+    def f(ids):  # each third gets e times the attention of the next one
+        if len(ids) != 2:
+            return values[ids].mean()
+        behind = (third[ids[1]] - third[ids[0]]) % 3
+        weight = 1 / (1 + np.exp(1 if behind == 2 else -behind))
+        return values[ids] @ [weight, 1 - weight]
+
+    assert ask(f).cycle == pytest.approx(3)
+
+
 def test_logistic_regression_draws_a_false_v_and_pairs_of_one_sign_betray_it():
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(WORDS, 12)) for _ in range(400)]
@@ -219,6 +233,7 @@ def test_padding_and_order_change_nothing_without_positions(pool, norm):
 
 
 def test_uniform_attention_is_one_over_the_length():
+    assert Transformer(9).settings["dim"] == 32  # which its heads divide
     model = Transformer(9, 8, heads=2, uniform=True)
     (attention,) = model.look(torch.tensor([[1, 2, 3, -1]]))[1]
     expected = torch.tensor([1 / 3, 1 / 3, 1 / 3, 0])

@@ -16,7 +16,7 @@ from attnsel.scale.checkpoint import Checkpoint
 from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
-from attnsel.validation import check_number
+from attnsel.validation import check_number, described
 from support.reference import place, ragged
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
@@ -222,3 +222,8 @@ def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():
     first = int((full.accuracy == best).nonzero()[0])
     assert len(history(until_accuracy=best).loss) == first + 1
     assert len(history(until_accuracy=best + 1e-9).loss) == 10
+
+
+def test_an_error_is_described_by_its_first_line_with_words():
+    assert described(ValueError("\n  no file\nat all")) == "no file"
+    assert described(OSError("no file")) == "OSError: no file"

@@ -46,7 +46,7 @@ def test_more_classes_have_a_row_each():
 
 
 def test_other_tokens_are_an_error():
-    with pytest.raises(ValueError, match="vocabulary"):
+    with pytest.raises(ValueError, match="load it with vocab=train.vocab"):
         baseline(drawn(0), synthetic_corpus(20, 30, 5))
     with pytest.raises(ValueError, match="strength"):
         baseline(drawn(0), drawn(1), strength=0.0)

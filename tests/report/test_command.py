@@ -248,10 +248,11 @@ def test_the_help_says_what_stands_for_what_is_not_given(capsys):
     for option, meaning in {
         "--text": "column of texts; give it twice to join two columns (default: text)",
         "--label": "column of labels (default: label)",
+        "--limit": "number of rows to draw at random",
         "--rate": "false-discovery rate, between 0 and 1 (default: 0.05)",
         "--seed": "seed of all random draws (default: 0)",
         "--output": "page to write; - for the screen (default: report.html)",
-        "--copies": "table of copies and near copies to write, as CSV",
+        "--copies": "FILE table of copies and near copies to write, as CSV",
         "--force": "write over files that exist",
     }.items():
         assert f"{option} " in printed and meaning in printed

@@ -199,10 +199,11 @@ def hive(path):
     return path
 
 
-def stray(columns, *quoted):
+def stray(columns, *quoted, before=""):
     """Return the case of a TSV file in which some texts begin with a quote."""
     texts = [f'" {t}' if i in quoted else t for i, t in enumerate(TEXTS)]
-    table = FRAME.assign(text=texts, id=range(40))[columns.split()]
+    marked = [before + word for word in WORDS]
+    table = FRAME.assign(text=texts, label=marked, id=range(40))[columns.split()]
     rows = ["\t".join(map(str, row)) for row in [table.columns, *table.to_numpy()]]
     verb = "line has" if len(quoted) == 1 else "lines have"
     warning = f"{len(quoted)} {verb} a double quote that is not closed"
@@ -280,6 +281,7 @@ DELIMITED = {
         options={"vocab": Vocab(["film"])},
     ),
     "two quotes, labels last": stray("text label", 5, 30),
+    "two quotes, spaces before labels": stray("text label", 5, 30, before=" "),
     "one quote": stray("text label", 39),
     "two quotes, labels first": stray("label text", 5, 30),
     "two quotes, a column between": stray("text id label", 5, 30),
@@ -452,6 +454,11 @@ OTHER_FILES = {
         [TEXTS[2 * i + j] for i in sorted(range(20), key=str) for j in (0, 1)],
         [WORDS[2 * i] for i in sorted(range(20), key=str) for _ in (0, 1)],
     ),
+    "two parts of two kinds": Case(
+        lambda p: folder(p_1__csv=csv(), p_2__txt=csv("\t"))(p) / "p_*",
+        TEXTS * 2,
+        WORDS * 2,
+    ),
     "a folder of Parquet by label": hive,
     "a file and what it is about": folder(README__txt="text", mine__csv=csv()),
     "a folder of splits": folder(train__csv=csv(), test__csv=TABLE),
@@ -530,7 +537,9 @@ MENDED = (
     r"`import pandas; pandas.read_csv\(.*mine\.csv', on_bad_lines='skip'\)"
     r".*mine-mended.csv'$"
 )
-NO_UTF_8 = "it is not UTF-8 .*letters may be those of {0}.*, `import pandas; .*'{0}'"
+NO_UTF_8 = (
+    "it is not UTF-8 .*letters .* of {0}.*, `import pandas; pandas.read_csv.*'{0}'"
+)
 BYTES = pa.array([b"\xff", b"b"])  # no letters of UTF-8
 RAGGED = "mine.csv .* rows of more fields than its first line.*"
 SEVERAL = r"labels: \['a', 'b'\] in column 'label'"
@@ -557,7 +566,9 @@ ERRORS = {
     r"a NUL byte: it is binary\)$": mine(TABLE + "a \0 fi\0lm,1\n"),
     "a NUL byte: it is binary": mine(b"ID3\x03\xff\xfe\x80\0\x81a"),
     f"{PLAIN} '<html><body>', which names": mine("<html><body>"),
-    f"{PLAIN} .* class.$": file("m.txt", "A film that was long.\nBad.\n"),
+    f"{PLAIN} .* no columns, and lines without columns .* class.$": file(
+        "m.txt", "A film that was long.\nBad.\n"
+    ),
     f"{PLAIN} 'A, as I say": file("m.txt", "A, as I say, b.\nBad.\nC, d, e, f.\n"),
     "holds no table; give its texts and labels as a table of two columns": file(
         "mine.pdf", b"%PDF"
@@ -567,7 +578,7 @@ ERRORS = {
     "not fetched .*; connect .*, or download it and name 'mine.csv'": "http://127.0.0.1:9/mine.csv",
     r"with a library for such .*`import pandas; .*\('s3://mine": "s3://mine/mine.csv",
     # Damaged, or in other letters
-    "m.json cannot be": file("m.json", "хор".encode("cp1251")),
+    "m.json cannot be .*pandas.read_json": file("m.json", "хор".encode("cp1251")),
     "junk.arrow cannot be": file("junk.arrow", bytes(range(256))),
     "cut.json cannot be": file("cut.json", '[{"text": "good", "label"'),
     "m.jsonl cannot be .*line 2 is no JSON": file("m.jsonl", '{"text": "a"}\n{"text\n'),
@@ -585,6 +596,8 @@ ERRORS = {
         "text,label\n电影很好 故事不错,1\n".encode("gb18030") * 9
     ),
     # Rows that do not fit
+    "row 1.; a quote that opens there is not closed; to take quotes as letters and "
+    "leave out rows of more fields, `import": mine('text,label\n"a film,0\nb,1\n'),
     f"{RAGGED} put double": mine("text,label\n'a, b',1\n'c, d',0\n"),
     f"Expected 2 fields in line 4, saw 3{MENDED}": mine(TABLE + "good, bad,1\n"),
     r"\(ParserError: .*saw 3": mine("review,verdict\na film,1\nb, film,0\n"),
@@ -627,8 +640,10 @@ ERRORS = {
     "5 files, a.* d, e; `import": zipped("a.zip", **dict.fromkeys("abcde", "")),
     r"d, e, \.\.\.; `import": zipped("a.zip", **dict.fromkeys("abcdef", "")),
     r"a.zip cannot be read as a table \(it is empty\)": zipped("a.zip"),
-    r"expected one train.csv or the like, got \['a.csv', 'b.csv'\]; name one .* of "
-    r"one table as '.*\*.csv'$": folder(a__csv=TABLE, b__csv=TABLE),
+    r"expected one train.csv or the like, got \['a.csv', 'b.csv'\]; name one of them, "
+    r"or all that are parts of one table as '.*\*.csv'$": folder(
+        a__csv=TABLE, b__csv=TABLE
+    ),
     "expected one train.csv or the": folder(train__csv="", train__jsonl=""),
     "or folders of texts, one a class; it is empty": lambda p: p,
     r"texts, one a class; got \['pos'\]": folder(pos___1__txt="A film.\n"),
@@ -727,6 +742,8 @@ def test_a_script_without_spaces_is_split_by_a_function(texts):
     assert set(corpus.vocab) == set("".join(texts))
     assert "".join(piece for piece, _ in corpus.words(0)) == texts[0]
     assert all(token >= 0 for _, token in corpus.words(0))
+    spaced = load_corpus((["a b", "b a"] * 5, [0, 1] * 5), tokenize=list, min_count=1)
+    assert spaced.vocab == ("a", "b")
     # New texts are split as those of their vocabulary were.
     new = load_corpus(source, vocab=corpus.vocab)
     assert (new.counts != corpus.counts).nnz == 0
@@ -823,7 +840,9 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "header"), [("mine.zip", True), ("mine.csv", True), ("mine.csv", False)]
 )
-def test_a_large_table_is_read_in_blocks_for_a_sample(tmp_path, name, header):
+def test_a_large_table_is_read_in_blocks_for_a_sample(
+    tmp_path, monkeypatch, name, header
+):
     texts = [f'{t}, "so"\nit is {i}' for i in range(9) for t in TEXTS]
     texts[5] += 3000 * " long"  # more than a block
     table = csv(labels=WORDS * 9, texts=texts, header=header)
@@ -831,13 +850,25 @@ def test_a_large_table_is_read_in_blocks_for_a_sample(tmp_path, name, header):
     if name == "mine.zip":
         with pytest.raises(ValueError, match=r"mine.zip .*unpacks to more .* limit="):
             load_corpus(source)
+    sizes, read = [], files.read_bytes
+    monkeypatch.setattr(
+        files, "read_bytes", lambda x, *of: sizes.append(len(x)) or read(x, *of)
+    )
     corpus = load_corpus(source, limit=50, min_count=1)
     assert corpus.labels.bincount().tolist() == [25, 25]
     places = [texts.index(text) for text in corpus.texts]
     assert len(set(places)) == 50 and max(places) > 300
+    assert max(sizes) < 0.6 * len(table)
     assert [NUMBERS[i % 40] for i in places] == corpus.labels.tolist()
     everything = load_corpus(source, limit=360, min_count=1)
     assert set(everything.texts) == set(texts)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_without_label_are_counted_in_a_sample_too(tmp_path):
+    source = mine(csv(labels=[None, *WORDS[1:]] * 9, texts=TEXTS * 9))(tmp_path)
+    with pytest.warns(UserWarning, match=r"9 without label \(rows 0, 40, 80, "):
+        load_corpus(source, limit=50, min_count=1)
 
 
 @pytest.mark.usefixtures("small_blocks")

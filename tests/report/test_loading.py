@@ -296,6 +296,9 @@ def test_a_name_that_never_resolves(monkeypatch):
     monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.1)
     assert "no answer" in hub_module.unreachable("stanfordnlp/imdb")
     forever.set()
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda *_, **__: 1)
+    monkeypatch.setattr(hub_module, "HUB_PATIENCE", 60.0)
+    assert hub_module.unreachable("stanfordnlp/imdb") is None
 
 
 # The bundled reviews

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
+import urllib.request
 import zipfile
 from contextlib import closing
 
@@ -17,6 +18,7 @@ import pytest
 import attnsel
 from attnsel.texts.loading import load_corpus
 from attnsel_report.command import in_shell, main
+from attnsel_report.readers.whole_tables import load_table
 
 pytestmark = pytest.mark.usefixtures("alone")
 TEXTS = [f"a {w} film, number {i}" for i in range(40) for w in ("bad", "good")]
@@ -46,10 +48,10 @@ def archive(path):
 
 
 def several(path):
-    with zipfile.ZipFile(path / "mine.zip", "w") as opened:
+    with zipfile.ZipFile(path / "mine.ZIP", "w") as opened:
         for split in ("train", "test"):
             opened.writestr(f"{split}.csv", CSV)
-    return path / "mine.zip"
+    return path / "mine.ZIP"
 
 
 def written(text, encoding="utf-8"):
@@ -174,7 +176,7 @@ def test_what_a_fact_says_to_type_works():
 def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
     TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
     for groups, there in {"film": "user", "label": "user"}.items():
-        message = f"column '{groups}' beside .*, got {there}; name yours by --groups$"
+        message = f"beside those of texts and labels, got {there}; name yours by --gr"
         with pytest.raises(SystemExit, match=message):
             main(["report", str(tmp_path / "mine.csv"), "--groups", groups])
     with pytest.raises(KeyError, match="got no other; name yours by groups="):
@@ -185,6 +187,22 @@ def test_a_limit_that_is_none_is_refused():
     for limit in (0, -1):
         with pytest.raises(ValueError, match="limit: expected an integer from 1"):
             attnsel.report(TABLE, limit=limit)
+
+
+def test_a_limit_above_the_complete_rows_takes_them_all():
+    table = TABLE.assign(text=[None, *TEXTS[1:]], label=["neg", None, *TABLE.label[2:]])
+    options = {"text": "text", "label": "label", "seed": 0}
+    found = load_table(table, "train", limit=79, **options)
+    assert (found.texts.notna() & found.labels.notna()).sum() == 78
+
+
+def test_a_page_that_does_not_answer_is_left(monkeypatch):
+    def late(url, timeout=None):
+        raise TimeoutError(f"no answer in {timeout:.0f} s")
+
+    monkeypatch.setattr(urllib.request, "urlopen", late)
+    with pytest.raises(ValueError, match="was not fetched .no answer in 60 s.; conn"):
+        load_corpus("http://films.org/mine.csv")
 
 
 def test_a_corpus_needs_its_texts():

@@ -296,6 +296,9 @@ def test_an_example_is_the_first_place_of_its_tokens():
     ids = [corpus.vocab.index(word) for word in ("not", "good")]
     assert find_example(corpus, 0, ids) == ("Well, NOT so ", "not good", "!")
     assert find_example(corpus, 0, ids[:1]).token == "NOT"
+    far = Corpus.from_texts(["so not the very good, not so good, good"], min_count=1)
+    apart = [far.vocab.index(word) for word in ("so", "good")]
+    assert find_example(far, 0, apart).token == "so good"
     assert find_example(corpus, 0, ids[::-1]).token == "not good"
     corpus = Corpus.from_texts(["a b", "c"], ["a", "b"], min_count=1)
     assert find_example(corpus, 1, [corpus.vocab.index("a")]) is None

@@ -46,7 +46,9 @@ def refuse_unreadable(path: PurePath | str) -> None:
 def unpack(name: str) -> str:
     """Return the line that unpacks an archive, and what to name."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
-    line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r})`"
+    # shutil knows endings in small letters only
+    kind = ", 'zip'" if name.lower().endswith(".zip") else ""
+    line = f"`import shutil; shutil.unpack_archive({name!r}, {folder!r}{kind})`"
     return f"{line} unpacks it, then name {folder!r}"
 
 
