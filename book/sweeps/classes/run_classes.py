@@ -173,7 +173,7 @@ def quality(name: str, corpus: Corpus, test: Corpus, dim: int) -> Row:
     )
 
 
-def main() -> None:
+if __name__ == "__main__":
     stars = load_corpus("yelp-full", min_count=1, max_tokens=5_424)
     new = load_corpus("yelp-full", "test", vocab=stars.vocab)
     middle, pairs = (0, 1, -1, 2, 3), (0, 0, 1, 1, 2, 2, 3, 3)
@@ -203,7 +203,3 @@ def main() -> None:
         "arms": (row for name, given in corpora.items() for row in arms(name, *given)),
     }
     run_parts("classes/classes", parts)
-
-
-if __name__ == "__main__":
-    main()

@@ -66,7 +66,7 @@ def rows(
             yield rounded(row)
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     yelp = load_corpus("yelp", min_count=1, max_tokens=5_424).balanced()
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
@@ -76,7 +76,3 @@ def main() -> None:
         rows("IMDB", imdb, 2048, 0, SETTINGS, 300),
     )
     store(result_folder("frozen") / "frozen.json", shown(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -139,14 +139,10 @@ def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
     return [top] + [run(top["rate"], seed) for seed in SEEDS[1:]]
 
 
-def main() -> None:
+if __name__ == "__main__":
     found = []
     for name in ("imdb", "yelp"):
         parts = parts_of(name)
         for way in ways(name):
             found += rows_of(name, parts, way)
     store(result_folder("frozen") / "random_embeddings.json", found)
-
-
-if __name__ == "__main__":
-    main()

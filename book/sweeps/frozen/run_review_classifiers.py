@@ -139,10 +139,6 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     return [best(name, way, found, parts) for way, found in ways.items()]
 
 
-def main() -> None:
+if __name__ == "__main__":
     rows = [row for name in ("imdb", "yelp") for row in rows_of(name)]
     store(result_folder("frozen") / "review_classifiers.json", rows)
-
-
-if __name__ == "__main__":
-    main()

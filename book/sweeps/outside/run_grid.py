@@ -215,7 +215,7 @@ def client_rows(client: str, seed: int) -> Iterator[Row]:
     )
 
 
-def main() -> None:
+if __name__ == "__main__":
     clients = [{"client": name, "seed": seed} for seed in range(3) for name in CLIENTS]
     add_missing(HERE / "clients.csv", clients, client_rows)
     grid = [
@@ -223,7 +223,3 @@ def main() -> None:
         for seed, norm, attention, pool in product(range(5), NORMS, ATTENTION, POOLS)
     ]
     add_missing(HERE / "grid.csv", grid, grid_rows)
-
-
-if __name__ == "__main__":
-    main()

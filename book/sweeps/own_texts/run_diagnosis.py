@@ -37,12 +37,8 @@ def models_of(data: str) -> pd.DataFrame:
     return found
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     models = pd.concat([models_of(data) for data in ("imdb", "yelp")])
     rows = json.loads(models.to_json(orient="records", double_precision=5))
     store(result_folder("own_texts") / "diagnosis.json", rows)
-
-
-if __name__ == "__main__":
-    main()

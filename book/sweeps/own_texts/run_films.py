@@ -102,7 +102,7 @@ def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
     return told
 
 
-def main() -> None:
+if __name__ == "__main__":
     train = load_corpus("imdb")
     test = load_corpus("imdb", "test", vocab=train.vocab)
     assert train.texts is not None
@@ -125,7 +125,3 @@ def main() -> None:
     told |= of_finds(train, test, films)
     store(result_folder("own_texts") / "films.json", told)
     print(told)
-
-
-if __name__ == "__main__":
-    main()

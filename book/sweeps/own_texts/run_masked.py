@@ -41,7 +41,7 @@ def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
     return Corpus(counts, labels, corpus.vocab)
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     reviews = load_corpus("imdb")
     if reviews.name == "bundled":
@@ -68,7 +68,3 @@ def main() -> None:
     found = {"share rated": round(float(rated.mean()), 5)}
     found |= json.loads(means.to_json(orient="index"))
     store(result_folder("own_texts") / "masked.json", found)
-
-
-if __name__ == "__main__":
-    main()

@@ -53,11 +53,7 @@ def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
     }
 
 
-def main() -> None:
+if __name__ == "__main__":
     with ProcessPoolExecutor() as pool:
         table = pd.DataFrame(pool.map(outcome, RUNS))
     table.to_csv(result_folder("selection") / "steps.csv", index=False)
-
-
-if __name__ == "__main__":
-    main()

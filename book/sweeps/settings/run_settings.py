@@ -182,7 +182,7 @@ def levels() -> Rows:
     return rows
 
 
-def main() -> None:
+if __name__ == "__main__":
     torch.set_num_threads(1)
     corpora = reviews()
     seeds, alike = starts(corpora)
@@ -195,7 +195,3 @@ def main() -> None:
         "levels": levels(),
     }
     store(result_folder("settings") / "settings.json", parts)
-
-
-if __name__ == "__main__":
-    main()
