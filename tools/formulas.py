@@ -20,10 +20,11 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-from tools.math_font import CHARACTERS
 from tools.node import node as node_program
 
 FOLDER = Path(__file__).resolve().parent
+# What the font of formulas is cut to, and so what formulas may hold.
+CHARACTERS = {*(FOLDER / "temml" / "characters.txt").read_text("utf-8")} - {"\n"}
 # In HTML that a cell shows, as Jupyter has it.
 MARKED = re.compile(r"\\\((.+?)\\\)|\$([^$<>]+)\$", re.DOTALL)
 CELL = re.compile(r"(<t[hd]\b[^>]*>)(.*?)(?=</t[hd]>)", re.DOTALL)
@@ -57,7 +58,7 @@ def formula(tex: str, *, display: bool = False) -> str:
     if "error" in found:
         raise ValueError(f"formula {tex!r}: {found['error']}")
     text = html.unescape(re.sub(r"<[^>]*>", "", found["math"]))
-    missing = sorted({letter for letter in text if ord(letter) not in CHARACTERS})
+    missing = sorted({letter for letter in text if letter not in CHARACTERS})
     if missing:
         raise ValueError(f"formula {tex!r}: the font lacks {', '.join(missing)}")
     return str(found["math"])
