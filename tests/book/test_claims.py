@@ -14,7 +14,8 @@ from nbval.plugin import get_sanitize_patterns
 
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
-from attnsel_book import claim, claims, glue, name_tokens, stop_unless, stored
+from attnsel.validation import shortened
+from attnsel_book import claim, claims, data, glue, name_tokens, stop_unless, stored
 from attnsel_book.chapter import Stop, in_vocabulary, start
 from attnsel_book.provenance import Origin
 
@@ -285,15 +286,17 @@ def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
 
 
 def test_a_line_on_a_stored_result_is_no_observation(chapter):
-    _, earlier, stored_only, both, number, table = cells(
+    _, earlier, stored_only, both, apart, number, table = cells(
         "above = stored('own_texts/leaks'); DIM = 4",
         "start(globals(), {'DIM': 9}, {}); claim('a', len(above), above=1)",
         "runs = pd.DataFrame(stored('own_texts/leaks')).iloc[:, -1:]\n"
         "for most in [len(runs)]:\n    claim('rows', most, above=1)",
         "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",
+        "for one in [shortened([DIM], 1)]:\n    claim('one', len(one), equals=2)\n"
+        "    claim('all', len(data.stored('own_texts/leaks')), above=1)",
         "glue(rows_read=len(runs), dim=DIM)",
         "runs",
-        names=TOOLS | {"DIM": 4},
+        names=TOOLS | {"DIM": 4, "data": data, "shortened": shortened},
     )
     assert earlier[-1].endswith("(this book); the book's stored run, not run here")
     claimed = "· rows: 51, in the book above 1 (this book)"
@@ -301,6 +304,8 @@ def test_a_line_on_a_stored_result_is_no_observation(chapter):
     assert both == [
         "· more: 47, in the book above 1 (this book); rests on the book's stored run"
     ]
+    assert apart[0] == "– one: here 1, in the book exactly 2 (this book)"
+    assert apart[1].endswith("(this book); the book's stored run, not run here")
     assert number == [
         "rows read: 51 (the book's stored run, not run here)",
         "dim: 4",

@@ -167,9 +167,8 @@ def test_hints_have_the_words_of_their_own_exercise():
 
 def test_a_change_of_what_is_not_in_the_solution_is_refused():
     task = dataclasses.replace(TASKS["one-step-alpha"], mistakes={"x": "sum(y) -> y"})
-    with pytest.raises(
-        ValueError, match=r"one_step/exercises.py: .* changes 'sum\(y\)'"
-    ):
+    message = r"one_step/exercises.py: .* 'sum\(y\)'.*; write what is in it before the"
+    with pytest.raises(ValueError, match=message):
         task.mistaken("x")
 
 
@@ -270,6 +269,8 @@ def test_functions_of_the_file_use_those_above_them():
 
 def test_functions_are_taken_back_from_a_file_or_a_text(tmp_path, capsys):
     keep({"a": "f = len", "b": "g = len"})
+    title = re.search("^title: (.*)", (BOOK.parent / "_config.yml").read_text(), re.M)
+    assert f'"{title[1]}"' in Path("my_attnsel.py").read_text()
     elsewhere = tmp_path / "drive.py"
     elsewhere.write_text(Path("my_attnsel.py").read_text())
     for source in (elsewhere, str(elsewhere), elsewhere.read_text()):

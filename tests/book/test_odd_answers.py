@@ -197,9 +197,6 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# Asks for a tensor that autograd can go back through.
-
-
 # What asks for numbers and looks at them itself, and one of those that are compared.
 OF_NUMBERS = [
     name

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -166,6 +167,71 @@ def test_the_books_values_are_those_of_the_notebook_and_in_range(chapter):
     book = MODULES[chapter].BOOK
     assert in_the_notebook(chapter) == book
     assert all(eval(condition, dict(book)) for condition in MODULES[chapter].RANGES)
+
+
+# By the setting that a range is about, what is to be found outside it.
+OUTSIDE = {
+    "DIM": (
+        "p and v span a plane|embeddings are linearly dependent|"
+        "are far from orthogonal|margin problem may have no solution|"
+        "no p may select all relevant tokens|window has no room between its ends|"
+        "E p and E v are the same numbers|starts differ by chance|"
+        "one of the variants takes away"
+    ),
+    "STEP": (
+        "there is no step|values are mostly the noise of the start|"
+        "no token has learned anything|after larger ones p moves back and forth"
+    ),
+    "RATE": "descent diverges|training crawls or jumps|steps are too coarse",
+    "DRAWN_RATE": "training crawls or jumps",
+    "LR": "training may diverge",
+    "ETA_0": "nothing is written into the embeddings",
+    "MAX_NORM": (
+        "what changes late is not seen|loss is not yet low|"
+        "both are compared below it|no token has won( the attention)? yet|"
+        "p has turned away from its start|p starts with a norm of about 1"
+    ),
+    "LIMIT_NORM": "no token has won yet",
+    "LEAD": "squares of the gradients are zero",
+    "STEPS": "nothing is learned|training stops before convergence",
+    "LOSS": "nothing has been learned",
+    "LEVELS": "log 2, the loss of a model that has learned nothing",
+    "SEEDS": "as the stored runs are",
+    "SEED": "only these starts are drawn",
+    "HEADS": "nothing to compare",
+    "DIMS": "no exponent can be fitted",
+    "DRAWS": "nothing scatters",
+    "LIMIT": (
+        "few tokens lie in a bin|too few tokens are frequent|"
+        "test reviews are too few to choose from|nothing to hold out|"
+        "for tokens enough, and as Yelp has"
+    ),
+    "TOKENS": "most bins of importance are empty|bins of the lean are empty",
+    "PAPER_YELP": "figures have too few tokens",
+    "REVIEWS": "as a fifth of them choose the step|few tokens are frequent",
+    "IMDB_REVIEWS": "words are rare",
+    "SUBSET": "reviews are memorized at once",
+    "V": (
+        "bins of the lean contain too few tokens|there are no curves|"
+        "labels and signs are balanced"
+    ),
+    "DELTA": "as a share is|where one token decides",
+    "Q": "beyond which one swaps the labels",
+    "T": "a word has no place before it and another one",
+    "N_TOKENS": "each token occurs",
+    "SCALE": "curve only has values below its height",
+    "FEW": "each text adds rows to the margin problem",
+    "LENGTHS": "a sequence has nothing to select from",
+}
+
+
+@ready
+def test_a_reason_of_a_range_is_about_its_own_setting(chapter):
+    reasons = MODULES[chapter].RANGES
+    for condition, reason in reasons.items():
+        names = re.findall(r"[A-Z_0]{1,}\b", re.sub("'.*?'|None", "", condition))
+        found = [re.search(OUTSIDE.get(name, "^$"), reason) for name in names]
+        assert not reason or any(found), f"{chapter}: {condition}: {reason}"
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,13 @@ def spread_attention(Q: Any, there: Any, relevant: Any, share: float) -> np.ndar
     return (1 - share) * Q + share * others / others.sum(axis=1, keepdims=True)
 
 
+def by_five_tokens(C: Any, labels: Any) -> torch.Tensor:
+    """Return as many labels of each class that go with five tokens, and noise."""
+    noise = np.random.default_rng(0).normal(scale=2.0, size=len(C))
+    order = (C[:, :5].sum(axis=1) + noise).argsort()
+    return (torch.from_numpy(np.argsort(order)) < (labels == 1).sum()).long()
+
+
 def missing(votes: Any, there: Any, relevant: Any, which: Any) -> np.ndarray:
     """Let the sequences picked by their two highest votes attend the second one."""
     found, one = np.eye(votes.shape[1])[relevant], (np.arange(len(votes)), relevant)
@@ -308,6 +315,7 @@ TABLE: dict[str, dict[str, str]] = {
         "20 * lean, 3 * lean": "negative sequences needs a large score, too",
         "20 * abs(lean), -3 * lean": "values have the wrong sign",
         "C.sum(axis=0), 3 * lean": "on the frequent tokens, which are in both classes",
+        "right[0], np.where(lean < 0, -100.0, 3 * lean)": "at most 3 is allowed",
         "right[0], np.clip(right[1], -2.4, 2.4)": RIGHT,
         "right[0], np.clip(right[1], -2.2, 2.2)": WRONG,
         "right[0], 1.0001 * right[1]": WRONG,
@@ -369,6 +377,7 @@ TABLE: dict[str, dict[str, str]] = {
     "one-step-lengths": {
         "[[0], [1], [0]], [1, 0, 1]": "all lengths are equal ... over",
         "[[0, 0], [0, 1, 1, 1]], [1, -1]": "positive sequences have to be the long",
+        "[[0, 1], []], [1, 0]": "sequence needs a label, and at least one token",
         "[[0, 1.5], [0]], [1, 0]": "a list of lists of token ids and a list of labels",
         "[[0, 0, 1, 1, 1], [0, 1]], [1, 0]": RIGHT,  # beta is 2/5 - 1/2
         "[[0, 0, 1, 1, 1], [0, 1]], [1, -1]": RIGHT,
@@ -716,6 +725,10 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "reviews-null": {
         "corpus[torch.arange(n).flip(0)]": "tokens still lean to a label, more",
+        "corpus.with_labels(by_five_tokens(C, corpus.targets))": "tokens still lean",
+        # token 0 read as token 1
+        "Corpus(scipy.sparse.csr_array(C @ np.eye(40)[np.maximum(range(40), 1)]),"
+        " right_corpus.labels, corpus.vocab)": "how often each occurs",
         "corpus.with_labels(torch.arange(n) % 3 // 2)": "texts each class has",
         "corpus[::2]": "texts and tokens there are, and how often each occurs",
         "right_corpus[torch.arange(n).flip(0)]": RIGHT,
@@ -844,6 +857,9 @@ TABLE: dict[str, dict[str, str]] = {
         "two_layers(X.repeat_interleave(counts, 0), W1, k, v, r, 1, 1)": "fails",
     },
     "broken-winner": {
+        # of equal votes, the last token: none is equal
+        "C.shape[1] - 1 - np.where(C > 0, y * (y * C / T).mean(0).round(9), -9)"
+        "[:, ::-1].argmax(1)": RIGHT,
         "np.where(C > 0, (y * C / T).mean(0).round(9), -9).argmax(1)": (
             "missing: a negative sequence goes to its most negative token"
         ),

@@ -38,6 +38,8 @@ def test_odd_corpora_are_odd():
     assert any(corpus.labels.unique().numel() == 1 for corpus in ODD.values())
     assert any(corpus.lengths.unique().numel() > 1 for corpus in ODD.values())
     assert all((corpus.counts.max() > 1) for corpus in [ODD["repeated tokens"]])
+    one, other, _ = ODD["the same text in both classes"].counts.toarray().tolist()
+    assert one == other
 
 
 @odd

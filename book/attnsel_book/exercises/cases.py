@@ -22,7 +22,7 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
     """
     vocab = Vocab(LETTERS[:3])
     rows = [[0, 1, 1], [0]]
-    yield Corpus.from_tokens(rows, [1, 0], vocab, name="two sequences")
+    yield Corpus.from_tokens(rows, [1, 0], vocab)
     vocab = Vocab(LETTERS)
     random = torch.Generator().manual_seed(0)
     for i in range(count - 1):
@@ -32,7 +32,7 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
         labels = torch.randint(2, (n,), generator=random)
         labels[0] = 0
         labels[1] = 1
-        yield Corpus.from_tokens(drawn, labels, vocab, name=f"corpus {i}")
+        yield Corpus.from_tokens(drawn, labels, vocab)
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
