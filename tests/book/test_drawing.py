@@ -67,6 +67,8 @@ def in_the_style_of_the_book(monkeypatch):
 def panels():
     """The axes of the one figure that was drawn."""
     assert len(pyplot.get_fignums()) == 1
+    every = [line for axes in pyplot.gcf().axes for line in axes.lines]
+    assert all((x.get_linestyle(), x.get_marker()) != ("None", "None") for x in every)
     return pyplot.gcf().axes
 
 
@@ -450,7 +452,7 @@ def test_a_sentence_is_drawn_with_the_numbers_of_the_model(side):
     assert r"value $b_s = E_s^\top v$" in written
     for arrow in (text for text in axes.texts if hasattr(text, "arrow_patch")):
         (x, end), (from_x, start) = arrow.xy, arrow.get_position()
-        assert x == from_x and end < start
+        assert x == from_x and end < start < end + 1
 
 
 def test_training_is_drawn_with_its_best_step():
@@ -507,6 +509,16 @@ def test_predictions_stand_against_what_was_measured(scale):
         assert math.log10(ticks[2]).is_integer() or scale < 1
         assert -ticks[0] == ticks[2] <= diagonal[1, 0] < 10 * ticks[2]
         assert axis.get_transform().linthresh == pytest.approx(scale)  # the median
+
+
+def test_a_horseshoe_has_values_across_and_forecasts_across_from_scores():
+    measured, forecast = np.array([[1.0, 2], [3, -4]]), np.array([[5.0, 6], [7, 8]])
+    on_axes(why_v.draw_horseshoe, measured, forecast)
+    left, right = panels()
+    close(points(left)[0], [[3, 1], [-4, 2]])
+    close(points(right)[0], [[5, 1], [6, 2]])
+    for axes in (left, right):
+        close(points(axes)[1], to_rgba_array([POSITIVE, NEGATIVE])[:, :3])
 
 
 def test_errors_stand_below_their_bound():
@@ -626,6 +638,7 @@ def test_words_stand_by_attention_and_contrast():
             assert across >= 1.3 or abs(math.log(gap[i] / gap[j])) >= 0.12
     left, right = axes.get_xlim()
     assert left < share.min() and share.max() < right
+    assert gap.max() < axes.get_ylim()[1]
     assert axes.get_xscale() == axes.get_yscale() == "log"
 
 

@@ -44,6 +44,8 @@ RANGES = {
     "spread": (0, inf),
     "error": (0, inf),
 }
+# What the name of a blue or orange curve does not have.
+WRONG = {"blue": "negative|against", "orange": "positive|for"}
 # A form of words that has a side of the figure, and what is there: before it, or after.
 BEFORE = r"(?P<what>(?:(?!\band\b)[^.;:,()])*) \((?P<side>left|middle|right)\b(?! pair)"
 AFTER = (
@@ -66,7 +68,7 @@ def words(text: str) -> set[str]:
 
     plain = re.sub(r"\{[\w:]+\}`[^`]*`", " ", text)
     plain = re.sub(r"\$([^$]*)\$", symbols, plain)
-    found = re.findall(r"\$\\?\w+|[A-Za-z]+(?:-\w+)*", plain)
+    found = re.findall(r"\$\\?\w+|[A-Za-z]+", plain)
     return {x if x[0] == "$" else singular(x.lower()) for x in found} - set(
         EMPTY.split()
     )
@@ -110,7 +112,7 @@ def axes_faults(figure: Figure) -> Iterator[str]:
 def label_text(figure: Figure) -> str:
     found: list[str] = []
     for panel in figure.panels:
-        found += [*panel.labels, *panel.legend]
+        found += [*panel.labels, *(name for name, _ in panel.legend)]
         found += [text for text in panel.texts if text[0] not in "“"]
     return re.sub(r"\$[^$]*\$", "", ". ".join(found))
 
@@ -209,7 +211,7 @@ def colour_faults(figure: Figure) -> Iterator[str]:
         for colour, dashed, places in panel.lines
         if places
     }
-    drawn |= {look for panel in figure.panels for look in panel.legend.values()}
+    drawn |= {look for panel in figure.panels for _, look in panel.legend}
     if any(panel.has_picture for panel in figure.panels):
         drawn |= {(colour, False) for colour in COLOURS.values()}
     colours = {colour for colour, _ in drawn}
@@ -224,7 +226,7 @@ def colour_faults(figure: Figure) -> Iterator[str]:
                 and (look or colour not in colours)
             ):
                 yield f"nothing is {look} {colour}"
-        for colour, other in (("blue", "negative|against"), ("orange", "positive|for")):
+        for colour, other in WRONG.items():
             rival = "orange" if colour == "blue" else "blue"
             for part in re.split(r"[.;,]|\band\b", said):
                 if (
@@ -233,6 +235,34 @@ def colour_faults(figure: Figure) -> Iterator[str]:
                     and re.search(f"\\b({other})\\b", part)
                 ):
                     yield f"{colour} in {part!r}"
+
+
+def legend_faults(figure: Figure) -> Iterator[str]:
+    """Yield each colour that a sentence gives to another curve than the legend."""
+    entries = dict(x for panel in figure.panels for x in panel.legend if x[1][0])
+    notes = words(" ".join(text for panel in figure.panels for text in panel.texts))
+    for name, (colour, _) in entries.items():
+        if colour in WRONG and re.search(WRONG[colour], name):
+            yield f"{name} is {colour}"
+        alike = [x for x, look in entries.items() if look[0] == colour]
+        own = words(" ".join(alike)) | notes
+        others = words(" ".join(set(entries) - set(alike))) - own
+        for text in (figure.caption, figure.alt):
+            for part in re.split(r"[.;:](?!\d)|, and ", text):
+                named = [x for x in COLOURS.values() if x in part.lower()] == [colour]
+                if named and words(part) & others and not words(part) & own:
+                    yield f"{name!r} is {colour}; {part!r}"
+
+
+def twin_faults(figure: Figure) -> Iterator[str]:
+    """Yield what two panels or two entries of a legend are both called."""
+    titles = []
+    for panel in figure.panels:
+        names = [name for name, _ in panel.legend]
+        yield from (f"two are {name}" for name in set(names) if names.count(name) > 1)
+        if panel.labels[1]:
+            titles.append((*panel.labels, *panel.texts, *names))
+    yield from (f"two are {x}" for x in set(titles) if titles.count(x) > 1)
 
 
 def direction_faults(figure: Figure) -> Iterator[str]:
@@ -253,6 +283,8 @@ RULES = [
     range_faults,
     symbol_faults,
     colour_faults,
+    legend_faults,
+    twin_faults,
     direction_faults,
 ]
 

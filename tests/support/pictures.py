@@ -34,7 +34,7 @@ class Panel:
     labels: list[str]  # across and up
     ticks: list[dict[float, str]]
     texts: list[str]  # titles and annotations
-    legend: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    legend: list[tuple[str, tuple[str, bool]]] = field(default_factory=list)
     lines: list[tuple[str, bool, list[tuple[float, float]]]] = field(
         default_factory=list
     )
@@ -115,7 +115,8 @@ def _panel(axes: Any) -> Panel:
         marks: list[Any] = []
         for part in legend.iter(f"{SVG}g"):
             if part.get("id", "").startswith("text_"):
-                panel.legend[_words(part)] = _look(marks[0]) if marks else ("", False)
+                look = _look(marks[0]) if marks else ("", False)
+                panel.legend.append((_words(part), look))
                 marks = []
             elif re.match("line2d|LineC|patch|PathC|PolyC|Fill", part.get("id", "")):
                 marks.append(part)
