@@ -283,7 +283,7 @@ def steered():
 def test_p_is_dragged_until_the_review_is_read_rightly(visit, steered, width):
     model, corpus = steered
     tab = visit(steer_box(model, corpus, wanted=2), width)
-    output, verdict = tab.locator("output"), tab.locator(".told p")
+    output, verdict = tab.locator("output"), tab.locator(".readout p")
     logit = float(model(corpus).detach())
     assert verdict.inner_text() == f"logit = −{-logit:.2f}: classified as negative"
     assert "The label is positive" in output.inner_text()

@@ -5,13 +5,13 @@ function frames(root, {title}) {
   root.insertAdjacentHTML("afterbegin", `<div class="bar"><label>${clean(title)}
     <input type="range" max="${last}"></label><output></output>
     <button type="button">Play</button></div>`);
-  const [slider, told, button] = root.querySelectorAll(".bar :is(input,output,button)");
+  const [slider, text, button] = root.querySelectorAll(".bar :is(input,output,button)");
   let timer = null;
   function show(at) {
     slider.value = at;
     all.forEach((frame, i) => { frame.hidden = i !== at; });
-    told.textContent = all[at].dataset.label;
-    slider.setAttribute("aria-valuetext", told.textContent);
+    text.textContent = all[at].dataset.label;
+    slider.setAttribute("aria-valuetext", text.textContent);
   }
   function stop() { clearInterval(timer); timer = null; button.textContent = "Play"; }
   on(slider, "input", () => { stop(); show(Number(slider.value)); });

@@ -26,7 +26,7 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
     <g>${dots.join("")}</g><g class="aim"></g><g class="handle" tabindex="0"
     role="slider" aria-label="p; the arrow keys move it"><circle r="20" opacity="0"/>
     <circle r="7" fill="currentColor"/><text x="11" y="-7">p</text></g></svg></figure>
-    <div class="told"><table><thead><tr><th scope="col">word</th>
+    <div class="readout"><table><thead><tr><th scope="col">word</th>
     <th scope="col">attention</th><th scope="col">value</th></tr></thead>
     <tbody>${rows.join("")}</tbody></table><p></p><output aria-live="polite"></output>
     <button type="button">Start over</button></div></div>`;

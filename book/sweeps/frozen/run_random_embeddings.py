@@ -3,7 +3,7 @@
     python -m sweeps.frozen.run_random_embeddings
 
 A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
-number of steps; a best rate or step at the edge of its grid is told. Then the test
+number of steps; a best rate or step at the edge of its grid is printed. Then the test
 reviews are used once. The table of a chapter is what this writes. About half an hour
 on an idle machine. The stored table has two runs with p and v frozen, on IMDB,
 and those of trained embeddings on Yelp at IMDB's best rate alone.

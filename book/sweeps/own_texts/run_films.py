@@ -87,19 +87,19 @@ def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
     few = torch.from_numpy((held >= 5) & (held <= 30)) & new.isfinite()
     fails = lean.sign() != new.sign()
     found = {"row": beyond_luck(train), "film": beyond_luck(train, groups=films)}
-    told: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, of in found.items():
-        told[name] = {
+        results[name] = {
             "finds": int(of.sum()),
             "in 5 to 30": int((of & few).sum()),
             "fail": float(fails[of & few].double().mean()),
         }
     gone = few & found["row"] & ~found["film"]
-    told["gone"] = {"tokens": int(gone.sum())}
-    told["gone"]["fail"] = float(fails[gone].double().mean())
+    results["gone"] = {"tokens": int(gone.sum())}
+    results["gone"]["fail"] = float(fails[gone].double().mean())
     at = torch.where(gone, lean.abs() * torch.from_numpy(held), -1.0)
-    told["words"] = [train.vocab[s] for s in at.argsort(descending=True)[:12]]
-    return told
+    results["words"] = [train.vocab[s] for s in at.argsort(descending=True)[:12]]
+    return results
 
 
 if __name__ == "__main__":
@@ -110,18 +110,18 @@ if __name__ == "__main__":
     names = names_of([str(text) for text in train.texts])
     films = film_numbers(names, labels)
     sizes = np.bincount(films)
-    told: dict[str, Any] = {
+    results: dict[str, Any] = {
         "near": share_of_pairs(names, 1),
         "far": share_of_pairs(names, 1_000),
         "groups": len(sizes),
         "in groups of two or more": float((sizes[films] > 1).mean()),
         "largest": int(sizes.max()),
     }
-    print(told, flush=True)
+    print(results, flush=True)
     few = np.concatenate([np.flatnonzero(labels == k)[:SIZE] for k in (0, 1)])
-    told["draws"] = DRAWS
-    told["luck"] = found_by_luck(train[torch.from_numpy(few)], films[few])
-    print(told["luck"], flush=True)
-    told |= of_finds(train, test, films)
-    store(result_folder("own_texts") / "films.json", told)
-    print(told)
+    results["draws"] = DRAWS
+    results["luck"] = found_by_luck(train[torch.from_numpy(few)], films[few])
+    print(results["luck"], flush=True)
+    results |= of_finds(train, test, films)
+    store(result_folder("own_texts") / "films.json", results)
+    print(results)
