@@ -31,11 +31,9 @@ def begin(name: str, root: Path = ROOT) -> None:
     folder = root / "book" / "attnsel_book" / "chapters" / name
     folder.mkdir(parents=True)
     title = name.replace("_", " ").capitalize()
-    about = f'"""What the chapter *{title}* alone needs."""\n'
-    (folder / "__init__.py").write_text(about, encoding="utf-8")
     for part, path in (
         ("text.md", root / "book" / "text" / f"{name}.md"),
-        ("settings.py", folder / "settings.py"),
+        ("settings.py", folder / "__init__.py"),
         ("exercises.py", folder / "exercises.py"),
         ("neighbours.json", folder / "neighbours.json"),
     ):

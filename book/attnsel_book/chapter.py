@@ -56,7 +56,7 @@ _run = _Run()
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
     """Compare the settings with the book's, and say in a sentence which are changed.
 
-    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME.settings` have the book's values
+    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME` have the book's values
     and, as Python writes them, the conditions that the chapter needs, each with its
     reason. At the book's values a `claim` is a test and nothing is
     displayed. At others claims are observations, `glue` shows what it stores, and an
@@ -66,7 +66,7 @@ def settings(chapter: str, names: Mapping[str, Any]) -> None:
         chapter: name of the chapter, such as "model".
         names: the chapter's `globals()`.
     """
-    module = importlib.import_module(f"attnsel_book.chapters.{chapter}.settings")
+    module = importlib.import_module(f"attnsel_book.chapters.{chapter}")
     from attnsel_book.exercises.strip import show_strip  # it reads all chapters
 
     show_strip()

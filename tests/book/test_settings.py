@@ -17,12 +17,9 @@ SMALL_ONES = 3  # settings of a chapter; one of them may run at a push
 LEAST = 6  # settings of a chapter
 SECONDS = 300  # within which a chapter ends at any of these settings
 
-MODULES = {
-    path.parent.name: importlib.import_module(
-        f"attnsel_book.chapters.{path.parent.name}.settings"
-    )
-    for path in sorted(BOOK.glob("attnsel_book/chapters/*/settings.py"))
-}
+FILES = sorted(BOOK.glob("attnsel_book/chapters/*/__init__.py"))
+NAMES = [path.parent.name for path in FILES]
+MODULES = {x: importlib.import_module(f"attnsel_book.chapters.{x}") for x in NAMES}
 # By chapter, settings far from the book's; the small ones come first.
 TRIED: dict[str, list[dict[str, Any]]] = {
     chapter: module.TRIED for chapter, module in MODULES.items()

@@ -1,1 +1,1 @@
-"""A folder a chapter: its exercises, figures, and stored results with their scripts."""
+"""One folder per chapter: its settings, exercises, figures and stored results."""

@@ -1,1 +1,26 @@
-"""What the page *Proof of Theorem A, constants, Theorem B* alone needs."""
+"""Settings of the chapter *Proof of Theorem A, constants, Theorem B*."""
+
+BOOK = {
+    "SIZES": {"n": 400, "n_tokens": 500, "length": 8},
+    "DIM": 2048,
+    "STEP": 100.0,
+    "SEED": 0,
+    "MAX_NORM": 20_000.0,
+    "PROBLEMS": 40,
+}
+RANGES = {
+    "DIM >= SIZES['n_tokens'] + 2": "or the embeddings are linearly dependent",
+    "STEP > 0": "or there is no step",
+    "MAX_NORM >= 200": "or the loss is not yet low",
+}
+# A small corpus with Assumption 1.
+SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
+TRIED = [
+    {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0, "PROBLEMS": 8},
+    {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0, "PROBLEMS": 12},
+    {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0, "PROBLEMS": 1},
+    {"SEED": 1},
+    {"MAX_NORM": 2000.0},
+    {"DIM": 256},
+    {"STEP": 1.0},
+]

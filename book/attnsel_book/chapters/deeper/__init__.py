@@ -1,1 +1,22 @@
-"""What the chapter *Deeper models* alone needs."""
+"""Settings of the chapter *Deeper models*."""
+
+BOOK = {
+    "DIM": 256,
+    "SEED": 0,
+    "PASSES": 4,
+    "RATE": 0.003,
+    "HEADS": 4,
+    "LIMIT": None,
+}
+RANGES = {
+    "HEADS >= 2": "or there is nothing to compare",
+    "LIMIT is None or LIMIT >= 500": "or few tokens lie in a bin",
+}
+TRIED = [
+    {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},
+    {"LIMIT": 600, "DIM": 16, "PASSES": 1, "RATE": 0.1, "SEED": 1, "HEADS": 2},
+    {"LIMIT": 500, "DIM": 64, "PASSES": 2, "HEADS": 3},
+    {"SEED": 3, "DIM": 64, "PASSES": 1},
+    {"RATE": 0.03, "PASSES": 1, "LIMIT": 4000},
+    {"HEADS": 1, "DIM": 32, "PASSES": 1},
+]

@@ -1,1 +1,24 @@
-"""What the chapter *The first step in detail* alone needs."""
+"""Settings of the chapter *The first step in detail*."""
+
+BOOK = {
+    "DIM": 2048,
+    "SEED": 0,
+    "DIMS": [64, 128, 256, 512, 1024, 2048, 4096, 8192],
+    "DRAWS": 20,
+    "LIMIT": None,
+    "LARGE_STEP": 1e4,
+}
+RANGES = {
+    "len(DIMS) >= 2": "or no exponent can be fitted",
+    "DRAWS >= 2": "or nothing scatters",
+    "0 <= SEED < DRAWS": "as only these starts are drawn",
+    "DIM >= 16": "or the window has no room between its ends",
+}
+TRIED = [
+    {"LIMIT": 300, "DIM": 64, "DIMS": [16, 64], "DRAWS": 2},
+    {"LIMIT": 200, "DIM": 16, "DIMS": [8, 32, 128], "DRAWS": 3, "LARGE_STEP": 1e6},
+    {"LIMIT": 100, "DIM": 128, "DIMS": [256], "DRAWS": 1},
+    {"DRAWS": 3, "DIM": 512, "DIMS": [64, 256], "LARGE_STEP": 10.0},
+    {"SEED": 7, "DRAWS": 2},
+    {"LIMIT": 2000, "DIM": 8},
+]

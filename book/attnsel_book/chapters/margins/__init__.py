@@ -1,1 +1,25 @@
-"""What the chapter *Which margin does your optimizer find* alone needs."""
+"""Settings of the chapter *Which margin does your optimizer find*."""
+
+BOOK = {
+    "SIZES": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},
+    "DIM": 256,
+    "STEP": 100.0,
+    "SEED": 0,
+    "RATE": 0.01,
+    "LEAD": 100.0,
+}
+RANGES = {
+    "DIM >= SIZES['n_tokens'] + 2": "or no p may select all relevant tokens",
+    "STEP > 0": "or there is no step",
+    "RATE <= 0.02": "or the steps are too coarse",
+    "LEAD <= 300": "or the squares of the gradients are zero",
+}
+TRIED = [
+    {"DIM": 42, "LEAD": 10.0},
+    {"SEED": 3, "LEAD": 20.0, "RATE": 0.02},
+    {"STEP": 300.0, "LEAD": 10.0},
+    {"DIM": 32},
+    {"STEP": 10.0},
+    {"RATE": 0.1},
+    {"LEAD": 300.0},
+]

@@ -1,1 +1,25 @@
-"""What the chapter *What is selected, and what is memorized* alone needs."""
+"""Settings of the chapter *What is selected, and what is memorized*."""
+
+BOOK = {
+    "LIMIT": None,
+    "DIM": 2048,
+    "RATE": 1e-3 * 2048**0.5,
+    "CONVERGED": 0.99,
+    "STEPS": 200,
+    "SUBSET": 2_000,
+    "SUBSET_TOKENS": 4_000,
+    "SUBSET_DIM": 256,
+    "SEED": 0,
+}
+RANGES = {
+    "LIMIT is None or LIMIT >= 1000": "or too few tokens are frequent",
+    "STEPS >= 1": "or nothing is learned",
+}
+TRIED = [
+    {"LIMIT": 1000, "DIM": 32, "STEPS": 12, "SUBSET": 100, "SUBSET_DIM": 16},
+    {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "SEED": 1, "SUBSET_TOKENS": 300},
+    {"LIMIT": 1500, "DIM": 16, "STEPS": 2, "SUBSET": 200, "SUBSET_DIM": 8},
+    {"LIMIT": 4000, "DIM": 128, "RATE": 0.5},
+    {"DIM": 64, "CONVERGED": 0.9},
+    {"DIM": 128, "SEED": 2, "SUBSET": 400, "SUBSET_TOKENS": 1000},
+]

@@ -1,1 +1,31 @@
-"""What the chapter *The model* alone needs."""
+"""Settings of the chapter *The model*."""
+
+BOOK = {
+    "DATA": "imdb",
+    "TEXT": "text",
+    "LABEL": "label",
+    "CLASSES": None,
+    "LIMIT": None,
+    "DIM": 2048,
+    "STEPS": 120,
+    "LR": 1e-3,
+    "SEED": 0,
+    "OWN_REVIEWS": 4000,
+    "OWN_DIM": 64,
+}
+RANGES = {
+    "LIMIT is None or LIMIT >= 40": "or the test reviews are too few to choose from",
+    "min(DIM, OWN_DIM) >= 2": "as p and v span a plane",
+    "LR <= 0.1": "or training may diverge",
+}
+# A file of one's own, in the folder in which the chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+TRIED = [
+    MINE,
+    {"LIMIT": 40, "DIM": 16, "OWN_DIM": 2},
+    {"DATA": "bundled", "LIMIT": 400, "DIM": 64, "STEPS": 10},
+    {"LIMIT": 2000, "DIM": 64, "SEED": 1},
+    {"DATA": "yelp", "LIMIT": 500, "OWN_REVIEWS": 50},
+    {"DIM": 512, "LR": 0.1},
+    {"LIMIT": 20, "DIM": 2, "OWN_DIM": 2, "LR": 1.0},
+]

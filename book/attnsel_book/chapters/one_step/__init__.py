@@ -1,1 +1,22 @@
-"""Code of the chapter *What one gradient step does to the values*."""
+"""Settings of the chapter *What one gradient step does to the values*."""
+
+BOOK = {
+    "DIM": 2048,
+    "SEED": 0,
+    "LARGE_STEP": 1e4,
+    "IMDB_REVIEWS": None,
+    "YELP_REVIEWS": 2000,
+    "YELP_MIN_COUNT": 5,
+}
+RANGES = {
+    "DIM >= 2": "as p and v span a plane",
+    "min(IMDB_REVIEWS or YELP_REVIEWS, YELP_REVIEWS) >= 100": "or words are rare",
+}
+TRIED = [
+    {"DIM": 16, "IMDB_REVIEWS": 200, "YELP_REVIEWS": 100, "YELP_MIN_COUNT": 1},
+    {"DIM": 64, "IMDB_REVIEWS": 100, "YELP_REVIEWS": 200, "LARGE_STEP": 1.0},
+    {"DIM": 2, "IMDB_REVIEWS": 300, "YELP_REVIEWS": 100, "SEED": 1},
+    {"DIM": 64},
+    {"LARGE_STEP": 1e7, "SEED": 3},
+    {"DIM": 4096, "YELP_REVIEWS": 500},
+]

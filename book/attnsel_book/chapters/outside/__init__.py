@@ -1,1 +1,22 @@
-"""What the chapter *Does a transformer select tokens?* alone needs."""
+"""Settings of the chapter *Does a transformer select tokens?*."""
+
+BOOK = {
+    "STRONG": "excellent",
+    "NEUTRAL_WORD": "the",
+    "SAMPLES": 500,
+    "COPIES": 300,
+    "SCALE": 1.05,
+}
+RANGES = {
+    "SAMPLES >= 10": "",
+    "SCALE > 1": "as the curve only has values below its height",
+    "COPIES >= 1": "",
+}
+TRIED = [
+    {"COPIES": 10, "SAMPLES": 100},
+    {"SCALE": 0.9, "SAMPLES": 50},
+    {"STRONG": "awful", "NEUTRAL_WORD": "of"},
+    {"SAMPLES": 10, "COPIES": 1},
+    {"STRONG": "the", "NEUTRAL_WORD": "of", "SAMPLES": 20},
+    {"SCALE": 3.0, "SAMPLES": 2_000},
+]

@@ -1,1 +1,24 @@
-"""What the chapter *A report on your own labelled texts* alone needs."""
+"""Settings of the chapter *A report on your own labelled texts*."""
+
+BOOK = {
+    "DATA": "imdb",
+    "TEXT": "text",
+    "LABEL": "label",
+    "GROUPS": None,
+    "LIMIT": 2000,
+    "RATE": 0.05,
+}
+RANGES = {
+    "LIMIT is None or LIMIT >= 20": "or there is nothing to hold out",
+    "0 < RATE < 1": "",
+}
+# A file of your own, in the folder in which the chapter runs.
+MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+TRIED = [
+    MINE,
+    MINE | {"GROUPS": "film"},
+    {"LIMIT": 20},
+    {"DATA": "yelp", "LIMIT": 100},
+    {"LIMIT": 200, "RATE": 0.95},
+    {"LIMIT": 300, "RATE": 0.001},
+]

@@ -1,1 +1,31 @@
-"""What the chapter *IMDB and Yelp* alone needs."""
+"""Settings of the chapter *IMDB and Yelp*."""
+
+BOOK = {
+    "SENTENCE": "The plot is awful, but the cast is superb.",
+    "FILE": None,
+    "TEXT": "text",
+    "LABEL": "label",
+    "CLASSES": None,
+    "LIMIT": None,
+    "DIM": 2048,
+    "RATE": 1e-3 * 2048**0.5,
+    "CONVERGED": 0.99,
+    "STEPS": 200,
+    "PAPER_IMDB": 7_766,
+    "PAPER_YELP": 5_424,
+    "SEED": 0,
+}
+RANGES = {
+    "LIMIT is None or 1000 <= LIMIT <= 4000": "for tokens enough, and as Yelp has",
+    "PAPER_YELP >= 300": "or the figures have too few tokens",
+    "STEPS >= 1": "or nothing is learned",
+}
+TRIED = [
+    {"FILE": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+    | {"LIMIT": 1000, "DIM": 32, "STEPS": 5},
+    {"LIMIT": 1000, "DIM": 64, "CONVERGED": 0.7, "PAPER_YELP": 300},
+    {"LIMIT": 4000, "DIM": 8, "SEED": 1, "PAPER_IMDB": 300, "STEPS": 2},
+    {"STEPS": 10, "DIM": 256},
+    {"PAPER_YELP": 500, "DIM": 64},
+    {"LIMIT": 5000, "DIM": 128, "RATE": 1.0, "SENTENCE": "Xqzt!"},
+]
