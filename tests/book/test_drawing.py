@@ -33,7 +33,7 @@ from attnsel_book.chapters.model.figures import (
 from attnsel_book.chapters.one_step import figures as one_step
 from attnsel_book.chapters.selection import figures as selection
 from attnsel_book.chapters.why_v import figures as why_v
-from attnsel_book.plots import draw_training, token_figures
+from attnsel_book.plots import draw_training
 from attnsel_book.style import (
     ACCENT,
     CURVES,
@@ -184,13 +184,6 @@ def on_axes(draw, *given):
 # Each figure, of known data: how it is drawn, and for each panel its title, what is
 # across and up, and the colour of each name. Blue and orange mean the label alone.
 SHOWN = {
-    "both scores": (
-        lambda: token_figures(LINE, torch.stack([LINE.abs(), LINE], 1)),
-        r"""
-        - | lean | value $E_s^\top v$ | mean by bin: black
-        - | lean | attention score $E_s^\top p$ | mean by bin: black
-        """,
-    ),
     "a training": (
         lambda: draw_training(HISTORY),
         r"""
@@ -198,25 +191,6 @@ SHOWN = {
           purple from 0,0.7 to 40,0.6
         - | step | accuracy (%) | training: black from 0,50 to 40,90; test:
           purple from 0,50 to 40,70
-        """,
-    ),
-    "a map": (
-        lambda: on_axes(
-            draw_map, Vocab(["a", "b"]), torch.eye(2), LINE[:2], ["b"], "the map"
-        ),
-        r"- the map | value $b_s = E_s^\top v$ | score $a_s = E_s^\top p$ |",
-    ),
-    "errors": (
-        lambda: on_axes(one_step.draw_bound, *torch.rand(3, 4), "a step"),
-        r"- a step | share $\varphi_s$ (log) | error (log) |",
-    ),
-    "selected tokens": (
-        lambda: max_margins.draw_selection(
-            LINE[:1], LINE[:1], ["pos"], torch.tensor([0.9, 0.1]), "at 3"
-        ),
-        r"""
-        - at 3 | value $E_s^\top v$ | $E_s^\top p\;/\;(m\|p\|)$ |
-        - attention on relevant token | sequence, sorted | |
         """,
     ),
     "descent": (
@@ -319,49 +293,6 @@ SHOWN = {
           purple from 1,0 to 0,1; uniform attention: grey from 1,0 to 0,1
         """,
     ),
-    "a horseshoe": (
-        lambda: on_axes(why_v.draw_horseshoe, np.eye(2), np.eye(2)),
-        r"""
-        - | value $b_s$ | score $a_s$ |
-        - | score, forecast | score $a_s$ of the model |
-        """,
-    ),
-    "influence": (
-        lambda: explanation.draw_influence(
-            ["a", "b"], np.array([0.1, 0.2]), np.ones(2), np.array([1, -1])
-        ),
-        r"""
-        - | attention $Q_s$ (log) | contrast $|b_s - f_{-s}|$ (log) | for the
-          verdict: blue from 0.1,1 to 0.1,1; against it: orange from 0.2,1 to
-          0.2,1
-        """,
-    ),
-    "deletions": (
-        lambda: explanation.draw_deletion(explanations(), MOMENTS),
-        r"""
-        - best step | part of the words deleted (log) | comprehensiveness |
-          optimum: green; signed Q b: purple; attention: olive; size of
-          influence: brown; random: pink
-        - converged | part of the words deleted (log) | comprehensiveness |
-          optimum: green; signed Q b: purple; attention: olive; size of
-          influence: brown; random: pink
-        """,
-    ),
-    "replaced attention": (
-        lambda: explanation.draw_replacement(
-            explanations(), dict(zip(MOMENTS, (0.25, 0.5), strict=True))
-        ),
-        r"""
-        - best step | mean change of the probability (log) | mean divergence
-          (log) | one p, training: black; one p, test: brown; all free,
-          training: purple; all free, test: olive; same verdicts: green; one per
-          review: grey
-        - converged | mean change of the probability (log) | mean divergence
-          (log) | one p, training: black; one p, test: brown; all free,
-          training: purple; all free, test: olive; same verdicts: green; one per
-          review: grey
-        """,
-    ),
     "shares of leads": (
         lambda: margins.draw_shares(SHARES, RUNS, "none"),
         r"""
@@ -380,23 +311,6 @@ SHOWN = {
         - | first entry of $p$ | second entry | normalized descent: green from
           0,0 to 1,1; sign descent: purple from 0,0 to 2,1; coordinate descent:
           olive from 0,0 to 1,0
-        """,
-    ),
-    "the memory of Adam": (
-        lambda: margins.draw_memory({"one": MEMORY, "two": MEMORY / 2}),
-        r"""
-        - | lead over mem (log) | share of $\ell_\infty$ | one: green from 1,0.9
-          to 10,0.5; two: purple from 0.5,0.45 to 5,0.25
-        - | lead over mem (log) | cosine to its own margin | to the Euclidean
-          margin: grey
-        """,
-    ),
-    "entries": (
-        lambda: margins.draw_entries({"p": LINE.numpy()}, LINE.numpy(), np.eye(5)),
-        r"""
-        - | entries of $p$, sorted | entry over the largest | p: green from 0,-1
-          to 4,1; $h$: grey from 0,-1 to 4,1
-        - | pairs, sorted | lead over the smallest |
         """,
     ),
 }

@@ -10,7 +10,6 @@ import pytest
 
 from support.pictures import COLOURS, Figure, figures
 
-SIDES = "left", "middle", "right"
 EMPTY = """
 a after an and are as at axis both by each first for from i in is it its left middle no
 not of on one or over panel per right scaled second sorted s than that the their this to
@@ -144,9 +143,9 @@ def side_faults(figure: Figure) -> Iterator[str]:
             r"[Ii]n the (\w+)(?: one| panel)?\b",
         ):
             found = [x.lower() for x in re.findall(form, text)]
-            sides = [x for x in found if x in SIDES]
-            if len(sides) > 1 and len(set(sides)) < 2:
-                yield f"{name}: {sides}"
+            counts = sorted([found.count("left"), found.count("right")])
+            if counts[0] == 0 and counts[1] > 1:
+                yield f"{name}: {found}"
 
 
 def repeated_faults(figure: Figure) -> Iterator[str]:
@@ -169,7 +168,11 @@ def panel_faults(figure: Figure) -> Iterator[str]:
                 own = each[min(at, last)]
                 what = words(found["what"])
                 there = [x for x in each if x != own and (x - own) & what]
-                if there and not any((own - x) & what for x in there):
+                mixed = any(
+                    what & g and own & g and not what & own & g for g in OPPOSITES
+                )
+                elsewhere = there and not any((own - x) & what for x in there)
+                if elsewhere or (mixed and form == BEFORE):
                     yield f"{found[0]!r} is not of this panel"
 
 
@@ -178,6 +181,7 @@ def range_faults(figure: Figure) -> Iterator[str]:
         for label, ticks in zip(panel.labels, panel.ticks, strict=True):
             named = words(label) | ({"%"} if "%" in label else set())
             low, high = next((RANGES[x] for x in RANGES if x in named), (-inf, inf))
+            low = 0 if named == {"norm"} else low
             for text in ticks.values():
                 number = tick_value(text)
                 if number is not None and not low <= number <= high:
@@ -196,7 +200,8 @@ def tick_value(text: str) -> float | None:
 def symbol_faults(figure: Figure) -> Iterator[str]:
     """Yield each score that is called a value, and each value called a score."""
     labels = [x for panel in figure.panels for x in panel.labels + panel.texts]
-    for text in (figure.caption, *labels):
+    for text in (figure.caption, figure.alt, *labels):
+        yield from re.findall(r"attention values?\b|(?:shuffled|true) classes", text)
         for word, formula in re.findall(r"\b(value|score) \$([^$]*)\$", text):
             symbols = set(re.findall("[abpv]", formula))
             if symbols and not symbols & set({"value": "bv", "score": "ap"}[word]):
