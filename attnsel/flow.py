@@ -1,6 +1,5 @@
 """Gradient flow on the ⟨cls⟩ embedding p, integrated over its arc length."""
 
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +23,9 @@ STATIONARY = 1e-8
 
 # Dimensions of the embeddings' span from which implicit steps are too expensive.
 LARGE = 1000
+
+# Tolerances of the point at which a norm is reached: those of `solve_ivp` for events.
+PRECISE = {"xtol": 4 * np.finfo(float).eps, "rtol": 4 * np.finfo(float).eps}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +139,11 @@ def gradient_flow(
 
 @dataclass
 class _Event:
-    """An event of `solve_ivp`: a function of z crosses 0 in a given direction."""
+    """The end of `solve_ivp`: a function of z crosses 0 in a given direction."""
 
     function: Callable[[np.ndarray], float]
     direction: float
-    terminal: bool = True
+    terminal = True
 
     def __call__(self, _: float, z: np.ndarray) -> float:
         return self.function(z)
@@ -164,19 +166,18 @@ def _follow(
     if len(problem.start) > LARGE:
         solver = {"method": "RK45"}
 
-    def beyond(norm: float) -> Callable[[np.ndarray], float]:
-        return lambda z: problem.norm(z) - norm
-
-    stalls = _Event(lambda z: evaluate(problem, z).balance - STATIONARY, -1)
-    ends = [_Event(beyond(max_norm), 1), stalls]
-    records = [_Event(beyond(norm), 1, terminal=False) for norm in norms]
+    ends = [
+        _Event(lambda z: problem.norm(z) - max_norm, 1),
+        _Event(lambda z: evaluate(problem, z).balance - STATIONARY, -1),
+    ]
     # The differences of BDF start in memory that was never set.
     with np.errstate(invalid="ignore", over="ignore"):
         answer = scipy.integrate.solve_ivp(
             velocity,
             (0.0, math.inf),
             problem.start,
-            events=[*ends, *records],
+            events=ends,
+            dense_output=bool(norms),
             rtol=tol,
             atol=tol,
             **solver,
@@ -184,18 +185,29 @@ def _follow(
     if not answer.success:
         raise RuntimeError(f"gradient_flow: the solver failed: {answer.message}")
     reason = "max_norm" if len(answer.t_events[0]) else "stalled"
-    return _with_records(answer, len(ends)), reason
+    return _with_records(problem, answer, norms), reason
 
 
-def _with_records(answer: Any, first: int) -> np.ndarray:
-    """Return the points of the solver and of the events from `first` on, in order."""
-    lengths, points = [answer.t], [answer.y.T]
-    events = zip(answer.t_events, answer.y_events, strict=True)
-    for times, places in itertools.islice(events, first, None):
-        lengths.append(times[:1])
-        points.append(places[:1].reshape(-1, len(answer.y)))
-    order = np.argsort(np.concatenate(lengths), kind="stable")
-    return np.concatenate(points)[order]
+def _with_records(
+    problem: ClsProblem, answer: Any, norms: Sequence[float]
+) -> np.ndarray:
+    """Return the points of the solver and the first one of each norm, in order."""
+    lengths, points = list(answer.t), list(answer.y.T)
+    sizes = np.array([problem.norm(z) for z in points])
+    for norm in norms:
+        if norm <= sizes.max():
+            end = int(np.argmax(sizes >= norm))
+            path = answer.sol.interpolants[end - 1]
+
+            def excess(length: float, path: Any = path, norm: float = norm) -> float:
+                return problem.norm(path(length)) - norm
+
+            start = answer.t[end - 1]
+            reached = scipy.optimize.brentq(excess, start, answer.t[end], **PRECISE)
+            lengths.append(reached)
+            points.append(path(reached))
+    order = np.argsort(lengths, kind="stable")
+    return np.stack(points)[order]
 
 
 def _measure(

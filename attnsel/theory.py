@@ -36,8 +36,7 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
     It is float64: (V,) for weights (n,), and (V, K) for weights (n, K).
     """
-    counts = corpus.counts.T.astype(np.float64)
-    sums = counts @ weights.double().numpy()
+    sums = corpus.counts.T @ weights.double().numpy()
     return torch.from_numpy(sums) / len(corpus)
 
 
