@@ -6,8 +6,10 @@ value at which its sentence would be wrong, for an interval one on each side, an
 admits it, so that no bound is loosened unseen.
 """
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +114,48 @@ def test_each_claim_of_a_chapter_has_a_label_of_its_own():
     for chapter in CHAPTERS:
         labels = [claim["statement"] for claim in claims_of(chapter)]
         assert len(labels) == len(set(labels)), chapter
+
+
+def extremes(text: str) -> set[str]:
+    """Return which extremes a label names, or an expression takes."""
+    words = {"min": "smallest|least|lowest|weakest|min", "max": "largest|strongest|max"}
+    return {
+        kind
+        for kind, of_kind in words.items()
+        if re.search(rf"(?<![a-z])(?:idx|arg)?(?:{of_kind})(?![a-z])", text.lower())
+    }
+
+
+def written(chapter: str) -> Iterator[tuple[str, str]]:
+    """Return the label and the value of each claim as they are written in the code.
+
+    The code of a variable is that of its last assignment in the cell.
+    """
+    for cell in nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells:
+        if cell.cell_type == "markdown" or "claim(" not in cell.source:
+            continue
+        known: dict[str, ast.expr] = {}
+        tree = ast.parse(re.sub(r"(?m)^%.*", "", cell.source))
+        for node in sorted(ast.walk(tree), key=lambda node: getattr(node, "lineno", 0)):
+            match node:
+                case ast.Assign(targets=[ast.Name(name)], value=value):
+                    known[name] = value
+                case ast.Call(func=ast.Name("claim"), args=[label, value, *_]):
+                    yield in_full(label, known), in_full(value, known)
+
+
+def in_full(node: ast.AST, known: dict[str, ast.expr]) -> str:
+    used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} & {*known}
+    earlier = [ast.unparse(known[name]) for name in sorted(used)]
+    return "; ".join([*earlier, ast.unparse(node)])
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_claim_about_the_smallest_value_takes_the_smallest(chapter):
+    for label, value in written(chapter):
+        named = extremes(
+            re.sub("(?i)smallest case|minus (?:smallest|largest)", "", label)
+        )
+        taken = extremes(value)
+        if len(named) == len(taken) == 1:
+            assert named == taken, f"{label}: {value}"
