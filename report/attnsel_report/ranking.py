@@ -30,13 +30,14 @@ class Evidence(NamedTuple):
 
 
 def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame:
-    """Return the distinct significant findings, the one with the smallest q first.
+    """Return the distinct significant findings, the strongest first.
 
-    Tokens, pairs, edges (beginnings and ends) and other features of texts take turns,
-    each in the order of q, because a rare leak at the end of texts has weaker evidence
-    than a hundred words that predict the class for a good reason. Within a turn, the
-    finding with the smallest q comes first, so the first finding is the strongest of
-    all.
+    Phrases (words merged into one finding), single words and pairs, edges (beginnings
+    and ends) and other features of texts take turns, each in the order of q, because a
+    rare leak at the end of texts has weaker evidence than a hundred words that predict
+    the class for a good reason. Within a turn, the finding with the smallest doubt
+    comes first. For example, a template in 150 texts that are all of one class precedes
+    a word in 600 texts of which a quarter is of another class.
 
     Findings of one class in nearly the same texts, such as the words of a phrase, are
     merged into one finding. Findings that held-out texts contradict are left out.
@@ -44,7 +45,9 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
     Returns:
         A data frame with the columns of the tables, taken from the member with the
         strongest evidence, and with the columns kind, words (ids of the tokens of all
-        members) and members (number of members).
+        members), members (number of members) and doubt (share of other classes among
+        the texts with the finding, divided by their share among all texts; 1 for
+        measures).
     """
     rows = _significant(evidence.tables, train, rate)
     if not len(rows):
@@ -54,10 +57,13 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
     centres, members = np.unique(unit, return_counts=True)
     all_words = [list(dict.fromkeys(chain(*part))) for _, part in words.groupby(unit)]
     listed = rows.iloc[centres].assign(words=all_words, members=members)
-    is_feature = listed["token"].isin(list(KINDS)) | (listed["kind"] == "measures")
-    group = listed["kind"].replace("form", "edges").mask(is_feature, "features")
+    kind = listed["kind"].replace({"form": "edges", "pairs": "tokens"})
+    is_phrase = (kind == "tokens") & (members > 1)
+    is_feature = listed["token"].isin(list(KINDS)) | (kind == "measures")
+    group = kind.mask(is_phrase, "phrases").mask(is_feature, "features")
     turn = listed.groupby(group).cumcount()
-    return listed.iloc[np.argsort(turn, kind="stable")].reset_index(drop=True)
+    order = np.lexsort([listed["doubt"], turn])
+    return listed.iloc[order].reset_index(drop=True)
 
 
 def _significant(
@@ -75,12 +81,13 @@ def _significant(
             )
             differs = mean != others
             part = part[~(side * again <= 0) & differs].drop(columns=["held-out"])
-            part = part.assign(token=_in_words(part))
+            part = part.assign(token=_in_words(part), doubt=1.0)
             # The lengths in tokens and in characters are one thing.
             thing = part["measure"].str.split().str[0]
             part = part[~part[["class"]].assign(thing=thing).duplicated()]
         else:
             base = (sizes / sizes.sum())[part["class number"]]
+            part = part.assign(doubt=(1 - part["share"]) / (1 - base))
             part = part[~(part["held-out share"] <= base)]
         parts.append(part)
     rows = pd.concat([part for part in parts if len(part)] or parts[:1])

@@ -1,8 +1,10 @@
 """The order in which finds are listed, and labels that look wrong, by hand."""
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
+import torch
 from scipy.sparse import csr_array
 
 from attnsel import Corpus, Vocab
@@ -28,40 +30,69 @@ def evidence_of(sample):
     return Evidence(tables, contains)
 
 
-def tagged(tag, n=600):
-    """Texts in which several words say the same, and 30% of one class have a tag."""
+def tagged(tag, n=600, share=0.3):
+    """Texts in which several words say the same, and a share of a class has a tag."""
     random = np.random.default_rng(3)
     labels = random.integers(2, size=n)
     texts = []
     for i, label in enumerate(labels.tolist()):
         is_told = random.random() < 0.6
         side = label if is_told else random.integers(2)
-        end = f" {tag}" if label and random.random() < 0.3 else ""
+        end = f" {tag}" if label and random.random() < share else ""
         two = " ".join(random.choice(WORDS[side], 2, replace=False))
         texts.append(f"{two} {'abcdefgh'[i % 8]}{end}")
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     return Sample(corpus, np.arange(n), np.arange(n))
 
 
-def test_kinds_take_turns_each_in_the_order_of_q_and_the_least_q_is_first():
-    corpus = tagged("zzz").corpus
-    evidence = evidence_of(tagged("zzz"))
-    contains = np.zeros((len(corpus), 3))
+def with_form(sample, q, share):
+    """The evidence of a sample with two ends and a year of class 1 in other texts."""
+    evidence = evidence_of(sample)
+    contains = np.zeros((len(sample.corpus), 3))
     for column in range(3):
-        contains[np.flatnonzero(corpus.targets == 1)[column::3], column] = 1
+        contains[np.flatnonzero(sample.corpus.targets == 1)[column::3], column] = 1
     names = ["ends with “?”", "a year", "ends with “!”"]
     form = evidence.tables["tokens"][:3].assign(token=names, id=range(3))
-    form["q"], form["class number"], form["class"] = [0.0, 0.01, 0.02], 1, "1"
-    tables = evidence.tables | {"form": form}
-    given = Evidence(tables, evidence.contains | {"form": csr_array(contains)})
-    found = top_findings(given, corpus, 0.05)
-    tokens = tables["tokens"]["token"][:7].tolist()
+    form["q"], form["share"], form["class number"], form["class"] = q, share, 1, "1"
+    tokens = evidence.tables["tokens"].assign(share=0.8)
+    tables = evidence.tables | {"tokens": tokens, "form": form}
+    return Evidence(tables, evidence.contains | {"form": csr_array(contains)})
+
+
+def test_kinds_take_turns_each_in_the_order_of_q_and_the_least_doubt_is_first():
+    sample = tagged("zzz")
+    given = with_form(sample, q=[0.0, 0.01, 0.02], share=[0.7, 1.0, 0.9])
+    found = top_findings(given, sample.corpus, 0.05)
+    tokens = given.tables["tokens"]["token"][:7].tolist()
     assert sorted(tokens) == sorted(["zzz", *chain(*WORDS)])
     assert found["token"].tolist() == [
-        *("ends with “?”", tokens[0], "a year", tokens[1], "ends with “!”"),
+        *("a year", tokens[0], "ends with “?”"),
+        *("ends with “!”", tokens[1]),
         *tokens[2:],
     ]
-    assert len(top_findings(given, corpus, 0.005)) < len(found)
+    assert len(top_findings(given, sample.corpus, 0.005)) < len(found)
+
+
+def test_half_of_a_rare_class_leaves_less_doubt_than_most_of_a_frequent_class():
+    sample = tagged("zzz")
+    given = with_form(sample, q=[0.0, 1.0, 1.0], share=0.5)
+    tokens = given.tables["tokens"].assign(**{"class number": 0, "share": 0.95})
+    tokens["held-out share"] = np.nan
+    given = given._replace(tables=given.tables | {"tokens": tokens})
+    # Class 1 has a tenth of the texts.
+    rare = replace(sample.corpus, labels=torch.arange(600) < 60)
+    first, second = top_findings(given, rare, 0.05)["token"][:2]
+    assert (first, second) == (tokens["token"][0], "ends with “?”")
+    tokens["share"] = 0.94
+    first, second = top_findings(given, rare, 0.05)["token"][:2]
+    assert (first, second) == ("ends with “?”", tokens["token"][0])
+
+
+def test_a_template_in_few_texts_precedes_words_in_many():
+    sample = tagged("closed by agent number 7", share=0.1)
+    found = top_findings(evidence_of(sample), sample.corpus, 0.05)
+    assert found["members"].tolist() == [5, *[1] * 6]
+    assert found["q"][0] == found["q"].max()
 
 
 def test_words_of_one_template_are_one_finding():

@@ -18,9 +18,10 @@ rank beyond the first 20, in the median over the seeds.
 - log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
-- report: the list at the top of a report: significant tokens, pairs, beginnings and
-  ends, and other features in turn, of each kind those of least q first; a sign of a
-  pair is a row that names two words of the leak
+- report: the list at the top of a report: significant phrases, tokens and pairs,
+  beginnings and ends, and other features in turn, of each kind those of least q first,
+  and within a turn the least doubt; a sign of a pair is a row that names two words of
+  the leak
 """
 
 import re
