@@ -52,7 +52,7 @@ FIRST, SECOND = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
 HALF = re.compile(rf"(?<!\\)(?:{FIRST}(?!{SECOND})|(?<!{FIRST}){SECOND})")
 MOST = 1 << 30  # bytes that a compressed file may unpack to
 TURN = "\0turn"  # column of the random numbers by which rows are drawn
-BLOCK = 1 << 25  # bytes of a larger file that are read at once for a sample
+BLOCK = 1 << 23  # bytes of a larger file that are read at once for a sample
 
 
 class SeveralFiles(ValueError):
