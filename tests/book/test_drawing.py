@@ -350,11 +350,14 @@ def test_a_sentence_is_drawn_with_the_numbers_of_the_model(side):
     close(middles, [0.5, 1.5, 2.5, 3.5])
     for image, entries in zip(axes.images, embeddings, strict=True):
         close(image.get_array(), entries[None])
+    named = {t.get_text().split(" ")[0]: t.get_position()[1] for t in axes.texts}
     for i, word in enumerate(["a", "very", "dull", "film"]):
         column = [t for t in axes.texts if t.get_position()[0] == i + 0.5]
         column = sorted(column, key=lambda t: -t.get_position()[1])
         words = [t.get_text() for t in column if t.get_text()]
         assert words == [word, f"{a[i]:.1f}", f"{q[i]:.0%}", f"{b[i]:.1f}"]
+        beside = [named[row] for row in ("token", "score", "value")]
+        assert beside == [column[k].get_position()[1] for k in (0, -3, -1)]
         assert column[-1].get_color() == (POSITIVE if b[i] > 0 else NEGATIVE)
         (share,) = [t for t in column if t.get_text() == f"{q[i]:.0%}"]
         assert share.get_position()[1] > axes.patches[i].get_bbox().y1
