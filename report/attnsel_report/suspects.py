@@ -5,9 +5,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 
 from attnsel.scale.threads import side_by_side
 from attnsel_report.quality import shared_tokens, some_to_learn
@@ -50,6 +47,11 @@ def _read_part(
     part: int,
 ) -> np.ndarray:
     """Return the probabilities of one part from a regression on the other parts."""
+    # A second of the start of `attnsel report`, also where the file cannot be read.
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     own = np.flatnonzero(fold == part)
     others = np.flatnonzero(fold != part)
     learned = some_to_learn(counts[others], labels[others], part)
