@@ -68,6 +68,7 @@ def labels_of(column: pd.Series) -> pd.Series:
     if first and isinstance(first[0], str):
         if first[0].startswith("[") and known.map(_is_list).all():
             return labels_of(column.map(ast.literal_eval, na_action="ignore"))
+        _warn_of_codes(known)
         return _without_missing(column)
     if not first or not isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
         _warn_of_codes(known)
@@ -110,9 +111,7 @@ def _without_missing(column: pd.Series) -> pd.Series:
 
 def _warn_of_codes(labels: pd.Series) -> None:
     """Warn about -100, or -1 next to 0, 1 and 2, which often mark missing labels."""
-    if labels.dtype.kind not in "if":
-        return
-    counts = labels.value_counts()
+    counts = pd.to_numeric(labels, errors="coerce").value_counts()
     for code, is_odd in {-100: True, -1: {0, 1, 2} <= set(counts.index)}.items():
         if is_odd and code in counts.index:
             _warn_of_class(code, counts[code])

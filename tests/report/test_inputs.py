@@ -367,12 +367,16 @@ LABELS = {
     ),
 }
 LABELS |= {
-    f"{code} for no label": Case(
-        FRAME.assign(label=[0, 1, 2, code] * 10),
+    f"{code} for no label{where}": Case(
+        make(labels=[0, 1, 2, code] * 10),
         labels=[0, 1, 2, code] * 10,
         warning=f"10 rows have the label {code}, which is .* that there is no label",
     )
     for code in (-1, -100)
+    for where, make in {
+        "": lambda labels: FRAME.assign(label=labels),
+        " in a CSV": lambda labels: mine(csv(labels=labels)),
+    }.items()
 }
 ENCODED = {
     "Windows letters": Case(
