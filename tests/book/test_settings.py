@@ -227,8 +227,11 @@ def test_a_reason_of_a_range_is_about_its_own_setting(chapter):
     reasons = MODULES[chapter].RANGES
     for condition, reason in reasons.items():
         names = re.findall(r"[A-Z_0]{1,}\b", re.sub("'.*?'|None", "", condition))
-        found = [re.search(OUTSIDE.get(name, "^$"), reason) for name in names]
-        assert not reason or any(found), f"{chapter}: {condition}: {reason}"
+        # A new chapter may have settings of its own.
+        known = [OUTSIDE[name] for name in names if name in OUTSIDE]
+        found = [re.search(words, reason) for words in known]
+        fault = f"chapters/{chapter}/__init__.py: {condition}: {reason}"
+        assert not (reason and known) or any(found), fault
 
 
 @pytest.mark.parametrize(
