@@ -104,13 +104,16 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
 
         Raises:
             ValueError: if there are no texts, if the numbers of texts, labels and
-                weights differ, if a weight is negative, or if there are fewer than two
-                classes.
+                weights differ, if a label is missing, if a weight is negative, or if
+                there are fewer than two classes.
         """
         check_number("steps", self.steps, 1, integer=True)
         check_number("lr", self.lr, above=0)
         texts = np.array(_strings(X), object)
         y = column_or_1d(y, warn=True)
+        missing = [i for i, label in enumerate(y) if label is None or label != label]
+        if missing:
+            raise ValueError(f"y: row {missing[0]} has no label; leave the row out")
         check_classification_targets(y)
         check_consistent_length(texts, y)
         weights = _check_sample_weight(sample_weight, texts, ensure_non_negative=True)

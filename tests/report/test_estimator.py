@@ -71,6 +71,16 @@ def test_a_missing_text_is_named_by_its_row():
         AttentionTextClassifier().fit(["a", "b", float("nan")], [0, 1, 1])
 
 
+@pytest.mark.parametrize("label", [None, float("nan")])
+def test_a_missing_label_is_named_by_its_row(label):
+    with pytest.raises(ValueError, match="^y: row 2 has no label; leave the row out"):
+        AttentionTextClassifier().fit(
+            ["a", "b", "a"], np.array(["yes", "no", label], object)
+        )
+    with pytest.raises(ValueError, match="^y: row 0 has no label; leave the row out"):
+        AttentionTextClassifier().fit(["a", "b", "a"], [label, 0, 1])
+
+
 @pytest.mark.parametrize("n", [3, 5])
 def test_each_text_has_a_label(n):
     with pytest.raises(ValueError, match=f"inconsistent .*(4, {n}|{n}, 4)"):
