@@ -193,13 +193,6 @@ def spread_attention(Q: Any, there: Any, relevant: Any, share: float) -> np.ndar
     return (1 - share) * Q + share * others / others.sum(axis=1, keepdims=True)
 
 
-def by_five_tokens(C: Any, labels: Any) -> torch.Tensor:
-    """Return as many labels of each class that go with five tokens, and noise."""
-    noise = np.random.default_rng(0).normal(scale=2.0, size=len(C))
-    order = (C[:, :5].sum(axis=1) + noise).argsort()
-    return (torch.from_numpy(np.argsort(order)) < (labels == 1).sum()).long()
-
-
 def missing(votes: Any, there: Any, relevant: Any, which: Any) -> np.ndarray:
     """Let the sequences picked by their two highest votes attend the second one."""
     found, one = np.eye(votes.shape[1])[relevant], (np.arange(len(votes)), relevant)
@@ -725,7 +718,6 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "reviews-null": {
         "corpus[torch.arange(n).flip(0)]": "tokens still lean to a label, more",
-        "corpus.with_labels(by_five_tokens(C, corpus.targets))": "tokens still lean",
         # token 0 read as token 1
         "Corpus(scipy.sparse.csr_array(C @ np.eye(40)[np.maximum(range(40), 1)]),"
         " right_corpus.labels, corpus.vocab)": "how often each occurs",
