@@ -216,6 +216,18 @@ def test_the_excess_is_a_difference_of_losses_where_values_are_far_apart(
     assert 0 < seen < 20
 
 
+def test_the_excess_is_exact_where_all_outputs_fall() -> None:
+    corpus = Corpus.from_tokens([[0, 1], [2]], [1, 0], Vocab(list("abc")))
+    E, p, b = torch.eye(3), torch.tensor([1.0, 0, 0]), torch.tensor([3.0, -3, -1])
+    model = float64_model(3, 3)
+    place(model, embeddings=E.double(), cls=p.double(), output=b.double())
+    problem = cls_problem(model, corpus)
+    f = 3 * np.tanh(0.5)  # attention of e to one
+    excess = (np.logaddexp(0, -f) - np.logaddexp(0, -3)) / 2
+    found = evaluate(problem, problem.start).log_excess
+    assert found == pytest.approx(np.log(excess))
+
+
 def test_no_point_of_a_path_stands_twice() -> None:
     _, _, corpus = ragged(5)
     model = float64_model(9, 30, 5)
