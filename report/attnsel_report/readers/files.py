@@ -168,25 +168,26 @@ def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
     Raises:
         ValueError: if there are more bytes than MOST.
     """
-    stream, inner = _opened(io.BytesIO(content), name)
+    stream, inner, stated = _opened(io.BytesIO(content), name)
     if inner is None:
         return content, name
     parts, size = [], 0
-    while part := stream.read(BLOCK):
+    while max(size, stated) <= MOST and (part := stream.read(BLOCK)):
         parts.append(part)
         size += len(part)
-        if size > MOST:
-            raise ValueError(
-                f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
-                "limit= of rows to draw at random"
-            )
+    if max(size, stated) > MOST:
+        raise ValueError(
+            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
+            "limit= of rows to draw at random"
+        )
     return b"".join(parts), inner
 
 
-def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
-    """Return what a file holds, uncompressed, and its name without that ending.
+def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None, int]:
+    """Return what a file holds, uncompressed, its name without that ending, its size.
 
-    The first bytes tell how it is compressed; the name is None if it is not.
+    The first bytes tell how it is compressed; the name is None if it is not. Only a
+    zip states a size, else it is 0.
 
     Raises:
         ValueError: if it is a zip of no file, or of several.
@@ -195,13 +196,13 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
     file.seek(0)
     inner = re.sub(r"\.(gz|bz2|xz|zst)$", "", name, flags=re.IGNORECASE)
     if beginning.startswith(b"\x1f\x8b"):
-        return gzip.open(file), inner
+        return gzip.open(file), inner, 0
     if beginning.startswith(b"BZh"):
-        return bz2.open(file), inner
+        return bz2.open(file), inner, 0
     if beginning.startswith(b"\xfd7zXZ"):
-        return lzma.open(file), inner
+        return lzma.open(file), inner, 0
     if beginning.startswith(b"\x28\xb5\x2f\xfd"):
-        return pa.CompressedInputStream(file, "zstd"), inner
+        return pa.CompressedInputStream(file, "zstd"), inner, 0
     if name.lower().endswith(".zip"):
         archive = zipfile.ZipFile(file)
         names = archive.namelist()
@@ -214,8 +215,9 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
             raise SeveralFiles(
                 f"{name} holds {len(members)} files, {shown}; {unpack(name)}"
             )
-        return archive.open(members[0]), members[0]
-    return file, None
+        size = archive.getinfo(members[0]).file_size
+        return archive.open(members[0]), members[0], size
+    return file, None, 0
 
 
 # Samples of large tables
@@ -224,7 +226,7 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None]:
 def _is_large_table(file: BinaryIO, path: Path) -> bool:
     """Say whether a file is a table of rows with more bytes than a BLOCK."""
     try:
-        stream, inner = _opened(file, path.name)
+        stream, inner, _ = _opened(file, path.name)
         beginning = stream.read(BLOCK + 1)
     except Exception:  # which reading the file raises again, with its name
         return False
@@ -240,7 +242,7 @@ def _sampled(file: BinaryIO, path: Path, wanted: Columns) -> pd.DataFrame:
 
     Its index are the places of the rows, and `attrs["rows"]` their number in the file.
     """
-    stream, inner = _opened(file, str(path))
+    stream, inner, _ = _opened(file, str(path))
     random = np.random.default_rng(0)
     kept, head, n = pd.DataFrame(), b"", 0
     for block in _blocks_of_rows(stream):
