@@ -871,6 +871,14 @@ def test_a_large_table_is_read_in_blocks_for_a_sample(
 
 
 @pytest.mark.usefixtures("small_blocks")
+def test_what_unpacks_to_too_much_is_refused_on_the_way(tmp_path):
+    source = tmp_path / "mine.csv.gz"
+    source.write_bytes(gzip.compress(csv(labels=WORDS * 9, texts=TEXTS * 9).encode()))
+    with pytest.raises(ValueError, match=r"gz .*unpacks to more .* limit="):
+        load_corpus(source)
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_rows_without_label_are_counted_in_a_sample_too(tmp_path):
     source = mine(csv(labels=[None, *WORDS[1:]] * 9, texts=TEXTS * 9))(tmp_path)
     with pytest.warns(UserWarning, match=r"9 without label \(rows 0, 40, 80, "):
