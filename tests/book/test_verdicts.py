@@ -377,6 +377,7 @@ TABLE: dict[str, dict[str, str]] = {
         "([0, 0] + [1] * 9, (0, 0, *[1, 2] * 5), [0, 0]), (1, 1, -1)": RIGHT,
         "[[0, 0, 1, 1], [0, 1]], [1, 0]": "n beta_0 is 0",
         "[[0, 1, 1, 1], [0, 1]], [1, 0]": "token 0 has to occur",
+        "[[1], [0, 1]], [1, 0]": "to occur more often in positive sequences",
         # beta_0 is exactly zero, where sums of floats give -2.8e-17
         "[[0] * 3 + [1] * 7, [0] * 3 + [1] * 7, [0] * 3 + [1] * 2], [1, 1, 0]": WRONG,
     },
@@ -981,6 +982,12 @@ FORMULAS: dict[str, str] = {
     "own-texts-p: scipy.stats.hypergeom(n, n_1, m).pmf(k)": (
         "(lambda law: law[law <= law[x] * (1 + 1e-9)].sum())((lambda k: "
         "{})(np.arange(m + 1)))"
+    ),
+    "reviews-neutral: tokens do the positive texts contain ... the negative texts": (
+        "(C[y[:, 0] > 0].sum() - C[y[:, 0] < 0].sum()) / C.sum()"
+    ),
+    "selection-limit: the loss of the scores a": (
+        "(lambda x: x + (b @ x) * b)(torch.from_numpy(speed(a, b, ids, signs)))"
     ),
     "reviews-bins: np.linspace(-1, 1, 21)": (
         "bins(x, y, lambda a: np.digitize(a, {}) - 1 - (a == 1))"

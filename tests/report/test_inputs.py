@@ -634,7 +634,9 @@ ERRORS = {
     f"{SEVERAL} is several": mine(csv(labels=["['a', 'b']"] * 40)),
     "every row has 1; expected two classes": mine(labelled(1, 1, 1)),
     "every row has 'x'": mine(labelled("", "", "x")),
-    "labels: '0.5' names no class; .* scores are cut": mine(labelled(0, 0.5)),
+    "labels: '0.5' names no class; .* scores are cut into classes first": mine(
+        labelled(0, 0.5)
+    ),
     # Rows
     "there is no row; expected one or more$": mine("text,label\n"),
     "no row is left of 2: 2 without": mine("text,label\n,\n,\n"),
