@@ -7,6 +7,7 @@ import logging
 import re
 import warnings
 import zipfile
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import datasets
@@ -197,6 +198,20 @@ def hive(path):
         (path / f"label={word}").mkdir()
         rows[["text"]].to_parquet(path / f"label={word}" / "part-0.parquet")
     return path
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_rows_of_a_folder_come_in_one_order_whatever_the_disk_has(
+    tmp_path, monkeypatch, backwards
+):
+    glob = Path.glob
+
+    def listed(folder, pattern):
+        return iter(sorted(glob(folder, pattern), reverse=backwards))
+
+    monkeypatch.setattr(Path, "glob", listed)
+    corpus = load_corpus(hive(tmp_path), min_count=1)
+    assert corpus.labels.tolist() == NUMBERS
 
 
 def stray(columns, *quoted, before=""):

@@ -95,8 +95,8 @@ def _tables(folder: Path, pattern: str) -> list[Path]:
 
 
 def _by_number(path: Path) -> list[str | int]:
-    """Sort part 10 after part 9."""
-    pieces = re.split(r"(\d+)", path.name)
+    """Sort part 10 after part 9, whatever the order of the disk."""
+    pieces = re.split(r"(\d+)", str(path))
     return [int(piece) if piece.isdigit() else piece for piece in pieces]
 
 
