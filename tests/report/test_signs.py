@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu
 import attnsel
 from attnsel import Corpus
 from attnsel.texts.reviews import generate_reviews
-from attnsel_report import figures
+from attnsel_report import figures, surface
 from attnsel_report.baseline import baseline
 from attnsel_report.quality import shared_tokens, some_to_learn
 from attnsel_report.sequences import in_order
@@ -20,6 +20,7 @@ from attnsel_report.surface import (
     form_table,
     kinds_of,
     measure_table,
+    measured,
 )
 from attnsel_report.suspects import suspects, unseen_probabilities
 
@@ -129,6 +130,16 @@ def test_a_kind_is_seen_in_its_texts_and_never_across_two(kind):
     for one in others:
         for other in others:
             assert not kinds_of([one, other]).toarray()[:, column].any()
+
+
+def test_texts_that_are_searched_in_parts_give_the_same(monkeypatch):
+    texts, labels = generate_reviews(20)
+    texts, labels = [*texts, "SEE www.example.com !"], [*labels, 1]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    whole, kinds = measured(corpus), kinds_of(corpus.texts).toarray()
+    monkeypatch.setattr(surface, "CHUNK", 4)
+    assert (measured(corpus) == whole).all()
+    assert (kinds_of(corpus.texts).toarray() == kinds).all()
 
 
 def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
