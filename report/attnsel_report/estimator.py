@@ -13,6 +13,7 @@ from attnsel.validation import require
 require("report", "sklearn")
 
 import numpy as np
+import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state, column_or_1d
@@ -111,8 +112,8 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
         check_number("lr", self.lr, above=0)
         texts = np.array(_strings(X), object)
         y = column_or_1d(y, warn=True)
-        missing = [i for i, label in enumerate(y) if label is None or label != label]
-        if missing:
+        missing = np.flatnonzero(pd.isna(y))
+        if len(missing):
             raise ValueError(f"y: row {missing[0]} has no label; leave the row out")
         check_classification_targets(y)
         check_consistent_length(texts, y)

@@ -1,6 +1,7 @@
 """The estimator where scikit-learn puts estimators."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -71,7 +72,7 @@ def test_a_missing_text_is_named_by_its_row():
         AttentionTextClassifier().fit(["a", "b", float("nan")], [0, 1, 1])
 
 
-@pytest.mark.parametrize("label", [None, float("nan")])
+@pytest.mark.parametrize("label", [None, float("nan"), pd.NA])
 def test_a_missing_label_is_named_by_its_row(label):
     with pytest.raises(ValueError, match="^y: row 2 has no label; leave the row out"):
         AttentionTextClassifier().fit(
