@@ -47,7 +47,7 @@ def _read_part(
     part: int,
 ) -> np.ndarray:
     """Return the probabilities of one part from a regression on the other parts."""
-    # A second of the start of `attnsel report`, also where the file cannot be read.
+    # Imported here, because it would delay each start of `attnsel report` by a second.
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -1,7 +1,5 @@
 """A figure, its caption and its alt text say the same, by what is stored of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from math import inf
@@ -80,7 +78,7 @@ def singular(word: str) -> str:
 
 
 def spoken(text: str) -> set[str]:
-    """Return the words of a text, with those of the list above that tell nothing."""
+    """Return the words of a text in the singular, also those of EMPTY."""
     return {singular(x) for x in re.findall(r"[a-z]+(?:-[a-z]+)*", text.lower())}
 
 

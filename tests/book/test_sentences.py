@@ -8,8 +8,6 @@ around them, or with the expressions that compute them. So an exchange is notice
 and a name whose words do not tell its place from the next one is to be changed.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import itertools
@@ -228,8 +226,8 @@ def test_two_neighbours_of_the_prose_that_are_exchanged_are_noticed(chapter):
             for i, name in enumerate(one.names)
         ]
         for (first, one, here), (second, other, there) in pairwise(places):
-            told = is_noticed(one, here, other, there, [first, second])
-            assert told, f"{one[1]}, {other[1]}: neither name is of its place"
+            noticed = is_noticed(one, here, other, there, [first, second])
+            assert noticed, f"{one[1]}, {other[1]}: neither name is of its place"
 
 
 @chapters
@@ -239,8 +237,8 @@ def test_two_neighbours_of_a_call_that_are_exchanged_are_noticed(chapter):
     for call in glued(chapter):
         for (one, here), (other, there) in pairwise(call):
             seen = [x for x in all_sentences if {one, other} & set(x.names)]
-            told = is_noticed(one, here, other, there, seen)
-            assert told, f"{one[1]}, {other[1]}: neither name is of its expression"
+            noticed = is_noticed(one, here, other, there, seen)
+            assert noticed, f"{one[1]}, {other[1]}: neither name is of its expression"
 
 
 def test_the_least_is_at_most_the_most():

@@ -1,7 +1,5 @@
 """Figures read back from their SVG: words, colours and places, as readers see them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

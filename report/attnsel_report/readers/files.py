@@ -184,10 +184,11 @@ def _uncompressed(content: bytes, name: str) -> tuple[bytes, str]:
 
 
 def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None, int]:
-    """Return what a file holds, uncompressed, its name without that ending, its size.
+    """Return the uncompressed content of a file as a stream, its name, and its size.
 
-    The first bytes tell how it is compressed; the name is None if it is not. Only a
-    zip states a size, else it is 0.
+    The first bytes tell how the file is compressed. The name is the one without the
+    ending of the compression, or None if the file is not compressed. The size is 0
+    except for a zip, because only a zip states it.
 
     Raises:
         ValueError: if it is a zip of no file, or of several.
