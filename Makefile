@@ -29,6 +29,7 @@ INSTALL_TORCH = -m pip install --quiet --no-deps --no-compile --retries 1 \
 	"$$(grep '^torch==' requirements.txt)"
 
 NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm_kernels \
+	-p tools.stored_outputs \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)

@@ -90,14 +90,19 @@ def clean(notebook: Any) -> None:
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
-            for data in (output.get("data", {}) for output in cell.outputs):
-                # What has no text shows its address, a styled table draws its name.
-                for kind, chance, lasting in (
-                    ("text/plain", r" at 0x[0-9a-f]+(?=>)", ""),
-                    ("text/html", r"\bT_[0-9a-f]{5}(?=[_\"\s])", f"T_{cell.id}"),
-                ):
-                    if kind in data:
-                        data[kind] = re.sub(chance, lasting, data[kind])
+            for output in cell.outputs:
+                remove_chance(output.get("data", {}), cell.id)
+
+
+def remove_chance(data: Any, cell: str) -> None:
+    """Remove what chance alone decides in an output of a cell of this name."""
+    # What has no text shows its address, a styled table draws its name.
+    for kind, chance, lasting in (
+        ("text/plain", r" at 0x[0-9a-f]+(?=>)", ""),
+        ("text/html", r"\bT_[0-9a-f]{5}(?=[_\"\s])", f"T_{cell}"),
+    ):
+        if kind in data:
+            data[kind] = re.sub(chance, lasting, data[kind])
 
 
 def noise(notebook: Any) -> list[str]:

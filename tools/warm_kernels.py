@@ -8,7 +8,6 @@ forked from one process that imported all this once.
 import multiprocessing
 import os
 import signal
-import sys
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Any
@@ -26,8 +25,6 @@ IMPORTS = [
     "debugpy.server.api",  # these two are what a kernel imports as it starts
     "sqlite3",
 ]
-BACKEND = "matplotlib_inline.backend_inline"
-
 forks = multiprocessing.get_context("forkserver")
 
 
@@ -75,7 +72,6 @@ def launch(cmd: list[str], *, cwd: str, env: dict[str, str], **_: Any) -> Kernel
 
 def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
     """Be the kernel of a connection file."""
-    import matplotlib
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()  # signals to the kernel's group are not for the tests
@@ -83,12 +79,8 @@ def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    # As in any kernel, pyplot draws for the notebook; the backend ties itself to the
-    # shell when it is imported, and there was no shell yet.
-    sys.modules.pop(BACKEND, None)
-    matplotlib.rcParams["backend"] = f"module://{BACKEND}"
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"
-    IPKernelApp.launch_instance(argv=["-f", file, parent])
+    IPKernelApp.launch_instance(argv=["-f", file, parent, "--matplotlib=inline"])
 
 
 def pytest_configure(config: pytest.Config) -> None:

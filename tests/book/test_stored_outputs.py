@@ -1,0 +1,73 @@
+"""Which outputs of a cell the plugin of nbval runs calls the stored ones."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from nbformat.v4 import new_code_cell, new_output
+
+from tools.stored_outputs import difference, pytest_runtest_call
+
+
+def svg(path):
+    return {"image/svg+xml": f'<g clip-path="url(#p0123456789)"><path d="{path}"/></g>'}
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "found"),
+    [
+        ("the rate is .94", "the rate is .95", ""),  # the last digit is rounded
+        ("the rate is .94", "the rate is .97", ".97 where .94 is stored"),
+        ("1,250 texts", "1,270 texts", ""),  # within two in a hundred
+        ("1,250 texts", "1,280 texts", "1,280 where 1,250 is stored"),
+        ("cosine −.50", "cosine .50", ".50 where −.50 is stored"),
+        ("residual 3e-16", "residual 8e-16", ""),  # rounding, of the same order
+        ("residual 3e-16", "residual 3e-12", "3e-12 where 3e-16 is stored"),
+        ("the least of 5", "the mean of 5", "the mean of "),
+        ("three, 3", "three", "where"),
+        (svg("M 0 0 L 5 9 L 9 4"), svg("M 0 1 L 2 3 L 5 8 L 9 4"), ""),
+        (svg("M 0 0 L 5 9 L 9 4"), svg("M 0 0 L 5 5 L 9 4"), "where 9"),
+        (svg("M 0 0"), {"text/html": "a table"}, "text/html where image/svg+xml"),
+        ({"text/html": "1", "text/plain": "wide"}, {"text/html": "1"}, ""),
+    ],
+)
+def test_what_another_machine_shows_is_the_same_and_all_else_is_not(stored, new, found):
+    outputs = [
+        [new_output("display_data", x if isinstance(x, dict) else {"text/plain": x})]
+        for x in (stored, new)
+    ]
+    difference_found = difference(*outputs)
+    assert found in difference_found and bool(found) == bool(difference_found)
+
+
+def printed(text, name="stdout"):
+    return new_output("stream", name=name, text=text)
+
+
+def after_run(chapter, outputs, tags=()):
+    """Call the plugin for a cell that stores 7, as nbval does, once it ran."""
+    cell = new_code_cell(metadata={"tags": tags}, outputs=[printed("7")])
+    item = SimpleNamespace(
+        cell=cell, test_outputs=outputs, parent=chapter, nodeid="", path=Path("x.ipynb")
+    )
+    for _ in pytest_runtest_call(item):
+        pass
+
+
+@pytest.mark.parametrize("warned_in", [None, "the cell", "one before it"])
+def test_a_cell_that_shows_another_number_fails_unless_the_reviews_are_bundled(
+    warned_in,
+):
+    chapter = SimpleNamespace()
+    warning = [printed("BundledCorpusWarning: no network", "stderr")]
+    after_run(chapter, [printed("7")] + warning * (warned_in == "one before it"))
+    with nullcontext() if warned_in else pytest.raises(pytest.fail.Exception) as failed:
+        after_run(chapter, [printed("3")] + warning * (warned_in == "the cell"))
+    if not warned_in:
+        assert "shows 3 where 7 is stored" in str(failed.value)
+        assert "make execute CHAPTERS=x" in str(failed.value)
+
+
+def test_what_a_clock_measured_may_differ():
+    after_run(SimpleNamespace(), [printed("3")], tags=["nbval-ignore-output"])

@@ -1,0 +1,114 @@
+"""A pytest plugin for nbval: what a cell shows is what its chapter stores.
+
+nbval compares the lines of claims alone. Here the numbers, tables and figures of every
+other cell are compared as well: words to the letter, numbers as far as machines agree.
+So a cell that takes the least value in place of the largest fails until its chapter is
+executed again, and then the sentences and claims around it are read again, too.
+
+A chapter that ran on the bundled reviews stores other numbers, and is not compared.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+import pytest
+
+from tools.execute import LIVE, remove_chance
+
+# Machines round differently, and training carries that on.
+SHARE = 0.02
+POINTS = 2.0  # of a coordinate in a figure, 72 of which are an inch
+NOISE = 1e-6  # what is smaller need only be of the same order
+
+NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.I)
+# Names of clips and marks, which follow from all digits of their shapes; and pixels.
+CHANCE = re.compile(r'(?<=[#"])[mp][0-9a-f]{10}\b|(?<=base64,)[^"]+')
+PATH = re.compile(r'(?<= d=")[^"]*')
+
+
+def corners(path: re.Match[str]) -> str:
+    """Return where a path of a figure begins, ends and how far it reaches.
+
+    How many points a line is drawn with depends on the last digit of each.
+    """
+    numbers = [float(n) for n in re.findall(r"-?[\d.]+(?:e-?\d+)?", path[0])]
+    xs, ys = numbers[::2], numbers[1::2]
+    if not ys:
+        return ""
+    return f"{min(xs)} {max(xs)} {min(ys)} {max(ys)} {xs[0]} {ys[0]} {xs[-1]} {ys[-1]}"
+
+
+def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of what a cell shows, its streams joined, no warning."""
+    printed = ""
+    for output in outputs:
+        if output["output_type"] == "stream":
+            printed += output["text"] if output["name"] == "stdout" else ""
+            continue
+        data = output.get("data", {})
+        # A table is as wide as the terminal in words alone.
+        spare = "text/plain" if "text/html" in data else LIVE
+        yield from ((kind, data[kind]) for kind in sorted(data) if kind != spare)
+    if printed:
+        yield "printed", printed
+
+
+def near(a: str, b: str, kind: str) -> bool:
+    """Return whether two numbers are the same on another machine."""
+    x, y = (float(n.replace(",", "").replace("−", "-")) for n in (a, b))
+    if abs(x) < NOISE and abs(y) < NOISE:
+        return abs(x) <= 10 * abs(y) + 1e-15 and abs(y) <= 10 * abs(x) + 1e-15
+    last = 0.0
+    if "e" not in a.lower():
+        last = 1.01 * 10.0 ** -len(a.partition(".")[2])
+    if "svg" in kind:
+        last = POINTS
+    return math.isclose(x, y, rel_tol=SHARE, abs_tol=last)
+
+
+def difference(stored: list[Any], new: list[Any]) -> str:
+    """Return the first thing in which outputs differ, empty if they agree."""
+    for old, now in zip_longest(shown(stored), shown(new), fillvalue=("nothing", "")):
+        if old[0] != now[0]:
+            return f"{now[0]} where {old[0]} is stored"
+        if old[1] == now[1]:
+            continue
+        texts = [old[1], now[1]]
+        if "svg" in old[0]:
+            texts = [PATH.sub(corners, CHANCE.sub("", text)) for text in texts]
+        words = [NUMBER.split(text) for text in texts]
+        for a, b in zip_longest(*words, fillvalue=""):
+            if a != b:
+                same = [x == y for x, y in zip_longest(a, b)].index(False)
+                part = slice(max(0, same - 20), same + 40)
+                return f"{b[part]!r} where {a[part]!r} is stored ({old[0]})"
+        for a, b in zip(*(NUMBER.findall(text) for text in texts), strict=True):
+            if a != b and not near(a, b, old[0]):
+                return f"{b} where {a} is stored ({old[0]})"
+    return ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: Any) -> Iterator[None]:
+    """Compare what a cell of nbval shows, once it ran, with what is stored."""
+    yield
+    if not hasattr(item, "cell"):
+        return  # no cell of nbval, but a test
+    shows = item.test_outputs
+    for output in shows:
+        remove_chance(output.get("data", {}), item.cell.id)
+    item.parent.bundled = getattr(item.parent, "bundled", False) or any(
+        "BundledCorpusWarning" in output.get("text", "") for output in shows
+    )
+    timed = "nbval-ignore-output" in item.cell.metadata.get("tags", [])
+    if timed or item.parent.bundled:
+        return
+    if found := difference(item.cell.outputs, shows):
+        pytest.fail(
+            f"{item.nodeid} shows {found}. If that is meant: make execute "
+            f"CHAPTERS={item.path.stem}, and read what the chapter says of it",
+            pytrace=False,
+        )
