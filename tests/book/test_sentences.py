@@ -170,12 +170,11 @@ def glued(chapter: str) -> Iterator[list[tuple[Name, list[set[str]]]]]:
         if cell.cell_type == "markdown" or "glue(" not in code:
             continue
         for call in ast.walk(ast.parse(code)):
-            given = getattr(call, "keywords", [])
-            texts = [ast.get_source_segment(code, one.value) or "" for one in given]
             yield [
                 ((chapter, str(one.arg)), [words(re.sub(r":[^{}'\"]*}", "", text))])
-                for one, text in zip(given, texts, strict=True)
+                for one in getattr(call, "keywords", [])
                 if (chapter, one.arg) in numbers()
+                for text in [ast.get_source_segment(code, one.value) or ""]
             ]
 
 
@@ -185,7 +184,8 @@ def misordered(values: Mapping[Name, str]) -> list[Name]:
         (chapter, name)
         for (chapter, name), text in values.items()
         for low, high in (("least", "most"), ("low", "high"))
-        if value_of(text)
+        if low in name
+        and value_of(text)
         > value_of(values.get((chapter, name.replace(low, high)), text))
     ]
 

@@ -3,19 +3,21 @@
 import io
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import attnsel
 from attnsel.scale.files import write_files
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report import paths as writing
 from attnsel_report import report as report_module
 from attnsel_report.command import main
+from support import forks
 
 
 def test_a_page_that_is_there_is_kept_unless_forced(tmp_path):
@@ -79,73 +81,90 @@ def test_where_to_write_is_asked_before_the_work(tmp_path, monkeypatch):
             main(["report", source, option, str(tmp_path / "nowhere" / "x")])
 
 
-def attnsel(tmp_path, *options, wrapped=""):
-    """Start the command of a shell on a table of 40 reviews."""
-    source = table(tmp_path / "mine.csv")
-    command = [sys.executable, "-m", "attnsel", "report", source, *options]
-    return subprocess.Popen(
-        f"{wrapped} exec {shlex.join(command)}",
-        shell=True,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+SCRIPT = Path(attnsel.__file__).with_name("__main__.py")
+LIMITED = """
+import resource, sys
+from attnsel.__main__ import main
+sys.dont_write_bytecode = True  # cut modules would be read by every later process
+resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+main()
+"""
+STOPPED = """
+import os, signal
+from pathlib import Path
+from attnsel.scale import files
+from attnsel_report import command
+signal.signal(signal.SIGINT, command._stop)
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)
+files.write_files({Path("page"): b"x"})
+"""
 
 
-def test_a_report_in_a_shell_ends_with_0_and_writes_all_its_files(tmp_path):
-    options = [f"--{name}={name}" for name in ("csv", "suspects", "copies")]
-    run = attnsel(tmp_path, *options)
-    said, told = run.communicate()
-    assert run.returncode == 0, told
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """A folder in which the command of a shell runs, with a table of 40 reviews."""
+    folder = tmp_path / "shell"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    table(folder / "mine.csv")
+    return folder
+
+
+def run(*options, script=SCRIPT):
+    (done,) = forks.run(script, ["report", "mine.csv", *options])
+    return done
+
+
+@forks.in_forks
+def test_a_report_in_a_shell_ends_with_0_and_writes_all_its_files(shell):
+    done = run(*(f"--{name}={name}" for name in ("csv", "suspects", "copies")))
+    assert done.returncode == 0, done.stderr
     names = ["report.html", "csv", "suspects", "copies"]
-    assert said.splitlines()[:4] == names
-    assert all((tmp_path / name).read_text() for name in names)
+    assert done.stdout.splitlines()[:4] == names
+    assert all((shell / name).read_text() for name in names)
 
 
+@forks.in_forks
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_one_line_its_code_and_no_file(tmp_path, number):
-    run = attnsel(tmp_path)
-    assert run.stderr.readline() == "attnsel: reading\n"
-    run.send_signal(number)
-    _, told = run.communicate()
-    assert run.returncode == 128 + number
-    assert told.endswith("attnsel: stopped\n") and "Traceback" not in told
-    assert os.listdir(tmp_path) == ["mine.csv"]
+def test_a_signal_is_one_line_its_code_and_no_file(tmp_path, shell, number):
+    os.mkfifo(tmp_path / "end.2")
+    process = forks.begin(SCRIPT, ["report", "mine.csv"], tmp_path / "end")
+    with (tmp_path / "end.2").open() as errors:
+        assert errors.readline() == "attnsel: reading\n"
+        os.kill(process.pid, number)
+        message = errors.read()
+    process.join()
+    assert process.exitcode == 128 + number
+    assert message.endswith("attnsel: stopped\n") and "Traceback" not in message
+    assert os.listdir(shell) == ["mine.csv"]
 
 
-def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path):
-    code = (
-        "import os, signal\nfrom attnsel.scale import files\n"
-        "from attnsel_report import command\n"
-        "signal.signal(signal.SIGINT, command._stop)\n"
-        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
-        "from pathlib import Path\nfiles.write_files({Path('page'): b'x'})"
-    )
-    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path)
-    assert run.returncode == 130 and os.listdir(tmp_path) == []
+@forks.in_forks
+def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path, shell):
+    (tmp_path / "script.py").write_text(STOPPED)
+    assert run(script=tmp_path / "script.py").returncode == 130
+    assert os.listdir(shell) == ["mine.csv"]
 
 
-def test_a_full_disk_names_its_file_and_leaves_all_as_they_were(tmp_path):
-    (tmp_path / "report.html").write_text("old")
-    # Blocks of 1,024 bytes: a larger file cannot be written, as on a full disk. Python
-    # would cut the modules that it compiles, and every later process would read these.
-    limited = "ulimit -f 8; export PYTHONDONTWRITEBYTECODE=1;"
-    run = attnsel(tmp_path, "--force", "--csv=all", wrapped=limited)
-    _, told = run.communicate()
-    assert run.returncode == 1 and "Traceback" not in told
-    assert re.search(r"attnsel: .*report.html cannot be written \(.*\n$", told)
-    assert sorted(os.listdir(tmp_path)) == ["mine.csv", "report.html"]
-    assert (tmp_path / "report.html").read_text() == "old"
+@forks.in_forks
+def test_a_full_disk_names_its_file_and_leaves_all_as_they_were(tmp_path, shell):
+    (shell / "report.html").write_text("old")
+    # A larger file cannot be written, as on a full disk.
+    (tmp_path / "script.py").write_text(LIMITED)
+    done = run("--force", "--csv=all", script=tmp_path / "script.py")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert re.search(r"attnsel: .*report.html cannot be written \(.*\n$", done.stderr)
+    assert sorted(os.listdir(shell)) == ["mine.csv", "report.html"]
+    assert (shell / "report.html").read_text() == "old"
 
 
-def test_an_error_ends_with_1_and_a_wrong_option_with_2(tmp_path):
-    run = attnsel(tmp_path, "--label", "nothing")
-    _, told = run.communicate()
-    assert run.returncode == 1 and told.count("\n") == 2  # reading, and what is wrong
-    run = attnsel(tmp_path, "--no-such-option")
-    run.communicate()
-    assert run.returncode == 2 and os.listdir(tmp_path) == ["mine.csv"]
+@forks.in_forks
+def test_an_error_ends_with_1_and_a_wrong_option_with_2(shell):
+    done = run("--label", "nothing")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 2  # reading, and what is wrong
+    assert run("--no-such-option").returncode == 2
+    assert os.listdir(shell) == ["mine.csv"]
 
 
 def test_the_help_does_not_wait_for_torch():

@@ -11,6 +11,7 @@ import runpy
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,15 @@ if sys.platform == "linux":
     processes = multiprocessing.get_context("forkserver")
 else:  # on macOS it is not safe to fork once libraries have started threads
     processes = multiprocessing.get_context("spawn")
-processes.set_forkserver_preload(["attnsel_book", "matplotlib.pyplot", "scipy.stats"])
+processes.set_forkserver_preload(
+    [
+        "attnsel_book",
+        "attnsel_report.report",
+        "matplotlib.pyplot",
+        "scipy.stats",
+        "sklearn.linear_model",
+    ]
+)
 
 # All of these tests are for one worker, where the imports are made once.
 in_forks = pytest.mark.xdist_group("forks")
@@ -34,6 +43,21 @@ class Done(NamedTuple):
     stderr: str
 
 
+def begin(
+    script: Path,
+    call: Sequence[str],
+    end: Path,
+    environment: Mapping[str, str] | None = None,
+) -> BaseProcess:
+    """Start a script that writes to `end`.1 and `end`.2 in place of its streams."""
+    variables = dict(os.environ if environment is None else environment)
+    process = processes.Process(
+        target=be, args=(str(script), call, variables, os.getcwd(), str(end))
+    )
+    process.start()
+    return process
+
+
 def run(
     script: Path,
     *calls: Sequence[str],
@@ -41,18 +65,12 @@ def run(
     timeout: int = 300,
 ) -> list[Done]:
     """Run a script for each list of arguments, side by side; none outlives the call."""
-    variables = dict(os.environ if environment is None else environment)
     with tempfile.TemporaryDirectory() as folder:
         ends = [Path(folder, str(i)) for i in range(len(calls))]
         running = [
-            processes.Process(
-                target=be,
-                args=(str(script), call, variables, os.getcwd(), str(end)),
-            )
+            begin(script, call, end, environment)
             for call, end in zip(calls, ends, strict=True)
         ]
-        for process in running:
-            process.start()
         try:
             for process in running:
                 process.join(timeout)
