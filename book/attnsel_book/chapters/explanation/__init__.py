@@ -14,7 +14,7 @@ BOOK = {
 }
 RANGES = {
     "DIM >= 2": "or E p and E v are the same numbers",
-    "min(TRAIN, TEST) >= 20": "",
+    "min(TRAIN, TEST) >= 20": "or a class may be missing",
     "LR <= 0.1": "or training may diverge",
 }
 # A file of your own, in the folder in which the chapter runs.
