@@ -10,7 +10,8 @@ the weight 0, and rare words have the largest weights.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, triu
+import pandas as pd
+from scipy.sparse import coo_array, csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.encoding import in_parts
@@ -71,41 +72,36 @@ def find_near_copies(corpus: Corpus) -> Likeness:
 
 def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of rows that agree in all hashes of a band, each pair once."""
-    n = bags.shape[0]
+    n, V = bags.shape
     rows = np.flatnonzero(np.diff(bags.indptr))
-    if len(rows) < 2:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    bags = bags[rows]
+    starts = bags.indptr[rows]
     random = np.random.default_rng(0)
-    links = csr_array((n, n), dtype=bool)
-    for _ in range(BANDS):
-        band = np.empty((len(rows), HASHES + (n > MANY)))
-        for j in range(band.shape[1]):
+    found = [np.empty(0, np.int64)]
+    for _ in range(BANDS if len(rows) else 0):
+        band = np.zeros(len(rows), np.int64)
+        for _ in range(HASHES + (n > MANY)):
             # The first of exponential clocks that run as fast as tokens weigh.
-            clock = random.exponential(size=len(weights)) / np.maximum(weights, 1e-12)
-            band[:, j] = np.minimum.reduceat(clock[bags.indices], bags.indptr[:-1])
-        links = links + _within_bands(band, rows, n)
-    pairs = triu(links, k=1).tocoo()
-    return pairs.row.astype(np.int64), pairs.col.astype(np.int64)
+            clock = random.exponential(size=V) / np.maximum(weights, 1e-12)
+            turn = np.empty(V, np.int32)
+            turn[np.argsort(clock)] = np.arange(V)
+            band *= V  # if it overflows, some more pairs are compared
+            band += np.minimum.reduceat(turn[bags.indices], starts)
+        left, right = _within_bands(band)
+        found.append(rows[left] * n + rows[right])
+    pairs = np.sort(np.concatenate(found))
+    return np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], n)
 
 
-def _within_bands(band: np.ndarray, rows: np.ndarray, n: int) -> csr_array:
-    """Pair the first MOST_PAIRED rows that agree in a band with all rows that agree."""
-    _, of = np.unique(band, axis=0, return_inverse=True)
-    order = np.argsort(of.ravel(), kind="stable")
-    of = of.ravel()[order]
-    starts = np.flatnonzero(np.diff(of, prepend=-1))
-    place = np.arange(len(of)) - np.repeat(starts, np.diff(starts, append=len(of)))
-    left, right = [], []
-    for k in range(MOST_PAIRED):
-        first = starts[of] + k
-        pairs = np.flatnonzero(place > k)
-        left.append(rows[order[first[pairs]]])
-        right.append(rows[order[pairs]])
-    ends = np.concatenate(left), np.concatenate(right)
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    ones = np.ones(len(low), bool)
-    return coo_array((ones, (low, high)), (n, n)).tocsr()
+def _within_bands(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pair the first MOST_PAIRED places of equal numbers with all later ones."""
+    places = np.flatnonzero(pd.Series(band).duplicated(keep=False))
+    places = places[np.argsort(band[places], kind="stable")]
+    starts = np.flatnonzero(np.diff(band[places], prepend=-1))
+    start = np.repeat(starts, np.diff(starts, append=len(places)))
+    turn = np.arange(len(places)) - start
+    later = [np.flatnonzero(turn > k) for k in range(MOST_PAIRED)]
+    left = [places[start[right] + k] for k, right in enumerate(later)]
+    return np.concatenate(left), places[np.concatenate(later)]
 
 
 def _centres(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:

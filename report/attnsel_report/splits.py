@@ -367,7 +367,7 @@ def _repeats(
         most="" if whole.texts is None else whole.texts[most],
         times=int(times[most]),
         near=int((likeness.centre != np.arange(len(likeness.centre))).sum()),
-        half_alike=len(np.unique(likeness.half_alike)),
+        half_alike=int((np.bincount(likeness.half_alike.ravel()) > 0).sum()),
         distinct=len(likeness.centre),
         seen=seen,
     )
