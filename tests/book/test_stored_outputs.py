@@ -19,8 +19,8 @@ def svg(path):
     [
         ("the rate is .94", "the rate is .95", ""),  # the last digit is rounded
         ("the rate is .94", "the rate is .97", ".97 where .94 is stored"),
-        ("1,250 texts", "1,270 texts", ""),  # within two in a hundred
-        ("1,250 texts", "1,280 texts", "1,280 where 1,250 is stored"),
+        ("1,250 texts", "1,280 texts", ""),  # within three in a hundred
+        ("1,250 texts", "1,300 texts", "1,300 where 1,250 is stored"),
         ("cosine −.50", "cosine .50", ".50 where −.50 is stored"),
         ("residual 3e-16", "residual 8e-16", ""),  # rounding, of the same order
         ("residual 3e-16", "residual 3e-12", "3e-12 where 3e-16 is stored"),
@@ -45,9 +45,9 @@ def printed(text, name="stdout"):
     return new_output("stream", name=name, text=text)
 
 
-def after_run(chapter, outputs, tags=()):
-    """Call the plugin for a cell that stores 7, as nbval does, once it ran."""
-    cell = new_code_cell(metadata={"tags": tags}, outputs=[printed("7")])
+def after_run(chapter, outputs, tags=(), stored="7"):
+    """Call the plugin for a cell that stores a number, as nbval does, once it ran."""
+    cell = new_code_cell(metadata={"tags": tags}, outputs=[printed(stored)])
     item = SimpleNamespace(
         cell=cell, test_outputs=outputs, parent=chapter, nodeid="", path=Path("x.ipynb")
     )
@@ -67,6 +67,18 @@ def test_a_cell_that_shows_another_number_fails_unless_the_reviews_are_bundled(
     if not warned_in:
         assert "shows 3 where 7 is stored" in str(failed.value)
         assert "make execute CHAPTERS=x" in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "stored", "fails"),
+    [("9.9", "7", False), ("11", "7", True), ("-7e-5", "5e-5", False)],
+)
+def test_a_claim_leaves_its_value_to_its_bounds_unless_it_is_another(
+    value, stored, fails
+):
+    with pytest.raises(pytest.fail.Exception) if fails else nullcontext():
+        tags = ["nbval-check-output"]
+        after_run(SimpleNamespace(), [printed(value)], tags, stored)
 
 
 def test_what_a_clock_measured_may_differ():
