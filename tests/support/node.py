@@ -1,5 +1,7 @@
 """Functions of the book's scripts, called in node."""
 
+import atexit
+import functools
 import json
 import re
 import subprocess
@@ -20,20 +22,35 @@ def call(scripts: list[str], expression: str, data: Any = None) -> Any:
     return evaluate("".join(map(source, scripts)), expression, data)
 
 
+SERVER = """
+const answer = async (line) => {
+  const [code, expression, data] = JSON.parse(line);
+  const body = `"use strict";\\n${code}\\nreturn (${expression});`;
+  return {value: await new Function("data", body)(data)};
+};
+const listed = (_, x) => ArrayBuffer.isView(x) ? [...x] : x;
+require("readline").createInterface({input: process.stdin}).on("line", (line) =>
+  answer(line).catch((error) => ({error: error.stack})).then((found) =>
+    console.log(JSON.stringify(found, listed))));
+"""
+
+
+@functools.cache
+def server() -> subprocess.Popen[str]:
+    """Start a node that evaluates what each line of its input holds."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [node(), "-e", SERVER], stdin=pipe, stdout=pipe, text=True
+    )
+    atexit.register(process.communicate)
+    return process
+
+
 def evaluate(code: str, expression: str, data: Any = None) -> Any:
     """Return the value of an expression, or of its promise, on `data` after a code."""
-    code = (
-        f'"use strict";\n{code}\n'
-        'const data = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
-        "const listed = (_, x) => ArrayBuffer.isView(x) ? [...x] : x;\n"
-        f"(async () => console.log(JSON.stringify(await ({expression}), listed)))();"
-    )
-    done = subprocess.run(
-        [node(), "-e", code],
-        input=json.dumps(data),
-        capture_output=True,
-        text=True,
-        timeout=600,  # a busy machine
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    process = server()
+    assert process.stdin and process.stdout
+    print(json.dumps([code, expression, data]), file=process.stdin, flush=True)
+    found = json.loads(process.stdout.readline())
+    assert "error" not in found, found["error"]
+    return found["value"]

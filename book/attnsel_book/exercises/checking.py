@@ -69,7 +69,7 @@ class Exercise:
     cases: Callable[[], Iterable[tuple[Any, ...]]] = no_arguments
     used: bool = True
 
-    @property
+    @functools.cached_property
     def text(self) -> str:
         """The solution as the reader would write it."""
         source = textwrap.dedent(inspect.getsource(self.solution))
