@@ -15,6 +15,7 @@ from scipy.sparse import coo_array, csr_array
 
 from attnsel.corpus import Corpus
 from attnsel.encoding import in_parts
+from attnsel.scale.threads import side_by_side
 
 ALIKE = 0.3  # weighted share from which on texts are near copies
 HALF_ALIKE = 0.15  # from which on they are counted and named
@@ -32,7 +33,7 @@ class Likeness(NamedTuple):
     Attributes:
         centre: for each text, the text of which it is a near copy, or the text itself
             if it is not a near copy, int64 (n,).
-        half_alike: pairs of texts that are half alike but not near copies, int64
+        half_alike: pairs of texts that are half alike but not near copies, int32
             (m, 2).
     """
 
@@ -59,11 +60,14 @@ def find_near_copies(corpus: Corpus) -> Likeness:
     left, right = _proposed(bags, weights)
     own = bags @ weights
     sizes = np.diff(bags.indptr)
-    likeness = np.empty(len(left))
-    for pairs in in_parts(sizes[left] + sizes[right], TOKENS):
+
+    def compared(pairs: slice) -> np.ndarray:
         one, other = left[pairs], right[pairs]
         both = bags[one].multiply(bags[other]) @ weights
-        likeness[pairs] = both / (own[one] + own[other] - both)
+        return both / (own[one] + own[other] - both)
+
+    parts = in_parts(sizes[left] + sizes[right], TOKENS)
+    likeness = np.concatenate([np.empty(0), *side_by_side(compared, parts)])
     near = likeness >= ALIKE
     centre = _centres(n, left[near], right[near])
     half = (likeness >= HALF_ALIKE) & (centre[left] != centre[right])
@@ -76,20 +80,27 @@ def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     rows = np.flatnonzero(np.diff(bags.indptr))
     starts = bags.indptr[rows]
     random = np.random.default_rng(0)
-    found = [np.empty(0, np.int64)]
-    for _ in range(BANDS if len(rows) else 0):
+
+    def turns() -> np.ndarray:
+        # The first of exponential clocks that run as fast as tokens weigh.
+        clock = random.exponential(size=V) / np.maximum(weights, 1e-12)
+        return np.argsort(np.argsort(clock)).astype(np.int32)
+
+    def agreeing(hashes: list[np.ndarray]) -> np.ndarray:
         band = np.zeros(len(rows), np.int64)
-        for _ in range(HASHES + (n > MANY)):
-            # The first of exponential clocks that run as fast as tokens weigh.
-            clock = random.exponential(size=V) / np.maximum(weights, 1e-12)
-            turn = np.empty(V, np.int32)
-            turn[np.argsort(clock)] = np.arange(V)
+        for turn in hashes:
             band *= V  # if it overflows, some more pairs are compared
             band += np.minimum.reduceat(turn[bags.indices], starts)
         left, right = _within_bands(band)
-        found.append(rows[left] * n + rows[right])
-    pairs = np.sort(np.concatenate(found))
-    return np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], n)
+        return rows[left] << 32 | rows[right]
+
+    n_bands = BANDS if len(rows) else 0
+    bands = [[turns() for _ in range(HASHES + (n > MANY))] for _ in range(n_bands)]
+    pairs = np.concatenate([np.empty(0, np.int64), *side_by_side(agreeing, bands)])
+    pairs.sort()
+    is_new = np.append(pairs[:-1] != pairs[1:], True)[: len(pairs)]
+    pairs = pairs[is_new]
+    return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
 
 
 def _within_bands(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +118,7 @@ def _within_bands(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _centres(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the centre of each row; rows with the most neighbours are chosen first."""
     ends = np.concatenate([left, right]), np.concatenate([right, left])
-    links = coo_array((np.ones(len(ends[0])), ends), (n, n)).tocsr()
+    links = coo_array((np.ones(len(ends[0]), bool), ends), (n, n)).tocsr()
     neighbours = np.diff(links.indptr)
     centre = np.arange(n)
     is_taken = np.zeros(n, bool)
