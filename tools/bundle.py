@@ -16,11 +16,9 @@ from typing import Any
 
 from sphinx.builders.html._assets import _CascadingStyleSheet, _JavaScript
 
-THEME = {
-    ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css"),
-    ".js": ("scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
-}
-FONTS = {"vendor/math", "vendor/headings"}  # folders of the fonts that pages use
+THEME = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
+# The folders of the fonts that pages use.
+FONTS = {"vendor/math", "vendor/headings", "vendor/icons"}
 # No page has tabs; the keys and marks of Sphinx's own search have no search to serve.
 UNUSED = {
     f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
@@ -40,6 +38,9 @@ DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
 # Of figures with more letters of data than these: what the button says that loads them.
 MUCH = 50_000
 ASKS = {"map": "Choose the axes, find a token", "textbox": "Type your own text"}
+# What the theme does to a page is a task of its own, behind what the page begins with.
+# Bootstrap comes when a menu is pressed (`attnsel.js`).
+LATER = "scripts/pydata-sphinx-theme.js"
 # The theme lays a page out again for each box that may scroll, `attnsel.js` once.
 STOPS = '{const e=()=>{document.querySelectorAll(["pre",'
 IMPORT = re.compile(r'@import "([^"]+)";')
@@ -99,7 +100,9 @@ def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> Non
     context["body"] = DRAWN.sub(ask, body)
     if drawn:
         path = folder / f"{posixpath.basename(page)}.js"
-        path.write_text("\n".join(drawn), encoding="utf-8")
+        # Each figure is a task of its own, so that the page answers in between.
+        tasks = [f"setTimeout(() => {{\n{code}\n}});\n" for code in drawn]
+        path.write_text("".join(tasks), encoding="utf-8")
         name = f"{DRAWING}{path.name}".removeprefix("_static/")
         app.add_js_file(name, loading_method="defer")
 
@@ -124,8 +127,8 @@ def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> N
         return [file for file in files if is_alone(str(file.filename))]
 
     app.builder.bundles = {
-        ".css": THEME[".css"] + names(styles),
-        ".js": names(scripts) + THEME[".js"],
+        ".css": THEME + names(styles),
+        ".js": names(scripts),
     }
     context["css_files"] = [_CascadingStyleSheet("_static/site.css"), *alone(styles)]
     context["script_files"] = [
@@ -154,7 +157,8 @@ def write(app: Any, error: Exception | None) -> None:
         return
     # What a file says of itself, such as "use strict", would else hold for all.
     js = ";\n" + "\n".join(script(static, name) for name in bundles[".js"])
-    js = js.replace(STOPS, f"{{return;{STOPS[1:]}")
+    theme = script(static, LATER).replace(STOPS, f"{{return;{STOPS[1:]}")
+    js += f"\nsetTimeout(() => {{\n{theme}\n}});\n"
     pages = [*Path(app.outdir).rglob("*.html"), *Path(app.outdir, DRAWING).glob("*.js")]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     words = {word for text in [js, *texts] for word in re.findall(r"[\w-]+", text)}

@@ -164,8 +164,7 @@ def sent(path: Path) -> int:
 
 # The parts of a long page that are not laid out yet, as in `attnsel.css`.
 WAITING = (
-    ".piecemeal .bd-article section > section:nth-of-type(n + 2) > "
-    ":not(section, h2, h3, h4, .laid-out)"
+    ".piecemeal .bd-article section > section > :not(section, h2, h3, h4, .laid-out)"
 )
 
 

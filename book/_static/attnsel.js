@@ -40,7 +40,7 @@ document.addEventListener("DOMContentLoaded", async () => {
 // A page is laid out for a few milliseconds at a time, so that it answers in between.
 document.addEventListener("DOMContentLoaded", () => {
   const pieces = document.querySelectorAll(
-    ".piecemeal .bd-article section > section:nth-of-type(n + 2) > :not(section)").values();
+    ".piecemeal .bd-article section > section > :not(section)").values();
   const go = () => {
     const end = performance.now() + 20;
     for (const piece of pieces) {
@@ -89,6 +89,25 @@ document.addEventListener("DOMContentLoaded", () => {
     field.value = new URLSearchParams(location.search).get("q") || "";
     field.focus();
   }
+});
+
+// Bootstrap, which opens the menus, comes when a reader presses the first.
+document.addEventListener("click", async ({target}) => {
+  const button = target.closest("[data-bs-toggle]");
+  if (!button || window.bootstrap) { return; }
+  await load("_static/scripts/bootstrap.js");
+  button.click();
+});
+
+// The way back to the top is shown as one scrolls up.
+document.addEventListener("DOMContentLoaded", () => {
+  const button = document.getElementById("pst-back-to-top");
+  let before = 0;
+  button.addEventListener("click", () => scrollTo(0, 0));
+  addEventListener("scroll", () => {
+    button.style.display = before > scrollY && scrollY > 0 ? "block" : "none";
+    before = scrollY;
+  }, {passive: true});
 });
 
 // A figure with much data shows its first state, and a button for the rest of it; under

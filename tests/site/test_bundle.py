@@ -20,8 +20,7 @@ def static(tmp_path):
         "vendor/math/math.css": '.m { src: url("font.woff2") url("font.svg") }',
         "styles/pydata-sphinx-theme.css": ".q {}",
         "own.css": ".c:not(.z), .gone .d { color: red } @media print { .gone {} }",
-        "scripts/bootstrap.js": "boot()\n//# sourceMappingURL=boot.map",
-        "scripts/pydata-sphinx-theme.js": "theme()",
+        "scripts/pydata-sphinx-theme.js": "theme()\n//# sourceMappingURL=theme.map",
         "own.js": "own('b m')",
         "documentation_options.js": "const OPTIONS = 1;",
     }
@@ -49,7 +48,7 @@ def test_the_font_of_formulas_is_in_the_style(static):
 
 
 def test_a_script_ends_before_the_next_one(static):
-    assert bundle.script(static, "scripts/bootstrap.js") == "boot()\n\n;"
+    assert bundle.script(static, bundle.LATER) == "theme()\n\n;"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
     bundle.one_of_each(app, "page", "page.html", context, None)
     assert app.builder.bundles == {
         ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css", "own.css"),
-        ".js": ("own.js", "scripts/bootstrap.js", "scripts/pydata-sphinx-theme.js"),
+        ".js": ("own.js",),
     }
     styles, scripts = context["css_files"], context["script_files"]
     assert [str(file.filename) for file in styles] == [
@@ -109,8 +108,7 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
     assert [css.count(f"{name} {{") for name in (".a", ".q", ".b")] == [0, 0, 1]
     assert ".c:not(.z), .gone .d { color: red }" in css
     js = Path(static, "site.js").read_text("utf-8")
-    assert js.startswith(";\nown('b m')\n;\nboot()")
-    assert js.index("boot()") < js.index("theme()")
+    assert js.startswith(";\nown('b m')\n;\nsetTimeout(() => {\ntheme()")
     assert "sourceMappingURL" not in js
 
 
@@ -127,7 +125,10 @@ def test_what_draws_the_figures_of_a_page_is_a_file_of_its_own(static):
     assert context["body"] == "<p>one</p><script>other()</script><p>two</p>"
     assert added == [(("drawing/one.js",), {"loading_method": "defer"})]
     js = Path(static, "drawing/one.js").read_text("utf-8")
-    assert js == '(() => {\n"use strict";\na})();\n(() => {\n"use strict";\nb})();'
+    assert js == "".join(
+        f'setTimeout(() => {{\n(() => {{\n"use strict";\n{code}}})();\n}});\n'
+        for code in "ab"
+    )
     bundle.draw_later(app, "book/two", "page.html", {"body": "<p>x</p>"}, None)
     assert len(added) == 1 and not Path(static, "drawing/two.js").exists()
 

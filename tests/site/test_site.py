@@ -575,6 +575,21 @@ def test_a_page_that_one_comes_back_to_stands_where_it_stood(browser, address):
     view.context.close()
 
 
+def test_a_menu_opens_and_the_top_is_a_press_away(browser, address):
+    view = View(browser, address, "book/one_step.html", PHONE)
+    tab, link = view.tab, view.tab.get_by_text(".ipynb", exact=True)
+    assert tab.evaluate("typeof bootstrap") == "undefined" and not link.is_visible()
+    tab.get_by_label("Download this page").press("Enter")
+    link.wait_for()
+    tab.keyboard.press("Escape")
+    link.wait_for(state="hidden")
+    tab.evaluate("scrollTo({top: 2000, behavior: 'instant'})")
+    tab.mouse.wheel(0, -300)
+    tab.locator("#pst-back-to-top").click()
+    tab.wait_for_function("scrollY === 0")
+    view.context.close()
+
+
 def moving(kind: str) -> list[str]:
     """Return the pages that hold a figure of a kind."""
     mark = re.compile(f'class="(?:attnsel )?attnsel-{kind}"')
