@@ -173,9 +173,10 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     if len(xs) < 10 or is_constant:
         wanted = "expected at least 10 points that differ in x and in y"
         raise ValueError(f"x, y: {wanted}, got {len(xs)}")
+    # The ranks of a resample follow from how often it has each value, unsorted.
     interval = scipy.stats.bootstrap(
-        (xs, ys),
-        spearman,
+        [np.unique(values, return_inverse=True)[1] for values in (xs, ys)],
+        lambda x, y: np.corrcoef(_mean_ranks(x), _mean_ranks(y))[0, 1],
         n_resamples=200,
         vectorized=False,
         paired=True,
@@ -187,6 +188,12 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
         low=float(interval.low),
         high=float(interval.high),
     )
+
+
+def _mean_ranks(turns: np.ndarray) -> np.ndarray:
+    """Return the ranks of integers from 0 on, equal ones with the mean of theirs."""
+    counts = np.bincount(turns)
+    return (counts.cumsum() - (counts - 1) / 2)[turns]
 
 
 def _pair(x: Tensor, y: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
