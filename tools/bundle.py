@@ -5,10 +5,12 @@ what no page shows, and with the fonts of formulas and headings. The search is n
 them: it comes when a reader asks for it. What the figures of a page draw with, data and
 all, is a file of that page's own: its text and first states are there before. A figure
 with much data shows its first state until a reader turns to it, and then loads its own
-file.
+file; what stands in a frame is a file that comes as one gets there.
 """
 
 import base64
+import html
+import itertools
 import posixpath
 import re
 from pathlib import Path
@@ -31,6 +33,8 @@ ALONE = {
 DRAWING = (
     "_static/drawing/"  # the folder of what figures draw with, a file for each page
 )
+FRAMES = "_static/frames/"  # the folder of what pages show in frames
+FRAME = re.compile(r'srcdoc="([^"]*)"')
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 # As `attnsel_book.figures.embed` writes what draws a figure.
 DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
@@ -73,6 +77,19 @@ def script(static: Path, name: str) -> str:
     """Return a script, which the next one may follow."""
     text = (static / name).read_text(encoding="utf-8")
     return SOURCE_MAP.sub("", text) + "\n;"
+
+
+def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
+    """Put what a page shows in frames into files, which come as one gets there."""
+    frames = itertools.count(1)
+
+    def place(m: re.Match[str]) -> str:
+        name = f"{FRAMES}{posixpath.basename(page)}_{next(frames)}.html"
+        Path(app.outdir, FRAMES).mkdir(parents=True, exist_ok=True)
+        Path(app.outdir, name).write_text(html.unescape(m[1]), encoding="utf-8")
+        return f'src="{"../" * page.count("/")}{name}" loading="lazy"'
+
+    context["body"] = FRAME.sub(place, context.get("body", ""))
 
 
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
@@ -169,6 +186,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx, after all that names styles and scripts."""
+    app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)
     # The theme writes the colours of code when a build is finished.

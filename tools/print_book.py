@@ -32,7 +32,7 @@ PAGE = r"""([page, pages]) => {
   all("script, template, button, .abreast ~ .panel").forEach((e) => e.remove());
   all(".toctree-wrapper:not(:has(a))").forEach((e) => e.remove());
   all("details").forEach((e) => { e.open = true; });
-  all("img").forEach((e) => { e.loading = "eager"; e.src = e.src; });
+  all("img, iframe").forEach((e) => { e.loading = "eager"; e.src = e.src; });
   all("a[href]").forEach((link) => {
     const {origin, pathname, hash} = new URL(link.href);
     const name = pathname.replace(/.*\/(\w+)\.html$/, "$1");

@@ -112,6 +112,17 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
     assert "sourceMappingURL" not in js
 
 
+def test_what_stands_in_a_frame_is_a_file_that_comes_later(static):
+    app = SimpleNamespace(outdir=static.parent)
+    context = {"body": '<iframe srcdoc="&lt;p&gt;one&quot;"></iframe><p>two</p>'}
+    bundle.frame_later(app, "book/one", "page.html", context, None)
+    name = "_static/frames/one_1.html"
+    assert context["body"] == (
+        f'<iframe src="../{name}" loading="lazy"></iframe><p>two</p>'
+    )
+    assert Path(static.parent, name).read_text("utf-8") == '<p>one"'
+
+
 def test_what_draws_the_figures_of_a_page_is_a_file_of_its_own(static):
     added = []
     app = SimpleNamespace(
