@@ -7,7 +7,7 @@ BOOK = {
     "EARLY": 65_536,
     "LIMIT_NORM": 60.0,
     "DRAWS": 4,
-    "MOVES": 20_000,
+    "MOVES": 4_000,
 }
 RANGES = {
     "DIM >= 62": "or the embeddings are linearly dependent",
@@ -20,6 +20,6 @@ TRIED = [
     {"DIM": 64, "EARLY": 512, "LIMIT_NORM": 30.0, "DRAWS": 2, "MOVES": 1000},
     {"DIM": 256, "EARLY": 1024, "SMALL": SMALL, "DRAWS": 1, "MOVES": 50},
     {"LONG": {"n": 80, "n_tokens": 60, "length": 12, "n_relevant": 4}},
-    {"EARLY": 16_384, "LIMIT_NORM": 300.0, "DRAWS": 8, "MOVES": 30_000},
+    {"EARLY": 16_384, "LIMIT_NORM": 300.0, "DRAWS": 8, "MOVES": 6_000},
     {"DIM": 16_384},
 ]
