@@ -26,9 +26,10 @@ POINTS = 2.0  # of a coordinate in a figure, 72 of which are an inch
 NOISE = 1e-6  # what is smaller need only be of the same order
 
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.I)
-# Names that follow from all digits of what they name; and pixels.
+# Names that follow from all digits of what they name, pixels, and arrays in base64.
 CHANCE = re.compile(
-    r'(?<=[#"])(?:[mp]|image)[0-9a-f]{10}\b|\battnsel-[0-9a-f]{12}\b|(?<=base64,)[^"]+'
+    r"(?<=[#\"])(?:[mp]|image)[0-9a-f]{10}\b|\battnsel-[0-9a-f]{12}\b"
+    r"|(?<=base64,)[^\"]+|[\w+/]{60,}"
 )
 PATH = re.compile(r'(?<= d=")[^"]*')
 
