@@ -1,8 +1,8 @@
 """Begin a chapter: `make chapter NAME=tilt` writes one that builds, runs and passes.
 
-It consists of its text (`book/text/NAME.md`), its folder (settings, exercises and the
-nearest false value of each claim) and its line in `_toc.yml`, the last of the part
-*Proofs and sweeps*; `make chapter` then makes and runs the notebook.
+It consists of its text (`book/text/NAME.md`), its folder (settings and exercises) and
+its line in `_toc.yml`, the last of the part *Proofs and sweeps*; `make chapter` then
+makes and runs the notebook. The first claim adds `neighbours.json` to the folder.
 """
 
 import re
@@ -35,7 +35,6 @@ def begin(name: str, root: Path = ROOT) -> None:
         ("text.md", root / "book" / "text" / f"{name}.md"),
         ("settings.py", folder / "__init__.py"),
         ("exercises.py", folder / "exercises.py"),
-        ("neighbours.json", folder / "neighbours.json"),
     ):
         text = (SKELETON / part).read_text(encoding="utf-8")
         label = name.replace("_", "-")

@@ -18,6 +18,7 @@ from attnsel.validation import shortened
 from attnsel_book import claim, claims, data, glue, name_tokens, stop_unless, stored
 from attnsel_book.chapter import Stop, in_vocabulary, start
 from attnsel_book.provenance import Origin
+from support.display import displayed
 
 BOUNDS = [
     (0.98, {"between": (0.95, 1.05)}, "0.98", "between 0.95 and 1.05"),
@@ -31,10 +32,7 @@ BOUNDS = [
 
 def shown(statement, value, **settings):
     """Return what a claim displays: its data by kind, and the metadata."""
-    InteractiveShell.instance()
-    with capture_output() as captured:
-        claim(statement, value, **settings)
-    (output,) = captured.outputs
+    _, (output,) = displayed(claim, statement, value, **settings)
     return output.data, output.metadata
 
 
@@ -119,10 +117,7 @@ def chapter():
 
 def shown_by(call):
     """Return the texts that a call displays."""
-    InteractiveShell.instance()
-    with capture_output() as captured:
-        call()
-    return [output.data["text/plain"] for output in captured.outputs]
+    return [output.data["text/plain"] for output in displayed(call)[1]]
 
 
 ODD = [math.nan, math.inf, torch.zeros(0), torch.zeros(2), None, "nan", [], np.zeros(0)]
@@ -324,11 +319,8 @@ def test_where_a_condition_fails_no_conclusion_is_drawn(chapter):
 
 @pytest.mark.parametrize("name", ["n_steps", "n-steps"])
 def test_numbers_of_the_prose_are_visible_in_another_run(chapter, name):
-    InteractiveShell.instance()
     chapter["SEED"] = 1
-    with capture_output() as captured:
-        glue(**{name: 58})
-    changed, stored = captured.outputs
+    _, (changed, stored) = displayed(glue, **{name: 58})
     assert changed.data["text/plain"].startswith("Changed: ")
     assert stored.data == {
         "application/papermill.record/text/plain": "'58'",
@@ -345,15 +337,10 @@ def test_a_claim_needs_exactly_one_bound():
 @pytest.mark.parametrize("value", ["88.4%", "it's 5 < 6", 25000, 0.25])
 def test_glue_has_the_form_that_the_book_reads(value):
     peer = pytest.importorskip("myst_nb")
-    InteractiveShell.instance()
-    with capture_output() as ours:
-        glue(share=value)
-    with capture_output() as theirs:
-        text = value if isinstance(value, str) else f"{value:,}"
-        peer.glue("share", text, display=False)
-    assert len(ours.outputs) == 1
-    assert ours.outputs[0].data == theirs.outputs[0].data
-    assert ours.outputs[0].metadata == theirs.outputs[0].metadata
+    _, (ours,) = displayed(glue, share=value)
+    text = value if isinstance(value, str) else f"{value:,}"
+    _, (theirs,) = displayed(peer.glue, "share", text, display=False)
+    assert (ours.data, ours.metadata) == (theirs.data, theirs.metadata)
 
 
 def test_names_stand_beside_the_points_of_their_tokens():

@@ -13,12 +13,9 @@ from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import nbformat
 import numpy as np
 import pytest
 import torch
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import attnsel
@@ -35,9 +32,9 @@ from attnsel_book.exercises.storage import (
     sources,
 )
 from attnsel_book.exercises.strip import show_strip
+from support.chapters import BOOK, CHAPTERS, cells_of
+from support.display import displayed
 from support.tried import TASKS, by_name, of_each, time_enough  # noqa: F401
-
-BOOK = Path(__file__).resolve().parents[2] / "book"
 
 pytestmark = pytest.mark.usefixtures("time_enough")
 
@@ -69,8 +66,8 @@ EXERCISE = re.compile(r"^(:{3,})\{exercise\}.*?^\1$", re.MULTILINE | re.DOTALL)
 
 def in_the_book() -> dict[str, Place]:
     found = {}
-    for path in sorted(BOOK.glob("*.ipynb")):
-        cells = nbformat.read(path, as_version=4).cells
+    for chapter in CHAPTERS:
+        cells = cells_of(chapter)
         for i, cell in enumerate(cells):
             for name in CHECK.findall(cell.source if "outputs" in cell else ""):
                 text = "\n".join(c.source for c in cells[:i])
@@ -180,10 +177,7 @@ def test_each_check_has_its_exercise_and_each_folder_is_a_package():
 
 
 def test_a_check_displays_the_verdict_and_help_that_is_folded():
-    InteractiveShell.instance()
-    with capture_output() as said:
-        check("one-step-alpha", lambda corpus: ...)
-    (output,) = said.outputs
+    _, (output,) = displayed(check, "one-step-alpha", lambda corpus: ...)
     line = "○ one-step-alpha: write your lines in place of the dots"
     assert output.data["text/plain"].startswith(line)
     page = output.data["text/html"]
@@ -200,13 +194,10 @@ def test_a_check_returns_the_function_to_go_on_with():
     def mine(corpus):
         return solution(corpus)
 
-    InteractiveShell.instance()
-    with capture_output() as said:
-        assert inspect.unwrap(check("one-step-alpha", mine)) is mine
-        assert check("one-step-alpha", lambda corpus: -mine(corpus)) is solution
-        assert check("one-step-alpha", lambda corpus: ...) is solution
-        assert check("one-step-alpha", solution) is solution
-    lines = [output.data["text/plain"] for output in said.outputs]
+    answers = (mine, lambda corpus: -mine(corpus), lambda corpus: ..., solution)
+    found = [displayed(check, "one-step-alpha", answer) for answer in answers]
+    assert [inspect.unwrap(used) for used, _ in found] == [mine, *3 * [solution]]
+    lines = [output.data["text/plain"] for _, (output,) in found]
     right = "✓ one-step-alpha: right on 10 examples. From here on it is used."
     assert lines[0].startswith(right)
     assert [line[0] for line in lines] == list("✓✗○○")
@@ -224,10 +215,8 @@ def test_a_right_function_is_there_in_the_next_chapter(capsys):
     assert mine("one-step-alpha") is solution
     printed = capsys.readouterr().out
     assert "package's function is used, because there is no my_attnsel.py" in printed
-    InteractiveShell.instance()
-    with capture_output() as said:
-        check("one-step-alpha", alpha_in_a_file)
-    assert "It is kept in my_attnsel.py" in str(said.outputs[0].data)
+    _, (output,) = displayed(check, "one-step-alpha", alpha_in_a_file)
+    assert "It is kept in my_attnsel.py" in str(output.data)
     kept = Path("my_attnsel.py")
     text = kept.read_text()
     assert parts(text) == {"one-step-alpha": source_of(alpha_in_a_file)}
@@ -253,11 +242,9 @@ def test_a_chapter_that_is_opened_again_takes_the_function_of_the_reader():
     Path("my_attnsel.py").write_text(
         f"# exercise: one-step-alpha\n{source_of(alpha_in_a_file)}\n"
     )
-    InteractiveShell.instance()
-    with capture_output() as said:
-        used = check("one-step-alpha", lambda corpus: ...)
+    used, (output,) = displayed(check, "one-step-alpha", lambda corpus: ...)
     assert inspect.unwrap(used).__name__ == "alpha_in_a_file"
-    assert "Until then yours from my_attnsel.py is used." in str(said.outputs[0].data)
+    assert "Until then yours from my_attnsel.py is used." in str(output.data)
 
 
 def test_functions_of_the_file_use_those_above_them():
@@ -285,11 +272,8 @@ def test_functions_are_taken_back_from_a_file_or_a_text(tmp_path, capsys):
 
 def test_the_strip_counts_the_functions_of_the_reader_and_holds_the_file(monkeypatch):
     def strip():
-        with capture_output() as said:
-            show_strip()
-        return [output.data["text/html"] for output in said.outputs]
+        return [output.data["text/html"] for output in displayed(show_strip)[1]]
 
-    InteractiveShell.instance()
     assert strip() == []
     monkeypatch.setitem(sys.modules, "google.colab", None)
     assert (
@@ -306,10 +290,8 @@ def test_the_strip_counts_the_functions_of_the_reader_and_holds_the_file(monkeyp
 
 def test_in_colab_a_right_answer_comes_with_the_file_to_save(monkeypatch):
     monkeypatch.setitem(sys.modules, "google.colab", None)
-    InteractiveShell.instance()
-    with capture_output() as said:
-        check("one-step-alpha", alpha_in_a_file)
-    page = said.outputs[0].data["text/html"]
+    _, (output,) = displayed(check, "one-step-alpha", alpha_in_a_file)
+    page = output.data["text/html"]
     content = base64.b64decode(re.search(r'base64,([^"]+)', page)[1])
     assert content == Path("my_attnsel.py").read_bytes()
     assert b"# exercise: one-step-alpha" in content
@@ -320,10 +302,8 @@ def alpha_with_a_helper(corpus):
 
 
 def test_what_a_later_chapter_cannot_use_is_not_called_kept(capsys):
-    InteractiveShell.instance()
-    with capture_output() as said:
-        check("one-step-alpha", alpha_with_a_helper)
-    shown = str(said.outputs[0].data)
+    _, (output,) = displayed(check, "one-step-alpha", alpha_with_a_helper)
+    shown = str(output.data)
     assert "right on" in shown and "It is kept" not in shown
     assert "cannot use it, because" in shown and "alpha_in_a_file" in shown
     mine("one-step-alpha")

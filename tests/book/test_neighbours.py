@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
+from support.chapters import BOOK, CHAPTERS, cells_of
 
 
 def file_of(chapter: str) -> Path:
@@ -26,8 +24,9 @@ def file_of(chapter: str) -> Path:
 
 def claims_of(chapter: str) -> list[dict[str, Any]]:
     """Return the stored claims of a chapter in their order."""
-    cells = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    outputs = [
+        output for cell in cells_of(chapter) for output in cell.get("outputs", [])
+    ]
     found = [output.get("metadata", {}).get("claim") for output in outputs]
     return [claim for claim in found if claim]
 
@@ -131,7 +130,7 @@ def written(chapter: str) -> Iterator[tuple[str, str]]:
 
     The code of a variable is that of its last assignment in the cell.
     """
-    for cell in nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells:
+    for cell in cells_of(chapter):
         if cell.cell_type == "markdown" or "claim(" not in cell.source:
             continue
         known: dict[str, ast.expr] = {}

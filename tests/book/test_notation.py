@@ -1,12 +1,11 @@
 """The page of symbols: each stands once, and in the chapters that it names."""
 
 import re
-from pathlib import Path
 
-import nbformat
 import pytest
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
+from support.chapters import BOOK, cells_of
+
 ROW = re.compile(r"^\* - (.+)\n  - (.+)\n  -.*$", re.MULTILINE)
 LETTER = re.compile(r"\$([^$]+)\$")
 
@@ -41,7 +40,7 @@ def test_no_symbol_stands_in_two_rows():
 
 def formulas_of(chapter: str) -> str:
     """Return the text of a chapter, its formulas without spaces and braces."""
-    cells = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
+    cells = cells_of(chapter)
     text = "".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return plain(text)
 

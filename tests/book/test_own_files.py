@@ -3,14 +3,13 @@
 import random
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 from attnsel.corpus import Corpus
 from attnsel.statistics import RankCorrelation
 from attnsel_book import majority_share, train_and_test
 from attnsel_book.chapter import Stop
 from attnsel_book.chapters.reviews import own_file
+from support.display import displayed
 
 WORDS = ["good", "bad", "film", "plot", "actor", "the", "scene", "end"]
 
@@ -26,11 +25,9 @@ def write(folder, labels, length):
 
 def read(source, **settings):
     """Return both corpora and what was displayed."""
-    InteractiveShell.instance()
     columns = {"text": "text", "label": "label", "limit": None}
-    with capture_output() as said:
-        parts = train_and_test(source, **columns | settings)
-    return *parts, " ".join(output.data["text/plain"] for output in said.outputs)
+    parts, outputs = displayed(train_and_test, source, **columns | settings)
+    return *parts, " ".join(output.data["text/plain"] for output in outputs)
 
 
 @pytest.mark.parametrize(

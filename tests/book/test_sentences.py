@@ -14,14 +14,12 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
 import pytest
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
+from support.chapters import CHAPTERS, cells_of
+
 ROLE = re.compile(r"\{glue:text\}`(?:(\w+)\.ipynb::)?([^`]+?)(?::s)?`")
 SENTENCE = re.compile(r"(?<=[.?!;])[)*]*\s+(?=[A-Z(*$`{])|\n\n|\n(?=[-*|] )| \| ")
 CLAUSE = re.compile(r"[,;:.()]\s|\s(?:and|but|whereas|while|or)\s")
@@ -120,11 +118,6 @@ def fit(name: Name, around: list[set[str]]) -> int:
         has = [any(alike(word, other) for other in part) for part in around]
         total += len(has) - has.index(True) if any(has) else 0
     return total
-
-
-@functools.cache
-def cells_of(chapter: str) -> list[nbformat.NotebookNode]:
-    return nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """Chapters run cell by cell, in a process of their own."""
 
+import functools
 import json
 import os
 import traceback
@@ -12,12 +13,18 @@ import nbformat
 from support.forks import processes
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
+CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
+
+
+@functools.cache
+def cells_of(chapter: str) -> list[nbformat.NotebookNode]:
+    """Return the cells of a chapter with what they display in the book."""
+    return nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
 
 
 def code(chapter: str) -> list[str]:
     """Return the sources of the code cells of a chapter."""
-    notebook = nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4)
-    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return [cell.source for cell in cells_of(chapter) if cell.cell_type == "code"]
 
 
 class Stopped(Exception):

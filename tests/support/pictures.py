@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import nbformat
-
 from attnsel_book import style
+from support.chapters import CHAPTERS, cells_of
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
 SVG = "{http://www.w3.org/2000/svg}"
 GREY = style.NEUTRAL.lower()
 COLOURS = {"#000000": "black", GREY: "grey", style.POSITIVE: "blue"}
@@ -50,8 +47,8 @@ class Figure:
 
 def figures() -> Iterator[Figure]:
     """Yield the stored figures of all chapters."""
-    for path in sorted(BOOK.glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
+    for chapter in CHAPTERS:
+        for cell in cells_of(chapter):
             shown = cell.metadata.get("mystnb", {})
             for output in cell.get("outputs", []):
                 drawn = output.get("data", {}).get("image/svg+xml")
@@ -59,9 +56,7 @@ def figures() -> Iterator[Figure]:
                     words = shown["figure"]
                     alt = shown["image"]["alt"]
                     panels = read(drawn)
-                    yield Figure(
-                        path.stem, words["name"], words["caption"], alt, panels
-                    )
+                    yield Figure(chapter, words["name"], words["caption"], alt, panels)
 
 
 def read(drawn: str) -> list[Panel]:

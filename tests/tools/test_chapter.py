@@ -30,7 +30,7 @@ def test_a_chapter_is_a_text_a_folder_and_a_line(tmp_path):
     files = [path for path in tmp_path.rglob("*.*") if path.is_file()]
     folder = tmp_path / "book" / "attnsel_book" / "chapters" / "two_words"
     written = {tmp_path / "_toc.yml", tmp_path / "book" / "text" / "two_words.md"}
-    names = ("__init__.py", "exercises.py", "neighbours.json")
+    names = ("__init__.py", "exercises.py")
     assert set(files) == written | {folder / name for name in names}
     text = (tmp_path / "book" / "text" / "two_words.md").read_text(encoding="utf-8")
     assert "(ch-two-words)=\n# Two words\n" in text

@@ -2,7 +2,7 @@
 
 BOOK = {"N": 400, "SAMPLE": 100, "SEED": 0}
 RANGES = {
-    "N % 2 == 0 and N >= 400": "because each token occurs",
+    "N % 2 == 0 and N >= 400": "because labels and signs are balanced",
     "1 <= SAMPLE <= N": "",
 }
 TRIED = [
