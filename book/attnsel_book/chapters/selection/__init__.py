@@ -7,7 +7,7 @@ BOOK = {
     "SEED": 0,
     "MAX_NORM": 300.0,
     "SWEEP": 12,
-    "RACE": 100_000,
+    "RACE": 20_000,
 }
 RANGES = {
     "DIM >= SIZES['n_tokens'] + 2": "or the embeddings are linearly dependent",
@@ -25,5 +25,5 @@ TRIED = [
     {"STEP": 50.0},
     {"STEP": 6000.0, "DIM": 16_384},
     {"MAX_NORM": 3000.0},
-    {"STEP": 1.0, "SWEEP": 20, "RACE": 300_000},
+    {"STEP": 1.0, "SWEEP": 20, "RACE": 60_000},
 ]
