@@ -89,7 +89,8 @@ def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> No
         Path(app.outdir, name).write_text(html.unescape(m[1]), encoding="utf-8")
         return f'src="{"../" * page.count("/")}{name}" loading="lazy"'
 
-    context["body"] = FRAME.sub(place, context.get("body", ""))
+    if "body" in context:
+        context["body"] = FRAME.sub(place, context["body"])
 
 
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:

@@ -28,17 +28,17 @@ function show(marks) {
 // and when the window or a sidebar gives it another width.
 const sizes = new ResizeObserver((entries) => show(entries.map((e) => mark(e.target))));
 
-document.addEventListener("DOMContentLoaded", async () => {
-  // Sphinx's entries of the bibliography have a role that a list may not hold.
-  document.querySelectorAll(".citation-list > .citation").forEach((entry) => {
-    entry.setAttribute("role", "listitem");
-  });
-  await document.fonts.ready;
+document.fonts.ready.then(() => {
   document.querySelectorAll(SCROLLING).forEach((box) => sizes.observe(box));
 });
 
+// Sphinx's entries of the bibliography have a role that a list may not hold.
+document.querySelectorAll(".citation-list > .citation").forEach((entry) => {
+  entry.setAttribute("role", "listitem");
+});
+
 // A page is laid out for a few milliseconds at a time, so that it answers in between.
-document.addEventListener("DOMContentLoaded", () => {
+{
   const pieces = document.querySelectorAll(
     ".piecemeal .bd-article section > section > :not(section)").values();
   const go = () => {
@@ -53,7 +53,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
   setTimeout(go);
-});
+}
 
 // The search, with all that can be found, comes when a reader goes to its field.
 const SEARCH = ["vendor/minisearch/minisearch.js", "search/index.js", "search/search.js"];
@@ -83,12 +83,9 @@ document.addEventListener("focusin", async ({target}) => {
   window.attnselSearch.attach(target);
 });
 
-document.addEventListener("DOMContentLoaded", () => {
-  const field = document.querySelector(".bd-search-container input");
-  if (field) {
-    field.value = new URLSearchParams(location.search).get("q") || "";
-    field.focus();
-  }
+document.querySelectorAll(".bd-search-container input").forEach((field) => {
+  field.value = new URLSearchParams(location.search).get("q") || "";
+  field.focus();
 });
 
 // Bootstrap, which opens the menus, comes when a reader presses the first.
@@ -100,7 +97,7 @@ document.addEventListener("click", async ({target}) => {
 });
 
 // The way back to the top is shown as one scrolls up.
-document.addEventListener("DOMContentLoaded", () => {
+{
   const button = document.getElementById("pst-back-to-top");
   let before = 0;
   button.addEventListener("click", () => scrollTo(0, 0));
@@ -108,7 +105,7 @@ document.addEventListener("DOMContentLoaded", () => {
     button.style.display = before > scrollY && scrollY > 0 ? "block" : "none";
     before = scrollY;
   }, {passive: true});
-});
+}
 
 // A figure with much data shows its first state, and a button for the rest of it; under
 // a mouse, it comes before one presses.
@@ -121,14 +118,12 @@ async function draw(figure) {
   if (asked) { figure.querySelector("input:not([type=range])").focus(); }
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll("[data-drawing]").forEach((figure) => {
-    const button = Object.assign(document.createElement("button"), {type: "button"});
-    button.textContent = figure.dataset.asks;
-    figure.prepend(button);
-    button.addEventListener("click", () => draw(figure));
-    figure.addEventListener("pointerenter", ({pointerType}) => {
-      if (pointerType === "mouse") { draw(figure); }
-    });
+document.querySelectorAll("[data-drawing]").forEach((figure) => {
+  const button = Object.assign(document.createElement("button"), {type: "button"});
+  button.textContent = figure.dataset.asks;
+  figure.prepend(button);
+  button.addEventListener("click", () => draw(figure));
+  figure.addEventListener("pointerenter", ({pointerType}) => {
+    if (pointerType === "mouse") { draw(figure); }
   });
 });

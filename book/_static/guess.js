@@ -2,13 +2,22 @@
 // A box of the class "guess answer-2" has a list of options, of which the second is right.
 const GUESSES = "attnsel-guesses";
 
-function guessesMade() {
+// Where a browser keeps nothing, a value counts while the page is open.
+function stored(name, otherwise) {
   try {
-    return JSON.parse(localStorage.getItem(GUESSES)) ?? {};
-  } catch { // a browser that keeps nothing
-    return {};
+    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+  } catch {
+    return otherwise;
   }
 }
+
+function store(name, value) {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch { /* it is shown */ }
+}
+
+const guessesMade = () => stored(GUESSES, {});
 
 function askGuess(box, name, answer) {
   const right = Number(/\banswer-(\d+)/.exec(box.className)?.[1]);
@@ -40,11 +49,7 @@ function askGuess(box, name, answer) {
       type: "radio", name, checked: guessesMade()[name]?.chosen === i + 1,
     });
     input.addEventListener("change", () => {
-      const all = {...guessesMade(), [name]: {chosen: i + 1, right}};
-      try {
-        localStorage.setItem(GUESSES, JSON.stringify(all));
-      } catch { // it counts while the page is open
-      }
+      store(GUESSES, {...guessesMade(), [name]: {chosen: i + 1, right}});
       compare();
     });
     const label = document.createElement("label");

@@ -1,15 +1,7 @@
-/* global askGuess, guessesMade */
+/* global askGuess, guessesMade, store, stored */
 // What a reader has guessed and solved, in this browser: nothing is sent.
 const SOLVED = "attnsel-solved";
-
-function solved() {
-  try {
-    return JSON.parse(localStorage.getItem(SOLVED)) ?? [];
-  } catch {
-    return [];
-  }
-}
-
+const solved = () => stored(SOLVED, []);
 const pageName = location.pathname.split("/").pop().replace(/\.html$/, "") || "index";
 
 function answerOf(box) {
@@ -54,10 +46,7 @@ function countExercises(byChapter) {
   }
 
   function keep(names) {
-    try {
-      localStorage.setItem(SOLVED, JSON.stringify([...new Set(names)]));
-    } catch { // it is shown while the page is open
-    }
+    store(SOLVED, [...new Set(names)]);
     show();
   }
 
@@ -79,11 +68,10 @@ function countExercises(byChapter) {
   show();
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll(".guess.admonition").forEach((box, i) => {
-    askGuess(box, `${pageName}-${i}`, answerOf(box));
-  });
-  countGuesses();
-  const exercises = document.getElementById("attnsel-exercises");
-  if (exercises) { countExercises(JSON.parse(exercises.textContent)); }
+document.querySelectorAll(".guess.admonition").forEach((box, i) => {
+  askGuess(box, `${pageName}-${i}`, answerOf(box));
+});
+countGuesses();
+document.querySelectorAll("#attnsel-exercises").forEach(({textContent}) => {
+  countExercises(JSON.parse(textContent));
 });
