@@ -12,6 +12,8 @@ from packaging.requirements import Requirement
 
 from support.imports import ROOT, needed, normal
 
+# Each file is parsed once, in one process.
+pytestmark = pytest.mark.xdist_group("imports")
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

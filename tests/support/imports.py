@@ -1,6 +1,7 @@
 """The packages that code needs, by what it imports."""
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@functools.cache
 def imported(source: str) -> set[str]:
     """Return what code imports and cannot do without."""
     optional = set(re.findall(r'importorskip\(\s*"(\w+)', source))
