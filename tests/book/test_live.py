@@ -17,6 +17,7 @@ from attnsel_book import (
     NEGATIVE,
     NEUTRAL,
     POSITIVE,
+    figures,
     flow_plane,
     steer_box,
     text_box,
@@ -26,6 +27,12 @@ from support.node import call, stored
 # The model and the list of characters are made once, in one process.
 pytestmark = pytest.mark.xdist_group("live")
 ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff", "\u2028", "中"]
+
+
+@pytest.fixture(autouse=True)
+def a_plane_without_its_still(monkeypatch):
+    """Draw no picture for pages without JavaScript: test_drawing looks at it."""
+    monkeypatch.setattr(figures, "plane_still", lambda *_: "a still")
 
 
 def same_pieces(texts, vocab):
@@ -368,6 +375,7 @@ def test_the_margin_of_the_page_is_that_of_the_package():
 def test_the_plane_holds_its_problem():
     model, corpus, selected = plane()
     figure = flow_plane(model, corpus, selected, lost=(-10, 0))
+    assert "a still" in figure.data
     data = stored(figure.data)
     assert data["places"] == PLACES.tolist()
     assert data["bags"][0] == [[0, 1], [4, 1], [5, 2]]
