@@ -30,7 +30,8 @@ TABLES = {
     "suspects": ("suspects", "table of texts whose labels look wrong to write"),
     "copies": ("copies", "table of copies and near copies to write"),
 }
-FORMULA = tuple("=+-@\t\r")  # by which a spreadsheet knows a formula
+# By which a spreadsheet knows a formula; the last four are full-width letters.
+FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -140,18 +141,18 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
 def as_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV without formulas that a spreadsheet would run.
 
-    A text that looks like a formula, such as =1+1, is preceded by a quote.
+    A text that looks like a formula, such as =1+1, is preceded by a quote. A carriage
+    return becomes a line feed, because the csv module does not quote the former, and a
+    formula behind it would begin a row.
     """
-    safe = table.apply(
-        lambda column: column.map(
-            lambda cell: (
-                f"'{cell}"
-                if isinstance(cell, str) and cell.startswith(FORMULA)
-                else cell
-            )
-        )
-    )
-    return safe.to_csv(index=False)
+
+    def safe(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return cell
+        text = cell.replace("\r\n", "\n").replace("\r", "\n")
+        return f"'{text}" if text.startswith(FORMULA) else text
+
+    return table.apply(lambda column: column.map(safe)).to_csv(index=False)
 
 
 def _places(
@@ -168,7 +169,8 @@ def _places(
     from attnsel_report.paths import free_place
 
     names = {"output": None if output == "-" else output} | tables
-    places: dict[Path, str] = {Path(source).expanduser().resolve(): "source"}
+    # Path.resolve raises a RuntimeError for a link to itself.
+    places = {os.path.realpath(Path(source).expanduser()): "source"}
     found = []
     for option, name in names.items():
         if name == "-":
@@ -177,7 +179,7 @@ def _places(
         found.append(place)
         if place is None:
             continue
-        other = places.setdefault(place.resolve(), option)
+        other = places.setdefault(os.path.realpath(place), option)
         if other == "source":
             raise ValueError(f"--{option} {place} is what is read; name another file")
         if other != option:

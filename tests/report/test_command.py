@@ -1,5 +1,6 @@
 """What the shell asks of a report, option by option, and what it says."""
 
+import csv
 import io
 import logging
 import os
@@ -13,7 +14,7 @@ import pytest
 
 import attnsel
 from attnsel_report import report as report_module
-from attnsel_report.command import main
+from attnsel_report.command import as_csv, main
 
 USUAL = {
     "text": "text",
@@ -124,6 +125,26 @@ def test_a_table_has_no_formula_that_a_spreadsheet_runs(asked, tmp_path):
     main(["report", "mine.csv", "--suspects", "s.csv", "--copies", "c.csv"])
     assert (tmp_path / "s.csv").read_text() == "row,text\n3,'=1+1\n"
     assert (tmp_path / "c.csv").read_text() == "row,of row,text\n-4,'@x,a-b\n"
+
+
+@pytest.mark.parametrize("sign", "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+def test_a_cell_that_begins_with_a_sign_of_a_formula_is_a_text(sign):
+    table = pd.DataFrame({"text": [f"{sign}1", f"a{sign}1"], "lean": [-1, 1]})
+    first, other = (text.replace("\r", "\n") for text in table["text"])
+    written = csv.reader(io.StringIO(as_csv(table), newline=""))
+    assert list(written) == [["text", "lean"], [f"'{first}", "-1"], [other, "1"]]
+
+
+def test_no_row_of_a_spreadsheet_begins_behind_a_carriage_return():
+    assert as_csv(pd.DataFrame({"text": ["a\r=1", "b\r\n"]})).count("\r") == 0
+
+
+def test_a_link_to_itself_is_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").symlink_to("mine.csv")
+    with pytest.raises(SystemExit, match="attnsel: there is no file 'mine.csv'"):
+        main(["report", "mine.csv", "-q"])
+    assert os.listdir() == ["mine.csv"]
 
 
 def test_a_quiet_report_says_nothing_and_another_one_what_it_does(

@@ -417,6 +417,8 @@ ENCODED = {
         [TEXTS[0].replace("film,", "film \ufffd👍\ufffd,"), *TEXTS[1:]],
     ),
     "a zip made by a Mac": zipped("mine.zip", folder___mine__csv=csv()),
+    "a zip of a path": zipped("mine.zip", **{"./mine.csv": csv()}),
+    "a zip of a path outside": zipped("mine.zip", **{"../../mine.csv": csv()}),
     "gzip": file("mine.csv.gz", gzip.compress(csv().encode())),
     "gzip without its ending": mine(gzip.compress(csv().encode())),
     "not gzip, despite its ending": file("mine.csv.gz", csv()),

@@ -89,6 +89,12 @@ sys.dont_write_bytecode = True  # cut modules would be read by every later proce
 resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 main()
 """
+KILLED = """
+import os, signal
+from attnsel.__main__ import main
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+main()
+"""
 STOPPED = """
 import os, signal
 from pathlib import Path
@@ -144,6 +150,16 @@ def test_a_file_that_is_written_is_removed_when_a_signal_comes(tmp_path, shell):
     (tmp_path / "script.py").write_text(STOPPED)
     assert run(script=tmp_path / "script.py").returncode == 130
     assert os.listdir(shell) == ["mine.csv"]
+
+
+@forks.in_forks
+def test_a_killed_report_leaves_no_half_a_page_and_runs_again(tmp_path, shell):
+    (tmp_path / "script.py").write_text(KILLED)
+    assert run("--csv=all", script=tmp_path / "script.py").returncode == -9
+    assert not {"report.html", "all"} & set(os.listdir(shell))
+    assert run("--csv=all").returncode == 0
+    assert (shell / "report.html").read_text().rstrip().endswith("</html>")
+    assert (shell / "all").read_text().startswith("kind,token")
 
 
 @forks.in_forks

@@ -207,8 +207,9 @@ def _opened(file: BinaryIO, name: str) -> tuple[Any, str | None, int]:
     if name.lower().endswith(".zip"):
         archive = zipfile.ZipFile(file)
         names = archive.namelist()
-        # A Mac adds hidden files.
-        members = [name for name in names if not re.search(r"/$|(^|/)[._]", name)]
+        # A Mac adds hidden files; ./ and ../ are no part of a name.
+        hidden = re.compile(r"/$|(^|/)(?!\.\.?/)[._]")
+        members = [name for name in names if not hidden.search(name)]
         if not members:
             raise ValueError("it is empty")
         if len(members) > 1:
