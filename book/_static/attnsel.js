@@ -28,7 +28,9 @@ function show(marks) {
 // and when the window or a sidebar gives it another width.
 const sizes = new ResizeObserver((entries) => show(entries.map((e) => mark(e.target))));
 
-document.fonts.ready.then(() => {
+// To ask for the fonts lays the page out: a task of its own.
+setTimeout(async () => {
+  await document.fonts.ready;
   document.querySelectorAll(SCROLLING).forEach((box) => sizes.observe(box));
 });
 
