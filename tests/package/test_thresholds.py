@@ -70,12 +70,6 @@ BOUNDS = [
     (lambda x: letters(max_tokens=x, min_count=1), "max_tokens", [1, 9], [0]),
     (lambda x: BALANCED.balanced(x), "per_class", [1], [0, 0.5, 2]),
     (lambda x: BALANCED.most_frequent(x), "size", [2, 9], [0, 1.5]),
-    (
-        lambda x: BALANCED.with_labels(torch.tensor([0, 1, x])),
-        "labels",
-        [0, 1],
-        [-1, 2],
-    ),
     (lambda x: trained(steps=x), "steps", [1], [0]),
     (
         lambda x: trained(lr=x),

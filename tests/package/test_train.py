@@ -175,7 +175,6 @@ def test_a_huge_learning_rate_never_returns_nonsense():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lr": -1.0}, "lr: expected a finite number above 0"),
         ({"train": ("weights",)}, "train: expected some of"),
         ({"train": "cls"}, "train: expected some of"),
         ({"train": ()}, "train: expected some of"),
@@ -214,14 +213,10 @@ def test_vocabularies_must_agree():
         with pytest.raises(ValueError, match="test: its vocabulary or classes"):
             fit(model, corpus, steps=1, lr=0.1, test=test)
     fit(model, corpus, steps=1, lr=0.1)
-    with pytest.raises(
-        ValueError, match="of 9 tokens is not that of the model, which has 9"
-    ):
-        fit(model, renamed, steps=1, lr=0.1)
-    with pytest.raises(
-        ValueError, match="of 9 tokens is not that of the model, which has 9"
-    ):
-        one_step(model, renamed, lr=0.1)
+    other_tokens = "of 9 tokens is not that of the model, which has 9"
+    for learn in (functools.partial(fit, steps=1), one_step):
+        with pytest.raises(ValueError, match=other_tokens):
+            learn(model, renamed, lr=0.1)
     with pytest.raises(ValueError, match="it has 3 classes, the model 2"):
         fit(model, ragged(2, n_classes=3)[2], steps=1, lr=0.1)
 
