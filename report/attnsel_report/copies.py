@@ -84,7 +84,9 @@ def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     def turns() -> np.ndarray:
         # The first of exponential clocks that run as fast as tokens weigh.
         clock = random.exponential(size=V) / np.maximum(weights, 1e-12)
-        return np.argsort(np.argsort(clock)).astype(np.int32)
+        turn = np.empty(V, np.int32)
+        turn[np.argsort(clock)] = np.arange(V)
+        return turn
 
     def agreeing(hashes: list[np.ndarray]) -> np.ndarray:
         band = np.zeros(len(rows), np.int64)
