@@ -203,8 +203,7 @@ def accuracies(
 
 def commonest(train: Corpus) -> int:
     """Return the number of the most frequent class."""
-    common = train.targets.mode().values
-    return int(common)
+    return int(train.targets.mode().values)
 
 
 def masked_table(

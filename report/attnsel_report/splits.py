@@ -405,8 +405,7 @@ def _copies(
 def _is_one_table(source: Any) -> bool:
     """Return whether a source has no splits, such as a file, a table or records."""
     if isinstance(source, (str, os.PathLike)):
-        path = Path(source).expanduser()
-        return path.is_file()
+        return Path(source).expanduser().is_file()
     return not isinstance(source, dict)
 
 
