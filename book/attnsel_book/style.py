@@ -121,7 +121,7 @@ def figure_html(figure: Figure, alt: str) -> str:
     There is one for each column of axes; on a narrow page they wrap.
     """
     file = BytesIO()
-    figure.savefig(file, dpi=1.5 * CSS_DPI)
+    figure.savefig(file, dpi=1.5 * CSS_DPI, pil_kwargs={"compress_level": 0})
     cuts = columns(figure)
     pyplot.close(figure)
     parts = []
