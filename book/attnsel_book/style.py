@@ -74,8 +74,8 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
     attention score. The colour goes from orange to blue with x.
     """
     y = y.detach().cpu()
-    style: Any = {"s": size, "lw": 0, "rasterized": True}
-    axes.scatter(x, y, c=x, cmap=SIGNED, vmin=-1, vmax=1, **style)
+    style: Any = {"c": x.numpy(), "s": size, "lw": 0, "rasterized": True}
+    axes.scatter(x.numpy(), y.numpy(), cmap=SIGNED, vmin=-1, vmax=1, **style)
     bins = binned(x, y)
     means: Any = {"color": "black", "fmt": "o-", "ms": 3.5, "lw": 1.2, "capsize": 2}
     axes.errorbar(bins.centers, bins.mean, bins.deviation, label="mean by bin", **means)

@@ -98,9 +98,9 @@ def draw_map(
     `scores` is (V, 2). The colour goes from orange to blue with the lean (V,); a token
     without a lean is grey. The named words have to be in the vocabulary.
     """
-    a, b = scores.T
-    look: Any = {"s": 4, "lw": 0, "rasterized": True}
-    axes.scatter(b, a, c=lean.nan_to_num(), cmap=SIGNED, vmin=-0.6, vmax=0.6, **look)
+    a, b = scores.T.numpy()  # matplotlib takes tensors apart, number by number
+    look: Any = {"c": lean.nan_to_num().numpy(), "s": 4, "lw": 0, "rasterized": True}
+    axes.scatter(b, a, cmap=SIGNED, vmin=-0.6, vmax=0.6, **look)
     for word in named:
         s = vocab.index(word)
         point = (float(b[s]), float(a[s]))

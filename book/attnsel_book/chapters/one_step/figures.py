@@ -24,8 +24,8 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     axes.set_yscale("symlog", linthresh=near)
     axes.plot([-reach, reach], [-reach, reach], color=NEUTRAL, lw=1, zorder=1)
     axes.set(xlim=limits, ylim=limits)
-    colours = [POSITIVE if value > 0 else NEGATIVE for value in x]
-    axes.scatter(x, y, s=4, c=colours, lw=0, rasterized=True)
+    colours = [POSITIVE if value > 0 else NEGATIVE for value in x.tolist()]
+    axes.scatter(x.numpy(), y.numpy(), s=4, c=colours, lw=0, rasterized=True)
     # The lower name goes to the right of its point, the upper to the left.
     top = sizes.topk(2).indices.tolist()
     top.sort(key=lambda s: float(x[s]))
@@ -45,7 +45,7 @@ def draw_bound(
 ) -> None:
     """Draw the error of each token, (V,), and its bound, by the share of the token."""
     points: Any = {"lw": 0, "rasterized": True}  # 13,478 elements each, otherwise
-    axes.scatter(share, error, s=4, color=NEUTRAL, **points)
-    axes.scatter(share, bound, s=2, color=ACCENT, **points)
+    axes.scatter(share.numpy(), error.numpy(), s=4, color=NEUTRAL, **points)
+    axes.scatter(share.numpy(), bound.numpy(), s=2, color=ACCENT, **points)
     axes.set(xscale="log", yscale="log", xlabel="share $\\varphi_s$", ylabel="error")
     axes.set_title(title)
