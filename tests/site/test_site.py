@@ -242,7 +242,7 @@ class View:
         self.wrong.clear()
         self.responses.clear()
         self.tab.goto(f"{self.address}/{page}")
-        self.tab.evaluate("document.fonts.ready.then(() => null)")
+        self.tab.wait_for_function("document.fonts.status === 'loaded'")
         self.tab.wait_for_load_state("networkidle")
         wait_for_layout(self.tab)
 
