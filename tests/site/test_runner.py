@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import nbformat
@@ -194,15 +195,18 @@ class Notebook:
     def run(self, source: str, stop_at: str = "") -> tuple[str, list[dict[str, Any]]]:
         """Run a cell; return its status or the name of its error, and what it sent.
 
-        The cell is stopped, as by the button of the page, once `stop_at` is shown.
+        The cell is stopped, as by the button of the page, once `stop_at` is shown: a
+        moment later, since a signal that meets a kernel while it sends loses the reply.
         """
         sent: list[dict[str, Any]] = []
 
         def see(message: dict[str, Any]) -> None:
+            nonlocal stop_at
             sent.append(message)
             visible = message["msg_type"] in ("stream", "display_data")
             if stop_at and visible and stop_at in str(message["content"]):
-                self.manager.interrupt_kernel()
+                stop_at = ""  # once
+                Timer(0.3, self.manager.interrupt_kernel).start()
 
         # With stop_on_error a cell sent right after a failed one would be dropped.
         reply = self.client.execute_interactive(
