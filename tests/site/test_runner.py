@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import nbformat
@@ -206,7 +205,8 @@ class Notebook:
             visible = message["msg_type"] in ("stream", "display_data")
             if stop_at and visible and stop_at in str(message["content"]):
                 stop_at = ""  # once
-                Timer(0.3, self.manager.interrupt_kernel).start()
+                time.sleep(0.3)
+                self.manager.interrupt_kernel()
 
         # With stop_on_error a cell sent right after a failed one would be dropped.
         reply = self.client.execute_interactive(
