@@ -30,10 +30,9 @@ ALONE = {
     f"_static/{name}"
     for name in ("claims.js", "lab.js", "lab.css", "lineup.js", "lineup.css")
 }
-DRAWING = (
-    "_static/drawing/"  # the folder of what figures draw with, a file for each page
-)
-FRAMES = "_static/frames/"  # the folder of what pages show in frames
+# The folders of what figures draw with, a file for each page, and of what frames show.
+DRAWING = "_static/drawing/"
+FRAMES = "_static/frames/"
 FRAME = re.compile(r'srcdoc="([^"]*)"')
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
 # As `attnsel_book.figures.embed` writes what draws a figure.

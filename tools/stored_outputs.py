@@ -1,9 +1,10 @@
 """A pytest plugin for nbval: what a cell shows is what its chapter stores.
 
-nbval compares the lines of claims alone. Here the numbers, tables and figures of every
-other cell are compared as well: words to the letter, numbers as far as machines agree.
-So a cell that takes the least value in place of the largest fails until its chapter is
-executed again, and then the sentences and claims around it are read again, too.
+nbval compares the lines of claims alone, without their values. This plugin compares the
+numbers, tables and figures of all cells, words to the letter and numbers as far as
+machines agree. For example, a cell that takes the least value in place of the largest
+fails until its chapter is executed again, and whoever does that reads the sentences and
+claims around it again.
 
 A chapter that ran on the bundled reviews stores other numbers, and is not compared.
 """
@@ -85,7 +86,7 @@ def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
         if "svg" in old[0]:
             texts = [PATH.sub(corners, text) for text in texts]
         words = [NUMBER.split(text) for text in texts]
-        for a, b in zip_longest(*words, fillvalue=""):
+        for a, b in zip_longest(*words, fillvalue="(the end)"):
             if a != b:
                 same = [x == y for x, y in zip_longest(a, b)].index(False)
                 part = slice(max(0, same - 20), same + 40)

@@ -26,6 +26,7 @@ def svg(path):
         ("residual 3e-16", "residual 3e-12", "3e-12 where 3e-16 is stored"),
         ("the least of 5", "the mean of 5", "the mean of "),
         ("three, 3", "three", "where"),
+        ("of 3", "of ", "'(the end)' where '' is stored"),
         (svg("M 0 0 L 5 9 L 9 4"), svg("M 0 1 L 2 3 L 5 8 L 9 4"), ""),
         (svg("M 0 0 L 5 9 L 9 4"), svg("M 0 0 L 5 5 L 9 4"), "where 9"),
         (svg("M 0 0"), {"text/html": "a table"}, "text/html where image/svg+xml"),

@@ -194,8 +194,8 @@ class Notebook:
     def run(self, source: str, stop_at: str = "") -> tuple[str, list[dict[str, Any]]]:
         """Run a cell; return its status or the name of its error, and what it sent.
 
-        The cell is stopped, as by the button of the page, once `stop_at` is shown: a
-        moment later, since a signal that meets a kernel while it sends loses the reply.
+        The cell is stopped, as by the button of the page, a moment after `stop_at` is
+        shown, because a kernel may not reply if the signal comes while it sends.
         """
         sent: list[dict[str, Any]] = []
 
