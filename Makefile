@@ -54,14 +54,14 @@ book: $(READY)
 test: test-unit test-notebooks
 
 test-unit: $(READY)
-	$(BIN)/python -m pytest -m "not site and not runner and not weekly" \
+	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup
 
 # What takes long, and is guarded by something quicker at each push; and all the others
 # in an order that is drawn anew, for a test that needs the one before it.
 test-weekly: ORDER := $(shell date +%s)
 test-weekly: $(READY)
-	$(BIN)/python -m pytest -m "not site and not runner and not weekly" \
+	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup --random-order-seed=$(ORDER)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/package/test_properties.py

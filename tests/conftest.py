@@ -1,5 +1,6 @@
 """Shared settings of the tests."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ import pytest
 # One thread a worker: tests are small, and workers run beside one another.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ATTNSEL_PROGRESS"] = "0"
+# Nothing of what is imported and collected is garbage: it is not searched for that.
+gc.disable()
 
 # What takes long to import is imported below, by the processes that collect tests; the
 # one that hands them out to workers does not.
@@ -29,6 +32,12 @@ def pytest_collectstart(collector):
         torch.set_warn_always(True)
         hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
         hypothesis.settings.load_profile("attnsel")
+
+
+def pytest_collection_finish():
+    """From here on there is garbage, though none in what is there already."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_teardown():

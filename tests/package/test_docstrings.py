@@ -30,39 +30,24 @@ SHOWN = {
 }
 
 
-def documented() -> dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]]:
-    """Return what lists parameters or attributes in its docstring, with that."""
-    found: dict[str, tuple[ast.FunctionDef | ast.ClassDef, str]] = {}
-    for path in FILES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                text = f"{ast.get_docstring(node)}\n"
-                if SECTION.search(text):
-                    place = f"{path.relative_to(FOLDER)}:{node.name}:{node.lineno}"
-                    found[place] = node, text
-    return found
-
-
-DOCUMENTED = documented()
-
-
-@pytest.mark.parametrize("place", DOCUMENTED)
-def test_each_parameter_and_attribute_has_a_line_and_a_text_of_its_own(place):
-    node, text = DOCUMENTED[place]
-    for kind, block in SECTION.findall(text):
-        entries = ENTRY.findall(block)
-        names = [name for name, _ in entries]
-        assert names and len(set(names)) == len(names)
-        assert all(re.fullmatch(r"\w+", name) for name in names), names
-        texts = [" ".join(said.split()) for _, said in entries]
-        assert all(texts)
-        for one, other in pairwise(texts):
-            assert one != other, one
-        if kind == "Args" and isinstance(node, ast.FunctionDef):
-            given = node.args
-            known = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-            assert set(names) <= {argument.arg for argument in known}
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_parameter_and_attribute_has_a_line_and_a_text_of_its_own(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        for kind, block in SECTION.findall(f"{ast.get_docstring(node)}\n"):
+            entries = ENTRY.findall(block)
+            names = [name for name, _ in entries]
+            assert names and len(set(names)) == len(names), node.name
+            assert all(re.fullmatch(r"\w+", name) for name in names), names
+            texts = [" ".join(said.split()) for _, said in entries]
+            assert all(texts), node.name
+            for one, other in pairwise(texts):
+                assert one != other, one
+            if kind == "Args" and isinstance(node, ast.FunctionDef):
+                given = node.args
+                known = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+                assert set(names) <= {argument.arg for argument in known}, node.name
 
 
 def test_what_is_used_most_has_an_example_that_runs():

@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import Pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
@@ -22,6 +21,8 @@ MORE = [f"a {word} film" for word in ("good", "bad", "dull")] * 8
 
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # of texts, some of them
 def test_it_passes_the_checks_for_estimators_of_texts():
+    from sklearn.utils.estimator_checks import check_estimator  # slow to import
+
     results = check_estimator(AttentionTextClassifier())
     assert results
     assert {result["status"] for result in results} == {"passed"}

@@ -44,6 +44,7 @@ def modules(*rooms: str) -> set[str]:
     return found
 
 
+@pytest.mark.xdist_group("imports")  # as in `test_workflow`
 def test_dependencies_are_what_is_imported():
     core = declared(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
@@ -57,11 +58,14 @@ def test_dependencies_are_what_is_imported():
         assert declared(extras[name]) == added, name
 
 
-WITHOUT_EXTRAS = """
+# From a zip: first as if these were not installed, then as they are.
+FROM_A_ZIP = """
 import sys, warnings
-for name in {missing}:
-    sys.modules[name] = None  # what is not installed
+missing = ["jinja2", "matplotlib", "sklearn", "datasets", "huggingface_hub"]
+sys.modules.update(dict.fromkeys(missing))
+sys.path.insert(0, "package.zip")
 import attnsel
+assert "package.zip" in attnsel.__file__
 corpus = attnsel.load_corpus("mine.csv", min_count=1)
 attnsel.fit(attnsel.AttentionClassifier(len(corpus.vocab), 4), corpus, steps=2, lr=0.1)
 for ask in ("attnsel.report", "attnsel_book"):
@@ -73,58 +77,38 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     attnsel.load_corpus("imdb", limit=50)
 print(caught[0].message)
+for name in missing:
+    del sys.modules[name]
+print(sorted(corpus.vocab), attnsel.Report.__module__)
 """
 
 
-def test_without_the_extras_the_rest_works_and_says_what_to_type(tmp_path):
-    missing = ("jinja2", "matplotlib", "sklearn", "datasets", "huggingface_hub")
+def test_the_package_works_from_a_zip_and_says_what_to_type_for_the_extras(tmp_path):
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
+        for folder in (ROOT / "attnsel", ROOT / "report" / "attnsel_report"):
+            for path in folder.rglob("*.*"):
+                if path.suffix != ".pyc":
+                    file.write(path, path.relative_to(folder.parent))
     rows = "".join(f"a {'good' if i % 2 else 'bad'} film,{i % 2}\n" for i in range(40))
     (tmp_path / "mine.csv").write_text("text,label\n" + rows)
     settings = {k: v for k, v in os.environ.items() if not k.startswith("ATTNSEL")}
     settings |= {"ATTNSEL_CACHE": str(tmp_path / "cache"), "ATTNSEL_PROGRESS": "0"}
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRAS.format(missing=missing)],
+        [sys.executable, "-W", "error", "-c", FROM_A_ZIP],
         cwd=tmp_path,
         env=settings,
         capture_output=True,
         text=True,
-        check=True,
     )
-    report, book, hub = done.stdout.splitlines()
+    assert done.stderr == ""
+    report, book, hub, last = done.stdout.splitlines()
     assert report.endswith('not installed; type pip install "attnsel[report]"')
     assert report.startswith("jinja2, sklearn: ")
     assert (
         book == 'matplotlib, sklearn: not installed; type pip install "attnsel[book]"'
     )
     assert 'type pip install "attnsel[hub]"' in hub
-
-
-FROM_A_ZIP = """
-import sys
-sys.path.insert(0, "package.zip")
-import attnsel
-assert "package.zip" in attnsel.__file__
-corpus = attnsel.load_corpus((["a good film", "a bad film"] * 20, [1, 0] * 20))
-model = attnsel.AttentionClassifier(len(corpus.vocab), 4)
-attnsel.fit(model, corpus, steps=2, lr=0.1)
-print(sorted(corpus.vocab), attnsel.Report.__module__)
-"""
-
-
-def test_the_package_works_from_a_zip(tmp_path):
-    with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
-        for folder in (ROOT / "attnsel", ROOT / "report" / "attnsel_report"):
-            for path in folder.rglob("*.*"):
-                if path.suffix != ".pyc":
-                    file.write(path, path.relative_to(folder.parent))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", FROM_A_ZIP],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stderr == ""
-    assert done.stdout == "['a', 'bad', 'film', 'good'] attnsel_report.result\n"
+    assert last == "['a', 'bad', 'film', 'good'] attnsel_report.result"
 
 
 def test_the_version_stands_in_one_place_and_its_citation():

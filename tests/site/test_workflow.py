@@ -1,15 +1,17 @@
 """Each job of the workflow installs what the tests and chapters that it runs import."""
 
+import functools
+import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 
-import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from support.chapters import CHAPTERS, code
 from support.imports import ROOT, needed, normal
 
 # Each file is parsed once, in one process.
@@ -20,7 +22,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
 JOBS = yaml.safe_load(WORKFLOW)["jobs"]
 
-HERE = {normal(found.metadata["Name"]) for found in metadata.distributions()}
+
+@functools.cache
+def installed_here() -> set[str]:
+    return {normal(found.metadata["Name"]) for found in metadata.distributions()}
 
 
 def modules(folder: str) -> Iterator[str]:
@@ -32,10 +37,8 @@ def modules(folder: str) -> Iterator[str]:
 def chapters() -> Iterator[str]:
     """Yield the code of the chapters, and of the plug-in that times them."""
     yield (ROOT / "tools" / "notebook_times.py").read_text(encoding="utf-8")
-    for path in (ROOT / "book").glob("*.ipynb"):
-        for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "code":
-                yield re.sub(r"^(\s*)%.*$", r"\1pass", cell.source, flags=re.MULTILINE)
+    for source in itertools.chain(*map(code, CHAPTERS)):
+        yield re.sub(r"^(\s*)%.*$", r"\1pass", source, flags=re.MULTILINE)
 
 
 def everything() -> Iterator[str]:
@@ -70,7 +73,7 @@ def installed(wanted: Iterable[str]) -> set[str]:
         name = normal(requirement.name)
         for extra in ({""} | requirement.extras) - {e for n, e in found if n == name}:
             found.add((name, extra))
-            if name not in HERE:
+            if name not in installed_here():
                 lines = []  # such as uv, which only the job itself installs
             elif name != "attnsel":
                 lines = metadata.requires(name) or []

@@ -17,9 +17,15 @@ CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
 
 
 @functools.cache
+def notebook(chapter: str) -> nbformat.NotebookNode:
+    """Return a chapter with what it displays in the book, not validated."""
+    text = (BOOK / f"{chapter}.ipynb").read_text(encoding="utf-8")
+    return nbformat.v4.reads(text)
+
+
 def cells_of(chapter: str) -> list[nbformat.NotebookNode]:
-    """Return the cells of a chapter with what they display in the book."""
-    return nbformat.read(BOOK / f"{chapter}.ipynb", as_version=4).cells
+    """Return the cells of a chapter."""
+    return notebook(chapter).cells
 
 
 def code(chapter: str) -> list[str]:

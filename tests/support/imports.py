@@ -12,7 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 OWN = {"attnsel", "attnsel_report", "attnsel_book", "support", "tools"}
 OWN |= {"google", "sweeps"}  # of Colab, and in `book`
 OWN |= {path.stem for path in (ROOT / "tests").rglob("*.py")}
-PROVIDERS = metadata.packages_distributions()
+
+
+@functools.cache
+def providers() -> dict[str, list[str]]:
+    """Return the packages of what can be imported here; to look takes a second."""
+    return dict(metadata.packages_distributions())
 
 
 def normal(name: str) -> str:
@@ -38,4 +43,4 @@ def needed(sources: Iterable[str]) -> set[str]:
     """Return the packages of others that code imports."""
     names: set[str] = set().union(*map(imported, sources))
     names -= OWN | set(sys.stdlib_module_names)
-    return {normal(PROVIDERS[name][0]) for name in names}
+    return {normal(providers()[name][0]) for name in names}
