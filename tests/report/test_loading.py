@@ -6,7 +6,7 @@ import json
 import os
 import pickle
 import random
-import re
+import socket
 import threading
 import warnings
 
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from test_hub import ask_at
 
 from attnsel.corpus import Corpus
 from attnsel.texts import cache
@@ -24,7 +25,6 @@ from attnsel.texts.hub import BundledCorpusWarning
 from attnsel.texts.loading import load_corpus
 from attnsel.tokens import Vocab
 from attnsel_report.readers import sources
-from support import forks
 from support.caching import cached, same
 
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
@@ -237,53 +237,36 @@ def test_any_data_set_of_the_hub(monkeypatch):
         load_corpus("no/thing")
 
 
-ASKED = """
-import os, socket, sys, threading, warnings
-if sys.argv[1] == "silent":  # it accepts, and never answers
-    server = socket.create_server(("127.0.0.1", 0))
-    held = []
-    def accept():
-        while True:
-            held.append(server.accept())
-    threading.Thread(target=accept, daemon=True).start()
-    os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
-from attnsel.texts import hub, loading
-hub.HUB_PATIENCE = 1.0
-hub.BUNDLED_REVIEWS = 200
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    corpus = loading.load_corpus("imdb")
-assert sys.argv[1] != "silent" or held, "the server was never asked"
-[message] = [w for w in caught if w.category is hub.BundledCorpusWarning]
-print(corpus.name, message.filename == __file__, message.message)
-"""
-
-
-weekly = pytest.mark.weekly  # test_faults has a Hub that refuses, too
-
-
-@forks.in_forks
 @pytest.mark.parametrize(
-    ("kind", "environment", "message"),
+    ("kind", "name", "classes", "reason"),
     [
-        ("silent", {}, "no answer in 1 seconds|ReadTimeout"),
-        pytest.param("refusing", {}, "Connection refused", marks=weekly),
-        pytest.param("off", {"HF_HUB_OFFLINE": "1"}, "offline mode", marks=weekly),
+        ("silent", "imdb", 2, "no answer in 0 seconds|ReadTimeout"),
+        ("refusing", "yelp-full", 5, "Connection refused"),
+        ("off", "imdb", 2, "offline mode"),
     ],
 )
-def test_a_hub_that_gives_nothing_is_replaced(tmp_path, kind, environment, message):
-    script = tmp_path / "script.py"
-    script.write_text(ASKED)
-    inherited = {k: v for k, v in os.environ.items() if k != "HF_HUB_OFFLINE"}
-    own = {"HF_HOME": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9"}
-    (done,) = forks.run(script, [kind], environment=inherited | own | environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(
-        "bundled True 'imdb' is replaced by generated reviews"
-    )
-    assert re.search(message, done.stdout)
-    for part in ("stanfordnlp/imdb", "ATTNSEL_DATA", "imdb/train.parquet"):
-        assert part in done.stdout
+def test_a_hub_that_gives_nothing_is_replaced(monkeypatch, kind, name, classes, reason):
+    monkeypatch.setattr(hub_module, "BUNDLED_REVIEWS", 200)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", kind == "off")
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it never answers
+        port = 9
+        if kind == "silent":
+            port = server.getsockname()[1]
+            monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.2)
+        ask_at(monkeypatch, f"http://127.0.0.1:{port}")
+        with pytest.warns(BundledCorpusWarning, match=reason) as caught:
+            corpus = load_corpus(name)
+        if kind == "silent":  # it was asked
+            server.settimeout(60)
+            server.accept()[0].close()
+    assert (corpus.name, corpus.n_classes) == ("bundled", classes)
+    (warning,) = caught
+    assert warning.filename == __file__
+    source = hub_module.SOURCES[name]
+    message = str(warning.message)
+    assert message.startswith(f"'{name}' is replaced by generated reviews")
+    for part in (source["hub"], "ATTNSEL_DATA", f"{source['folder']}/train.parquet"):
+        assert part in message
 
 
 def test_a_name_that_never_resolves(monkeypatch):
@@ -314,19 +297,6 @@ def test_bundled_splits_differ_and_share_a_vocabulary(monkeypatch):
     assert len(train.vocab) >= 300
     assert not set(train.texts) & set(test.texts)
     assert load_corpus("bundled", limit=100).labels.bincount().tolist() == [50, 50]
-
-
-@pytest.mark.parametrize(("name", "classes"), [("imdb", 2), ("yelp-full", 5)])
-def test_without_network_reviews_are_generated_with_a_warning(
-    name, classes, monkeypatch
-):
-    monkeypatch.setattr(hub_module, "BUNDLED_REVIEWS", 300)
-    with pytest.warns(BundledCorpusWarning) as caught:
-        corpus = load_corpus(name)
-    assert (corpus.name, corpus.n_classes) == ("bundled", classes)
-    [warning] = caught
-    assert warning.filename == __file__
-    assert "no network in this test" in str(warning.message)
 
 
 # The cache
