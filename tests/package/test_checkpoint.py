@@ -38,6 +38,13 @@ def interrupted(monkeypatch, at, model, corpus, settings):
             fit(model, corpus, **settings)
 
 
+def by_torch(*settings):
+    # In the one process that imports the compiler for it, which takes seconds.
+    return pytest.param(
+        torch.optim.RMSprop, *settings, marks=pytest.mark.xdist_group("torch.optim")
+    )
+
+
 @pytest.mark.parametrize(
     ("optimizer", "model", "batch_size"),
     [
@@ -45,8 +52,8 @@ def interrupted(monkeypatch, at, model, corpus, settings):
         ("adam", AttentionClassifier(9, 6), 7),
         ("adam", TwoLayerClassifier(9, 6), 7),
         ("gd", AttentionClassifier(9, 6), 7),
-        (torch.optim.RMSprop, AttentionClassifier(9, 6, key_query=True), None),
-        (torch.optim.RMSprop, TwoLayerClassifier(9, 6), 7),
+        by_torch(AttentionClassifier(9, 6, key_query=True), None),
+        by_torch(TwoLayerClassifier(9, 6), 7),
     ],
 )
 def test_training_goes_on_to_the_same_bits(

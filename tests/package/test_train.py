@@ -60,6 +60,11 @@ OPTIMIZERS = {
 }
 
 
+# In one process: torch imports its compiler for an optimizer, which takes seconds.
+with_torch_optim = pytest.mark.xdist_group("torch.optim")
+
+
+@with_torch_optim
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("train", [None, ("cls", "output"), ("embeddings",)])
 # With a key-query matrix, or with several blocks of rows.
@@ -236,6 +241,7 @@ def test_a_model_takes_the_names_of_the_classes_it_was_trained_on():
         assert taught.predict(corpus) == [("dull", "fine")[k] for k in right]
 
 
+@with_torch_optim
 def test_processes_train_one_layer_in_full_batches(monkeypatch):
     _, _, corpus = ragged(2)
     monkeypatch.setattr(train, "n_processes", lambda: 2)
@@ -282,6 +288,7 @@ def stop_at(line):
     return trace
 
 
+@with_torch_optim
 def test_fit_interrupted_without_autograd_turns_it_on_again():
     class Stopped(torch.optim.SGD):
         def step(self):

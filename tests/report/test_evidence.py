@@ -1,5 +1,7 @@
 """The tables of evidence against a count of the texts, row by row."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,23 +65,24 @@ def counted(held, corpus):
     )
 
 
+@cache
+def fisher_p(of_class, held, size, total):
+    """Return the p-value of `of_class` of a class of some size among those held."""
+    rest = held - of_class
+    table = [[of_class, rest], [size - of_class, total - size - rest]]
+    return fisher_exact(table).pvalue
+
+
 def fisher(found, sizes, k):
     """Return the p-value of Fisher's test of one class against the rest."""
-    of_class, held, total = sizes[k], found.sum(), sizes.sum()
-    inside = [found[k], held - found[k]]
-    outside = [of_class - found[k], total - of_class - held + found[k]]
-    return fisher_exact([inside, outside]).pvalue
+    return fisher_p(found[k], found.sum(), sizes[k], sizes.sum())
 
 
 def least_fisher(found, sizes, k):
     """Return the least p-value that as many texts could have under any labels."""
-    held = int(found.sum())
-    others = sizes.sum() - sizes[k]
-    possible = range(max(0, held - others), min(held, sizes[k]) + 1)
-    tables = [np.where(np.arange(len(sizes)) == k, x, 0) for x in possible]
-    for x, table in zip(possible, tables, strict=True):
-        table[k - 1] = held - x
-    return min(fisher(table, sizes, k) for table in tables)
+    held, size, total = found.sum(), sizes[k], sizes.sum()
+    possible = range(max(0, held - (total - size)), min(held, size) + 1)
+    return min(fisher_p(x, held, size, total) for x in possible)
 
 
 def adjusted(p, least):

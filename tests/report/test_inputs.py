@@ -281,6 +281,9 @@ DELIMITED = {
     "columns by their places": Case(
         mine(lines('7,{2},"{1}"\n')), options={"text": 2, "label": 1}
     ),
+    "columns by their places, as a shell names them": Case(
+        mine(lines('7,{2},"{1}"\n')), options={"text": "2", "label": "1"}
+    ),
     "no ending": file("mine", csv()),
     "separators and line breaks in quotes": Case(mine(csv(";", texts=LINES)), LINES),
     "spaces before quotes": mine("id, text, label\n" + lines('{0}, "{1}", {2}\n')),
@@ -515,6 +518,10 @@ IN_MEMORY = {
     "bytes, one missing": without(
         ["é x".encode(), None, b"y"], ["a", "b", "b"], 1, "text"
     ),
+    "columns without names": Case(
+        FRAME.assign(id=7)[["id", "label", "text"]].set_axis(range(3), axis=1),
+        options={"text": 2, "label": 1},
+    ),
     "lists of tokens": Case(
         FRAME.assign(text=[t.split() for t in TEXTS]), warning=LISTS
     ),
@@ -638,6 +645,7 @@ ERRORS = {
     "got text, label, text": mine("text,label,text\na,0,b\n"),
     "got text, label, label": mine("text,label,label\na,0,1\n"),
     "got 0, 1, .*, 19, ...; name your": pd.DataFrame(np.eye(30)),
+    "'text', got 7, neg, .* give their positions, from 0": mine(lines('7,{2},"{1}"\n')),
     "review.by.id, verdict.name; name": file("m.json", json_lines(nested)),
     "a Bunch of numbers; expected texts as": bunch(np.eye(4)),
     # Labels
@@ -867,7 +875,7 @@ def test_a_large_table_is_read_in_blocks_for_a_sample(
     tmp_path, monkeypatch, name, header
 ):
     texts = [f'{t}, "so"\nit is {i}' for i in range(9) for t in TEXTS]
-    texts[5] += 3000 * " long"  # more than a block
+    texts[5] += 1000 * " long"  # more than a block
     table = csv(labels=WORDS * 9, texts=texts, header=header)
     source = (zipped(name, a__csv=table) if ".zip" in name else mine(table))(tmp_path)
     if name == "mine.zip":  # which states its size: nothing is unpacked

@@ -12,10 +12,11 @@ DRAWS = 40
 MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
 
 
+KINDS = ["once", "twice", "near copies", "short copies", "rewritten", "by author"]
+
+
 @pytest.mark.parametrize("balance", run_promise.BALANCES)
-@pytest.mark.parametrize(
-    "kind", ["once", "twice", "near copies", "short copies", "rewritten", "by author"]
-)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.weekly
 def test_labels_dealt_by_luck_give_few_finds(kind, balance):
     groups = "author" if kind == "by author" else None
@@ -24,6 +25,11 @@ def test_labels_dealt_by_luck_give_few_finds(kind, balance):
     found = [run_promise.has_finds(table, groups) for table in tables]
     for where in ("tokens", "pairs", "list"):
         assert sum(one[where] for one in found) <= MOST
+
+
+def test_two_draws_give_no_find():
+    tables = [run_promise.file_of("twice", (1, 1), seed) for seed in range(2)]
+    assert not any(any(run_promise.has_finds(one, None).values()) for one in tables)
 
 
 def test_the_files_are_what_they_are_called():

@@ -146,33 +146,6 @@ def test_messages_name_the_options_of_the_shell(tmp_path):
     assert line == """import x; x.read("it's.pkl").to_csv('mine.csv')"""
 
 
-def test_columns_are_named_by_their_places(tmp_path):
-    rows = TABLE.assign(id=range(80))[["id", "label", "text"]]
-    path = tmp_path / "mine.csv"
-    rows.to_csv(path, index=False, header=False)
-    with pytest.raises(KeyError, match="give their positions, from 0"):
-        load_corpus(path)
-    rows.columns = range(3)
-    assert len(load_corpus(rows, text=2, label=1, min_count=1)) == 80
-    assert len(load_corpus(path, text="2", label="1", min_count=1)) == 80
-    rows[[1, 2]].to_csv(path, index=False, header=False)
-    for source in (path, rows[[1, 2]].set_axis([0, 1], axis=1)):
-        with pytest.raises(KeyError, match="expected one column 5, got 0, 1; name"):
-            load_corpus(source, text=5, label=0)
-    assert load_corpus(path, text=1, label=0, min_count=1).texts[0] == TEXTS[0]
-
-
-def test_what_a_fact_says_to_type_works():
-    texts = [f"a {('bad', 'good')[i % 2]} film, number {i}" for i in range(80)]
-    users = [f"u {i % 20}" for i in range(80)]
-    table = TABLE.assign(text=texts, user=users)
-    meanings = " ".join(fact.meaning for fact in attnsel.report(table).facts)
-    ((argument, typed),) = re.findall(
-        r"use groups='(\w+)' \(--groups (\w+)\)", meanings
-    )
-    assert argument == typed == "user"
-
-
 def test_a_column_of_groups_is_looked_for_beside_the_others(tmp_path):
     TABLE.assign(user=range(80)).to_csv(tmp_path / "mine.csv", index=False)
     for groups, there in {"film": "user", "label": "user"}.items():

@@ -1,5 +1,7 @@
 """Leaks outside words, near copies, labels that look wrong, and the one list."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,12 @@ from attnsel_report import figures, surface
 from attnsel_report.baseline import baseline
 from attnsel_report.quality import shared_tokens, some_to_learn
 from attnsel_report.sequences import in_order
-from attnsel_report.splits import Sample, predicted_alone, telling_columns
+from attnsel_report.splits import (
+    Sample,
+    predicted_alone,
+    read_parts,
+    telling_columns,
+)
 from attnsel_report.surface import (
     KINDS,
     MEASURES,
@@ -193,8 +200,8 @@ def test_flipped_labels_are_found_by_models_that_did_not_see_them():
 
 
 def test_a_rare_leak_of_a_rare_class_is_not_cut():
-    texts, _ = generate_reviews(600)
-    labels = np.where(np.arange(600) < 30, "rare", "usual")
+    texts, _ = generate_reviews(300)
+    labels = np.where(np.arange(300) < 15, "rare", "usual")
     tagged = [f"{t} zzz" if i < 8 else t for i, t in enumerate(texts)]
     told = attnsel.report(pd.DataFrame({"text": tagged, "label": labels}), min_count=20)
     row = told.tokens.set_index("token").loc["zzz"]
@@ -202,15 +209,6 @@ def test_a_rare_leak_of_a_rare_class_is_not_cut():
     assert len(told.model.vocab) < len(told.tokens)
     assert (told.signs["token"][0], told.signs["members"][0]) == ("“zzz”", 3)
     assert "ends with “zzz”" in told.form["token"].head(2).tolist()
-
-
-def test_shuffled_labels_leave_the_list_empty():
-    texts, _ = generate_reviews(300)
-    random = np.random.default_rng(1)
-    for _ in range(2):
-        labels = random.permutation(np.arange(300) % 2)
-        told = attnsel.report(pd.DataFrame({"text": texts * 2, "label": [*labels] * 2}))
-        assert not len(told.signs) and not len(told.found(told.tokens))
 
 
 def test_a_column_that_looks_like_a_group_is_named_and_counts_once():
@@ -221,8 +219,10 @@ def test_a_column_that_looks_like_a_group_is_named_and_counts_once():
     (alone,) = telling_columns(table[["user", "stars"]], table["label"])
     assert alone == ("user", 20, 1.0, 0.5)
     told = attnsel.report(table)
-    assert any("groups='user'" in fact.meaning for fact in told.facts)
-    grouped = attnsel.report(table, groups="user")
+    meanings = " ".join(fact.meaning for fact in told.facts)
+    ((named, typed),) = re.findall(r"use groups='(\w+)' \(--groups (\w+)\)", meanings)
+    assert named == typed == "user"
+    grouped = attnsel.report(table, groups=named)
     assert grouped.tokens["texts"].max() <= 20
     facts = {fact.name: fact.value for fact in grouped.facts}
     assert facts["Groups"].endswith(
@@ -257,10 +257,9 @@ def test_what_a_column_says_alone_leaves_the_text_itself_out():
 
 def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
     texts, labels = generate_reviews(40)
-    names = [("差", "好")[y] for y in labels]
-    assert "好" in attnsel.report(pd.DataFrame({"text": texts, "label": names})).html()
-    rare = ["a"] * 39 + ["b"]
+    rare = ["差"] * 39 + ["好"]
     page = attnsel.report(pd.DataFrame({"text": texts, "label": rare})).html()
+    assert "“差”" in page and "“好”" in page
     assert "undefined" in page
     few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
     with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
@@ -277,7 +276,9 @@ def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
         ValueError, match="min_count: no token occurs 9999 times in the"
     ):
         attnsel.report(table, min_count=9999)
-    learned = attnsel.report(table).train.texts[0]
+    settings = {"text": "text", "label": "label", "groups": None, "limit": None}
+    parts = read_parts(table, **settings, seed=0, tokenize=None)
+    learned = parts.train.corpus.texts[0]
     rare = table.replace({"text": {learned: "zz " * 900 + learned}})
     with pytest.raises(ValueError, match="no held-out text contains one of"):
         attnsel.report(rare, min_count=900)
@@ -288,10 +289,6 @@ def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
     for test in (table, table[:3]):
         with pytest.raises(ValueError, match="each text of the test split copies"):
             attnsel.report({"train": table, "test": test})
-    own = attnsel.report(table.assign(label=range(40)))
-    assert "held out; 0 of " in repr(own) and "nearly every text has a class" in repr(
-        own
-    )
 
 
 def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
