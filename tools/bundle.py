@@ -41,9 +41,14 @@ DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
 # Of figures with more letters of data than these: what the button says that loads them.
 MUCH = 50_000
 ASKS = {"map": "Choose the axes, find a token", "textbox": "Type your own text"}
-# What the theme does to a page is a task of its own, behind what the page begins with.
-# Bootstrap comes when a menu is pressed (`attnsel.js`).
-LATER = "scripts/pydata-sphinx-theme.js"
+# What the theme does to a page, and buttons for copies: tasks of their own, behind what
+# the page begins with. Bootstrap comes when a menu is pressed (`attnsel.js`).
+LATER = (
+    "scripts/sphinx-book-theme.js",
+    "clipboard.min.js",
+    "copybutton.js",
+    "scripts/pydata-sphinx-theme.js",
+)
 # The theme lays a page out again for each box that may scroll, `attnsel.js` once.
 STOPS = '{const e=()=>{document.querySelectorAll(["pre",'
 IMPORT = re.compile(r'@import "([^"]+)";')
@@ -173,9 +178,9 @@ def write(app: Any, error: Exception | None) -> None:
     if error or not bundles:  # nothing has changed
         return
     # What a file says of itself, such as "use strict", would else hold for all.
-    js = ";\n" + "\n".join(script(static, name) for name in bundles[".js"])
-    theme = script(static, LATER).replace(STOPS, f"{{return;{STOPS[1:]}")
-    js += f"\nsetTimeout(() => {{\n{theme}\n}});\n"
+    at_once = [script(static, name) for name in bundles[".js"] if name not in LATER]
+    tasks = [f"setTimeout(() => {{\n{script(static, name)}\n}});" for name in LATER]
+    js = ";\n" + "\n".join(at_once + tasks).replace(STOPS, f"{{return;{STOPS[1:]}")
     pages = [*Path(app.outdir).rglob("*.html"), *Path(app.outdir, DRAWING).glob("*.js")]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     words = {word for text in [js, *texts] for word in re.findall(r"[\w-]+", text)}

@@ -2,12 +2,18 @@
 
 import io
 import itertools
+import re
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import text_to_path
 
 from attnsel_book import use_style
+from tools.letters import with_whole_texts
 from tools.panels import PHONE, panels, smallest_text
 
 FONT = 11  # points, as `figures.mplstyle` says
@@ -68,3 +74,29 @@ def test_letters_shrink_with_the_width_of_a_panel():
     assert one == pytest.approx(FONT * PHONE / (8 * 72), rel=0.01)
     assert two == pytest.approx(2 * one, rel=0.05)
     assert smallest_text(svg(drawn(1, 3))) == pytest.approx(FONT * 4 / 3)
+
+
+@pytest.mark.parametrize("text", ["height 0.5", "é – WAVE", r"$10^{-3}$ of $\beta$"])
+def test_a_text_is_one_element_and_its_letters_stay_where_they_are(text):
+    figure = drawn(1, 4)
+    figure.axes[0].set(ylabel=text, xticks=[], yticks=[])
+    whole = with_whole_texts(svg(figure))
+    assert len(re.findall("<use", whole)) == 0
+    (path,) = re.findall(r'<path d="(\S[^"]*)" transform="scale\(0\.125\)"', whole)
+    here = start = np.zeros(2)
+    found: list[np.ndarray] = []
+    for command, numbers in re.findall(r"([mlqcz])([^mlqcz]*)", path):
+        if command == "z":
+            here = start
+            continue
+        steps = np.array(re.findall(r"-?\d+", numbers), dtype=float).reshape(-1, 2)
+        found += [*(here + steps)]
+        here = found[-1]
+        start = here if command == "m" else start
+    # What Matplotlib itself draws, in hundredths of an em.
+    with matplotlib.rc_context():
+        use_style()
+        font = FontProperties(size=FONT)
+        expected, codes = text_to_path.get_text_path(font, text, ismath="$" in text)
+    moves = np.asarray(codes) != Path.CLOSEPOLY
+    np.testing.assert_allclose(found, 8 * np.asarray(expected)[moves], atol=0.6)
