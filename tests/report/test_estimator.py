@@ -17,6 +17,8 @@ from attnsel_report.estimator import AttentionTextClassifier
 TEXTS = [f"a {word} film number {i}" for i in range(20) for word in ("good", "bad")]
 LABELS = np.array(["yes", "no"] * 20)
 MORE = [f"a {word} film" for word in ("good", "bad", "dull")] * 8
+WEIGHED = ["a good film", "a bad film", "a dull film", "good", "?!", "a bad good film"]
+VERDICTS = ["yes", "no", "so so", "yes", "no", "no"]
 
 
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # of texts, some of them
@@ -56,37 +58,43 @@ def test_texts_are_split_by_a_function_of_ones_own():
     assert model.predict(["好", "差"]).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("texts", ["a film", [], [1, 2], [["a", "b"]]], ids=str)
-def test_what_is_no_list_of_texts_is_refused(texts):
-    with pytest.raises(ValueError, match="^X: expected a list of strings"):
-        AttentionTextClassifier().fit(texts, [0, 1])
-    with pytest.raises(ValueError, match="^y: expected two classes"):
-        AttentionTextClassifier().fit(["a", "b"], [1, 1])
-    with pytest.raises(ValueError, match="^lr: expected a finite number above 0"):
-        AttentionTextClassifier(lr=0).fit(["a", "b"], [0, 1], [1, 2])
+STRINGS = "^X: expected a list of strings"
+NO_LABEL = "^y: row {} has no label; leave the row out"
+UNEQUAL = "inconsistent .*(2, 3|3, 2)"
+NONE = (None, float("nan"), pd.NA)
 
 
-def test_a_missing_text_is_named_by_its_row():
-    with pytest.raises(
-        ValueError, match="strings, got nan in row 2; leave the row out"
-    ):
-        AttentionTextClassifier().fit(["a", "b", float("nan")], [0, 1, 1])
+@pytest.mark.parametrize(
+    ("message", "texts", "labels"),
+    [
+        (STRINGS, "a film", [0, 1]),
+        (STRINGS, [], [0, 1]),
+        (STRINGS, [1, 2], [0, 1]),
+        (STRINGS, [["a", "b"]], [0, 1]),
+        ("strings, got nan in row 1; leave the row out", ["a", float("nan")], [0, 1]),
+        ("^y: expected two classes", ["a", "b"], [1, 1]),
+        *((NO_LABEL.format(1), ["a", "b"], np.array(["no", x], object)) for x in NONE),
+        *((NO_LABEL.format(0), ["a", "b"], [x, 1]) for x in NONE),
+        (UNEQUAL, ["a", "b"], [0, 1, 0]),
+        (UNEQUAL, ["a", "b", "a"], [0, 1]),
+    ],
+)
+def test_texts_and_labels_that_cannot_be_are_refused(message, texts, labels):
+    with pytest.raises(ValueError, match=message):
+        AttentionTextClassifier().fit(texts, labels)
 
 
-@pytest.mark.parametrize("label", [None, float("nan"), pd.NA])
-def test_a_missing_label_is_named_by_its_row(label):
-    with pytest.raises(ValueError, match="^y: row 2 has no label; leave the row out"):
-        AttentionTextClassifier().fit(
-            ["a", "b", "a"], np.array(["yes", "no", label], object)
-        )
-    with pytest.raises(ValueError, match="^y: row 0 has no label; leave the row out"):
-        AttentionTextClassifier().fit(["a", "b", "a"], [label, 0, 1])
-
-
-@pytest.mark.parametrize("n", [3, 5])
-def test_each_text_has_a_label(n):
-    with pytest.raises(ValueError, match=f"inconsistent .*(4, {n}|{n}, 4)"):
-        AttentionTextClassifier().fit(["a", "b", "a", "b"], ([0, 1] * 3)[:n])
+@pytest.mark.parametrize(
+    ("message", "weights", "settings"),
+    [
+        ("sample_weight.shape", [1, 2], {}),
+        ("[Nn]egative", [1, -1, 1, 1, 1, 1], {}),
+        ("^lr: expected a finite number above 0", None, {"lr": 0}),
+    ],
+)
+def test_weights_and_settings_that_cannot_be_are_refused(message, weights, settings):
+    with pytest.raises(ValueError, match=message):
+        AttentionTextClassifier(**settings).fit(WEIGHED, VERDICTS, weights)
 
 
 def test_its_settings_are_those_of_the_model_and_shares_those_of_the_labels():
@@ -108,11 +116,7 @@ def test_its_settings_are_those_of_the_model_and_shares_those_of_the_labels():
     assert model.predict(["unheard"]).tolist() == ["yes"]
 
 
-def test_it_is_a_classifier_of_texts():
-    tags = AttentionTextClassifier().__sklearn_tags__()
-    assert tags.estimator_type == "classifier"
-    taken = tags.input_tags
-    assert (taken.string, taken.one_d_array, taken.two_d_array) == (True, True, False)
+def test_its_usual_settings_are_those_of_a_report():
     usual = {"dim": 64, "steps": 30, "lr": 0.02, "min_count": None, "tokenize": None}
     usual |= {"random_state": 0, "class_weight": None}
     assert AttentionTextClassifier().get_params() == usual
@@ -134,10 +138,6 @@ def test_seeds_and_labels_come_as_scikit_learn_has_them():
     with pytest.warns(DataConversionWarning, match="column-vector"):
         column = learned(3, np.array(labels)[:, None])
     assert column.equal(learned(3))
-
-
-WEIGHED = ["a good film", "a bad film", "a dull film", "good", "?!", "a bad good film"]
-VERDICTS = ["yes", "no", "so so", "yes", "no", "no"]
 
 
 def learned(texts, labels, weights=None, **settings):
@@ -180,15 +180,6 @@ def test_classes_weigh_the_same_if_they_are_balanced_or_as_they_are_told():
         np.testing.assert_allclose(model.prior_, 1 / 3)
     twice, _ = learned(*given, [2, 1, 1, 1, 1, 1], class_weight=shares)
     assert abs(twice - expected).max() > 0.01
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [([1, 2], "sample_weight.shape"), ([1, -1, 1, 1, 1, 1], "[Nn]egative")],
-)
-def test_weights_that_cannot_be_are_refused(weights, message):
-    with pytest.raises(ValueError, match=message):
-        learned(WEIGHED, VERDICTS, weights)
 
 
 def test_weights_reach_it_through_what_takes_estimators():

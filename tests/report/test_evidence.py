@@ -13,22 +13,15 @@ from attnsel.significance.lean import shrunken_lean
 from attnsel.statistics import label_z
 from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.sequences import in_order, read_texts
-from attnsel_report.splits import Sample
 from attnsel_report.tables import (
     pair_table,
     token_table,
     with_attention,
     with_q,
 )
-from support.corpora import drawn
+from support.corpora import drawn, sampled
 
 N_TOKENS = 12
-
-
-def sampled(corpus):
-    """Return a corpus as a sample in which each text is a group."""
-    places = np.arange(len(corpus))
-    return Sample(corpus, places, places)
 
 
 def corpora(n_classes):

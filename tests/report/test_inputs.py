@@ -809,21 +809,6 @@ def test_texts_and_labels_in_any_sequence(sequence):
     assert corpus.labels.tolist() == NUMBERS
 
 
-def test_a_large_data_set_is_counted_in_processes(tmp_path):
-    path = mine(csv(labels=[*WORDS, None], texts=[*TEXTS, "a good film"]))(tmp_path)
-    table = datasets.Dataset.from_csv(str(path), cache_dir=str(tmp_path / "arrow"))
-    datasets.disable_progress_bars()
-    with pytest.warns(UserWarning, match=r"1 of 41 .* 1 without label \(row 40\)"):
-        here = load_corpus(table, min_count=1)
-    with pytest.warns(UserWarning, match=r"1 of 41 .* 1 without label \(row 40\)"):
-        large = load_corpus(table, min_count=1, num_proc=2)
-    assert large.texts is None and here.texts is not None
-    assert large.vocab == here.vocab and large.classes == here.classes
-    assert (large.counts != here.counts).nnz == 0
-    assert large.counts.indices.dtype == large.counts.indptr.dtype == "int32"
-    assert large.labels.equal(here.labels)
-
-
 FORMATS = {
     "CSV": lambda p, t: t.to_csv(p / "m.csv", index=False) or p / "m.csv",
     "JSON": lambda p, t: t.to_json(p / "m.json", orient="records") or p / "m.json",

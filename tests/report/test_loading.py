@@ -461,36 +461,41 @@ def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
     assert same(first, second)
 
 
-@pytest.mark.parametrize("split", ["test", "validation"])
-def test_a_split_of_json_comes_from_an_entry_of_its_own(tmp_path, split):
-    parts = {"train": ["good film", "bad film"], split: ["good end", "bad end"]}
-    tables = {
-        name: [{"text": text, "label": text[:3]} for text in texts]
-        for name, texts in parts.items()
-    }
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(tables), "utf-8")
-    for name in (*parts, *parts):  # the second time from the cache
-        corpus = load_corpus(path, name, min_count=1)
-        assert list(corpus.texts) == parts[name]
-    assert len(cached(tmp_path)) == 2
+ROWS = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
+SPLITS = {
+    name: [{"text": f"{word} {name}", "label": word} for word in ("bad", "good")]
+    for name in ("train", "test", "validation")
+}
 
 
-def test_the_names_of_files_are_read_and_so_in_the_key(tmp_path):
-    for folder, classes in (("one", ("neg", "pos")), ("two", ("a", "b"))):
-        for name, text in zip(classes, ("bad film", "good film"), strict=True):
-            path = tmp_path / folder / name / "1.txt"
-            path.parent.mkdir(parents=True)
-            path.write_text(text, "utf-8")
-        corpus = load_corpus(tmp_path / folder, min_count=1)
-        assert corpus.classes == classes
-    assert len(cached(tmp_path)) == 2
-
-
-def test_a_table_is_read_by_its_ending_which_is_in_the_key(tmp_path):
-    rows = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
-    texts = {".tsv": ("good", "bad"), ".csv": ("poor", "fine")}
-    for ending in (*texts, *texts):
-        path = tmp_path / f"mine{ending}"
-        path.write_text(rows, "utf-8")
-        assert load_corpus(path, min_count=1).texts == texts[ending]
+@pytest.mark.parametrize(
+    ("files", "loaded"),
+    [
+        (  # a table is read by its ending
+            {"mine.tsv": ROWS, "mine.csv": ROWS},
+            {("mine.tsv", "train"): "good bad", ("mine.csv", "train"): "poor fine"},
+        ),
+        (  # the names of folders are classes
+            {f"{folder}/{folder}{k}/1.txt": f"t{k}" for folder in "ab" for k in "01"},
+            {("a", "train"): "t0 t1", ("b", "train"): "t0 t1"},
+        ),
+        (
+            {"mine.json": json.dumps(SPLITS)},
+            {("mine.json", name): f"bad {name} good {name}" for name in SPLITS},
+        ),
+    ],
+)
+def test_what_else_is_read_has_an_entry_of_its_own(tmp_path, files, loaded):
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    found = [
+        {key: load_corpus(tmp_path / key[0], key[1], min_count=1) for key in loaded}
+        for _ in range(2)  # the second time from the cache
+    ]
+    for (name, split), texts in loaded.items():
+        first, again = (corpora[name, split] for corpora in found)
+        assert " ".join(first.texts) == texts and same(first, again)
+        if name in ("a", "b"):
+            assert first.classes == (f"{name}0", f"{name}1")
+    assert len(cached(tmp_path)) == len(loaded)

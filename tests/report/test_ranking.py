@@ -14,6 +14,7 @@ from attnsel_report.splits import Sample
 from attnsel_report.surface import MEASURES, measure_table
 from attnsel_report.suspects import suspects
 from attnsel_report.tables import token_table, with_q
+from support.corpora import sampled
 
 WORDS = [["good", "fine", "nice"], ["bad", "poor", "dull"]]
 
@@ -42,7 +43,7 @@ def tagged(tag, n=600, share=0.3):
         two = " ".join(random.choice(WORDS[side], 2, replace=False))
         texts.append(f"{two} {'abcdefgh'[i % 8]}{end}")
     corpus = Corpus.from_texts(texts, labels, min_count=1)
-    return Sample(corpus, np.arange(n), np.arange(n))
+    return sampled(corpus)
 
 
 def with_form(sample, q, share):
@@ -119,7 +120,7 @@ def test_what_held_out_texts_contradict_is_left_out():
 def test_measures_are_listed_in_words_and_only_where_held_out_texts_agree():
     texts = ["word " * (9 if i % 2 else 3) + f"w{i % 5}" for i in range(80)]
     corpus = Corpus.from_texts(texts, np.arange(80) % 2, min_count=1)
-    sample = Sample(corpus, np.arange(80), np.arange(80))
+    sample = sampled(corpus)
     evidence = evidence_of(sample)
     none = {name: evidence.tables[name][:0] for name in ("tokens", "pairs", "form")}
     measures = measure_table(sample, sample).rename(columns={"p": "q"})

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import tarfile
 import urllib.request
-import zipfile
 from contextlib import closing
 
 import numpy as np
 import pandas as pd
 import pytest
+from test_inputs import binary, mine, zipped
 
 import attnsel
 from attnsel.texts.loading import load_corpus
@@ -29,11 +29,6 @@ CSV = TABLE.to_csv(index=False)
 QUOTING = TABLE.assign(text=[text.replace("film", '"film"') for text in TEXTS])
 
 
-def pickled(path):
-    TABLE.to_pickle(path / "mine.pkl")
-    return path / "mine.pkl"
-
-
 def database(path):
     with closing(sqlite3.connect(path / "mine.sqlite")) as opened:
         TABLE.to_sql("films", opened, index=False)
@@ -47,21 +42,6 @@ def archive(path):
     return path / "mine.tar.gz"
 
 
-def several(path):
-    with zipfile.ZipFile(path / "mine.ZIP", "w") as opened:
-        for split in ("train", "test"):
-            opened.writestr(f"{split}.csv", CSV)
-    return path / "mine.ZIP"
-
-
-def written(text, encoding="utf-8"):
-    def made(path):
-        (path / "mine.csv").write_text(text, encoding=encoding)
-        return path / "mine.csv"
-
-    return made
-
-
 def unread(ending, reader, found=TABLE):
     """Return a file whose reader needs a library, which the test stands in for."""
 
@@ -73,21 +53,19 @@ def unread(ending, reader, found=TABLE):
     return made
 
 
-separated = written(
-    TABLE.to_csv(index=False, sep=";") + "a text; of three; fields\ncafé;;pos\n",
-    "cp1252",
-)
+ROWS = TABLE.to_csv(index=False, sep=";") + "a text; of three; fields\ncafé;;pos\n"
+separated = mine(ROWS.encode("cp1252"))
 REFUSED = {
-    "a pickle": pickled,
+    "a pickle": binary("to_pickle", "mine.pkl", TABLE),
     "a database": database,
     "an archive": archive,
-    "several files": several,
-    "a row too long": written(CSV + "a text, with a comma, in it,neg\n"),
+    "several files": zipped("mine.ZIP", train__csv=CSV, test__csv=CSV),
+    "a row too long": mine(CSV + "a text, with a comma, in it,neg\n"),
     "a row too long, in Excel's CSV": separated,
-    "quotes after backslashes": written(
+    "quotes after backslashes": mine(
         QUOTING.to_csv(index=False, doublequote=False, escapechar="\\")
     ),
-    "Cyrillic": written(CSV.replace("film, number", "фильм номер"), "cp1251"),
+    "Cyrillic": mine(CSV.replace("film, number", "фильм номер").encode("cp1251")),
     "HDF": unread(".h5", "read_hdf"),
     "SPSS": unread(".sav", "read_spss"),
     "SAS": unread(".sas7bdat", "read_sas"),

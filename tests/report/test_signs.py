@@ -30,17 +30,16 @@ from attnsel_report.surface import (
     measured,
 )
 from attnsel_report.suspects import suspects, unseen_probabilities
+from support.corpora import sampled
 
 
-def sampled(texts, labels):
-    corpus = Corpus.from_texts(texts, labels, min_count=1)
-    places = np.arange(len(corpus))
-    return Sample(corpus, places, places)
+def sample_of(texts, labels):
+    return sampled(Corpus.from_texts(texts, labels, min_count=1))
 
 
 def test_measures_are_counted_letter_by_letter():
     texts = ["ÀB c1!", "x", "12.", "Ж好, é?"]
-    sample = sampled(texts, [0, 1, 0, 1])
+    sample = sample_of(texts, [0, 1, 0, 1])
     table = measure_table(sample, sample).set_index("measure")
     letters = [sum(map(str.isalpha, text)) for text in texts]
     capitals = [sum(map(str.isupper, text)) for text in texts]
@@ -79,7 +78,7 @@ def test_capitals_and_cut_texts_are_found_and_shuffled_ones_are_not():
 
 
 def p_of_measures(texts, labels):
-    sample = sampled(texts, labels)
+    sample = sample_of(texts, labels)
     return measure_table(sample, sample).set_index("measure")
 
 
@@ -90,7 +89,7 @@ def test_beginnings_ends_and_kinds_are_found():
         f"dear sir , {text} seen on 2019-05-01 by k@x.org" if y else text
         for text, y in zip(texts, labels, strict=True)
     ]
-    sample = sampled(leaks, labels)
+    sample = sample_of(leaks, labels)
     order = in_order(sample.corpus)
     table, contains = form_table(sample, sample, order, order)
     assert contains.sum(axis=0)[table["id"]].tolist() == table["texts"].tolist()
@@ -102,7 +101,7 @@ def test_beginnings_ends_and_kinds_are_found():
     assert "ends with “x . org”" not in table.index  # of one, two and five tokens
     assert table["texts"]["ends with “. org”"] == 120
     # A text of two tokens neither begins nor ends with five.
-    few = sampled(["a b", "a b c d e f", "a b c d e f g"], [0, 1, 1])
+    few = sample_of(["a b", "a b c d e f", "a b c d e f g"], [0, 1, 1])
     order = in_order(few.corpus)
     known = form_table(few, few, order, order)[0].set_index("token")
     assert known["texts"]["begins with “a b c d e”"] == 2
@@ -187,7 +186,7 @@ def test_flipped_labels_are_found_by_models_that_did_not_see_them():
     texts = [f"{w} {' '.join(random.choice(list('abcdefgh'), 6))}" for w in words]
     flipped = random.random(400) < 0.1
     given = np.where(flipped, 1 - labels, labels)
-    sample = sampled(texts, given)
+    sample = sample_of(texts, given)
     found = suspects(sample)
     assert flipped[found["row"]].all() and len(found) > 0.8 * flipped.sum()
     assert (found["label"] != found["read"]).all()
@@ -292,9 +291,9 @@ def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
 
 
 def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
-    sample = sampled(["a b", "c", "d e"], [0, 1, 0])
+    sample = sample_of(["a b", "c", "d e"], [0, 1, 0])
     some = measure_table(sample, sample)
-    alone = sampled(["a b", "c", "d e"], [0, 1, 0])
+    alone = sample_of(["a b", "c", "d e"], [0, 1, 0])
     alone.corpus.labels[:] = 0
     none = measure_table(alone, alone)
     assert len(none) == 0 < len(some)

@@ -11,6 +11,7 @@ from attnsel_report.splits import (
     joined,
     read_parts,
 )
+from support.corpora import sampled
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -112,9 +113,8 @@ def test_both_parts_are_one_sample_again_with_groups_of_their_own():
 
 def test_of_classes_too_small_to_divide_something_is_held_out():
     corpus = Corpus.from_texts([text(i) for i in range(10)], range(10), min_count=1)
-    places = np.arange(10)
-    assert held_out(Sample(corpus, places, places), seed=0).sum() == 2
-    two = Sample(corpus[:2], np.zeros(2, int), places[:2])
+    assert held_out(sampled(corpus), seed=0).sum() == 2
+    two = Sample(corpus[:2], np.zeros(2, int), np.arange(2))
     assert held_out(two, seed=0).tolist() == [False, True]
     groups = np.array([0] * 5 + [1] * 5 + [2] * 6)  # the last is all of its class
     labels = [0] * 10 + [1] * 6

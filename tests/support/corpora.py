@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnsel import Corpus, Vocab
+from attnsel_report.splits import Sample
 
 
 def drawn(n=60, n_tokens=12, length=9, n_classes=2, seed=0):
@@ -25,3 +26,9 @@ def leaning(n=4000, n_tokens=300, seed=0, truth=None):
     sequences = [rng.choice(n_tokens, size=12, p=law[y]) for y in labels]
     vocab = Vocab([f"t{i}" for i in range(n_tokens)])
     return Corpus.from_tokens(sequences, labels, vocab), share
+
+
+def sampled(corpus: Corpus) -> Sample:
+    """Return a corpus as a sample in which each text is a group."""
+    places = np.arange(len(corpus))
+    return Sample(corpus, places, places)
