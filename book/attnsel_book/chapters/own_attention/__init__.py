@@ -9,7 +9,7 @@ BOOK = {
     "FEW": 100,
     "DIM": 1024,
     "STEP": 30.0,
-    "MAX_NORM": 300.0,
+    "MAX_NORM": 150.0,
     "SEED": 0,
 }
 RANGES = {
@@ -25,5 +25,5 @@ TRIED = [
     {"DATA": "yelp", "LIMIT": 500, "MAX_NORM": 2.0},
     {"STEP": 300.0, "SEED": 3},
     {"FEW": 300, "DIM": 256},
-    {"LIMIT": 60, "MAX_NORM": 100.0},
+    {"LIMIT": 60, "MAX_NORM": 300.0},
 ]
