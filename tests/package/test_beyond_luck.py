@@ -20,9 +20,7 @@ from attnsel.significance.exact_test import (
     q_values,
     texts_by_class,
 )
-from attnsel.significance.exact_test import (
-    testable as is_testable,
-)
+from attnsel.significance.exact_test import testable as is_testable
 from attnsel.significance.lean import STRENGTHS, shrunken_lean, shrunken_shares
 from attnsel.statistics import class_sizes, label_z
 from attnsel.texts.reviews import generate_reviews

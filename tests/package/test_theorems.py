@@ -163,10 +163,8 @@ def test_a_pair_without_a_multiplier_drifts_like_a_logarithm() -> None:
     vocab = Vocab(["r", "s", "t"], classes=("no", "yes"))
     corpus = Corpus.from_tokens([[0, 1], [0, 2]], ["yes", "yes"], vocab)
     model = AttentionClassifier(3, 3, dtype=torch.float64)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.tensor([[0.0, 0, 1], [-1, 0, 1], [-1, -1, 1]]))
-        model.output.copy_(torch.tensor([1.0, 0, 1]))
-        model.cls.zero_()
+    E = torch.tensor([[0.0, 0, 1], [-1, 0, 1], [-1, -1, 1]])
+    place(model, embeddings=E, output=torch.tensor([1.0, 0, 1]), cls=torch.zeros(3))
     flow = gradient_flow(model, corpus, max_norm=1e5, record=[100.0], tol=1e-8)
     logs = flow.norms.log()
     miss = angle_gap(flow.cls, torch.tensor([1.0, 0, 0], dtype=torch.float64))
@@ -222,10 +220,7 @@ def test_bound_of_theorem_b_on_what_is_orthogonal(seed: int) -> None:
     spread = Delta[tight] - m * u
     sizes, turned = torch.linalg.svd(spread, full_matrices=False)[1:]
     N = turned[sizes > 1e-9 * sizes[0]]
-    steps, hat = (
-        spread @ N.T,
-        torch.zeros(int((sizes > 1e-9 * sizes[0]).sum())).double(),
-    )
+    steps, hat = spread @ N.T, torch.zeros(len(N)).double()
     for _ in range(100):
         a_k = c_k[tight] * torch.exp(-steps @ hat)
         move = torch.linalg.solve(steps.T @ (a_k[:, None] * steps), steps.T @ a_k)

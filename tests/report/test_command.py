@@ -133,10 +133,7 @@ def test_a_cell_that_begins_with_a_sign_of_a_formula_is_a_text(sign):
     first, other = (text.replace("\r", "\n") for text in table["text"])
     written = csv.reader(io.StringIO(as_csv(table), newline=""))
     assert list(written) == [["text", "lean"], [f"'{first}", "-1"], [other, "1"]]
-
-
-def test_no_row_of_a_spreadsheet_begins_behind_a_carriage_return():
-    assert as_csv(pd.DataFrame({"text": ["a\r=1", "b\r\n"]})).count("\r") == 0
+    assert "\r" not in as_csv(table)  # behind which a row would begin
 
 
 def test_a_link_to_itself_is_no_file(tmp_path, monkeypatch):

@@ -21,6 +21,7 @@ from attnsel_report.quality import (
     shuffled,
 )
 from attnsel_report.sequences import in_order
+from support.reference import place
 
 
 def places(texts: list[str], labels: list[int], word: str, label: int) -> list[str]:
@@ -54,9 +55,8 @@ def test_the_most_frequent_class_is_that_of_the_texts_to_learn_from():
     train = Corpus.from_tokens([[0], [1], [0]], ["no", "yes", "no"], vocab)
     test = Corpus.from_tokens([[0], [1], [0], [1]], ["yes", "yes", "yes", "no"], vocab)
     model = AttentionClassifier(2, 4)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.eye(2, 4))
-        model.output.copy_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
+    output = torch.tensor([-1.0, 1.0, 0.0, 0.0])
+    place(model, embeddings=torch.eye(2, 4), output=output)
     regression = torch.tensor([1.0, 1.0, 1.0, 1.0])
     share = accuracies(train, test, model, regression)
     # Class by class: of the three that are yes one holds "b", which is read as yes.
@@ -109,10 +109,8 @@ def test_what_a_masked_token_costs_is_counted_over_the_right_texts(rare):
     rows = [[0, 1]] * 4 + [[1]] * 6 + [[2]] * rare
     test = Corpus.from_tokens(rows, ["yes"] * 4 + ["no"] * (6 + rare), vocab)
     model = AttentionClassifier(2, 4)
-    with torch.no_grad():
-        model.embeddings.copy_(torch.eye(2, 4))
-        model.cls.copy_(torch.tensor([9.0, 0.0, 0.0, 0.0]))
-        model.output.copy_(torch.tensor([1.0, -1.0, 0.0, 0.0]))
+    query, output = torch.tensor([[9.0, 0.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]])
+    place(model, embeddings=torch.eye(2, 4), cls=query, output=output)
     tokens = pd.DataFrame({"id": [0]})
     (row,) = masked_table(train, test, model, 30, tokens).to_dict("records")
     assert row["token"] == "tell"

@@ -74,10 +74,7 @@ def test_bad_rows_are_those_of_the_file_even_in_a_sample(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"split": "valid"},
-            r"split: expected one of \['train', 'test'\], got 'valid'",
-        ),
+        ({"split": "valid"}, r"split: .* \['train', 'test'\], got 'valid'"),
         ({"limit": 0}, "limit: expected an integer from 1"),
         ({"limit": 2.0}, "limit: expected an integer from 1"),
         ({"limit": True}, "limit: expected an integer from 1"),
@@ -439,8 +436,9 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch, error):
 
     monkeypatch.setattr(os, "fsync", interrupted)
     if error is OSError:
-        with pytest.warns(UserWarning, match="not cached in .*stopped"):
-            load_corpus(path, min_count=1)
+        with pytest.warns(UserWarning, match="not cached in .*stopped") as caught:
+            first, second = (load_corpus(path, min_count=1) for _ in range(2))
+        assert len(caught) == 1 and same(first, second)
     else:
         with pytest.raises(KeyboardInterrupt):
             load_corpus(path, min_count=1)
@@ -448,17 +446,6 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch, error):
     monkeypatch.setattr(os, "fsync", fsync)
     assert len(load_corpus(path, min_count=1)) == 30
     assert [entry.suffix for entry in cached(tmp_path)] == [".corpus"]
-
-
-def test_a_cache_that_cannot_be_written_warns_once(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "file" / "cache"))
-    path = write(tmp_path / "mine.parquet")
-    with pytest.warns(UserWarning, match="not cached in") as caught:
-        first = load_corpus(path, min_count=1)
-        second = load_corpus(path, min_count=1)
-    assert len(caught) == 1
-    assert same(first, second)
 
 
 ROWS = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"

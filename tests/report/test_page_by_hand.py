@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -132,6 +133,15 @@ def by_hand(**changes: object) -> Report:
         "figure": "<svg></svg>",
     }
     return Report(**(parts | changes))
+
+
+def open_page(browser: Any, folder: Path, page: str, **settings: Any) -> Any:
+    """Open a page in a tab of a browser."""
+    file = folder / "report.html"
+    file.write_text(page, encoding="utf-8")
+    tab = browser.new_page(**settings)
+    tab.goto(file.as_uri())
+    return tab
 
 
 class Reader:

@@ -1,7 +1,7 @@
 """A report on paper: no part needs a hand or is torn apart, and colours speak."""
 
 import pytest
-from test_page_by_hand import by_hand
+from test_page_by_hand import by_hand, open_page
 
 pytestmark = pytest.mark.site
 
@@ -11,11 +11,9 @@ STYLE = "(e, name) => getComputedStyle(e).getPropertyValue(name)"
 @pytest.fixture
 def paper(browser, tmp_path):
     """A dark screen's report as it is printed."""
-    file = tmp_path / "report.html"
-    file.write_text(by_hand().html(), encoding="utf-8")
-    tab = browser.new_page(viewport={"width": 700, "height": 900})
+    viewport = {"width": 700, "height": 900}
+    tab = open_page(browser, tmp_path, by_hand().html(), viewport=viewport)
     tab.emulate_media(media="print", color_scheme="dark")
-    tab.goto(file.as_uri())
     yield tab
     tab.close()
 

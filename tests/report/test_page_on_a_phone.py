@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from test_page_by_hand import EVIDENCE, TOKENS, by_hand
+from test_page_by_hand import EVIDENCE, TOKENS, by_hand, open_page
 from test_report import drawn_figure
 
 pytestmark = pytest.mark.site
 
+PHONE = {"width": 390, "height": 844}
 LONG = "donaudampfschifffahrtsgesellschaftskapitaensmuetze" * 3
 # What holds a letter and goes beyond the first box around it that scrolls or hides, or
 # beyond the window; and what hides while it is wider than it shows.
@@ -52,10 +53,8 @@ def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
             masked=report.masked.assign(token=LONG),
             suspects=report.suspects.assign(text=LONG),
         )
-    file = tmp_path / "report.html"
-    file.write_text(report.html(), encoding="utf-8")
-    tab = browser.new_page(viewport={"width": width, "height": 844})
-    tab.goto(file.as_uri())
+    viewport = PHONE | {"width": width}
+    tab = open_page(browser, tmp_path, report.html(), viewport=viewport)
     tab.evaluate("document.querySelectorAll('details').forEach((e) => e.open = true)")
     assert tab.evaluate(CUT) == []
     html = "document.documentElement"
@@ -71,12 +70,9 @@ def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
 
 
 def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
-    file = tmp_path / "report.html"
     report = by_hand()
     report = replace(report, signs=report.signs.replace("dull", "disappointing"))
-    file.write_text(report.html(), encoding="utf-8")
-    tab = browser.new_page(viewport={"width": 390, "height": 844})
-    tab.goto(file.as_uri())
+    tab = open_page(browser, tmp_path, report.html(), viewport=PHONE)
     tab.evaluate(OPEN_BUT_ALL)
     boxes = tab.locator(".wide:has(table, svg)")
     seen = [box for box in boxes.all() if box.is_visible()]
@@ -93,10 +89,8 @@ def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
 
 @pytest.mark.parametrize("classes", [["a", "b" * 40], ["a", "b", "c"]])
 def test_the_letters_of_the_figure_are_legible_and_apart(browser, classes, tmp_path):
-    file = tmp_path / "report.html"
-    file.write_text(by_hand(figure=drawn_figure(classes)).html(), encoding="utf-8")
-    tab = browser.new_page(viewport={"width": 390, "height": 844})
-    tab.goto(file.as_uri())
+    page = by_hand(figure=drawn_figure(classes)).html()
+    tab = open_page(browser, tmp_path, page, viewport=PHONE)
     tab.evaluate(OPEN_BUT_ALL)
     boxes = tab.locator("svg text").evaluate_all(
         "(all) => all.map((e) => e.getBoundingClientRect().toJSON())"

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from test_page_by_hand import by_hand
+from test_page_by_hand import by_hand, open_page
 
 pytestmark = pytest.mark.site
 
@@ -30,11 +30,8 @@ def table(browser, tmp_path):
         page = by_hand().html()
         data = re.search(r'(?<="application/json">)\{.*?\}(?=</script>)', page)[0]
         known = json.dumps(json.loads(data) | {"rows": rows})
-        file = tmp_path / "report.html"
-        file.write_text(page.replace(data, known, 1), encoding="utf-8")
-        tab = browser.new_page()
+        tab = open_page(browser, tmp_path, page.replace(data, known, 1))
         tabs.append(tab)
-        tab.goto(file.as_uri())
         box = tab.locator("details:has(.all)")
         box.locator("summary").click()
         box.locator("tbody tr").first.wait_for()
@@ -72,11 +69,8 @@ def test_a_number_is_written_as_its_column_says(table):
         ("what", "Ärger dull fine", "fine dull Ärger"),
         ("texts", "Ärger fine dull", "dull fine Ärger"),
         ("lean", "dull Ärger fine", "fine Ärger dull"),
-        (
-            "held-out lean",
-            "fine Ärger dull",
-            "Ärger fine dull",
-        ),  # what is missing is last
+        # What is missing is last.
+        ("held-out lean", "fine Ärger dull", "Ärger fine dull"),
         ("q", "fine dull Ärger", "Ärger dull fine"),
     ],
 )
