@@ -48,11 +48,6 @@ class CountedTexts(TypedDict):
     sizes: np.ndarray  # (m,), number of distinct tokens of each text
 
 
-def _count_block(texts: Sequence[Any], tokenize: Tokenizer | None) -> CountedTexts:
-    """Count the tokens of some texts, numbered in the order of first occurrence."""
-    return counted(*tokens_in_order(texts, tokenize))
-
-
 def counted(codes: np.ndarray, tokens: list[str], sizes: np.ndarray) -> CountedTexts:
     """Count the tokens of texts that were split by `tokens_in_order`."""
     starts = np.concatenate([[0], np.cumsum(sizes)])  # (m + 1,)
@@ -105,7 +100,7 @@ def count_tokens(
     """Count the tokens of texts, block by block."""
     # A traceback keeps the frames that hold the bar: it is closed here.
     with closing(progress(text_blocks(texts), f"tokenizing {name}")) as bar:
-        return [_count_block(texts[rows], tokenize) for rows in bar]
+        return [counted(*tokens_in_order(texts[rows], tokenize)) for rows in bar]
 
 
 def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
@@ -116,7 +111,7 @@ def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None)
     (name,) = column.column_names
 
     def counted_batch(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        block = _count_block(batch[name], tokenize)
+        block = counted(*tokens_in_order(batch[name], tokenize))
         return {key: [value] for key, value in block.items()}
 
     blocks = column.map(

@@ -350,13 +350,10 @@ def _name_of(groups: Any) -> str:
 def _repeats(
     whole: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
 ) -> Repeats:
-    """Return the numbers of copies and near copies in a corpus.
+    """Return the numbers of copies and near copies in a corpus with copies.
 
-    Args:
-        whole: corpus with copies.
-        copies: for each text the position of its first copy, int64 (n,).
-        likeness: near copies among the distinct texts.
-        seen: number of rows of the test split that copy a training text.
+    `copies` contains the position of the first copy of each text, int64 (n,), and
+    `likeness` the near copies among the distinct texts.
     """
     times = np.bincount(copies)
     most = int(times.argmax())
@@ -378,13 +375,8 @@ def _copies(
 ) -> pd.DataFrame:
     """Return the rows that copy another row, with both names, both labels and the text.
 
-    Args:
-        rows: the rows of the source that are used.
-        copies: for each row the position of the row that it copies, or its own
-            position if it copies none.
-        places: positions of the distinct rows.
-        near: for each distinct row the position, among the distinct rows, of the row of
-            which it is a near copy, or its own position.
+    `copies` contains for each row the position of the row that it copies, or its own,
+    and `near` for each distinct row, at `places`, the same among the distinct rows.
     """
     of = copies.copy()
     of[places] = places[near]

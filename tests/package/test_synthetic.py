@@ -1,6 +1,7 @@
 """The generated corpora are what they say: exactly, or within binomial error."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -52,18 +53,22 @@ def test_separable_satisfies_assumption_1(
     assert int(relevant.max()) < 2 * kinds
 
 
-def test_separable_is_set_by_its_seed() -> None:
-    first, again, other = (separable_corpus(seed=s) for s in (3, 3, 4))
+@pytest.mark.parametrize("draw", [separable_corpus, synthetic_corpus])
+def test_a_corpus_is_set_by_its_seed(draw: Callable[..., Corpus]) -> None:
+    first, again, other = (draw(100, 60, 5, seed=s) for s in (3, 3, 4))
     assert (first.counts != again.counts).nnz == 0
     assert torch.equal(first.targets, again.targets)
     assert (first.counts != other.counts).nnz > 0
-    assert repr(first).startswith("Corpus('separable', n = 400, V = 500")
-    assert len(relevant_tokens(first).unique()) == 20
     assert not torch.equal(first.targets, first.targets.sort().values)
+
+
+def test_separable_has_the_usual_sizes_and_shuffled_irrelevant_tokens() -> None:
+    corpus = separable_corpus()
+    assert repr(corpus).startswith("Corpus('separable', n = 400, V = 500")
+    assert len(relevant_tokens(corpus).unique()) == 20
     # The irrelevant tokens of the two classes are shuffled, not copied.
-    bags = [frozenset(first.counts[[i]].indices.tolist()) for i in range(400)]
-    plain = [frozenset(s for s in bag if s >= 20) for bag in bags]
-    assert len(set(plain)) > 390
+    bags = [frozenset(ids[ids >= 20].tolist()) for ids, _ in corpus.bags()]
+    assert len(set(bags)) > 390
 
 
 @given(per=st.integers(2, 4), seed=st.integers(0, 999))
@@ -166,11 +171,9 @@ def test_assumption_1_holds_in_the_limit_as_often_as_promised() -> None:
     assert ((spread.counts.toarray()[:, complete] > 0).sum(axis=1) == 1).mean() < 0.9
 
 
-def test_synthetic_is_set_by_its_seed() -> None:
-    first, again, other = (synthetic_corpus(100, seed=s) for s in (3, 3, 4))
-    assert (len(first.vocab), set(first.lengths.tolist())) == (200, {20})
-    assert (first.counts != again.counts).nnz == 0
-    assert (first.counts != other.counts).nnz > 0
+def test_synthetic_has_the_usual_sizes() -> None:
+    corpus = synthetic_corpus(100)
+    assert (len(corpus.vocab), set(corpus.lengths.tolist())) == (200, {20})
     assert synthetic_corpus(5, 8, 1).targets.bincount().tolist() == [2, 3]
 
 

@@ -14,6 +14,7 @@ import torch
 
 import attnsel
 from attnsel import Corpus, Vocab
+from attnsel.model import class_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report.examples import (
     examples,
@@ -144,12 +145,6 @@ def test_numbers_of_the_page_are_those_of_the_model(told):
     assert first["points lost"] == pytest.approx(100 * (right.mean() - again.mean()))
 
 
-def logits_of(model, corpus):
-    """Return a logit for each class in the first text of a corpus."""
-    logits = model(corpus).detach().double()[0]
-    return logits if logits.ndim else torch.stack([0 * logits, logits])
-
-
 @pytest.mark.parametrize("K", [2, 3])
 def test_misread_texts_say_which_words_pushed(K):
     texts, _ = generate_reviews(150)
@@ -162,7 +157,7 @@ def test_misread_texts_say_which_words_pushed(K):
         label, read_as = map(corpus.classes.index, map(int, (text.label, text.read)))
 
         def gap(counted, one=read_as, other=label):
-            logits = logits_of(model, counted)
+            logits = class_logits(model(counted).detach().double())[0]
             return float(logits[one] - logits[other])
 
         assert gap(one) > 0

@@ -38,8 +38,8 @@ def seen(monkeypatch):
         found[-1] |= given
 
     def diagnosed(corpus, *parts):
-        found[-1]["on"].append(corpus)
-        return diagnose(corpus, *parts)
+        found[-1]["on"].append((corpus, diagnose(corpus, *parts)))
+        return found[-1]["on"][-1][1]
 
     monkeypatch.setattr(module, "fit", fitted)
     monkeypatch.setattr(module, "diagnose", diagnosed)
@@ -58,8 +58,12 @@ def test_a_model_is_trained_as_its_row_says(corpora, seen):
         assert (one["steps"], one["lr"]) == (row["steps"], row["lr"])
         assert one["start"].shape == (row["tokens"], row["dim"])
         assert one["moved"] != row["frozen"]
-        learned, (on, held) = one["corpus"], one["on"]
+        learned, ((on, of_learned), (held, of_held)) = one["corpus"], one["on"]
         assert on is learned and len(held) == len(test)
+        for side, diagnosis in (("training", of_learned), ("held-out", of_held)):
+            for name, value in vars(diagnosis).items():
+                assert row.pop(f"{side}, {name}") == value
+        assert list(row) == list(CHOICES)
         names = train.most_frequent(row["tokens"]).vocab
         assert list(learned.vocab) == list(held.vocab) == list(names)
         assert held.targets.equal(test.targets)
@@ -69,25 +73,6 @@ def test_a_model_is_trained_as_its_row_says(corpora, seen):
         assert abs(wrong - row["noise"]) <= width
     starts = [tuple(one["start"][0, :2].tolist()) for one in seen]
     assert len(set(starts)) == 12
-
-
-def test_a_row_has_what_is_diagnosed_on_either_side(corpora, monkeypatch):
-    train, test = corpora
-    one = {name: values[:1] for name, values in CHOICES.items()}
-
-    class Told:
-        def __init__(self, n):
-            self.values, self.accuracy = n, n + 1
-
-    monkeypatch.setattr(module, "diagnose", lambda corpus, *_: Told(len(corpus)))
-    (row,) = trials(train, test, one, number=1, coins=0).to_dict("records")
-    assert row == {
-        **{name: values[0] for name, values in one.items()},
-        "training, values": 200,
-        "training, accuracy": 201,
-        "held-out, values": 100,
-        "held-out, accuracy": 101,
-    }
 
 
 def test_the_same_seeds_are_the_same_models(corpora):
