@@ -34,6 +34,10 @@ function whole(stored, number, question) {
 """
 
 
+# Rounds are played to their ends once, in one process.
+pytestmark = pytest.mark.xdist_group("lineup")
+
+
 def call(expression, data=None):
     return evaluate(CODE, expression, data)
 
