@@ -90,17 +90,19 @@ def test_an_option_is_an_argument_of_the_report(asked, options, expected):
 def test_a_page_and_a_table_take_the_places_of_others_only_by_force(asked, tmp_path):
     page, table = tmp_path / "page.html", tmp_path / "all.csv"
     given = ["report", "mine.csv", "--output", str(page), "--csv", str(table)]
-    main(given)
+    for _ in range(3):
+        main(given)
     assert table.read_text() == "kind,token\ntoken,dull\n"
-    main(given)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"page.html", "page-2.html", "all.csv", "all-2.csv"}
+    assert names == {f"page{n}.html" for n in ("", "-2", "-3")} | {
+        f"all{n}.csv" for n in ("", "-2", "-3")
+    }
     for path in (page, table):
         path.write_text("old")
     main([*given, "--force"])
     assert page.read_text() == "<!doctype html>\n"
     assert table.read_text() == "kind,token\ntoken,dull\n"
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_a_page_that_was_written_meanwhile_is_kept(

@@ -136,40 +136,9 @@ def test_labels_that_differ_only_in_case_or_spaces_are_named():
     assert value.endswith("c9 and C9")
 
 
-@pytest.mark.parametrize(("n", "few"), [(2, True), (3, False)])
-def test_a_class_of_fewer_than_three_texts_is_rare(n, few):
-    labels = ["usual"] * 10 + ["rare"] * n
-    found = told(parts(sampled(labels, [1] * len(labels), ("rare", "usual")), TEST))
-    assert ("Rare classes" in found) == few
-    if few:
-        assert found["Rare classes"].value == "1 of 2 have fewer than 3 texts"
-        assert found["Rare classes"].amiss
-
-
-@pytest.mark.parametrize(("n", "too_many"), [(5, True), (6, False)])
-def test_two_classes_need_six_texts(n, too_many):
-    sample = sampled((["a", "b"] * 3)[:n], [1] * n, ("a", "b"))
-    assert too_many_classes(sample.corpus) == too_many
-    found = told(parts(sample, TEST))
-    assert ("Nearly one class per row" in found) == too_many
-    assert "Rare classes" not in found
-    if too_many:
-        assert found["Nearly one class per row"].value == "2 classes for 5 texts"
-        assert found["Nearly one class per row"].amiss
-
-
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
-    repeats = Repeats(
-        copies=1500,
-        torn=2,
-        most="so " * 30,
-        times=1001,
-        near=3,
-        half_alike=101,
-        distinct=1000,
-        seen=1200,
-    )
-    found = told(parts(TRAIN, TEST, repeats=repeats))
+    copied = replace(NONE, copies=1500, torn=2, most="so " * 30, times=1001)
+    found = told(parts(TRAIN, TEST, repeats=replace(copied, near=3, seen=1200)))
     fact = found["Texts that occur twice"]
     start, _, end = fact.value.partition("; “")
     assert start == (
@@ -178,29 +147,55 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     shown, _, times = end.partition("” ")
     assert shown == "so " * 19 + "…"  # sixty letters at most
     assert times == "occurs 1,001 times"
-    assert found["Near copies"].value.startswith("3 texts")
-    assert found["Held-out texts that were seen"].value == "1,200"
-    for name in (
-        "Texts that occur twice",
-        "Near copies",
-        "Held-out texts that were seen",
-    ):
-        assert found[name].amiss
-    assert "Held-out texts that were seen" not in told(parts(TRAIN, TEST))
+    near, seen = found["Near copies"], found["Held-out texts that were seen"]
+    assert near.value.startswith("3 texts") and seen.value == "1,200"
+    assert fact.amiss and near.amiss and seen.amiss
+    assert seen.name not in told(parts(TRAIN, TEST))
 
 
-@pytest.mark.parametrize(("half_alike", "is_said"), [(100, False), (101, True)])
-def test_more_than_a_tenth_of_texts_half_alike_withdraw_the_promise(
-    half_alike, is_said
-):
-    repeats = replace(NONE, half_alike=half_alike, distinct=1000)
-    found = told(parts(TRAIN, TEST, repeats=repeats))
-    assert ("Texts half alike" in found) == is_said
-    if is_said:
-        fact = found["Texts half alike"]
-        assert fact.value.startswith("101 of 1,000 texts share 15% to 30%")
-        assert "does not hold for this file" in fact.meaning
-        assert fact.amiss
+def of_labels(*labels):
+    names = tuple(dict.fromkeys(labels))
+    return parts(sampled(labels, [1] * len(labels), names), TEST)
+
+
+def half_alike(n):
+    repeats = replace(NONE, half_alike=n, distinct=1000)
+    return parts(TRAIN, TEST, repeats=repeats)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "amiss", "just_not"),
+    [
+        (
+            "Rare classes",
+            "1 of 2 have fewer than 3 texts",
+            of_labels(*["usual"] * 10, *["rare"] * 2),
+            of_labels(*["usual"] * 10, *["rare"] * 3),
+        ),
+        (
+            "Nearly one class per row",
+            "2 classes for 5 texts",
+            of_labels(*"ababa"),
+            of_labels(*"ababab"),
+        ),
+        (
+            "Texts half alike",
+            "101 of 1,000 texts share 15% to 30%",
+            half_alike(101),
+            half_alike(100),
+        ),
+    ],
+)
+def test_each_side_of_a_threshold(name, value, amiss, just_not):
+    found = told(amiss)
+    assert found[name].value.startswith(value) and found[name].amiss
+    assert name not in told(just_not)
+    for of in (amiss, just_not):
+        nearly_all = name == "Nearly one class per row" and of is amiss
+        assert too_many_classes(of.train.corpus) == nearly_all
+    assert ("Rare classes" in found) == (name == "Rare classes")
+    if name == "Texts half alike":
+        assert "does not hold for this file" in found[name].meaning
 
 
 def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():
