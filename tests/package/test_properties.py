@@ -48,7 +48,7 @@ def classifier(corpus: Corpus, seed: int, dim: int = 12) -> AttentionClassifier:
 
 
 def bags_of(corpus: Corpus) -> list[list[int]]:
-    return [corpus.counts[[i]].indices.tolist() for i in range(len(corpus))]
+    return [ids.tolist() for ids, _ in corpus.bags()]
 
 
 # The certificate

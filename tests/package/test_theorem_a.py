@@ -30,9 +30,8 @@ class Problem:
     def __init__(self, seed: int, *, noise: float = 0.4, size: float = 1.0) -> None:
         rng = np.random.default_rng(seed)
         self.sequences, self.labels, self.relevant = [], [], []
-        for i in range(
-            9
-        ):  # tokens 0, 1 are positive, 2, 3 negative, the others neither
+        # Tokens 0, 1 are positive, 2, 3 negative, the others neither.
+        for i in range(9):
             r = int(rng.integers(2)) + 2 * (i % 2)
             x = [r] * int(rng.integers(1, 3))
             x += rng.integers(4, 9, size=int(rng.integers(1, 6))).tolist()

@@ -94,9 +94,8 @@ def test_a_training_has_the_same_bits_with_any_number_of_threads(
     monkeypatch, optimizer
 ):
     _, _, corpus = ragged(3, n=300, n_tokens=3000, longest=40)
-    monkeypatch.setattr(
-        "attnsel.scale.threads.PIECE", 500
-    )  # several products for these few texts
+    # Several products for these few texts.
+    monkeypatch.setattr("attnsel.scale.threads.PIECE", 500)
     results = []
     try:
         for n_threads in (1, 2, 4, 2):

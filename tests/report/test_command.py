@@ -150,9 +150,7 @@ def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
     asked, monkeypatch, capsys
 ):
     given = []
-    monkeypatch.setattr(
-        logging, "basicConfig", lambda **settings: given.append(settings)
-    )
+    monkeypatch.setattr(logging, "basicConfig", lambda **form: given.append(form))
     for option in ("-q", "--quiet"):
         main(["report", "mine.csv", option])
     assert given == [] and capsys.readouterr().out == ""

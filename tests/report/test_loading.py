@@ -186,9 +186,7 @@ def test_what_the_hub_gave_is_checked(monkeypatch, texts, labels, tmp_path):
     file = tmp_path / "hub.parquet"
     write(file, texts, [i % labels for i in range(len(texts))])
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *_, **__: file)
-    with pytest.raises(
-        ValueError, match="/imdb as published: its classes .* instead of .15, 15."
-    ):
+    with pytest.raises(ValueError, match="/imdb as published: .* instead of .15, 15."):
         load_corpus("imdb")
     assert not cached(tmp_path)
 
