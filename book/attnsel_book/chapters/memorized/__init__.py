@@ -2,8 +2,8 @@
 
 BOOK = {
     "LIMIT": None,
-    "DIM": 2048,
-    "RATE": 1e-3 * 2048**0.5,
+    "DIM": 1024,
+    "RATE": 2e-3 * 2048**0.5,
     "CONVERGED": 0.99,
     "STEPS": 200,
     "SUBSET": 2_000,
