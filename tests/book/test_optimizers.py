@@ -148,6 +148,7 @@ def test_a_fixed_step_of_signs_on_a_sum_of_exponentials(eta: float) -> None:
         before = after
 
 
+@pytest.mark.xdist_group("torch.optim")
 def test_adam_and_muon_on_a_matrix() -> None:
     random = torch.Generator().manual_seed(0)
     d, rate = 6, 0.01

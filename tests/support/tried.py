@@ -17,9 +17,17 @@ def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
     """Run a test for each of some exercises, one of them in one process throughout.
 
     What is expected of an exercise and what its mistakes give is computed once a
-    process.
+    process. Those of the margins import torch's compiler, like others of their group.
     """
-    groups = [pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in names]
+    groups = [
+        pytest.param(
+            name,
+            marks=pytest.mark.xdist_group(
+                "torch.optim" if name.startswith("margins-") else name
+            ),
+        )
+        for name in names
+    ]
     return pytest.mark.parametrize("name", groups)
 
 
