@@ -361,4 +361,3 @@ def test_names_stand_beside_the_points_of_their_tokens():
             "none",
             "black",
         )
-    pyplot.close()

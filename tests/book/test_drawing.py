@@ -61,7 +61,6 @@ def in_the_style_of_the_book(monkeypatch):
     with rc_context():
         use_style()
         yield
-    pyplot.close("all")
 
 
 def panels():

@@ -712,8 +712,6 @@ STYLES = {
 @pytest.mark.parametrize("theme", ["", "dark"])
 @pytest.mark.parametrize("place", STYLES)
 def test_marks_have_a_contrast_of_at_least_three(place, theme):
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
-    assert contrast("#0072B2", "#14181e", 0.5) < 3
     path, papers = STYLES[place]
     rules = re.findall(r"([^{}]*)\{(--lab-positive[^}]*)\}", path.read_text("utf-8"))
     light, dark = (dict(re.findall(r"--lab-(\w+):([^;]+)", rule)) for _, rule in rules)

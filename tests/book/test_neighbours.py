@@ -54,21 +54,6 @@ def loosened(bound: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "bound, inside, outside",
-    [
-        ("between 0.98 and 1.02", [0.98, 1, 1.02], [0.97, 1.03]),
-        ("between -2.05 and -1.9", [-2.05, -1.9], [-2.06, -1.89]),
-        ("above 1e-05", [2e-5], [1e-5, -1]),
-        ("below 1e-12", [0, -1], [1e-12]),
-        ("exactly 0", [0], [1]),
-    ],
-)
-def test_bounds_are_understood_as_a_claim_words_them(bound, inside, outside):
-    assert all(admits(bound, x) for x in inside)
-    assert not any(admits(bound, x) for x in outside)
-
-
-@pytest.mark.parametrize(
     "bound, looser",
     [
         ("between -1 and 1", "between -3.0 and 3.0"),

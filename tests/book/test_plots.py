@@ -14,12 +14,6 @@ MARKS = {style.POSITIVE, style.NEGATIVE, style.NEUTRAL, style.ACCENT, style.CONT
 MARKS |= {*style.CURVES, *style.CLASSES, *map(to_hex, style.SIGNED([0.2, 0.5, 0.8]))}
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    pyplot.close("all")
-
-
 def test_two_panels_have_the_size_that_is_asked_for_and_say_what_they_show():
     left, right = two_panels(5.0, 2.0)
     assert left.figure.get_size_inches().tolist() == [5.0, 2.0]
@@ -75,6 +69,7 @@ def test_a_mark_stands_out_in_both_themes(colour):
 def test_a_contrast_is_that_of_the_worse_theme():
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
     assert contrast(style.POSITIVE, "#ffffff") == pytest.approx(5.19, abs=0.01)
+    assert contrast(style.POSITIVE, "#14181e", 0.5) < 3
     assert least_contrast(style.POSITIVE, 0.6) < 3 < least_contrast(style.POSITIVE)
     assert least_contrast("#e8e8e8") < 1.3
     assert DARK in (ROOT / "book" / "_static" / "attnsel.css").read_text("utf-8")

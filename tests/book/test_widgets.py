@@ -164,7 +164,6 @@ def test_a_figure_that_became_a_picture_is_closed():
     kept, _ = pyplot.subplots()
     figure_html(figure, "")
     assert pyplot.get_fignums() == [kept.number]
-    pyplot.close(kept)
 
 
 def test_an_svg_is_the_same_on_each_run(tmp_path):
@@ -246,4 +245,3 @@ def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():
     assert np.allclose(shades, expected, atol=0.01)
     assert scatter.get_array().tolist() == pytest.approx([0.0, 0.5, 0.6, 0.9])
     assert axes.get_xlabel() == "lean"
-    pyplot.close()

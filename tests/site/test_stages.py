@@ -19,7 +19,6 @@ def sequence() -> str:
         axis.set(xticks=[], yticks=[], ylabel="score")
     file = io.StringIO()
     figure.savefig(file, format="svg")
-    plt.close(figure)
     return file.getvalue()
 
 
