@@ -157,15 +157,13 @@ def test_a_checkpoint_is_of_one_training(saved, tmp_path):
 
 def test_a_missing_folder_is_an_error_before_the_first_step(saved):
     corpus, settings = saved
-    path = settings["checkpoint"].parent / "nowhere" / "run.pt"
-    with pytest.raises(FileNotFoundError, match="checkpoint: no folder .*nowhere for"):
-        fit(AttentionClassifier(9, 6), corpus, **settings | {"checkpoint": path})
-    with pytest.raises(OSError, match="checkpoint: .* cannot be written"):
-        fit(
-            AttentionClassifier(9, 6),
-            corpus,
-            **settings | {"checkpoint": settings["checkpoint"].parent},
-        )
+    folder = settings["checkpoint"].parent
+    for path, error, message in (
+        (folder / "nowhere" / "run.pt", FileNotFoundError, "no folder .*nowhere for"),
+        (folder, OSError, ".* cannot be written"),
+    ):
+        with pytest.raises(error, match=f"checkpoint: {message}"):
+            fit(AttentionClassifier(9, 6), corpus, **settings | {"checkpoint": path})
 
 
 def test_a_file_that_is_no_checkpoint_is_refused(saved):

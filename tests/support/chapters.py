@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 
-from support.forks import processes
+from support.forks import IMPORTS, processes
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
@@ -63,6 +63,7 @@ def played(play: Callable[..., Any], *given: Any, folder: Path, seconds: float) 
     It runs in a process of its own and in a folder, for so long at most; what it
     returns goes through JSON. A cell that fails fails the test.
     """
+    processes.set_forkserver_preload([*IMPORTS, "attnsel_book", "matplotlib.pyplot"])
     process = processes.Process(target=_write, args=(play, given, str(folder)))
     process.start()
     process.join(seconds)

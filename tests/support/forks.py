@@ -21,15 +21,8 @@ if sys.platform == "linux":
     processes = multiprocessing.get_context("forkserver")
 else:  # on macOS it is not safe to fork once libraries have started threads
     processes = multiprocessing.get_context("spawn")
-processes.set_forkserver_preload(
-    [
-        "attnsel_book",
-        "attnsel_report.report",
-        "matplotlib.pyplot",
-        "scipy.stats",
-        "sklearn.linear_model",
-    ]
-)
+IMPORTS = ["attnsel_report.report", "scipy.stats", "sklearn.linear_model"]
+processes.set_forkserver_preload(IMPORTS)
 
 # All of these tests are for one worker, where the imports are made once.
 in_forks = pytest.mark.xdist_group("forks")
