@@ -2,20 +2,20 @@
 
 import html
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import nbformat
 import pytest
+import sphinx
 
-pytestmark = pytest.mark.xdist_group("small book")  # it is built in one process
+from support import forks
 
-ROOT = Path(__file__).resolve().parents[2]
+pytestmark = forks.in_forks  # it is built once, and by processes that are forked
+
+SPHINX = Path(sphinx.__file__).with_name("__main__.py")
 CONF = """
 extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise", "tools.pages",
               "tools.formulas", "tools.search"]
@@ -188,7 +188,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         head = nbformat.v4.new_markdown_cell(text, id="head")
         notebook["cells"] = [head, cost, *needs, *rest]
         nbformat.write(notebook, folder / "book" / f"{name}.ipynb")
-    done = build(folder)
+    done = build(folder, "-q")
     assert done.returncode == 0, done.stderr
     paths = (folder / "out" / "book").glob("*.html")
     pages = {path.stem: path.read_text("utf-8") for path in paths}
@@ -196,7 +196,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     sitemap = (folder / "out" / "sitemap.xml").read_text("utf-8")
     # Once more, with another page changed, and with a formula that cannot be set.
     (folder / "book" / "last.md").write_text(f"# Last page\n\n{WRONG}", "utf-8")
-    again = build(folder, "-W", "--keep-going")
+    again = build(folder, "-q", "-W", "--keep-going")
     search_again = (folder / "out/_static/search/index.js").read_text("utf-8")
     return pages | {
         "warnings": done.stderr,
@@ -208,16 +208,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def build(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def build(folder: Path, *options: str) -> forks.Done:
     """Build the pages of a folder, those that changed since."""
-    command = [sys.executable, "-m", "sphinx", "-q", *options, "-b", "html"]
-    return subprocess.run(
-        [*command, ".", "out"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},  # for tools.pages
-        capture_output=True,
-        text=True,
-    )
+    (done,) = forks.run(SPHINX, [*options, str(folder), str(folder / "out")])
+    return done
 
 
 def searched(script: str) -> dict[str, dict[str, Any]]:

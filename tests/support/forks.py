@@ -22,6 +22,7 @@ if sys.platform == "linux":
 else:  # on macOS it is not safe to fork once libraries have started threads
     processes = multiprocessing.get_context("spawn")
 IMPORTS = ["attnsel_report.report", "scipy.stats", "sklearn.linear_model"]
+IMPORTS += ["myst_nb.sphinx_ext", "sphinx.cmd.build"]  # of a small book
 processes.set_forkserver_preload(IMPORTS)
 
 # All of these tests are for one worker, where the imports are made once.
