@@ -948,14 +948,12 @@ TEXTS = """(picture) => {
   const within = ({left, right, top, bottom}, x, y) =>
     x > left && x < right && y > top && y < bottom;
   svg.setAttribute("width", width);
-  const texts = [...svg.querySelectorAll("g[id^=text_]")].map((text) => {
+  const groups = svg.querySelectorAll("g[id^=text_]:has(path[transform])");
+  const texts = [...groups].map((text) => {
     const {left, right, top, bottom} = text.getBoundingClientRect();
-    const sizes = [...text.querySelectorAll("use")].map((letter) => {
-      const {a, b} = letter.getScreenCTM();
-      return 100 * Math.hypot(a, b);
-    });
-    return {left, right, top, bottom, size: Math.max(...sizes)};
-  }).filter(({left, right}) => right > left);
+    const {a, b} = text.querySelector("path[transform]").parentElement.getScreenCTM();
+    return {left, right, top, bottom, size: 100 * Math.hypot(a, b)};
+  });
   let count = 0;
   box.querySelectorAll("g[id^=legend_]").forEach((legend) => {
     const marks = [...legend.querySelectorAll("g[id]")];
