@@ -270,7 +270,7 @@ def _blocks_of_rows(stream: BinaryIO) -> Iterator[bytes]:
     rest = b""
     while part := stream.read(BLOCK):
         rest += part
-        stop = len(rest)
+        stop = max(0, len(rest) - BLOCK)  # the last one is no shorter than the others
         for _ in range(100):
             stop = rest.rfind(b"\n", 0, stop)
             if stop < 0 or rest.count(b'"', 0, stop) % 2 == 0:
