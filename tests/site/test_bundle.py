@@ -21,6 +21,9 @@ def static(tmp_path):
         "styles/pydata-sphinx-theme.css": ".q {}",
         "own.css": ".c:not(.z), .gone .d { color: red } @media print { .gone {} }",
         "scripts/pydata-sphinx-theme.js": "theme()\n//# sourceMappingURL=theme.map",
+        "scripts/sphinx-book-theme.js": "book()",
+        "clipboard.min.js": "clipboard()",
+        "copybutton.js": "copies()",
         "own.js": "own('b m')",
         "documentation_options.js": "const OPTIONS = 1;",
     }
@@ -48,7 +51,7 @@ def test_the_font_of_formulas_is_in_the_style(static):
 
 
 def test_a_script_ends_before_the_next_one(static):
-    assert bundle.script(static, bundle.LATER) == "theme()\n\n;"
+    assert bundle.script(static, bundle.LATER[-1]) == "theme()\n\n;"
 
 
 @pytest.mark.parametrize(
@@ -80,12 +83,13 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
             *inline,
             *named("_static/documentation_options.js", "_static/doctools.js"),
             *named("_static/own.js", "_static/lab.js", "_static/claims.js"),
+            *named("_static/copybutton.js"),
         ],
     }
     bundle.one_of_each(app, "page", "page.html", context, None)
     assert app.builder.bundles == {
         ".css": ("styles/theme.css", "styles/pydata-sphinx-theme.css", "own.css"),
-        ".js": ("own.js",),
+        ".js": ("own.js", "copybutton.js"),
     }
     styles, scripts = context["css_files"], context["script_files"]
     assert [str(file.filename) for file in styles] == [
@@ -108,7 +112,9 @@ def test_a_page_loads_one_of_each_and_what_is_its_own(static):
     assert [css.count(f"{name} {{") for name in (".a", ".q", ".b")] == [0, 0, 1]
     assert ".c:not(.z), .gone .d { color: red }" in css
     js = Path(static, "site.js").read_text("utf-8")
-    assert js.startswith(";\nown('b m')\n;\nsetTimeout(() => {\ntheme()")
+    assert js.startswith(";\nown('b m')\n;\nsetTimeout(() => {\nbook()\n;\n});")
+    assert js.count("setTimeout(() => {\ncopies()") == js.count("copies()") == 1
+    assert "setTimeout(() => {\ntheme()" in js
     assert "sourceMappingURL" not in js
 
 
