@@ -874,7 +874,7 @@ def test_a_large_table_is_read_in_blocks_for_a_sample(
     assert corpus.labels.bincount().tolist() == [25, 25]
     places = [texts.index(text) for text in corpus.texts]
     assert len(set(places)) == 50 and max(places) > 300
-    assert files.BLOCK <= sizes[-1] and max(sizes) < 0.6 * len(table)
+    assert sizes[-1] >= files.BLOCK and max(sizes) < 0.6 * len(table)
     assert [NUMBERS[i % 40] for i in places] == corpus.labels.tolist()
     everything = load_corpus(source, limit=360, min_count=1)
     assert set(everything.texts) == set(texts)
