@@ -78,9 +78,9 @@ def labels_of(column: pd.Series) -> pd.Series:
     if has_order and sizes.max() <= 1:
         # An empty list is a missing label.
         return column.map(lambda own: own[0] if len(own) else None, na_action="ignore")
-    several_labels = known[sizes > 1].head(1).tolist() or first
+    lists = known[sizes > 1].head(1).tolist() or first
     raise ValueError(
-        f"labels: {several_labels[0]!r} in column {column.name!r} is several labels; "
+        f"labels: {lists[0]!r} in column {column.name!r} is several labels; "
         "expected one per text, so keep one of them"
     )
 

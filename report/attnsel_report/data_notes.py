@@ -63,10 +63,10 @@ def too_many_classes(corpus: Corpus) -> bool:
 
 def brief(name: object) -> str:
     """Return the name of a class, shortened to its two ends if it is very long."""
-    whole = str(name)
-    if len(whole) <= LONGEST:
-        return whole
-    beginning, end = whole[: LONGEST // 2], whole[-(LONGEST // 3) :]
+    text = str(name)
+    if len(text) <= LONGEST:
+        return text
+    beginning, end = text[: LONGEST // 2], text[-(LONGEST // 3) :]
     return f"{beginning.strip()} … {end.strip()}"
 
 

@@ -48,7 +48,7 @@ def attention_figure(
     is_find = (known["q"] <= rate).to_numpy()
     curve = _means(lean, score)
     curves_of_luck = [
-        _means(_greatest_lean(dealt), scores.numpy()) for dealt, scores in shuffled
+        _means(_greatest_lean(control), scores.numpy()) for control, scores in shuffled
     ]
     leans, scores = zip(curve, *curves_of_luck, strict=True)
     x = _Axis(np.concatenate([lean, *leans]), LEFT, RIGHT)

@@ -141,9 +141,9 @@ def best_steps(corpus: Corpus, seed: int = 0) -> int:
 def shuffled(corpus: Corpus, steps: int, seed: int) -> tuple[Corpus, Tensor]:
     """Return a corpus with shuffled labels and the attention scores learned from it."""
     order = _random_order(len(corpus), seed)
-    dealt = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
-    scores = trained(dealt, steps, seed).scores()
-    return dealt, scores[:, 0]
+    control = Corpus(corpus.counts, corpus.targets[order], corpus.vocab)
+    scores = trained(control, steps, seed).scores()
+    return control, scores[:, 0]
 
 
 def _random_order(n: int, seed: int) -> Tensor:

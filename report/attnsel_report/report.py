@@ -187,7 +187,7 @@ def _examined(
         found.facts.append(what_groups_cost(parts.grouped, within, across))
     doubtful["row"] = parts.names[doubtful["row"]].array
     found = replace(found, suspects=doubtful)
-    return replace(found, **_judged(found, learned, size, seed))
+    return replace(found, **_about_model(found, learned, size, seed))
 
 
 def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
@@ -260,7 +260,9 @@ def _size(parts: Parts, min_count: int | None) -> int:
     return size
 
 
-def _judged(found: Report, learned: np.ndarray, size: int, seed: int) -> dict[str, Any]:
+def _about_model(
+    found: Report, learned: np.ndarray, size: int, seed: int
+) -> dict[str, Any]:
     """Train a model on some texts, and return the parts of the report about it."""
     # Copies are left out by now: without texts they are not looked for again.
     train = replace(found.train[learned], texts=None)

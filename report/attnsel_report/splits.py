@@ -162,12 +162,12 @@ def read_parts(
             tables.append(load_table(source, "test", **columns))
     rows_read = _rows_of(tables, groups)
     texts, name = rows_read["text"].tolist(), tables[0].name
-    whole, order = read_texts(texts, rows_read["label"], tokenize=tokenize, name=name)
-    lacking = [row for part in whole.left_out.values() for row in part]
+    corpus, order = read_texts(texts, rows_read["label"], tokenize=tokenize, name=name)
+    lacking = [row for part in corpus.left_out.values() for row in part]
     kept = rows_read.drop(index=lacking)
-    copies = same_texts(whole)
-    places = np.flatnonzero(copies == np.arange(len(whole)))
-    distinct = whole[places]
+    copies = same_texts(corpus)
+    places = np.flatnonzero(copies == np.arange(len(corpus)))
+    distinct = corpus[places]
     likeness = find_near_copies(distinct)
     near = likeness.centre
     is_test = kept["held out"].to_numpy()[places]
@@ -186,8 +186,8 @@ def read_parts(
         test=sample.at(is_test & ~seen),
         order=order,
         names=rows_read["name"],
-        left_out=whole.left_out,
-        repeats=_repeats(whole, copies, likeness, copied + int(seen.sum())),
+        left_out=corpus.left_out,
+        repeats=_repeats(corpus, copies, likeness, copied + int(seen.sum())),
         copies=_copies(kept, copies, places, near),
         grouped=None if groups is None else _name_of(groups),
         telling=_telling(tables[0], kept, groups),
@@ -198,11 +198,13 @@ def _telling(table: Table, rows: pd.DataFrame, groups: Any) -> list[Alone]:
     """Return how well the groups, or else other columns, predict the label alone."""
     if groups is None:
         return telling_columns(table.rest, table.labels)
-    named = rows[rows["group"].notna()]
-    if not len(named):
+    grouped_rows = rows[rows["group"].notna()]
+    if not len(grouped_rows):
         return []
-    values, _ = pd.factorize(named["group"].astype(str))
-    return [predicted_alone(values, named["label"])._replace(name=_name_of(groups))]
+    values, _ = pd.factorize(grouped_rows["group"].astype(str))
+    return [
+        predicted_alone(values, grouped_rows["label"])._replace(name=_name_of(groups))
+    ]
 
 
 def too_few(n: int) -> ValueError:
@@ -242,14 +244,14 @@ def train_and_test(
     Copies are not removed. The arguments are as in `report`.
     """
     columns: Any = {"text": text, "label": label}
-    whole = _sampled(source, limit, **columns)
+    corpus = _sampled(source, limit, **columns)
     if not _is_one_table(source):
         with suppress(NoSuchSplit):
-            test = _sampled(source, limit, split="test", vocab=whole.vocab, **columns)
-            return whole, test
-    sample = Sample(whole, group_numbers(whole), np.arange(len(whole)))
+            test = _sampled(source, limit, split="test", vocab=corpus.vocab, **columns)
+            return corpus, test
+    sample = Sample(corpus, group_numbers(corpus), np.arange(len(corpus)))
     is_test = held_out(sample, seed=0)
-    return replace(whole[~is_test], left_out=whole.left_out), whole[is_test]
+    return replace(corpus[~is_test], left_out=corpus.left_out), corpus[is_test]
 
 
 def _sampled(source: Any, limit: int | None, **settings: Any) -> Corpus:
@@ -348,7 +350,7 @@ def _name_of(groups: Any) -> str:
 
 
 def _repeats(
-    whole: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
+    corpus: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
 ) -> Repeats:
     """Return the numbers of copies and near copies in a corpus with copies.
 
@@ -357,11 +359,11 @@ def _repeats(
     """
     times = np.bincount(copies)
     most = int(times.argmax())
-    labels = whole.targets.numpy()
+    labels = corpus.targets.numpy()
     return Repeats(
         copies=len(copies) - int((times > 0).sum()),
         torn=int((labels != labels[copies]).sum()),
-        most="" if whole.texts is None else whole.texts[most],
+        most="" if corpus.texts is None else corpus.texts[most],
         times=int(times[most]),
         near=int((likeness.centre != np.arange(len(likeness.centre))).sum()),
         half_alike=int((np.bincount(likeness.half_alike.ravel()) > 0).sum()),

@@ -250,9 +250,10 @@ def _letters(texts: Sequence[str]) -> np.ndarray:
 @cache
 def _categories() -> list[np.ndarray]:
     """Return which characters are letters, capitals, digits and punctuation."""
-    named = [unicodedata.category(chr(code)) for code in range(LAST_LETTER)]
-    named.append("Lo")  # all that follow, most of them Chinese
+    categories = [unicodedata.category(chr(code)) for code in range(LAST_LETTER)]
+    categories.append("Lo")  # all that follow, most of them Chinese
     starts: tuple[tuple[str, ...], ...] = (("L",), ("Lu",), ("Nd",), ("P", "S"))
     return [
-        np.array([name.startswith(of_kind) for name in named]) for of_kind in starts
+        np.array([name.startswith(of_kind) for name in categories])
+        for of_kind in starts
     ]

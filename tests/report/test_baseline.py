@@ -18,10 +18,10 @@ def drawn(seed, n=300):
 def test_it_is_the_pipeline():
     train, test = drawn(0), drawn(1)
     regression = LogisticRegression(C=2.0, max_iter=1000, tol=1e-3)
-    whole = make_pipeline(TfidfTransformer(sublinear_tf=True), regression)
-    whole.fit(train.counts, train.labels)
+    peer = make_pipeline(TfidfTransformer(sublinear_tf=True), regression)
+    peer.fit(train.counts, train.labels)
     found = baseline(train, test, strength=2.0)
-    assert found.accuracy == whole.score(test.counts, test.labels)
+    assert found.accuracy == peer.score(test.counts, test.labels)
     assert found.accuracy > 0.8
     assert found.coefficients.shape == (40,)
     right = test.signs * found.logits > 0

@@ -38,7 +38,7 @@ def test_diagnosis_by_hand():
     corpus, _ = leaning(600, 80)
     model = AttentionClassifier(80, 16, seed=3)
     fit(model, corpus, steps=60, lr=0.02)
-    told = diagnose(corpus, model.embeddings, model.cls, model.output)
+    found = diagnose(corpus, model.embeddings, model.cls, model.output)
     a, b = model.scores().T.numpy()
     lean = posterior_difference(corpus).numpy()
 
@@ -46,17 +46,17 @@ def test_diagnosis_by_hand():
         seen = np.isfinite(lean)
         return np.corrcoef(rankdata(x[seen]), rankdata(y[seen]))[0, 1]
 
-    assert told.values == pytest.approx(spearman(b, lean))
-    assert told.attention == pytest.approx(spearman(a, abs(lean)), abs=1e-6)
+    assert found.values == pytest.approx(spearman(b, lean))
+    assert found.attention == pytest.approx(spearman(a, abs(lean)), abs=1e-6)
     z = label_z(corpus).nan_to_num().numpy()
-    assert told.values_z == pytest.approx(spearman(b, z))
-    assert told.attention_z == pytest.approx(spearman(a, abs(z)))
+    assert found.values_z == pytest.approx(spearman(b, z))
+    assert found.attention_z == pytest.approx(spearman(a, abs(z)))
     q = model.attention(corpus).toarray()
     on_found = q[:, beyond_luck(corpus).numpy()].sum(1).mean()
-    assert told.beyond_luck == pytest.approx(on_found, abs=1e-6)
+    assert found.beyond_luck == pytest.approx(on_found, abs=1e-6)
     right = (model(corpus) > 0).long() == corpus.labels
-    assert told.accuracy == pytest.approx(float(right.double().mean()))
-    assert told.values > 0.5
+    assert found.accuracy == pytest.approx(float(right.double().mean()))
+    assert found.values > 0.5
 
 
 @pytest.mark.parametrize("name", ["embeddings", "cls", "output"])

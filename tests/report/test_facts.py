@@ -50,7 +50,7 @@ TRAIN = sampled(["bad"] * 3 + ["good"] * 5, [1, 1, 2, 3, 4, 4, 5, 1200], CLASSES
 TEST = sampled(["bad", "good"], [2, 9], CLASSES)
 
 
-def told(of, *, said=(), learned=0):
+def notes(of, *, said=(), learned=0):
     """The facts by name; no name stands there twice, but for what was said."""
     facts = data_facts(of, said, 1234, 56, learned)
     names = [fact.name for fact in facts if fact.name != "Warning while loading"]
@@ -59,7 +59,7 @@ def told(of, *, said=(), learned=0):
 
 
 def test_what_is_said_of_texts_with_nothing_amiss():
-    found = told(parts(TRAIN, TEST))
+    found = notes(parts(TRAIN, TEST))
     # The middle of 1, 1, 2, 2, 3, 4, 4, 5, 9 and 1,200 is 3.5, written as an even one.
     assert {name: fact.value for name, fact in found.items()} == {
         "Texts": "8 for training, 2 held out; the median length is 4 tokens, the "
@@ -77,8 +77,8 @@ def test_what_is_said_of_texts_with_nothing_amiss():
 
 
 def test_a_part_of_the_texts_that_is_learned_from_is_told():
-    assert "Models" not in told(parts(TRAIN, TEST), learned=8)
-    fact = told(parts(TRAIN, TEST), learned=7)["Models"]
+    assert "Models" not in notes(parts(TRAIN, TEST), learned=8)
+    fact = notes(parts(TRAIN, TEST), learned=7)["Models"]
     assert fact.value == "are trained on 7 of the texts, drawn at random"
     assert fact.meaning.startswith(f"There are at least {LEAST_OF_CLASS} texts of each")
     assert "All texts are tested" in fact.meaning
@@ -97,7 +97,7 @@ def test_all_that_was_said_while_loading_is_told():
 
 def test_rows_that_lack_something_are_counted_by_what_they_lack():
     lacking = {"text": range(1500), "label": [7]}
-    fact = told(parts(TRAIN, TEST, left_out=lacking))["Left out"]
+    fact = notes(parts(TRAIN, TEST, left_out=lacking))["Left out"]
     assert fact.value == "1,500 without text, 1 without label"
     assert fact.amiss
 
@@ -106,12 +106,12 @@ def test_twelve_classes_are_named_and_the_others_counted():
     names = [f"c{i:02}" for i in range(14)]
     labels = [name for i, name in enumerate(names) for _ in range(3 + i)]
     of = parts(sampled(labels, [1] * len(labels), names), TEST)
-    value = told(of)["Classes"].value
+    value = notes(of)["Classes"].value
     assert value.startswith("14: “c13” 16 (12.0%), “c12” 15 (11.3%), ")
     assert value.endswith("“c02” 5 (3.8%) and 2 more")
-    whole = [label for label in labels if label not in ("c00", "c01")]
-    of = parts(sampled(whole, [1] * len(whole), names[2:]), TEST)
-    assert told(of)["Classes"].value.endswith("“c02” 5 (4.0%)")
+    rest = [label for label in labels if label not in ("c00", "c01")]
+    of = parts(sampled(rest, [1] * len(rest), names[2:]), TEST)
+    assert notes(of)["Classes"].value.endswith("“c02” 5 (4.0%)")
 
 
 def test_of_a_very_long_name_of_a_class_its_beginning_and_end_are_shown():
@@ -119,26 +119,26 @@ def test_of_a_very_long_name_of_a_class_its_beginning_and_end_are_shown():
     assert brief(f"{'very ' * 9}bad") == "very very very very … very very bad"
     names = (f"{'v' * 50}0", f"{'v' * 50}1")
     train = sampled([*names] * 2, [1] * 4, names)
-    value = told(parts(train, train))["Classes"].value
+    value = notes(parts(train, train))["Classes"].value
     assert f"“{'v' * 20} … {'v' * 12}0” 2 (50.0%)" in value
 
 
 def test_labels_that_differ_only_in_case_or_spaces_are_named():
     names = ("No", "no", "new  age", "New Age", "yes")
     of = parts(sampled([*names] * 3, [1] * 15, names), TEST)
-    fact = told(of)["Labels that differ only in case or spaces"]
+    fact = notes(of)["Labels that differ only in case or spaces"]
     assert fact.value == "No and no; new  age and New Age"
     assert fact.amiss
     many = [name for i in range(11) for name in (f"c{i}", f"C{i}")]
     of = parts(sampled(many * 3, [1] * 66, many), TEST)
-    value = told(of)["Labels that differ only in case or spaces"].value
+    value = notes(of)["Labels that differ only in case or spaces"].value
     assert value.count(";") == 9  # ten of eleven
     assert value.endswith("c9 and C9")
 
 
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     copied = replace(NONE, copies=1500, torn=2, most="so " * 30, times=1001)
-    found = told(parts(TRAIN, TEST, repeats=replace(copied, near=3, seen=1200)))
+    found = notes(parts(TRAIN, TEST, repeats=replace(copied, near=3, seen=1200)))
     fact = found["Texts that occur twice"]
     start, _, end = fact.value.partition("; “")
     assert start == (
@@ -150,7 +150,7 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     near, seen = found["Near copies"], found["Held-out texts that were seen"]
     assert near.value.startswith("3 texts") and seen.value == "1,200"
     assert fact.amiss and near.amiss and seen.amiss
-    assert seen.name not in told(parts(TRAIN, TEST))
+    assert seen.name not in notes(parts(TRAIN, TEST))
 
 
 def of_labels(*labels):
@@ -187,9 +187,9 @@ def half_alike(n):
     ],
 )
 def test_each_side_of_a_threshold(name, value, amiss, just_not):
-    found = told(amiss)
+    found = notes(amiss)
     assert found[name].value.startswith(value) and found[name].amiss
-    assert name not in told(just_not)
+    assert name not in notes(just_not)
     for of in (amiss, just_not):
         nearly_all = name == "Nearly one class per row" and of is amiss
         assert too_many_classes(of.train.corpus) == nearly_all
@@ -201,18 +201,18 @@ def test_each_side_of_a_threshold(name, value, amiss, just_not):
 def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():
     train = sampled(["bad"] * 3 + ["good"] * 3, [1] * 6, CLASSES, [0, 0, 1, 1, 2, 2])
     test = sampled(["bad", "good"], [1, 1], CLASSES, [0, 1])
-    fact = told(parts(train, test, grouped="film"))["Groups"]
+    fact = notes(parts(train, test, grouped="film"))["Groups"]
     assert fact.value == "5 by film"
     assert not fact.amiss
     alone = Alone("my film", 1200, 0.901, 0.51)
-    fact = told(parts(train, test, grouped="film", telling=[alone]))["Groups"]
+    fact = notes(parts(train, test, grouped="film", telling=[alone]))["Groups"]
     share = "it alone predicts 90.1% of the labels (the most frequent class: 51.0%)"
     assert fact.value == f"5 by film; {share}"
-    fact = told(parts(train, test, telling=[alone]))["Groups by “my film”?"]
+    fact = notes(parts(train, test, telling=[alone]))["Groups by “my film”?"]
     assert fact.value == f"texts share its 1,200 values; {share}"
     assert "groups='my film' (--groups 'my film')" in fact.meaning
     assert fact.amiss
-    assert not any("Groups" in name for name in told(parts(train, test)))
+    assert not any("Groups" in name for name in notes(parts(train, test)))
     cost = what_groups_cost("film", 0.852, 0.768)
     assert "classifies 85.2% of the texts correctly if training texts" in cost.value
     assert cost.value.endswith("share their film, and 76.8% if none does")

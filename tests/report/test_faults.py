@@ -104,8 +104,8 @@ def test_a_full_disk_and_a_home_that_cannot_be_written(tmp_path, monkeypatch):
         f"the corpus is not cached in {folder}: OSError: [Errno 28] No space left on "
         "device; ATTNSEL_CACHE names another folder"
     )
-    whole = Corpus.from_texts(REVIEWS, SENTIMENTS)
-    figures = whole.counts.sum(), whole.counts.indices.sum(), whole.labels.sum()
+    intact = Corpus.from_texts(REVIEWS, SENTIMENTS)
+    figures = intact.counts.sum(), intact.counts.indices.sum(), intact.labels.sum()
     assert loaded == [" ".join(map(str, [1000, *map(int, figures)]))] * 4
     assert (real, bundled) == ("imdb imdb 40", "bundled bundled 200")
     assert home.startswith(f"UserWarning the corpus is not cached in {folder}/.cache")
@@ -167,23 +167,23 @@ def table(tmp_path):
 
 @pytest.mark.parametrize("part", [0, 0.01, 0.5, 0.999])
 def test_a_parquet_file_cut_short(tmp_path, table, part):
-    whole = table.read_bytes()
-    table.write_bytes(whole[: int(part * len(whole))])
+    intact = table.read_bytes()
+    table.write_bytes(intact[: int(part * len(intact))])
     with pytest.raises(ValueError, match=r"mine\.parquet cannot be read as a table"):
         load_corpus(table, min_count=1)
     assert not cached(tmp_path)
-    table.write_bytes(whole)
+    table.write_bytes(intact)
     assert load_corpus(table, min_count=1).texts == tuple(REVIEWS[:60])
 
 
 def test_flipped_bits_in_parquet_are_another_table_or_a_clear_error(table, monkeypatch):
     """Pages carry no checksum, so other words can come of it, as of an edited file."""
-    whole = table.read_bytes()
+    intact = table.read_bytes()
     rng = random.Random(0)
     outcomes = Counter()
     for _ in range(30):
-        damaged = bytearray(whole)
-        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        damaged = bytearray(intact)
+        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
         table.write_bytes(damaged)
         try:
             corpus = load_corpus(table, min_count=1)

@@ -135,14 +135,14 @@ def test_shuffled_labels_are_the_same_ones_dealt_anew():
     corpus = Corpus.from_tokens(
         [[i % 3] for i in range(60)], [0] * 45 + [1] * 15, list("abc")
     )
-    dealt, _ = shuffled(corpus, 1, seed=1)
+    control, _ = shuffled(corpus, 1, seed=1)
     again, _ = shuffled(corpus, 1, seed=1)
     other, _ = shuffled(corpus, 1, seed=2)
-    assert dealt.targets.bincount().tolist() == [45, 15]
-    assert dealt.targets.equal(again.targets)
-    assert not dealt.targets.equal(corpus.targets)
-    assert not dealt.targets.equal(other.targets)
-    assert (dealt.counts != corpus.counts).nnz == 0
+    assert control.targets.bincount().tolist() == [45, 15]
+    assert control.targets.equal(again.targets)
+    assert not control.targets.equal(corpus.targets)
+    assert not control.targets.equal(other.targets)
+    assert (control.counts != corpus.counts).nnz == 0
 
 
 def test_a_token_that_the_model_does_not_have_is_not_masked():

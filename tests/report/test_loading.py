@@ -122,13 +122,13 @@ def test_parts_are_the_rows_of_one_table_in_their_order(tmp_path):
     labels = [f"class {i % 2}" for i in range(24)]
     for i in (3, 15, 20):
         texts[i] = None
-    whole = write(tmp_path / "whole.parquet", texts, labels)
+    intact = write(tmp_path / "whole.parquet", texts, labels)
     for number in range(12):  # part 10 follows part 9
         rows = slice(2 * number, 2 * number + 2)
         path = tmp_path / "parts" / f"train-{number}.parquet"
         write(path, texts[rows], labels[rows])
     settings = {"min_count": 1, "limit": 9, "on_bad_rows": "ignore"}
-    expected = load_corpus(whole, **settings)
+    expected = load_corpus(intact, **settings)
     found = load_corpus(tmp_path / "parts", **settings)
     assert same(found, expected)
     assert found.texts == expected.texts
@@ -360,12 +360,12 @@ def test_a_damaged_entry_is_noticed_and_made_again(tmp_path):
     path = write(tmp_path / "mine.csv")
     first = load_corpus(path, min_count=1)
     [entry] = cached(tmp_path)
-    whole = entry.read_bytes()
+    intact = entry.read_bytes()
     rng = random.Random(0)
-    damages = [whole[:kept] for kept in (0, 1, 100, -1, -30)]
+    damages = [intact[:kept] for kept in (0, 1, 100, -1, -30)]
     for _ in range(100):
-        damaged = bytearray(whole)
-        for at in rng.sample(range(len(whole)), 2):
+        damaged = bytearray(intact)
+        for at in rng.sample(range(len(intact)), 2):
             damaged[at] ^= rng.randrange(1, 256)
         damages.append(bytes(damaged))
     for damage in damages:
@@ -374,7 +374,7 @@ def test_a_damaged_entry_is_noticed_and_made_again(tmp_path):
     for damage in (damages[0], damages[4], damages[-1]):
         entry.write_bytes(damage)
         assert same(first, load_corpus(path, min_count=1))
-        assert entry.read_bytes() == whole
+        assert entry.read_bytes() == intact
 
 
 class Code:
@@ -397,13 +397,13 @@ def test_an_entry_that_holds_code_is_refused_without_running_it(tmp_path, monkey
     monkeypatch.setenv("RUN", str(tmp_path / "run"))
     first = load_corpus(write(tmp_path / "mine.csv"), min_count=1)
     [entry] = cached(tmp_path)
-    whole = entry.read_bytes()
+    intact = entry.read_bytes()
     code = np.array([Code()], object)
     names = ("times", "ids", "starts", "about", "labels")
     for evil in (pickle.dumps(Code()), entry_of(dict.fromkeys(names, code))):
         entry.write_bytes(evil)
         assert same(first, load_corpus(tmp_path / "mine.csv", min_count=1))
-        assert entry.read_bytes() == whole
+        assert entry.read_bytes() == intact
     assert not (tmp_path / "run").exists()
 
 

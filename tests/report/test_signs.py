@@ -142,9 +142,9 @@ def test_texts_that_are_searched_in_parts_give_the_same(monkeypatch):
     texts, labels = generate_reviews(20)
     texts, labels = [*texts, "SEE www.example.com !"], [*labels, 1]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
-    whole, kinds = measured(corpus), kinds_of(corpus.texts).toarray()
+    expected, kinds = measured(corpus), kinds_of(corpus.texts).toarray()
     monkeypatch.setattr(surface, "CHUNK", 4)
-    assert (measured(corpus) == whole).all()
+    assert (measured(corpus) == expected).all()
     assert (kinds_of(corpus.texts).toarray() == kinds).all()
 
 

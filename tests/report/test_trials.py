@@ -20,8 +20,8 @@ CHOICES = {
 
 @pytest.fixture(scope="module")
 def corpora():
-    whole, _ = leaning(300, 40)
-    return whole[:200], whole[200:]
+    corpus, _ = leaning(300, 40)
+    return corpus[:200], corpus[200:]
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_a_text_is_one_element_and_its_letters_stay_where_they_are(text):
     assert len(re.findall("<use", whole)) == 0
     (path,) = re.findall(r'<path d="(\S[^"]*)" transform="scale\(0\.125\)"', whole)
     here = start = np.zeros(2)
-    found: list[np.ndarray] = []
+    found = []
     for command, numbers in re.findall(r"([mlqcz])([^mlqcz]*)", path):
         if command == "z":
             here = start

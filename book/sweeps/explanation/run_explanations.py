@@ -99,19 +99,19 @@ def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]
 
 def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
     """Yield what deleting, and keeping, a part of the types does to the prediction."""
-    whole, T = chance(padded.f), padded.types
+    unchanged, T = chance(padded.f), padded.types
     for part in PARTS:
         k = np.minimum(np.ceil(part * T).astype(int), T - 1)
         least = chance(optimum(padded, T - k, -1))
-        yield f"comprehensiveness, optimum, {part}", float((whole - least).mean())
+        yield f"comprehensiveness, optimum, {part}", float((unchanged - least).mean())
         greatest = chance(optimum(padded, k, 1))
-        yield f"sufficiency, optimum, {part}", float((whole - greatest).mean())
+        yield f"sufficiency, optimum, {part}", float((unchanged - greatest).mean())
         for name, merit in ways.items():
             rank = padded.order(merit)
             left = chance(padded.mean(rank >= k[:, None]))
-            yield f"comprehensiveness, {name}, {part}", float((whole - left).mean())
+            yield f"comprehensiveness, {name}, {part}", float((unchanged - left).mean())
             only = chance(padded.mean(rank < k[:, None]))
-            yield f"sufficiency, {name}, {part}", float((whole - only).mean())
+            yield f"sufficiency, {name}, {part}", float((unchanged - only).mean())
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:

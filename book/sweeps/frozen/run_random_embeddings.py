@@ -102,14 +102,14 @@ def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
         "imdb": {0.045: 120, 0.135: 80, 0.405: 60},
         "yelp": {0.015: 250, 0.045: 120, 0.135: 80},
     }[name]
-    whole, only = {"train": everything}, {"train": ("embeddings",)}
+    all_parts, embeddings_only = {"train": everything}, {"train": ("embeddings",)}
     return {
         "random": (model_scores, {"train": frozen, "tried": large}),
         "orthonormal, unit vectors": (unit_vector_scores, {"tried": alone}),
-        "trained": (model_scores, whole | {"tried": small}),
+        "trained": (model_scores, all_parts | {"tried": small}),
         "trained, p and v frozen": (
             model_scores,
-            only | {"tried": small | {0.18 * unit: 130}},
+            embeddings_only | {"tried": small | {0.18 * unit: 130}},
         ),
     }
 

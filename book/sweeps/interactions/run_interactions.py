@@ -231,15 +231,15 @@ def words() -> Iterator[Row]:
     inputs = {"words": (train, test)}
     mixed = [shuffled(*text, 0) for text in texts]
     for name, (first, second) in {"pairs": texts, "shuffled": mixed}.items():
-        whole, pairs = add_pairs(train, *first)
-        inputs[name] = whole, add_pairs(test, *second, pairs)[0]
+        corpus, pairs = add_pairs(train, *first)
+        inputs[name] = corpus, add_pairs(test, *second, pairs)[0]
     rows, logits = [], {}
     for seed in range(3):
         row: Row = {"seed": seed}
-        for name, (whole, held_out) in inputs.items():
-            model = AttentionClassifier(len(whole.vocab), 64, seed=seed)
+        for name, (corpus, held_out) in inputs.items():
+            model = AttentionClassifier(len(corpus.vocab), 64, seed=seed)
             steps: Row = {"steps": 55, "lr": 0.045 / 8, "snapshots": range(25, 56)}
-            record = fit(model, whole[2000:], test=whole[:2000], **steps)
+            record = fit(model, corpus[2000:], test=corpus[:2000], **steps)
             best = 25 + int(record.test_accuracy[25:].argmax())
             logits[name] = bag_logits(record.at(best), held_out)
             row[name] = round(accuracy(logits[name], held_out), 4)
@@ -274,10 +274,10 @@ def words() -> Iterator[Row]:
     found["ratio"] = float(held[~wrong].mean() / held[wrong].mean())
     found["by_negated"] = float(mended[turned > 0].sum() / mended.sum())
     found["part"] = f"{found['by_negated']:.0%}"
-    whole = inputs["pairs"][0]
-    leans = posterior_difference(whole)
+    corpus = inputs["pairs"][0]
+    leans = posterior_difference(corpus)
     for name in ("good", "not_good", "bad", "not_bad"):
-        found[f"lean_{name}"] = f"{leans[whole.vocab.index(name)]:.2f}"
+        found[f"lean_{name}"] = f"{leans[corpus.vocab.index(name)]:.2f}"
     for name in ("words", "pairs"):
         learn, held_out = inputs[name][0][2000:], inputs[name][1]
         found[f"reg_{name}"] = f"{baseline(learn, held_out).accuracy:.1%}"

@@ -66,10 +66,10 @@ def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
         by_row = random.permutation(corpus.targets.numpy())
         by_film = random.permutation(of_film)[of_row]
         rows = corpus.with_labels(torch.from_numpy(by_row))
-        whole = corpus.with_labels(torch.from_numpy(by_film))
+        labelled = corpus.with_labels(torch.from_numpy(by_film))
         found["rows, by row"] += bool(beyond_luck(rows).any())
-        found["films, by row"] += bool(beyond_luck(whole).any())
-        found["films, by film"] += bool(beyond_luck(whole, groups=films).any())
+        found["films, by row"] += bool(beyond_luck(labelled).any())
+        found["films, by film"] += bool(beyond_luck(labelled, groups=films).any())
     return {name: times / DRAWS for name, times in found.items()}
 
 

@@ -64,7 +64,9 @@ def reviews(seed: int) -> list[str]:
     return [known[row] for row in rows[: AUTHORS * OF_AUTHOR]]
 
 
-def dealt(shares: tuple[int, ...], n: int, random: np.random.Generator) -> np.ndarray:
+def random_labels(
+    shares: tuple[int, ...], n: int, random: np.random.Generator
+) -> np.ndarray:
     """Return n labels of given shares, by luck."""
     ends = np.cumsum(shares) / np.sum(shares) * n
     return random.permutation(np.searchsorted(ends, np.arange(n) + 0.5))
@@ -93,9 +95,9 @@ def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
     if kind.startswith("by author"):
         author = np.repeat(np.arange(AUTHORS), OF_AUTHOR)
         signed = [f"{t} signed writer{a}" for t, a in zip(texts, author, strict=True)]
-        labels = dealt(shares, AUTHORS, random)[author]
+        labels = random_labels(shares, AUTHORS, random)[author]
         return pd.DataFrame({"text": signed, "label": labels, "author": author})
-    labels = dealt(shares, len(texts), random)
+    labels = random_labels(shares, len(texts), random)
     if kind == "once":
         return pd.DataFrame({"text": texts, "label": labels})
     if kind in ("short copies", "rewritten"):

@@ -152,12 +152,12 @@ def variance_shares(n: int) -> Rows:
             mean = y[:, inside].mean(dim=0)
             line = np.polyval(np.polyfit(x[inside], mean, 1), x[inside])
             start = float(y[:, inside].var(dim=0).mean())
-            whole = float(y[:, inside].var(dim=1, correction=0).mean())
-            rows.append([line.var(), start, whole, float(mean.mean())])
-        trend, start, whole, heights = np.array(rows).T
-        trend, start, whole = trend.mean(), start.mean(), whole.mean()
-        shares = np.array([trend, start, whole - trend - start]) / whole
-        numbers = [*shares, whole / np.ptp(heights) ** 2]
+            variance = float(y[:, inside].var(dim=1, correction=0).mean())
+            rows.append([line.var(), start, variance, float(mean.mean())])
+        trend, start, variance, heights = np.array(rows).T
+        trend, start, variance = trend.mean(), start.mean(), variance.mean()
+        shares = np.array([trend, start, variance - trend - start]) / variance
+        numbers = [*shares, variance / np.ptp(heights) ** 2]
         names = ("trend", "start", "data", "size")
         found = {k: float(f"{v:.5g}") for k, v in zip(names, numbers, strict=True)}
         table.append({"n": n, "column": column} | found)

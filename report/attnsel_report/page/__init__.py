@@ -66,7 +66,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters |= {"brief": brief, "written": written, "named": _named}
+    pages.filters |= {"brief": brief, "written": written, "quoted": _quoted}
     return pages.get_template("report.html")
 
 
@@ -87,7 +87,7 @@ def written(value: Any, kind: str) -> str:
     return f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
 
-def _named(row: dict[str, Any]) -> str:
+def _quoted(row: dict[str, Any]) -> str:
     """Return what a finding is called: words in quotes."""
     name: str = row["token"]
     is_words = row["kind"] in ("tokens", "pairs") and not name.startswith("“")
@@ -99,7 +99,7 @@ def _sentence(row: dict[str, Any], report: Report) -> str:
     name = f"“{brief(row['class'])}”"
     if row["kind"] == "measures":
         return f"Texts of class {name} differ in {row['token']}."
-    what = f"contain {_named(row)}"
+    what = f"contain {_quoted(row)}"
     for edge in ("begins", "ends"):
         if row["token"].startswith(edge):
             what = row["token"].replace(edge, edge[:-1], 1)
