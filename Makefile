@@ -77,7 +77,7 @@ test-notebooks: $(READY)
 # RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
 test-runner: $(READY) $(COLAB)/.ready
-	$(BIN)/python -m pytest -m runner -p tests.support.runner_table \
+	$(BIN)/python -m pytest -m runner --durations=0 \
 		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_settings.py
 
 colab-environment: $(COLAB)/.ready

@@ -59,7 +59,6 @@ class Journey:
         self.notebook = nbformat.read(copy, as_version=4)
         for cell in code(self.notebook):
             cell.outputs = []
-        start = time.perf_counter()
         client = NotebookClient(
             self.notebook,
             km=AsyncKernelManager(**session.kernels),
@@ -68,18 +67,17 @@ class Journey:
         )
         client.owns_km = True  # it ends the kernel, too
         client.execute(env=session.env)
-        self.seconds = time.perf_counter() - start
-        self.installed = packages(session.environment)
+        installed = packages(session.environment)
         pip = session.log.read_text()
         sizes = dict(re.findall(r"Downloading (\S+) \(([\d.]+ [kMG]?B)\)", pip))
-        self.megabytes = sum(map(megabytes, sizes.values()))
+        loaded = sum(map(megabytes, sizes.values()))
         self.said = execute.noise(self.notebook)
 
         # Nothing that was there gets another version: no restart, no other torch.
         assert packages(COLAB) == before
-        assert not set(self.installed) & set(before)
-        assert "attnsel" in self.installed
-        assert self.megabytes < 50, sizes
+        assert not set(installed) & set(before)
+        assert "attnsel" in installed
+        assert loaded < 50, sizes
         # The one file that a chapter is for: own_texts ends with it.
         assert set(os.listdir(session.folder)) - {"report.html"} == {path.name}
         self.check_outputs()
@@ -97,15 +95,6 @@ class Journey:
         # A bar that ends in red looks like a failure.
         styles = [model["state"].get("bar_style") for model in state.values()]
         assert "danger" not in styles
-
-    def row(self, data: str) -> str:
-        installed = ", ".join(sorted(self.installed))
-        warned = Counter(match[1] for match in map(BUNDLED.search, self.said) if match)
-        warnings = ", ".join(f"{name} x{n}" for name, n in warned.items()) or "none"
-        return (
-            f"{data:<15}{self.seconds:5.0f} s {self.megabytes:6.1f} MB  {installed}; "
-            f"generated for: {warnings}"
-        )
 
 
 def code(notebook: Any) -> list[Any]:
@@ -147,12 +136,11 @@ together = pytest.mark.xdist_group("session")
 
 
 @together
-def test_chapter_takes_its_reviews_from_the_hub_once(session, record_property):
+def test_chapter_takes_its_reviews_from_the_hub_once(session):
     name = "stanfordnlp/imdb"
     with hub({name: repository(reviews("imdb"), "plain_text")}) as running:
         session.env["HF_ENDPOINT"] = running.address
         journey = Journey(ROOT / "book" / "why_v.ipynb", session)
-        record_property("journey", f"{'why_v':<20}" + journey.row("Hub"))
         assert not journey.said
         parquet = [file for file in running.downloads if file.endswith(".parquet")]
         # The split that the chapter reads, and no other.
@@ -168,9 +156,8 @@ def test_chapter_takes_its_reviews_from_the_hub_once(session, record_property):
 
 
 @pytest.mark.parametrize("path", some(CHAPTERS), ids=lambda path: path.stem)
-def test_chapter_runs_alone_without_data(path, tmp_path, mirror, record_property):
+def test_chapter_runs_alone_without_data(path, tmp_path, mirror):
     journey = Journey(path, Session(tmp_path, mirror))
-    record_property("journey", f"{path.stem:<20}" + journey.row("no Hub"))
     warned = [BUNDLED.search(text) for text in journey.said]
     assert all(warned), journey.said
     # A file is named once, or once a cell where several cells load.
