@@ -11,8 +11,6 @@ import pytest
 # One thread a worker: tests are small, and workers run beside one another.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ATTNSEL_PROGRESS"] = "0"
-# Nothing of what is imported and collected is garbage: it is not searched for that.
-gc.disable()
 
 # What takes long to import is imported below, by the processes that collect tests; the
 # one that hands them out to workers does not.
@@ -24,6 +22,8 @@ def pytest_collectstart(collector):
     A shared machine is slow at times. Tests of the site need neither of the two.
     pytest calls this for each file, but for a folder only if one names it.
     """
+    # Nothing of what is imported and collected is garbage: nobody looks for any.
+    gc.disable()
     if collector.path.parent.name in ("book", "package", "report"):
         import hypothesis
         import torch
