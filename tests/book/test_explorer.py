@@ -16,14 +16,8 @@ COLUMNS = {
 }
 
 
-def explorer(**changes):
-    settings = {
-        "title": 'A "map"',
-        "log": ["count"],
-    }
-    columns = changes.pop("columns", COLUMNS)
-    tokens = changes.pop("tokens", TOKENS)
-    return scatter_explorer(tokens, columns, **settings | changes).data
+def explorer(tokens=TOKENS, columns=COLUMNS, log=("count",), **settings):
+    return scatter_explorer(tokens, columns, title='A "map"', log=log, **settings).data
 
 
 def test_the_data_come_back_and_no_token_ends_them_early():
@@ -66,6 +60,7 @@ def test_thousands_of_tokens_stay_light():
             {"columns": COLUMNS | {"count": [1e-9, 2, 3, 4]}},
             "count: expected at most 1e[+]09 between the least and the greatest",
         ),
+        ({"slider": ("step", 1, 10)}, r"expected shape \(2, 4\), got \(4,\)"),
         ({"tokens": [], "columns": {k: [] for k in COLUMNS}}, "tokens: .* got 0"),
     ],
 )
@@ -187,11 +182,6 @@ def test_the_axis_of_a_slider_has_no_tick_within_its_linear_part():
     axis = even_axis([-4, 1, 0.9, 0])
     assert sorted(float(text) for _, text in axis["ticks"]) == [-1, 0, 1]
     assert even_axis([0, 0])["parts"] == [0.5, 0.5]
-
-
-def test_a_slider_needs_pairs():
-    with pytest.raises(ValueError, match=r"expected shape \(2, 4\), got \(4,\)"):
-        explorer(slider=("step", 1, 10))
 
 
 def test_a_correlation_is_about_the_means():

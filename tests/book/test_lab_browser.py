@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_lab import CODE, SETTINGS, USUAL, committed
+from test_lab import CODE, IMDB, SETTINGS, USUAL
 
 from support.axe import serious_violations
-from support.node import evaluate
+from support.node import committed, evaluate
 from tools import lab
 
 pytestmark = pytest.mark.site
@@ -71,6 +71,12 @@ def wait(tab: Any) -> str:
     return tab.locator(".outcome").first.inner_text()
 
 
+def run(tab: Any, *, width: int = 1280) -> str:
+    """Press play, wait until the run pauses, and return what is said of it."""
+    press(tab.locator(".play").first, width=width)
+    return wait(tab)
+
+
 def as_it_runs(tab: Any, deed: str) -> None:
     """Press play, and do something as soon as it runs, however slow this process is."""
     tab.evaluate(f"""() => new Promise((done) => {{
@@ -101,7 +107,7 @@ def expected(**changes: Any) -> dict[str, Any]:
       }
     })()"""
     settings = SETTINGS | USUAL | changes
-    return evaluate(CODE, code, {"reviews": committed("imdb"), "settings": settings})
+    return evaluate(CODE, code, {"reviews": committed(IMDB), "settings": settings})
 
 
 def beginning(end: dict[str, Any]) -> str:
@@ -181,9 +187,7 @@ def test_a_setting_begins_anew_though_nothing_of_a_run_was_shown(visit: Any) -> 
     tab = visit("d=16&rate=0.001&reviews=500", reduced_motion="reduce")
     tab.locator("summary").click()
     tab.locator(".play").click()
-    tab.wait_for_function(
-        "/^step [1-9]/.test(document.querySelector('.status').textContent)"
-    )
+    says(tab.locator(".status"), "^step [1-9]")
     tab.locator("[name=reviews]").select_option("200")
     tab.locator("[name=rate]").select_option("0.01")
     assert wait(tab).startswith(beginning(expected(reviews=200, d=16)))
@@ -191,8 +195,7 @@ def test_a_setting_begins_anew_though_nothing_of_a_run_was_shown(visit: Any) -> 
 
 def test_keys_go_to_words_that_are_drawn(visit: Any) -> None:
     tab = visit(f"{FEW}&planted=20", **AT_ONCE)
-    tab.locator(".play").click()
-    wait(tab)
+    run(tab)
     tab.locator("[value='view=1']").click()
     canvas = tab.locator("canvas").nth(0)
     point, named = tab.locator(".point"), "nothing"
@@ -216,9 +219,7 @@ def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
     assert wait(tab).startswith(beginning(end))
     assert 0 < number < end["step"]
     tab.locator("[name=restart]").click()
-    tab.wait_for_function(
-        "document.querySelector('.status').textContent.startsWith('step 0 ')"
-    )
+    says(tab.locator(".status"), "^step 0 ")
 
 
 def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
@@ -235,9 +236,7 @@ def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
     assert compared(tab)[-1] == ["settings", now, now.replace("200", "500")]
     tab.locator("summary").click()
     tab.locator("[name=shuffle]").check()
-    tab.wait_for_function(
-        "document.querySelector('.outcome').textContent.includes('are shuffled')"
-    )
+    says(tab.locator(".outcome"), "are shuffled")
     assert tab.locator(".status").inner_text().startswith("step 0 ")
     tab.locator("[name=optimizer]").select_option("gd")
     assert tab.locator("[name=rate]").input_value() == "3"
@@ -245,8 +244,7 @@ def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
 
 def test_generated_reviews_stand_in_and_the_page_says_so(visit: Any) -> None:
     tab = visit(FEW, without=("imdb.js",), **AT_ONCE)
-    tab.locator(".play").click()
-    assert "classified correctly" in wait(tab)
+    assert "classified correctly" in run(tab)
     assert "these are generated ones" in tab.locator(".note").inner_text()
 
 
@@ -262,8 +260,7 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     visit: Any, width: int
 ) -> None:
     tab = visit(FEW, width=width, **AT_ONCE)
-    press(tab.locator(".play"), width=width)
-    wait(tab)
+    run(tab, width=width)
     narrow = "heads => heads.filter(e => e.scrollWidth > e.clientWidth).length"
     assert tab.locator(".runs th").evaluate_all(narrow) == 0
     # Points lie where they are drawn: whatever room a figure has around it.
@@ -295,8 +292,7 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
 
 def test_a_text_is_read_by_the_model_as_it_stands(visit: Any) -> None:
     tab = visit("d=16", **AT_ONCE)
-    tab.locator(".play").click()
-    wait(tab)
+    run(tab)
     box, verdict = tab.locator(".read input"), tab.locator(".read output")
     for text, word in (("superb, wonderful", "positive"), ("awful waste", "negative")):
         box.fill(text)
@@ -305,16 +301,36 @@ def test_a_text_is_read_by_the_model_as_it_stands(visit: Any) -> None:
     says(tab.locator(".attnsel-text"), "qqq")
     box.fill("qqqq")
     says(verdict, "^No word here is in the vocabulary.$")
+    # A long one is read whole, and its beginning is shown.
+    box.fill("awful " * 1000)
+    tab.locator(".attnsel-text", has_text="…").wait_for()
+    shown = tab.locator(".attnsel-text").inner_text()
+    assert 100 < shown.count("awful") <= 200
+    says(verdict, "negative")
+    box.fill("  ")
+    says(verdict, "^$")
+    search = tab.locator("[type=search]")
+    search.fill("DON’T")
+    says(tab.locator(".point"), "^don't: ")
+    search.fill("x" * 2000)
+    says(tab.locator(".point"), "^No word here begins with xxx")
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_word_that_is_sought_is_found_in_the_next_run_too(visit: Any) -> None:
-    tab = visit(FEW)
+def test_the_initialization_is_drawn_and_a_word_found_in_it_and_in_each_run(
+    visit: Any,
+) -> None:
+    tab = visit(f"page=1&{FEW}")
+    says(tab.locator(".outcome"), "^Before the first step")
+    assert tab.locator(".play").inner_text() == "Train"
+    tab.locator(".read input").fill("a good film")
+    says(tab.locator(".read output"), "^logit")
     tab.locator("[name=step]").click()
-    tab.locator(".status", has_text="step 1 ").wait_for()
+    says(tab.locator(".status"), "^step 1 ")
     tab.locator("[type=search]").fill("bad")
     says(tab.locator(".point"), "^bad: value")
     tab.locator("[name=restart]").click()
-    tab.locator(".status", has_text="step 0 ").wait_for()
+    says(tab.locator(".status"), "^step 0 ")
     says(tab.locator(".point"), "^bad: value")
 
 
@@ -322,8 +338,7 @@ def test_gradient_descent_takes_the_steps_it_was_given_and_nothing_takes_none(
     visit: Any,
 ) -> None:
     tab = visit(f"{FEW}&optimizer=gd&rate=0.1", **AT_ONCE)
-    tab.locator(".play").click()
-    assert wait(tab).startswith("After 300 steps")
+    assert run(tab).startswith("After 300 steps")
     tab.locator("summary").click()
     for name in "Epv":
         # By the key, because the page above may still grow under the pointer.
@@ -337,8 +352,7 @@ def test_gradient_descent_takes_the_steps_it_was_given_and_nothing_takes_none(
 def test_a_finished_run_is_looked_at_step_by_step(visit: Any) -> None:
     tab = visit(FEW)
     tab.locator("[value='speed=4']").click()
-    tab.locator(".play").click()
-    end = wait(tab)
+    end = run(tab)
     last = int(re.findall(r"\d+", end)[0])
     scrub = tab.locator(".scrub")
     assert scrub.get_attribute("max") == scrub.input_value() == str(last)
@@ -371,14 +385,12 @@ def test_all_first_steps_fill_the_strip(visit: Any) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     tab = visit("page=1", width=width, address="#tab=stages&eta=300", **AT_ONCE)
-    press(tab.locator(".play"), width=width)
-    sentence = wait(tab)
+    sentence = run(tab, width=width)
     assert "100% of the positive and 0% of the negative" in sentence
     assert "the negative class is lost" in sentence
     status = tab.locator(".status").inner_text()
-    press(
-        tab.locator("[name=tab][value=stages]"), width=width
-    )  # it is this one already
+    # It is this one already.
+    press(tab.locator("[name=tab][value=stages]"), width=width)
     assert tab.locator(".status").inner_text() == status
     press(tab.locator("button[name=eta][value='3000']"), width=width)
     tab.wait_for_function(
@@ -400,12 +412,11 @@ def test_a_tab_that_is_left_pauses_and_comes_back_as_it_was(visit: Any) -> None:
     tab.locator("[type=search]").fill("the")
     as_it_runs(tab, "document.querySelector('[name=tab][value=stages]').click()")
     assert tab.locator(".play").inner_text() == "Run both stages"
-    tab.locator(".play").click()
-    wait(tab)
+    run(tab)
     says(tab.locator(".outcome"), "After the same first step, with p alone no class")
     stages = tab.locator(".outcome").inner_text()
     tab.locator("[name=tab][value=reviews]").click()
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Continue'")
+    says(tab.locator(".play"), "^Continue$")
     status = tab.locator(".status").inner_text()
     assert "step" in status
     assert tab.locator("[name=rate]").input_value() == "0.001"
@@ -428,8 +439,7 @@ def test_a_tab_that_is_left_while_it_fetches_has_not_begun(visit: Any) -> None:
     assert tab.locator(".play").inner_text() == "Train"
     says(tab.locator(".note"), "^$")
     says(tab.locator(".status"), "^step 0 ")
-    tab.locator(".play").click()
-    assert "training reviews" in wait(tab)
+    assert "training reviews" in run(tab)
 
 
 def test_a_training_that_diverges_says_so(visit: Any) -> None:
@@ -487,14 +497,6 @@ def test_a_shared_link_scrolls_there_draws_and_says_what_was_set(visit: Any) -> 
     assert abs(place.bounding_box()["y"]) < 100
 
 
-def test_the_initialization_is_drawn_before_anything_is_pressed(visit: Any) -> None:
-    tab = visit("page=1")
-    says(tab.locator(".outcome"), "^Before the first step")
-    assert tab.locator(".play").inner_text() == "Train"
-    tab.locator(".read input").fill("a good film")
-    says(tab.locator(".read output"), "^logit")
-
-
 def test_another_link_in_the_same_tab_sets_it_and_the_own_address_ends_no_run(
     visit: Any,
 ) -> None:
@@ -518,14 +520,12 @@ def test_another_link_in_the_same_tab_sets_it_and_the_own_address_ends_no_run(
     assert tab.locator("[name=seed]").input_value() == "1"
 
 
-@pytest.mark.parametrize(("height", "position"), [(844, "sticky"), (400, "static")])
-def test_the_bar_stays_in_view_where_there_is_room(
-    visit: Any, height: int, position: str
-) -> None:
+def test_the_bar_stays_in_view_where_there_is_room(visit: Any) -> None:
     tab = visit("page=1")
-    tab.set_viewport_size({"width": 844, "height": height})
     style = "(bar) => getComputedStyle(bar).position"
-    assert tab.locator(".stays").evaluate(style) == position
+    for height, position in ((844, "sticky"), (400, "static")):
+        tab.set_viewport_size({"width": 844, "height": height})
+        assert tab.locator(".stays").evaluate(style) == position
 
 
 @pytest.mark.parametrize("name", ["toString", "__proto__", "none", ""])
@@ -540,8 +540,7 @@ def test_a_link_to_no_tab_opens_the_first(visit: Any, name: str) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
     tab = visit("page=1", address=f"#tab=reviews&{FEW}", width=width, **AT_ONCE)
-    press(tab.locator(".play"), width=width)
-    wait(tab)
+    run(tab, width=width)
     press(tab.locator("[name=restart]"), width=width)
     says(tab.locator(".last"), r"^last run: \d+ steps, 99%, new reviews \d\d%$")
     tab.locator(".attnsel-text").scroll_into_view_if_needed()
@@ -550,32 +549,12 @@ def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
         assert 0 <= box["y"] < 844 / 2, place
 
 
-def test_a_long_text_is_read_whole_and_its_beginning_shown(visit: Any) -> None:
-    tab = visit(FEW, **AT_ONCE)
-    tab.locator(".play").click()
-    wait(tab)
-    text = tab.locator(".read input")
-    text.fill("awful " * 1000)
-    tab.locator(".attnsel-text", has_text="…").wait_for()
-    shown = tab.locator(".attnsel-text").inner_text()
-    assert 100 < shown.count("awful") <= 200
-    says(tab.locator(".read output"), "negative")
-    text.fill("  ")
-    says(tab.locator(".read output"), "^$")
-    search = tab.locator("[type=search]")
-    search.fill("DON’T")
-    says(tab.locator(".point"), "^don't: ")
-    search.fill("x" * 2000)
-    says(tab.locator(".point"), "^No word here begins with xxx")
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 def test_keys_go_over_the_words_while_a_training_runs(visit: Any) -> None:
     tab = visit("page=1", address="#tab=reviews&d=256&optimizer=gd&rate=0.001")
     tab.locator("[name=step]").click()
     tab.locator(".attnsel-text [data-tip]").first.wait_for()
     tab.locator(".play").click()
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    says(tab.locator(".play"), "^Pause$")
     tab.locator(".attnsel-text").focus()
     tab.wait_for_timeout(600)  # a scroll moves what is pointed at
     tips = []
@@ -594,8 +573,7 @@ def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:
       Object.defineProperty(MessageEvent.prototype, "data", {set, get() {
         const data = get.call(this); sizes.push(JSON.stringify(data).length);
         return data; }}); }""")
-    tab.locator(".play").click()
-    wait(tab)
+    run(tab)
     owner = """(all) => all.map((canvas) => {
       try { canvas.getContext("2d"); return "page"; } catch { return "worker"; } })"""
     assert tab.locator("canvas").evaluate_all(owner) == ["worker"] * 4
@@ -620,8 +598,7 @@ def test_axe_finds_nothing_serious_and_a_finger_hits_all(visit: Any, width: int)
     tab = visit(f"page=1&{FEW}", width=width, **AT_ONCE)
     for kind in ("reviews", "stages"):
         press(tab.locator(f"[name=tab][value={kind}]"), width=width)
-        press(tab.locator(".play"), width=width)
-        wait(tab)
+        run(tab, width=width)
         assert serious_violations(tab) == []
         check_sizes(tab)
 
@@ -647,7 +624,7 @@ def test_the_focus_stays_with_the_keys(visit: Any) -> None:
     play = tab.locator(".play")
     play.focus()
     tab.keyboard.press("Enter")
-    tab.wait_for_function("document.querySelector('.play').textContent === 'Pause'")
+    says(tab.locator(".play"), "^Pause$")
     tab.keyboard.press("Enter")
     wait(tab)
     assert play.inner_text() == "Continue"

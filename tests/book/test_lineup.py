@@ -12,7 +12,7 @@ import attnsel
 from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
-from support.node import evaluate
+from support.node import committed, evaluate
 from tools import lab, lineup, lineup_data
 
 # Everything but the page, which needs a document.
@@ -54,18 +54,16 @@ def reviews():
 
 
 @pytest.fixture(scope="module")
-def committed():
-    text = (lineup.LINEUP / "imdb.js").read_text("utf-8")
-    text = text.removeprefix("attnselLineupReviews(").removesuffix(");\n")
-    return json.loads(text)
+def imdb():
+    return committed(lineup.LINEUP / "imdb.js")
 
 
 @pytest.fixture(scope="module")
-def played(committed):
+def played(imdb):
     """Return rounds of both questions, trained to their ends."""
     rounds = [(1, "labels"), (2, "labels"), (1, "attention")]
     code = "data[1].map(([number, question]) => whole(data[0], number, question))"
-    found = call(code, [committed, rounds])
+    found = call(code, [imdb, rounds])
     return dict(zip(rounds, found, strict=True))
 
 
@@ -150,25 +148,23 @@ def test_before_the_bet_the_two_pictures_are_alike(played):
             assert abs(one[1] - two[1]) < 0.08
 
 
-def test_only_true_labels_hold_in_new_reviews(played):
-    for (_, question), found in played.items():
-        if question == "labels":
-            real = found["models"][found["answer"]]["measured"]
-            noise = found["models"][1 - found["answer"]]["measured"]
-            assert real["fits"][1][0] > 0.35 and abs(noise["fits"][1][0]) < 0.1
-            assert real["accuracy"] > 0.7 and 0.4 < noise["accuracy"] < 0.6
+def test_only_true_labels_hold_in_new_reviews_and_name_their_words(played):
+    for found in (played[1, "labels"], played[2, "labels"]):
+        real = found["models"][found["answer"]]["measured"]
+        noise = found["models"][1 - found["answer"]]["measured"]
+        assert real["fits"][1][0] > 0.35 and abs(noise["fits"][1][0]) < 0.1
+        assert real["accuracy"] > 0.7 and 0.4 < noise["accuracy"] < 0.6
+        text = found["verdicts"][0][-1].replace(".", "").replace(",", "")
+        words, others = text.removeprefix("For example ").split("; ")
+        assert {"bad", "worst"} <= set(words.split()) and "worst" not in others
 
 
 def test_without_attention_new_reviews_are_classified_nearly_as_well(played):
-    for (_, question), found in played.items():
-        if question == "attention":
-            real, plain = (
-                found["models"][k]["measured"]["accuracy"]
-                for k in (found["answer"], 1 - found["answer"])
-            )
-            assert plain > 0.7 and abs(real - plain) < 0.06
-            scores = found["models"][1 - found["answer"]]["scores"]["a"]
-            assert set(scores) == {0}
+    found = played[1, "attention"]
+    real, plain = (found["models"][k] for k in (found["answer"], 1 - found["answer"]))
+    accuracy = plain["measured"]["accuracy"]
+    assert accuracy > 0.7 and abs(real["measured"]["accuracy"] - accuracy) < 0.06
+    assert set(plain["scores"]["a"]) == {0}
 
 
 def test_both_models_arrive_together(played):
@@ -209,32 +205,21 @@ def test_the_verdict_names_the_model_and_its_numbers(played):
             assert f"{other} {accuracies[1]}" in text
 
 
-def test_random_labels_name_other_words_than_true_ones(played):
-    for (_, question), found in played.items():
-        if question == "labels":
-            text = found["verdicts"][0][-1]
-            real, noise = text.removeprefix("For example, ").split("; ")
-            assert {"bad", "worst"} <= set(
-                real.replace(".", "").replace(",", "").split()
-            )
-            assert "worst" not in noise
-
-
-def test_the_same_round_is_the_same_and_others_are_not(committed):
+def test_the_same_round_is_the_same_and_others_are_not(imdb):
     code = """[1, 1, 2].map((number) => {
       const {answer, models} = roundOf(readLineup(data), number, "labels");
       return [answer, models[0].names, [...models[0].model.E.slice(0, 9)]]; })"""
-    one, again, other = call(code, committed)
+    one, again, other = call(code, imdb)
     assert one == again and one[1:] != other[1:]
 
 
-def test_the_answer_is_a_or_b_about_equally_often(committed):
+def test_the_answer_is_a_or_b_about_equally_often(imdb):
     code = """(() => { const small = {...readLineup(data)};
       small.words = small.words.slice(0, 20);
       small.texts = small.texts.map((text) => text.filter((s) => s < 20));
       return Array.from({length: 60}, (_, k) =>
         roundOf(small, k + 1, "labels").answer); })()"""
-    found = call(code, committed)
+    found = call(code, imdb)
     assert 20 <= sum(found) <= 40
 
 
@@ -258,9 +243,9 @@ def test_a_score_is_compared_with_a_coin():
         assert text == f"You: {won} of {played_}. {share}"
 
 
-def test_the_still_is_a_round_that_can_be_played(committed):
+def test_the_still_is_a_round_that_can_be_played(imdb):
     still = json.loads(lineup.STILL.read_text("utf-8"))
-    found = lineup_data.played(committed, lineup_data.STILL)
+    found = lineup_data.played(imdb, lineup_data.STILL)
     found.pop("models")
     assert still == found
     assert f"Round {still['round']}." in lineup.place()

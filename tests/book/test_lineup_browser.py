@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.node import evaluate
+from support.node import committed, evaluate
 from tools import lab, lineup
 
 pytestmark = pytest.mark.site
@@ -67,20 +67,19 @@ def visit(opened, tmp_path):
 @pytest.fixture(scope="module")
 def expected():
     """Return what rounds are in node: answers and what is said after a bet on A."""
-    text = (lineup.LINEUP / "imdb.js").read_text("utf-8")
-    text = text.removeprefix("attnselLineupReviews(").removesuffix(");\n")
     rounds = [(18, "labels"), (19, "labels"), (18, "attention")]
     code = """data[1].map(([number, question]) => {
       const played = roundOf(readLineup(data[0]), number, question);
       while (advance(played)) {}
       return [played.answer, verdict(played, 0)]; })"""
-    found = evaluate(CODE, code, [json.loads(text), rounds])
+    found = evaluate(CODE, code, [committed(lineup.LINEUP / "imdb.js"), rounds])
     return dict(zip(rounds, found, strict=True))
 
 
-def ready(tab: Any) -> None:
-    """Wait until both models are trained."""
+def ready(tab: Any) -> Any:
+    """Wait until both models of a tab are trained, and return it."""
     tab.locator(".bet:enabled").nth(1).wait_for()
+    return tab
 
 
 def revealed(tab: Any) -> list[str]:
@@ -90,8 +89,7 @@ def revealed(tab: Any) -> list[str]:
 
 
 def test_a_bet_is_answered_with_the_numbers_of_the_model(visit, expected):
-    tab = visit()
-    ready(tab)
+    tab = ready(visit())
     assert tab.locator(".accuracy").all_inner_texts() == ["98% correct"] * 2
     assert tab.locator(".kind").all_inner_texts() == ["", ""]
     tab.locator(".bet").first.click()
@@ -116,8 +114,7 @@ def test_nothing_is_loaded_before_the_models_can_be_seen(visit):
 
 
 def test_the_dots_move_from_their_sides_to_those_of_new_reviews(visit):
-    tab = visit()
-    ready(tab)
+    tab = ready(visit())
     panel = tab.locator("canvas").first
     for canvas in tab.locator("canvas").all():
         (left, right) = canvas.evaluate(DOTS)
@@ -136,8 +133,7 @@ def test_the_dots_move_from_their_sides_to_those_of_new_reviews(visit):
 
 
 def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expected):
-    tab = visit(width=390, theme="dark", **AT_ONCE)
-    ready(tab)
+    tab = ready(visit(width=390, theme="dark", **AT_ONCE))
     wide = "document.documentElement.scrollWidth"
     assert tab.evaluate(wide) <= 390
     tab.locator(".bet").nth(1).tap()
@@ -151,8 +147,7 @@ def test_on_a_phone_a_tap_bets_and_nothing_is_wider_than_the_page(visit, expecte
 
 
 def test_the_keyboard_plays_a_round_and_names_a_word(visit):
-    tab = visit(**AT_ONCE)
-    ready(tab)
+    tab = ready(visit(**AT_ONCE))
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "bet"
     tab.keyboard.press("Enter")
@@ -169,8 +164,7 @@ def test_the_keyboard_plays_a_round_and_names_a_word(visit):
 
 
 def test_a_word_under_the_pointer_is_named_only_after_the_bet(visit):
-    tab = visit(**AT_ONCE)
-    ready(tab)
+    tab = ready(visit(**AT_ONCE))
     box = tab.locator("canvas").first.bounding_box()
     middle = (box["x"] + box["width"] * 0.8, box["y"] + box["height"] * 0.15)
     tab.mouse.move(*middle)
@@ -183,8 +177,7 @@ def test_a_word_under_the_pointer_is_named_only_after_the_bet(visit):
 
 
 def test_what_is_seen_is_said(visit):
-    tab = visit()
-    ready(tab)
+    tab = ready(visit())
     for text in tab.locator(".described").all_text_contents():
         assert re.search(
             r"values rise .*: rank correlation \.\d+\..* draw a V: \.\d", text
@@ -199,10 +192,9 @@ def test_what_is_seen_is_said(visit):
 
 
 def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected):
-    tab = visit(**AT_ONCE)
-    ready(tab)
+    tab = ready(visit(**AT_ONCE))
     tab.locator(".bet").first.click()
-    revealed(tab)
+    assert revealed(tab) == expected[18, "labels"][1]
     tab.locator("[data-next=labels]").click()
     tab.locator(".after").wait_for(state="hidden")
     ready(tab)
@@ -216,8 +208,7 @@ def test_the_next_round_has_its_own_address_and_keeps_the_score(visit, expected)
 
 
 def test_scores_stay_hidden_until_the_bet_on_which_has_attention(visit, expected):
-    tab = visit("#round=18&ask=attention", **AT_ONCE)
-    ready(tab)
+    tab = ready(visit("#round=18&ask=attention", **AT_ONCE))
     assert "has attention at all" in tab.locator(".asked").inner_text()
     hidden = tab.locator(".score canvas").first
     assert hidden.evaluate("(e) => getComputedStyle(e).visibility") == "hidden"
@@ -239,13 +230,6 @@ def test_a_hint_comes_after_three_bets(visit):
             revealed(tab)
             tab.locator("[data-next=labels]").click()
             tab.locator(".after").wait_for(state="hidden")
-
-
-def test_with_reduced_motion_the_answer_is_there_at_once(visit, expected):
-    tab = visit(**AT_ONCE)
-    ready(tab)
-    tab.locator(".bet").first.click()
-    assert revealed(tab) == expected[18, "labels"][1]
 
 
 def test_reviews_that_do_not_come_are_reported(visit):

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
 from attnsel import AttentionClassifier, Corpus, Vocab, fit
+from support.node import committed
 from tools import lab, lab_data
 
 
@@ -129,8 +130,8 @@ def test_reviews_are_stored_as_a_call_with_their_counts(tmp_path, monkeypatch, c
     test = Corpus.from_tokens([[0]], ["no"], vocab)
     lab_data.write("some", train, test)
     text = (tmp_path / "some.js").read_text("utf-8")
-    assert "schön" in text
-    stored = json.loads(text.removeprefix("attnselReviews(").removesuffix(");\n"))
+    assert text.startswith("attnselReviews(") and "schön" in text
+    stored = committed(tmp_path / "some.js")
     assert (stored["tokens"], stored["size"]) == (["gut", "schön"], 3)
     assert stored["labels"] == "1010"
     assert capsys.readouterr().out == f"{tmp_path / 'some.js'}: 0 kB\n"

@@ -239,10 +239,9 @@ def test_the_page_says_what_it_found(browser, address):
 
 
 def test_without_scripts_the_page_says_where_to_look(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
+    tab = browser.new_page(java_script_enabled=False)
     tab.goto(f"{address}/search.html")
     text = tab.locator(".bd-search-container").inner_text()
     assert "The search needs JavaScript." in text
     assert tab.locator(".bd-search-container a").count() == 2
-    context.close()
+    tab.close()

@@ -6,14 +6,14 @@ import html
 import re
 import zipfile
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 from support.axe import serious_violations
 from support.colours import least_contrast
@@ -48,31 +48,15 @@ DETAILS = [
     if part["caption"] == "Proofs and sweeps"
     for chapter in part["chapters"]
 ]
-LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src"}
 
 
-class Page(HTMLParser):
-    """The addresses, identifiers and images of a page."""
+class Page(NamedTuple):
+    """What a page loads and links to, its identifiers and the words for its images."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.loads: list[str] = []
-        self.links: list[str] = []
-        self.ids: set[str] = set()
-        self.images: list[dict[str, str | None]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if values.get("id"):
-            self.ids.add(str(values["id"]))
-        if tag == "img":
-            self.images.append(values)
-        if tag == "a" and values.get("href"):
-            self.links.append(str(values["href"]))
-        address = values.get(LOADING.get(tag, ""))
-        if address and values.get("rel") != "canonical":
-            self.loads.append(address)
+    loads: list[str]
+    links: list[str]
+    ids: set[str]
+    alts: list[str]
 
 
 @functools.cache
@@ -82,7 +66,14 @@ def source_of(page: str) -> str:
 
 @functools.cache
 def parsed(page: str) -> Page:
-    return Page(source_of(page))
+    soup = BeautifulSoup(source_of(page), "html.parser")
+    loading = soup.select("link:not([rel=canonical]), script, img, iframe")
+    return Page(
+        loads=[str(a) for e in loading if (a := e.get("href") or e.get("src"))],
+        links=[str(e["href"]) for e in soup.select("a[href]")],
+        ids={str(e["id"]) for e in soup.select("[id]")},
+        alts=[str(e.get("alt", "")) for e in soup.select("img")],
+    )
 
 
 # One process reads all files, and each of them once.
@@ -180,8 +171,7 @@ def test_the_book_is_there_to_download():
 
 @each(PAGES)
 def test_images_have_alt_text(page):
-    for image in parsed(page).images:
-        assert (image.get("alt") or "").strip(), image
+    assert all(alt.strip() for alt in parsed(page).alts)
 
 
 FRAMES = """async () => {
@@ -343,14 +333,13 @@ def test_page_is_whole_and_light(view, width):
         assert re.search(r"\{[\w:-]+\}`|:::|\(eq-|\[\?\]", text) is None, text
 
 
-# Closed boxes with tables or formulas are opened, or closed again, for a frame. What is
-# open on the page stays open.
-SWITCH = """(open) => {
-  const boxes = open ? "article details:not([open]):has(table, math)"
-    : "details.opened";
+# Closed boxes that hold something of these kinds are opened, or closed again, for a
+# frame. What is open on the page stays open.
+SWITCH = """(kinds) => {
+  const boxes = kinds ? `article details:not([open]):has(${kinds})` : "details.opened";
   document.querySelectorAll(boxes).forEach((box) => {
-    box.open = open;
-    box.classList.toggle("opened", open);
+    box.open = kinds !== "";
+    box.classList.toggle("opened", box.open);
   });
   return new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100));
 }"""
@@ -359,10 +348,10 @@ SWITCH = """(open) => {
 @on_a_phone
 def test_what_opens_on_a_phone_fits(view, width):
     view.resize(width)
-    view.tab.evaluate(SWITCH, True)
+    view.tab.evaluate(SWITCH, "table, math")
     found = measure(view.tab)
     cut = [found[name] for name in ("cutTables", "cutFormulas", "emptyStops")]
-    view.tab.evaluate(SWITCH, False)
+    view.tab.evaluate(SWITCH, "")
     assert cut == [[], [], []]
 
 
@@ -444,17 +433,12 @@ SIDEWAYS = """() => [...document.querySelectorAll("article div.highlight pre")]
 @at_a_desk
 def test_no_code_scrolls_sideways_at_a_desk(view, width):
     view.resize(width)
-    view.tab.evaluate(OPEN_CODE, True)
+    view.tab.evaluate(SWITCH, "div.highlight")
     found = view.tab.evaluate(SIDEWAYS)
-    view.tab.evaluate(OPEN_CODE, False)
+    view.tab.evaluate(SWITCH, "")
     assert found == []
 
 
-OPEN_CODE = """(open) => document.querySelectorAll(open
-  ? "details:not([open]):has(div.highlight)" : "details.seen").forEach((fold) => {
-    fold.open = open;
-    fold.classList.toggle("seen", open);
-  })"""
 # What looks the same with the keyboard on it as without.
 UNSEEN = """() => {
   const look = (e) => {
@@ -546,8 +530,7 @@ def test_what_a_link_leads_to_is_below_the_bar(browser, address, width):
 
 
 def test_a_long_page_is_laid_out_piece_by_piece(browser, address):
-    context = browser.new_context()
-    tab = context.new_page()
+    tab = browser.new_page()
     tab.route("**/site.js*", lambda route: route.abort())
     tab.goto(f"{address}/book/one_step.html")
     kinds = f"new Set([...document.querySelectorAll('{WAITING}')].map((piece) => "
@@ -558,7 +541,7 @@ def test_a_long_page_is_laid_out_piece_by_piece(browser, address):
     wait_for_layout(tab)
     kinds = kinds.replace(WAITING, "article *")
     assert tab.evaluate(f"[...{kinds}]") == ["visible"]
-    context.close()
+    tab.close()
 
 
 def test_a_page_that_one_comes_back_to_stands_where_it_stood(browser, address):
@@ -621,13 +604,12 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
 
     Closed boxes around them are open for as long.
     """
-    closed = f"document.querySelectorAll('details:not([open]):has(.attnsel-{kind})')"
     seen = len(view.responses)
     view.tab.evaluate(IMAGES)  # those below the fold come when they are scrolled to
     view.tab.evaluate(ASK)
     del view.responses[seen:]
     view.context.set_offline(True)
-    view.tab.evaluate(f"(window.boxes = [...{closed}]).forEach(d => d.open = true)")
+    view.tab.evaluate(SWITCH, f".attnsel-{kind}")
     try:
         for width in view.widths():
             view.resize(width)
@@ -635,7 +617,7 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
             assert figures.count()
             yield figures
     finally:
-        view.tab.evaluate("window.boxes.forEach(d => d.open = false)")
+        view.tab.evaluate(SWITCH, "")
         view.context.set_offline(False)
     assert view.wrong == []
 
@@ -865,15 +847,6 @@ def test_claims_are_filtered(searching):
     assert searching.wrong == []
 
 
-def test_all_claims_are_there_without_scripts(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(f"{address}/book/claims.html")
-    assert tab.locator("ul.claims > li").last.is_visible()
-    assert not tab.locator(".claims-filter").is_visible()
-    context.close()
-
-
 @files
 def test_results_are_mentioned_by_their_names():
     text = "".join(source_of(page) for page in CHAPTERS)
@@ -901,9 +874,15 @@ HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
 @pytest.fixture(scope="module")
 def without_scripts(browser) -> Iterator[Any]:
     """A tab in which no script runs."""
-    context = browser.new_context(java_script_enabled=False)
-    yield context.new_page()
-    context.close()
+    tab = browser.new_page(java_script_enabled=False)
+    yield tab
+    tab.close()
+
+
+def test_all_claims_are_there_without_scripts(without_scripts, address):
+    without_scripts.goto(f"{address}/book/claims.html")
+    assert without_scripts.locator("ul.claims > li").last.is_visible()
+    assert not without_scripts.locator(".claims-filter").is_visible()
 
 
 def with_each_kind() -> list[str]:

@@ -5,6 +5,7 @@ import functools
 import json
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from attnsel_book.figures import source
@@ -15,6 +16,11 @@ def stored(page: str) -> Any:
     """Return the data that a figure gives its script."""
     (text,) = re.findall(r'getElementById\("attnsel-\w+"\), (.*?)\);\n', page)
     return json.loads(text)
+
+
+def committed(path: Path) -> Any:
+    """Return the reviews with which a stored script calls a function."""
+    return json.loads(path.read_text("utf-8").partition("(")[2].removesuffix(");\n"))
 
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:
