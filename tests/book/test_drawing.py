@@ -48,7 +48,6 @@ SHADES = [POSITIVE, NEGATIVE, NEUTRAL, "#000000", *CURVES]
 COLOURS = dict(zip(map(str.lower, SHADES), NAMES.split(), strict=True))
 POWERS = torch.logspace(0, 4, 9).double()  # norms of p
 GAP, BOUND = 0.5 * POWERS**-1.5, 2 / POWERS
-LINE = torch.linspace(-1, 1, 5)
 MOMENTS = "best step", "converged"
 
 

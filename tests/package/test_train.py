@@ -27,7 +27,6 @@ from attnsel.tokens import Vocab
 from attnsel.train import fit, one_step
 from support.reference import naive_logits, naive_loss, ragged
 
-PARAMETERS = ("embeddings", "cls", "output")
 MOMENTUM = functools.partial(torch.optim.SGD, momentum=0.5, nesterov=True)
 
 

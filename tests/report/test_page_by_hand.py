@@ -246,16 +246,13 @@ def test_contents_link_to_each_part(page):
     assert before.count("<section") == 4  # three, and that of the details
 
 
-def test_lengths_have_a_table_of_their_own(page):
+def test_lengths_have_a_table_of_their_own_whose_finds_are_marked(page):
     looks = page.table("Length and characters")
     assert looks == [
         ["class", "what", "mean", "others", "P(higher)", "q"],
         ["bad", "length, words", "12.5", "20", "0.25 0.12 to 0.38", "0.030"],
         ["fine", "commas, in 100", "3", "4", "0.50 0.40 to 0.60", "0.900"],
     ]
-
-
-def test_only_finds_among_measures_are_marked():
     rows = re.findall(r'<tr class="find"><th scope="row">(.*?)</th>', by_hand().html())
     assert rows == ["bad"]
 

@@ -185,7 +185,7 @@ def test_the_launch_buttons_name_the_copies():
 # One node at a time
 
 
-def markdown(*children: nodes.Node, solved: bool = False) -> str:
+def markdown(*children: nodes.Node) -> str:
     """Return nodes of one page as Markdown."""
     document = new_document("a page")
     document += nodes.section("", nodes.title("", "Title"), *children, ids=["start"])

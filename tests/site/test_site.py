@@ -240,10 +240,6 @@ class View:
     def width(self) -> int:
         return int(self.tab.viewport_size["width"])
 
-    def widths(self) -> list[int]:
-        """Return that of a desk and of a phone, first the one that the window has."""
-        return sorted([DESK, PHONE], key=lambda width: width != self.width)
-
     def resize(self, width: int) -> None:
         """Go on at a desk or on a phone; sidebars and colours take a moment."""
         # Also in a tab of this width: a test before may have left it in the dark.
@@ -611,7 +607,8 @@ def figures_used(view: View, kind: str) -> Iterator[Any]:
     view.context.set_offline(True)
     view.tab.evaluate(SWITCH, f".attnsel-{kind}")
     try:
-        for width in view.widths():
+        # First the width that the window has.
+        for width in sorted((DESK, PHONE), key=lambda width: width != view.width):
             view.resize(width)
             figures = view.tab.locator(f".attnsel-{kind}")
             assert figures.count()
