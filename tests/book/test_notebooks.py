@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jupytext
 import nbformat
 import pandas as pd
 import pytest
@@ -756,8 +755,11 @@ def test_the_readme_shows_the_figure_of_the_intro():
 
 
 @chapters
+@pytest.mark.xdist_group("jupytext")  # imported by one process alone
 def test_the_text_of_a_chapter_is_that_of_its_notebook(path):
     """`make text` brings the two together again."""
+    import jupytext
+
     settings = tomllib.loads((ROOT / "jupytext.toml").read_text(encoding="utf-8"))
     settings.pop("formats")
     stored = read(path)

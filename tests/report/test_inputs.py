@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import datasets
 import numpy as np
 import pandas as pd
-import polars
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -232,6 +231,12 @@ def ended(end):
     rows = zip((t.replace(" ", within, 1) for t in texts), WORDS, strict=True)
     written = end.join(["text,label", *map(",".join, rows)]) + end
     return Case(mine(written), texts)
+
+
+def polars_frame(_):
+    import polars  # by the process that needs it, not by each that collects
+
+    return polars.from_dicts(RECORDS)
 
 
 def bunch(data=None):
@@ -507,8 +512,8 @@ IN_MEMORY = {
     "lists by name": FRAME.to_dict("list"),
     "arrays by name": {"text": np.array(TEXTS), "label": np.array(WORDS)},
     "tables by split": {"train": FRAME, "test": FRAME[:2]},
-    "a polars frame": polars.from_dicts(RECORDS),
-    "a lazy polars frame": polars.from_dicts(RECORDS).lazy(),
+    "a polars frame": polars_frame,
+    "a lazy polars frame": lambda path: polars_frame(path).lazy(),
     "an Arrow table": ARROW,
     "an open file of text": lambda _: io.StringIO(csv(";")),
     "an open file of bytes": lambda _: io.BytesIO(csv().encode("utf-16")),
