@@ -1,4 +1,4 @@
-"""Plant the faults of `mutants.tsv` in `attnsel`, one at a time: do its tests notice?
+"""Plant the faults of `mutants.tsv`, one at a time: do the tests notice them?
 
 They are faults that a maintainer makes: a wrong split, a cache key, a gradient cut
 off, code that is run, a script of a page. `python -m tools.mutants` runs
@@ -23,6 +23,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("mutants.tsv")
+PACKAGES = ("attnsel", "report/attnsel_report", "book/attnsel_book")
 HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"
 
 
@@ -45,9 +46,9 @@ def faults() -> list[Fault]:
 
 
 def planted(fault: Fault, folder: Path) -> Path:
-    """Copy package and tests with the fault in it; return the copy."""
+    """Copy packages and tests with the fault in it; return the copy."""
     tree = folder / "tree"
-    for name in ("attnsel", "book/attnsel_book", "tests", "tools"):
+    for name in (*PACKAGES, "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
     shutil.copy(ROOT / "pyproject.toml", tree)
     if not fault.module:
@@ -87,8 +88,8 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
         os.dup2(out, 1)
         os.dup2(out, 2)
         os.chdir(tree)
-        sys.path[:0] = [str(tree), str(tree / "book")]
-        path = os.pathsep.join(sys.path[:2])
+        sys.path[:0] = [str((tree / name).parent) for name in PACKAGES]
+        path = os.pathsep.join(sys.path[: len(PACKAGES)])
         os.environ |= {"PYTHONPATH": path, "ATTNSEL_DATA": ""}
         os.environ |= {"ATTNSEL_CACHE": f"{tree}/cache"}
         files = [str(next(Path("tests").rglob(f"test_{name}.py"))) for name in tests]

@@ -16,6 +16,7 @@ def test_a_planted_fault_has_its_place_and_its_tests(fault):
     text = (mutants.ROOT / fault.module).read_text(encoding="utf-8")
     assert text.count(fault.before) == 1, "adapt its row of tools/mutants.tsv"
     assert fault.after != fault.before
+    assert fault.module.startswith(mutants.PACKAGES)
     for name in fault.tests.split():
         assert len(list(mutants.ROOT.glob(f"tests/**/test_{name}.py"))) == 1, name
 
@@ -24,7 +25,7 @@ def test_a_planted_fault_has_its_place_and_its_tests(fault):
 def root(tmp_path, monkeypatch):
     """A tree with a module and no more."""
     root = tmp_path / "root"
-    for name in ("attnsel", "book/attnsel_book", "tests", "tools"):
+    for name in (*mutants.PACKAGES, "tests", "tools"):
         (root / name).mkdir(parents=True)
     (root / "pyproject.toml").write_text("")
     (root / "attnsel" / "one.py").write_text("a = 1\nb = 2\nc = 2\n")
