@@ -136,7 +136,9 @@ def test_both_axes_have_ticks_whatever_is_on_them(visit):
 
 def test_the_search_prefers_the_word_and_takes_any_letters(visit):
     columns = {"x": range(7), "y": range(0, 70, 10)}
-    tab = visit(scatter_explorer(ODD, columns, title="odd words"))
+    tab = visit(scatter_explorer(ODD, columns, title='"odd" words'))
+    keys = "the left and right keys go from point to point"
+    assert tab.locator("canvas").get_attribute("aria-label") == f'"odd" words; {keys}'
     readout, box = tab.locator("canvas+output"), tab.locator("[type=search]")
     before = readout.inner_text()
     asked = dict(zip(ODD, ODD, strict=True))
