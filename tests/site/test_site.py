@@ -992,6 +992,14 @@ def test_labels_of_figures_can_be_read(view, width, texts_of):
         assert texts_of(name)["covered"] == 0, name  # by a legend
 
 
+@on_a_phone
+def test_every_picture_is_dark_at_night(view, width):
+    view.resize(width)
+    pictures = "[...document.querySelectorAll(\"article img[src*='_images/']\")]"
+    shown = f"{pictures}.map((image) => getComputedStyle(image).filter)"
+    assert set(view.tab.evaluate(shown)) <= {"invert(0.93) hue-rotate(180deg)"}
+
+
 # Where the question, the first figure and the knobs of a page begin, and its cost.
 ORDER = """() => {
   const article = document.querySelector("article");
