@@ -250,7 +250,7 @@ def _sampled(file: BinaryIO, path: Path, wanted: Columns) -> pd.DataFrame:
     for block in _blocks_of_rows(stream):
         table = read_bytes(head + block, inner or str(path), wanted)
         if n == 0:
-            head = _line_of_names(block, wanted)
+            head = _line_of_names(block, wanted, table)
         found = find_columns(list(table), wanted)
         table.index += n
         n += len(table)
@@ -270,7 +270,7 @@ def _blocks_of_rows(stream: BinaryIO) -> Iterator[bytes]:
     rest = b""
     while part := stream.read(BLOCK):
         rest += part
-        stop = max(0, len(rest) - BLOCK)  # the last one is no shorter than the others
+        stop = len(rest)
         for _ in range(100):
             stop = rest.rfind(b"\n", 0, stop)
             if stop < 0 or rest.count(b'"', 0, stop) % 2 == 0:
@@ -283,15 +283,20 @@ def _blocks_of_rows(stream: BinaryIO) -> Iterator[bytes]:
         yield rest
 
 
-def _line_of_names(block: bytes, wanted: Columns) -> bytes:
-    """Return the first line of a table, if it names the columns; else nothing."""
+def _line_of_names(block: bytes, wanted: Columns, table: pd.DataFrame) -> bytes:
+    """Return the first line of a block if it names the columns, or else such a line.
+
+    The names are those of `table`, as which the block was read, because a block of a
+    few rows may not show which column holds the labels. Places need no names.
+    """
     line = block[: block.find(b"\n") + 1]
     text = decoded(block)
     separator = find_separator(text, wanted, "")
     try:
         find_columns(first_row(text, separator), wanted)
     except KeyError:
-        return b""
+        names = [name for name in table if isinstance(name, str)]
+        return f"{separator.join(names)}\n".encode() if names else b""
     return line
 
 
