@@ -1,8 +1,9 @@
-"""A path for each text of a figure, instead of one element a letter: for Sphinx.
+"""A Sphinx extension that draws each text of a figure as one path.
 
-Matplotlib refers to a drawing of each letter. A browser copies it at each reference, so
-a figure with much text holds up a phone for a third of a second. Here the letters of a
-text are one path: the picture is the same, with half of its elements or fewer.
+Matplotlib draws each letter once and refers to it wherever it occurs. A browser copies
+the drawing at each reference, so a figure with much text holds up a phone for a quarter
+of a second. With one path for all letters of a text, the picture is the same and has
+about half as many elements.
 """
 
 import re
@@ -16,10 +17,9 @@ TEXT = re.compile(f"(?:{USE.pattern})+")
 LETTER = re.compile(
     r'<path id="(DejaVu[\w-]+)"(?: d="([^"]*)")? transform="[^"]*"/>\s*'
 )
-FINE = (
-    8  # steps of a coordinate in one of the hundredths of an em that texts are set in
-)
-LETTER_FINE = 64  # those of a letter's drawing, as its `transform` says
+# Texts are set in hundredths of an em. These are the units of a coordinate in such a
+# hundredth, in the path of a text and in the drawing of a letter (see its `transform`).
+FINE, LETTER_FINE = 8, 64
 
 
 def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
@@ -31,7 +31,7 @@ def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
 def joined(text: str, letters: dict[str, str]) -> str:
     """Return the path of a text, each command relative to the end of the one before.
 
-    So that a letter reads alike wherever it stands, which compresses well.
+    A letter then has the same commands wherever it stands, so the file compresses well.
     """
     path, here, start = [], [0, 0], [0, 0]
     for name, x, y, scale in USE.findall(text):

@@ -354,8 +354,9 @@ def _repeats(
 ) -> Repeats:
     """Return the numbers of copies and near copies in a corpus with copies.
 
-    `copies` contains the position of the first copy of each text, int64 (n,), and
-    `likeness` the near copies among the distinct texts.
+    `copies` contains the position of the first copy of each text, int64 (n,),
+    `likeness` the near copies among the distinct texts, and `seen` the number of rows
+    of the test split that copy a training text.
     """
     times = np.bincount(copies)
     most = int(times.argmax())
