@@ -185,7 +185,9 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(ValueError, match=r"scores: expected shape \(2, 2\)"):
         score_influence(scores[:1], corpus)
     scores[0, 0] = torch.nan
-    with pytest.raises(FloatingPointError, match="the scores are not finite"):
+    with pytest.raises(
+        FloatingPointError, match="the scores are not finite; train with"
+    ):
         score_shapley(scores, corpus)
     with pytest.raises(ValueError, match="load it with vocab=model.vocab"):
         deletion.shapley(AttentionClassifier(3, 2), corpus)

@@ -99,5 +99,7 @@ def test_a_small_corpus_keeps_two_thirds_of_what_is_written(times):
 def test_more_than_one_clause_in_twenty_tokens_is_a_warning():
     words, clauses = [f"w{i}" for i in range(19)], ["这部电影很好看", "演员也很好看"]
     Corpus.from_texts([" ".join([*words, clauses[0]])], min_count=1)  # one in twenty
-    with pytest.warns(UserWarning, match="^2 of 21 tokens are clauses, because"):
+    with pytest.warns(
+        UserWarning, match="^2 of 21 tokens are clauses, because the texts"
+    ):
         Corpus.from_texts([" ".join([*words, *clauses])], min_count=1)

@@ -60,7 +60,9 @@ def test_no_reader_of_files_runs_the_code_in_them(tmp_path):
     ):
         for content in (*({**parts, name: Code(ran)} for name in parts), Code(ran)):
             torch.save(content, path)
-            with pytest.raises(ValueError, match="contains code, which is not run"):
+            with pytest.raises(
+                ValueError, match="file contains code, which is not run"
+            ):
                 read()
         path.write_bytes(pickle.dumps(Code(ran)))
         with pytest.raises(ValueError, match=r"file is damaged, or of another kind"):

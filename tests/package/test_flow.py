@@ -305,7 +305,9 @@ def test_unusable_arguments() -> None:
     with pytest.raises(ValueError, match="max_norm: expected .* above 1.118034, got"):
         gradient_flow(model, corpus, max_norm=1.0)
     for use in (gradient_flow, cls_problem, lambda _, x: TwoLayerClassifier(3, 4)(x)):
-        with pytest.raises(ValueError, match="is not that of the model, which has 3"):
+        with pytest.raises(
+            ValueError, match="of 2 tokens is not that of the model, which has 3"
+        ):
             use(float64_model(3, 4), corpus)
     with pytest.raises(ValueError, match="2 classes"):
         gradient_flow(

@@ -223,6 +223,8 @@ def test_each_text_has_an_answer(trained):
         model.predict("good")
     with pytest.raises(ValueError, match="the model has no vocabulary"):
         AttentionClassifier(5, 4).predict(["good"])
+    with pytest.raises(ValueError, match="n_tokens: expected an integer"):
+        AttentionClassifier(2.5, 4)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,9 @@ def test_a_model_comes_back_as_it_was_saved(tmp_path, classes, dtype):
     assert again.vocab.classes == corpus.classes
     assert again.predict(corpus) == model.predict(corpus)
     other = Corpus.from_tokens(sequences, labels, Vocab(map(str, range(9)), classes))
-    with pytest.raises(ValueError, match="is not that of the model, which has 9"):
+    with pytest.raises(
+        ValueError, match="of 9 tokens is not that of the model, which has 9"
+    ):
         again.predict(other)
     assert [file.name for file in tmp_path.iterdir()] == ["model.pt"]
     torch.load(tmp_path / "model.pt", weights_only=True)
