@@ -207,7 +207,10 @@ def test_what_is_piped_in_is_read(asked, monkeypatch):
         ("os.getcwd", "os.getcwd does not split a text (TypeError: "),
         ("str.encode", "str.encode does not split a text into strings"),
         # It returns a string and a number.
-        ("codecs.escape_decode", "codecs.escape_decode does not split a text into str"),
+        (
+            "codecs.escape_decode",
+            "codecs.escape_decode does not split a text into strings",
+        ),
         ("nowhere", "there is no function 'nowhere' ("),
         ("shlex.nothing", "there is no function 'shlex.nothing' ("),
         ("no_such_module.split", "there is no function 'no_such_module.split' ("),

@@ -235,7 +235,9 @@ def test_texts_are_read_once_for_their_bags_and_their_order():
     assert corpus.vocab == expected.vocab
     assert (corpus.counts != expected.counts).nnz == 0
     bare = Corpus(corpus.counts, corpus.labels, corpus.vocab)
-    with pytest.raises(ValueError, match="tokens of .* are kept without their order"):
+    with pytest.raises(
+        ValueError, match="the tokens of .* are kept without their order"
+    ):
         in_order(bare)
 
 

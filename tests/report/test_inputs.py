@@ -740,7 +740,9 @@ def test_a_test_split_has_the_classes_of_its_training_split(tmp_path):
     assert (few.classes, few.labels.tolist()) == (("neg", "pos"), [1, 1])
     with pytest.raises(ValueError, match="every row has 'pos'"):
         load_corpus(FRAME[-2:], min_count=1)
-    with pytest.raises(ValueError, match="'w' in row 1 is not one of .* neg, pos"):
+    with pytest.raises(
+        ValueError, match="'w' in row 1 is not one of the classes neg, pos"
+    ):
         load_corpus((["a film", "b"], ["pos", "w"]), vocab=train.vocab)
 
 

@@ -208,8 +208,11 @@ FIRST_LINES = {
         "share": 1.0,
     },
     "1,234 training texts begin with": {"kind": "form", "token": "begins with “a”"},
-    "training texts end with “a”": {"kind": "form", "token": "ends with “a”"},
-    "contain a number. Of these, 76%": {"kind": "form", "token": "a number"},
+    "1,234 training texts end with “a”": {"kind": "form", "token": "ends with “a”"},
+    "training texts contain a number. Of these, 76%": {
+        "kind": "form",
+        "token": "a number",
+    },
     "Texts of class “bad” differ in dull.": {"kind": "measures"},
 }
 

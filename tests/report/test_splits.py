@@ -187,5 +187,7 @@ def test_a_test_split_of_other_classes_is_told_of():
     held = [text(i) for i in range(14, 20)]
     some = read({"train": train, "test": table(held, ["yes"] + ["-1"] * 5)})
     assert len(some.test.rows) == 6
-    with pytest.raises(ValueError, match="the test split contains only -1, and"):
+    with pytest.raises(
+        ValueError, match="labels: the test split contains only -1, and"
+    ):
         read({"train": train, "test": table(held, ["-1"] * 6)})
