@@ -41,8 +41,9 @@ IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
 COST = re.compile(r"this chapter takes about \d+ s on")
 RUN = "How to run it"
-OPEN = f'<details class="run"><summary>{RUN}</summary>'
-FIRST = "first-figure"  # the cell whose figure stands under the guess
+OPEN = '<details class="run"><summary>Settings, and how to run it</summary>'
+FIRST = "first-figure"  # the cell whose figure stands before the code of its page
+SETTINGS = "# settings"  # how the cell of the numbers to change begins
 CLAIMS = "book/claims"
 CHECKED = re.compile(r'= check\(\s*"([\w-]+)"')
 FILTER = """```{{raw}} html
@@ -168,9 +169,11 @@ class Exercises(SphinxTransform):
 
 
 class Opening(SphinxTransform):
-    """The question and its figure before what a run needs, and before the numbers.
+    """The picture and the question before what a run needs.
 
-    A notebook has them in the order in which they run.
+    A notebook has them in the order in which they run. The guess and *In short* are one
+    box. The first figure stands below it, because it often answers the guess; a figure
+    of a cell tagged `opening` does not, and stands above it, below the first paragraph.
     """
 
     default_priority = 600
@@ -188,9 +191,10 @@ class Opening(SphinxTransform):
         A page that has a section on how to run it tells the cost there.
         """
         page, start = cost.parent, cost.parent.index(cost)
-        cells = [n for n in page.children if n.get("nb_element") == "cell_code"]
-        needs = [cost, *(n for n in cells[:2] if "tag_hide-input" in n["classes"])]
-        figures = (n for n in cells if next(n.findall(nodes.figure), None))
+        cells = [n for n in page.findall(nodes.container) if is_cell(n)]
+        own = [n for n in cells if n.parent is page]
+        needs = [cost, *(n for n in own[:2] if "tag_hide-input" in n["classes"])]
+        needs += [n for n in own if n.astext().startswith(SETTINGS)][:1]
         for node in needs:
             page.remove(node)
         sections = [n for n in page.findall(nodes.section) if n[0].astext() == RUN]
@@ -199,15 +203,39 @@ class Opening(SphinxTransform):
             return
         fold = [nodes.raw("", OPEN, format="html"), *needs]
         page.insert(start, [*fold, nodes.raw("", "</details>", format="html")])
-        guess = [n for n in page.children if "guess" in n.get("classes", ())]
-        figure = next(figures, None)
-        if guess and figure and "tag_remove-input" not in figure["classes"]:
-            page.remove(figure)
+        figure = next((n for n in cells if next(n.findall(nodes.figure), None)), None)
+        box = question_box(page)
+        if box and figure and "tag_remove-input" not in figure["classes"]:
+            figure.parent.remove(figure)
             figure["classes"].append(FIRST)
-            below = page.index(guess[0]) + 1
-            if page[below].get("design_component") == "dropdown":
-                below += 1
+            below = page.index(box) + 1
+            if "tag_opening" in figure["classes"]:
+                below = page.first_child_matching_class(nodes.paragraph) + 1
             page.insert(below, figure)
+
+
+def is_cell(node: nodes.Element) -> bool:
+    """Return whether a node is a code cell with what it shows."""
+    return node.get("nb_element") == "cell_code"
+
+
+def question_box(page: nodes.Element) -> nodes.container | None:
+    """Put the first guess of a page, its answer and *In short* into one box."""
+    start = next((i for i, n in enumerate(page) if "guess" in n.get("classes", ())), 0)
+    if not start:
+        return None
+    parts = [page[start]]
+    for node in page[start + 1 :]:
+        is_short = "in-short" in node.get("classes", ())
+        if not is_short and node.get("design_component") != "dropdown":
+            break
+        parts.append(node)
+    box = nodes.container("", classes=["opening"])
+    page.insert(start, box)
+    for node in parts:
+        page.remove(node)
+    box += parts
+    return box
 
 
 class ShownFirst(SphinxPostTransform):

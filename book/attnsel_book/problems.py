@@ -58,6 +58,23 @@ def one_step_problem(
     return OneStepProblem(corpus, model)
 
 
+def two_reviews() -> OneStepProblem:
+    """Return the reviews *good film* (positive) and *bad film*, before the first step.
+
+    In 5 dimensions the words have the axes 1 to 3 as embeddings, v is the axis 4, and p
+    is zero: all scores and values are 0.
+    """
+    words = ["good", "bad", "film"]
+    corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], Vocab(words))
+    model = AttentionClassifier(3, 5, dtype=torch.float64)
+    axes = torch.eye(5, dtype=torch.float64)
+    with torch.no_grad():
+        model.embeddings.copy_(axes[:3])
+        model.cls.zero_()
+        model.output.copy_(axes[3])
+    return OneStepProblem(corpus, model)
+
+
 def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Corpus:
     """Return sequences of one relevant token and the same length - 1 irrelevant ones.
 

@@ -9,7 +9,8 @@ from attnsel import AttentionClassifier, max_margin, one_step, separable_corpus
 from attnsel.synthetic import synthetic_probabilities
 from attnsel.theory import relevant_tokens
 from attnsel_book import one_step_problem
-from attnsel_book.problems import crowd_corpus, equal_frequencies
+from attnsel_book.problems import crowd_corpus, equal_frequencies, two_reviews
+from attnsel_book.proof_map import CHAPTERS, STEPS, draw_proof_map
 
 SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 
@@ -65,3 +66,30 @@ def test_a_crowd_shares_its_irrelevant_tokens_and_meets_assumption_1() -> None:
     assert relevant_tokens(corpus).tolist() == [0, 0, 1, 2, 2, 2]
     assert (corpus.counts.toarray()[:, 3:] == 1).all()
     assert corpus.lengths.tolist() == [4] * 6
+
+
+def test_a_step_of_size_8_gives_the_two_reviews_values_of_one() -> None:
+    """By hand: each push is y g Q v averaged, so 8 / 2 / 2 / 2 along v."""
+    problem = two_reviews()
+    assert torch.equal(problem.model.scores(), torch.zeros(3, 2, dtype=torch.float64))
+    stepped = one_step(problem.model, problem.corpus, lr=8.0)
+    assert stepped.scores()[:, 1].tolist() == [1, -1, 0]
+    assert stepped.scores()[:, 0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_map_of_the_proof_marks_the_steps_of_its_chapter(name: str) -> None:
+    page = draw_proof_map(name).data
+    marked = [item for item in page.split("<li")[1:] if "aria-current" in item]
+    steps = [step for step in STEPS if name in step.chapters]
+    assert marked and len(marked) == len(steps)
+    assert f'"{name}.html"' not in page
+    assert all(
+        step.says.split("'")[0] in item
+        for step, item in zip(steps, marked, strict=True)
+    )
+
+
+def test_a_map_of_the_proof_is_of_a_chapter_with_a_step() -> None:
+    with pytest.raises(ValueError, match="here: expected one of"):
+        draw_proof_map("model")

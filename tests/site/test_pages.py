@@ -86,34 +86,54 @@ def shown(name, *classes, figure=False):
 GUESS = nodes.admonition("", nodes.Text("guess"), classes=["guess"])
 ANSWER = nodes.container("", nodes.Text("answer"), design_component="dropdown")
 COST = "this chapter takes about 5 s on 1 core"
-FOLD = f"{pages.OPEN} {COST} install imports </details>"
+FOLD = f"{pages.OPEN} {COST} install imports # settings </details>"
+SHORT = nodes.admonition("", nodes.Text("short"), classes=["in-short"])
 
 
 @pytest.mark.parametrize(
-    ("above", "hidden", "order"),
+    ("above", "tags", "order"),
     [
-        ([GUESS], "", f"head guess plot of plot {FOLD} knobs after"),
-        ([GUESS, ANSWER], "", f"head guess answer plot of plot {FOLD} knobs after"),
-        ([GUESS], "tag_remove-input", f"head guess {FOLD} knobs plot of plot after"),
-        ([], "", f"head {FOLD} knobs plot of plot after"),
+        ([GUESS], [], f"head why guess plot of plot {FOLD} fit after"),
+        ([GUESS, ANSWER], [], f"head why guess answer plot of plot {FOLD} fit after"),
+        (
+            [GUESS, ANSWER, SHORT],
+            ["tag_opening"],
+            f"head why plot of plot guess answer short {FOLD} fit after",
+        ),
+        (
+            [GUESS],
+            ["tag_remove-input"],
+            f"head why guess {FOLD} fit plot of plot after",
+        ),
+        ([], [], f"head why {FOLD} fit plot of plot after"),
     ],
 )
-def test_the_first_figure_stands_below_the_question(above, hidden, order):
+def test_the_first_figure_stands_beside_the_question(above, tags, order):
     cost = nodes.paragraph("", COST)
-    page = nodes.section("", nodes.title("", "head"))
+    page = nodes.section("", nodes.title("", "head"), nodes.paragraph("", "why"))
     page += [node.deepcopy() for node in above]
     page += [
         cost,
         shown("install", "tag_hide-input"),
         shown("imports", "tag_hide-input"),
+        shown("# settings"),
     ]
-    page += [
-        shown("knobs"),
-        shown("plot", hidden, figure=True),
+    page += nodes.section(
+        "",
+        shown("fit"),
+        shown("plot", *tags, figure=True),
         nodes.paragraph("", "after"),
-    ]
+    )
     pages.Opening.order(None, cost)
     assert " ".join(page.astext().split()) == order
+
+
+def test_the_guess_and_what_the_chapter_finds_are_one_box():
+    page = nodes.section("", nodes.title("", "head"), GUESS.deepcopy())
+    page += [ANSWER.deepcopy(), SHORT.deepcopy(), nodes.paragraph("", "after")]
+    box = pages.question_box(page)
+    assert box.astext().split() == ["guess", "answer", "short"]
+    assert [node.astext() for node in page if node is not box] == ["head", "after"]
 
 
 def test_a_cell_in_the_open_is_none_that_a_run_needs():
