@@ -1,120 +1,146 @@
-"""Near copies: texts that share most of the tokens that other texts do not contain.
+"""Near copies: texts that share sequences of words that few other texts contain.
 
-The likeness of two texts is a weighted Jaccard index, that is, the weight of the tokens
-that both contain divided by the weight of the tokens that at least one contains. A
-token that occurs in df of n texts has the weight log(n / df), or 0 if more than half of
-the texts contain the token. For example, the words of a signature below every text have
-the weight 0, and rare words have the largest weights.
+The likeness of two texts is the Jaccard index of their sequences of WORDS words, that
+is, the number of sequences in both texts divided by the number in at least one. It
+ignores case, digits and punctuation, and sequences that many texts contain. For
+example, the words of a disclaimer below a tenth of the texts make no two texts alike.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array, csr_array
 
-from attnsel.corpus import Corpus
 from attnsel.encoding import in_parts
 from attnsel.scale.threads import side_by_side
+from attnsel.tokens import Vocab
+from attnsel_report.sequences import InOrder
 
-ALIKE = 0.3  # weighted share from which on texts are near copies
-HALF_ALIKE = 0.15  # from which on they are counted and named
-COMMON = 0.5  # share of the texts; tokens that more of them contain weigh nothing
+WORDS = 3  # of a sequence
+ALIKE = 0.3  # Jaccard index from which on texts are near copies
+FEW, FEW_SHARE = 5, 0.01  # texts, and share of them, that a sequence is at most in
 BANDS = 32  # of hashes; two texts that agree in all hashes of a band are compared
-HASHES = 2  # of a band, and one more in a source of MANY texts, where most pairs differ
-MANY = 20_000
+HASHES = 2  # of a band
 MOST_PAIRED = 8  # texts of a band that are compared with all others of it
-TOKENS = 1_000_000  # of the texts that are compared at a time
+BLOCK = 4_000_000  # tokens whose sequences are numbered together, or compared
+MOST = 10_000_000  # sequences that are compared; of more, a random part is
 
 
-class Likeness(NamedTuple):
-    """The texts that are near copies, and the pairs of texts that are half alike.
+def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
+    """Return the text of which each text is a near copy, or the text itself, (n,).
 
-    Attributes:
-        centre: for each text, the text of which it is a near copy, or the text itself
-            if it is not a near copy, int64 (n,).
-        half_alike: pairs of texts that are half alike but not near copies, int32
-            (m, 2).
+    Near copies are linked to one centre and not in chains. The text with the most
+    similar texts is the first centre. A text of fewer than WORDS words has one
+    sequence, the whole text.
+
+    MinHash (Broder, 1997) proposes the pairs to compare, because the probability that
+    two texts agree in a hash is their likeness. It uses the sequences that are in two
+    texts or more. A pair that is ALIKE among these is proposed with probability 95%,
+    and a pair of likeness .5 with probability 99.99%.
     """
-
-    centre: np.ndarray
-    half_alike: np.ndarray
-
-
-def find_near_copies(corpus: Corpus) -> Likeness:
-    """Find near copies of texts, each linked to one centre and not in chains.
-
-    The text with the most similar texts is the first centre. Weighted MinHash (Broder,
-    1997) proposes the pairs to compare, because the probability that two texts agree in
-    a hash is their likeness. A pair that is ALIKE is proposed with probability 95%, or
-    58% among MANY texts. A pair of likeness .5 is proposed with probability 99.99%, or
-    98.6% among MANY texts.
-    """
-    n = len(corpus)
-    bags = csr_array(corpus.counts > 0, dtype=np.float64)
-    in_texts = bags.sum(axis=0)
-    weights = np.log(n / np.maximum(in_texts, 1))
-    weights[in_texts > COMMON * n] = 0
-    bags = csr_array(bags.multiply(weights > 0))
-    bags.eliminate_zeros()
-    left, right = _proposed(bags, weights)
-    own = bags @ weights
-    sizes = np.diff(bags.indptr)
+    n = len(order.sizes)
+    bags, sizes = _rare_sequences(order, vocab)
+    left, right = _proposed(bags)
+    lengths = np.diff(bags.indptr)
 
     def compared(pairs: slice) -> np.ndarray:
         one, other = left[pairs], right[pairs]
-        both = bags[one].multiply(bags[other]) @ weights
-        return both / (own[one] + own[other] - both)
+        both = bags[one].multiply(bags[other]).sum(axis=1)
+        return both / (sizes[one] + sizes[other] - both)
 
-    parts = in_parts(sizes[left] + sizes[right], TOKENS)
+    parts = in_parts(lengths[left] + lengths[right], BLOCK)
     likeness = np.concatenate([np.empty(0), *side_by_side(compared, parts)])
     near = likeness >= ALIKE
-    centre = _centres(n, left[near], right[near])
-    half = (likeness >= HALF_ALIKE) & (centre[left] != centre[right])
-    return Likeness(centre, np.stack([left[half], right[half]], axis=1))
+    return _centres(n, left[near], right[near])
 
 
-def _proposed(bags: csr_array, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rare_sequences(order: InOrder, vocab: Vocab) -> tuple[csr_array, np.ndarray]:
+    """Return which texts contain which sequences of few texts, and their numbers.
+
+    The array (n, sequences) has only the sequences of two texts or more, and the
+    numbers (n,) are those of all sequences that are in few texts.
+    """
+    n = len(order.sizes)
+    texts, codes = _sequences(order, vocab)
+    is_once = ~pd.Series(codes).duplicated(keep=False).to_numpy()
+    sizes = np.bincount(texts[is_once], minlength=n)
+    texts, codes = texts[~is_once], codes[~is_once]
+    numbers, known = pd.factorize(codes)
+    ones = np.ones(len(numbers), np.float32)
+    bags = csr_array((ones, (texts, numbers)), (n, len(known)))
+    bags.data[:] = 1  # however often a text has it
+    in_texts = np.bincount(bags.indices, minlength=len(known))
+    is_whole_text = known < 0
+    is_rare = (in_texts <= max(FEW, FEW_SHARE * n)) | is_whole_text
+    sizes += np.asarray(bags @ is_rare.astype(np.float32)).astype(np.int64)
+    return bags[:, is_rare], sizes
+
+
+def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
+    """Return the text and the code of each sequence of words, int32 and int64.
+
+    The code of the whole of a short text is negative. A random part of the sequences
+    is returned if there are more than MOST of them.
+    """
+    is_word = np.array([any(map(str.isalpha, token)) for token in vocab] + [False])
+    share = min(1.0, MOST / max(len(order.ids), 1))
+    V = len(vocab) + 1  # the last code is that of no word
+    starts = np.cumsum(order.sizes) - order.sizes
+    texts, codes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    for rows in in_parts(order.sizes, BLOCK):
+        first, last = rows.start, rows.stop - 1
+        ids = order.ids[starts[first] : starts[last] + order.sizes[last]]
+        text = np.repeat(np.arange(first, rows.stop, dtype=np.int32), order.sizes[rows])
+        kept = is_word[ids]
+        ids, text = ids[kept].astype(np.int64), text[kept]
+        # If it overflows, some sequences are taken for one another.
+        code = (ids[:-2] * V + ids[1:-1]) * V + ids[2:]
+        is_within = text[:-2] == text[2:]
+        code, of = code[is_within], text[:-2][is_within]
+        mixed = code.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        drawn = mixed <= np.uint64(share * (2**64 - 2**11))
+        n_words = np.bincount(text - first, minlength=rows.stop - first)
+        begin = np.cumsum(n_words) - n_words
+        short = np.flatnonzero((n_words > 0) & (n_words < WORDS))
+        second = np.where(
+            n_words[short] == 2, ids[begin[short] + n_words[short] - 1], -1
+        )
+        texts += [of[drawn], short.astype(np.int32) + first]
+        codes += [code[drawn], -1 - (ids[begin[short]] * V + second + 1)]
+    return np.concatenate(texts), np.concatenate(codes)
+
+
+def _proposed(bags: csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of rows that agree in all hashes of a band, each pair once."""
-    n, V = bags.shape
     rows = np.flatnonzero(np.diff(bags.indptr))
-    starts = bags.indptr[rows]
+    starts, V = bags.indptr[rows], bags.shape[1]
     random = np.random.default_rng(0)
 
-    def turns() -> np.ndarray:
-        # The first of exponential clocks that run as fast as tokens weigh.
-        clock = random.exponential(size=V) / np.maximum(weights, 1e-12)
-        turn = np.empty(V, np.int32)
-        turn[np.argsort(clock)] = np.arange(V)
-        return turn
-
-    def agreeing(hashes: list[np.ndarray]) -> np.ndarray:
+    def agreeing(turns: list[np.ndarray]) -> np.ndarray:
         band = np.zeros(len(rows), np.int64)
-        for turn in hashes:
-            band *= V  # if it overflows, some more pairs are compared
+        for turn in turns:
+            band *= V
             band += np.minimum.reduceat(turn[bags.indices], starts)
         left, right = _within_bands(band)
         return rows[left] << 32 | rows[right]
 
     n_bands = BANDS if len(rows) else 0
-    bands = [[turns() for _ in range(HASHES + (n > MANY))] for _ in range(n_bands)]
-    pairs = np.concatenate([np.empty(0, np.int64), *side_by_side(agreeing, bands)])
-    pairs.sort()
-    is_new = np.append(pairs[:-1] != pairs[1:], True)[: len(pairs)]
-    pairs = pairs[is_new]
+    bands = ([_turn(random, V) for _ in range(HASHES)] for _ in range(n_bands))
+    pairs = np.unique(np.concatenate([np.empty(0, np.int64), *map(agreeing, bands)]))
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
+
+
+def _turn(random: np.random.Generator, V: int) -> np.ndarray:
+    return random.permutation(V).astype(np.int32)
 
 
 def _within_bands(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pair the first MOST_PAIRED places of equal numbers with all later ones."""
-    places = np.flatnonzero(pd.Series(band).duplicated(keep=False))
-    places = places[np.argsort(band[places], kind="stable")]
-    starts = np.flatnonzero(np.diff(band[places], prepend=-1))
-    start = np.repeat(starts, np.diff(starts, append=len(places)))
-    turn = np.arange(len(places)) - start
-    later = [np.flatnonzero(turn > k) for k in range(MOST_PAIRED)]
-    left = [places[start[right] + k] for k, right in enumerate(later)]
-    return np.concatenate(left), places[np.concatenate(later)]
+    table = pd.DataFrame({"band": band, "place": np.arange(len(band))})
+    table = table[table["band"].duplicated(keep=False)]
+    first = table[table.groupby("band").cumcount() < MOST_PAIRED]
+    pairs = first.merge(table, on="band", suffixes=("", " of other"))
+    left, right = pairs["place"].to_numpy(), pairs["place of other"].to_numpy()
+    return left[left < right], right[left < right]
 
 
 def _centres(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -10,14 +10,14 @@ import numpy as np
 
 from attnsel.corpus import Corpus
 from attnsel.statistics import class_sizes
-from attnsel_report.copies import ALIKE, HALF_ALIKE
+from attnsel_report.copies import ALIKE, FEW_SHARE, WORDS
 from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.splits import Parts, Repeats
 from attnsel_report.tables import LEAST_TEXTS
 
 LONGEST = 40  # characters of the name of a class
 IN_A_SHELL = "In a shell, use --tokenize jieba.lcut or --tokenize characters."
-LOOSELY_ALIKE = 0.1  # share of texts half alike from which on the page warns
+NOTABLE = 0.01  # share of the rows; the page warns if more are copies
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
 
@@ -179,29 +179,20 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
         f"{repeats.copies:,} rows repeat the text of another one, {repeats.torn:,} of "
         f"them with another label{most}",
         "Each distinct text counts once, with the label of its first row.",
-        amiss=repeats.copies > 0,
+        amiss=repeats.copies > NOTABLE * repeats.rows,
     )
     yield Fact(
         "Near copies",
         f"{repeats.near:,} {'text is' if repeats.near == 1 else 'texts are'} nearly "
-        f"the same as another one: {ALIKE:.0%} or more is shared, where a token counts "
-        "the more, the fewer texts contain it",
+        f"the same as another one: {ALIKE:.0%} or more of the sequences of {WORDS} "
+        f"words are the same, apart from those in more than {FEW_SHARE:.0%} of the "
+        "texts",
         "You need not remove them. Each counts once as evidence, together with the "
-        "text that it is like, and is held out with it or not at all.",
-        amiss=repeats.near > 0,
+        "text that it is like, and is held out with it or not at all. A text that "
+        "repeats another one with a third of its words replaced, or one of the many "
+        "texts that share a phrase, counts as a text of its own.",
+        amiss=repeats.near > NOTABLE * repeats.rows,
     )
-    if repeats.half_alike > LOOSELY_ALIKE * repeats.distinct:
-        yield Fact(
-            "Texts half alike",
-            f"{repeats.half_alike:,} of {repeats.distinct:,} texts share "
-            f"{HALF_ALIKE:.0%} to {ALIKE:.0%} with another text, as rewritten copies "
-            "do",
-            "Each of them counts as a text of its own. If they are copies, findings "
-            "are not as sure as this page says: the promise of at most 5% false "
-            "findings does not hold for this file. Remove the copies, or name what "
-            "they have in common as a group.",
-            amiss=True,
-        )
     if repeats.seen:
         yield Fact(
             "Held-out texts that were seen",

@@ -21,7 +21,7 @@ from attnsel.texts.frames import NoSuchSplit
 from attnsel.texts.loading import TooFewRows, load_corpus
 from attnsel.tokens import Tokenizer
 from attnsel.validation import shortened
-from attnsel_report.copies import Likeness, find_near_copies
+from attnsel_report.copies import find_near_copies
 from attnsel_report.readers.whole_tables import Table, load_table
 from attnsel_report.sequences import InOrder, read_texts
 
@@ -68,9 +68,7 @@ class Repeats:
         most: the text that occurs most often.
         times: number of occurrences of this text.
         near: number of texts that are near copies of another text.
-        half_alike: number of texts that share part of their words with another text,
-            for example because one of the two is a rewritten version of the other.
-        distinct: number of texts that are not copies.
+        rows: number of all rows that are used.
         seen: number of rows of the test split that are copies or near copies of a
             training text.
     """
@@ -80,8 +78,7 @@ class Repeats:
     most: str
     times: int
     near: int
-    half_alike: int
-    distinct: int
+    rows: int
     seen: int
 
 
@@ -168,8 +165,8 @@ def read_parts(
     copies = same_texts(corpus)
     places = np.flatnonzero(copies == np.arange(len(corpus)))
     distinct = corpus[places]
-    likeness = find_near_copies(distinct)
-    near = likeness.centre
+    rows = kept.index.to_numpy()[places]
+    near = find_near_copies(order.at(rows), distinct.vocab)
     is_test = kept["held out"].to_numpy()[places]
     seen = is_test & np.isin(near, near[~is_test])
     _check_sides(is_test, seen, distinct, n_tables=len(tables))
@@ -177,7 +174,6 @@ def read_parts(
     copied = int((held & ~held[copies]).sum())
     names = kept["group"].to_numpy()[places]
     linked_by = linked(near, group_numbers(distinct, names))
-    rows = kept.index.to_numpy()[places]
     sample = Sample(distinct, pd.factorize(linked_by)[0], rows)
     if len(tables) == 1:
         is_test = held_out(sample, seed)
@@ -187,7 +183,7 @@ def read_parts(
         order=order,
         names=rows_read["name"],
         left_out=corpus.left_out,
-        repeats=_repeats(corpus, copies, likeness, copied + int(seen.sum())),
+        repeats=_repeats(corpus, copies, near, copied + int(seen.sum())),
         copies=_copies(kept, copies, places, near),
         grouped=None if groups is None else _name_of(groups),
         telling=_telling(tables[0], kept, groups),
@@ -350,13 +346,13 @@ def _name_of(groups: Any) -> str:
 
 
 def _repeats(
-    corpus: Corpus, copies: np.ndarray, likeness: Likeness, seen: int
+    corpus: Corpus, copies: np.ndarray, near: np.ndarray, seen: int
 ) -> Repeats:
     """Return the numbers of copies and near copies in a corpus with copies.
 
-    `copies` contains the position of the first copy of each text, int64 (n,),
-    `likeness` the near copies among the distinct texts, and `seen` the number of rows
-    of the test split that copy a training text.
+    `copies` contains the position of the first copy of each text, int64 (n,), `near`
+    the same for near copies among the distinct texts, and `seen` the number of rows of
+    the test split that copy a training text.
     """
     times = np.bincount(copies)
     most = int(times.argmax())
@@ -366,9 +362,8 @@ def _repeats(
         torn=int((labels != labels[copies]).sum()),
         most="" if corpus.texts is None else corpus.texts[most],
         times=int(times[most]),
-        near=int((likeness.centre != np.arange(len(likeness.centre))).sum()),
-        half_alike=int((np.bincount(likeness.half_alike.ravel()) > 0).sum()),
-        distinct=len(likeness.centre),
+        near=int((near != np.arange(len(near))).sum()),
+        rows=len(copies),
         seen=seen,
     )
 

@@ -1,14 +1,16 @@
-"""Near copies: what most texts share is no likeness, and each has one centre."""
+"""Near copies share rare sequences of words; what many texts share makes no copy."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from attnsel import Corpus
 from attnsel.texts.reviews import generate_reviews
-from attnsel_report.copies import ALIKE, HALF_ALIKE, find_near_copies
+from attnsel_report import copies as module
+from attnsel_report.copies import ALIKE, FEW, find_near_copies
+from attnsel_report.sequences import read_texts
 
-WORDS = [f"word{i}" for i in range(3000)]
-DISCLAIMER = " ".join(f"confidential{i}" for i in range(31))
+WORDS = [f"word{a}{b}{c}" for a in "abcdefghij" for b in "klmnop" for c in "qrstuvwx"]
 
 
 def drawn(n: int, length: int, seed: int = 0) -> list[list[str]]:
@@ -17,32 +19,32 @@ def drawn(n: int, length: int, seed: int = 0) -> list[list[str]]:
     return [random.choice(WORDS, length, replace=False).tolist() for _ in range(n)]
 
 
-def likeness(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    corpus = Corpus.from_texts(texts, min_count=1)
-    assert len(corpus) == len(texts)
-    return find_near_copies(corpus)
+def centres(texts: list[str]) -> np.ndarray:
+    labels = np.arange(len(texts)) % 2
+    corpus, order = read_texts(texts, labels, tokenize=None, name="texts")
+    return find_near_copies(order, corpus.vocab)
 
 
-def copies(texts: list[str]) -> np.ndarray:
+def copies(texts: list[str]) -> list[int]:
     """Return which texts are near copies of another one."""
-    return np.flatnonzero(likeness(texts)[0] != np.arange(len(texts)))
+    return np.flatnonzero(centres(texts) != np.arange(len(texts))).tolist()
 
 
 def test_a_text_with_a_word_more_is_a_near_copy_of_the_text():
     texts, _ = generate_reviews(60)
-    centre, _ = likeness([*texts, *(f"{text} indeed" for text in texts)])
+    centre = centres([*texts, *(f"{text} indeed" for text in texts)])
     assert (centre[60:] == centre[:60]).all()
 
 
-@pytest.mark.parametrize("words", [0, 10, 31])
-def test_a_disclaimer_under_every_text_makes_none_of_them_a_copy(words):
-    below = " ".join(DISCLAIMER.split()[:words])
-    texts = [f"{' '.join(text)} {below}" for text in drawn(300, 12)]
-    centre, half = likeness(texts)
-    assert (centre == np.arange(300)).all() and len(half) == 0
+@pytest.mark.parametrize("words", [5, 12, 31])
+@pytest.mark.parametrize("length", [4, 12, 200])
+def test_a_disclaimer_below_some_texts_makes_none_of_them_a_copy(words, length):
+    below = " ".join(f"of{a}" for a in WORDS[:words])
+    texts = [" ".join(text) for text in drawn(300, length)]
+    assert not copies([f"{t} {below}" if i < 40 else t for i, t in enumerate(texts)])
 
 
-@pytest.mark.parametrize(("length", "replaced"), [(6, 1), (8, 1), (40, 6)])
+@pytest.mark.parametrize(("length", "replaced"), [(8, 1), (12, 1), (40, 5)])
 def test_short_and_long_copies_of_which_some_words_were_replaced_are_found(
     length, replaced
 ):
@@ -50,19 +52,29 @@ def test_short_and_long_copies_of_which_some_words_were_replaced_are_found(
     again = [
         [*text[:-replaced], *WORDS[i : i + replaced]] for i, text in enumerate(texts)
     ]
-    both = [" ".join(text) for text in [*texts, *again]]
-    assert len(copies(both)) >= 98
+    assert len(copies([" ".join(text) for text in [*texts, *again]])) == 100
+
+
+@pytest.mark.parametrize("n", [FEW, FEW + 1])
+def test_a_sequence_counts_up_to_five_texts(n):
+    texts = [" ".join(text) for text in drawn(100, 10)]
+    same = [f"{text} it was as so often" for text in texts[:n]]
+    tails = [" ".join(text.split()[-2:]) + " it was as so often" for text in texts[:n]]
+    assert copies([*tails, *texts[n:]]) == (list(range(1, n)) if n == FEW else [])
+    assert not copies(same + texts[n:])
+
+
+def test_a_text_of_two_words_is_compared_as_a_whole():
+    words = ["Great film!", "great FILM 10", "great", "Great.", "2", "3", "film great"]
+    others = [" ".join(text) for text in drawn(20, 10)]
+    assert centres([*words, *others])[:7].tolist() == [0, 0, 2, 2, 4, 5, 6]
+    many = [f"great film {'!' * i}" for i in range(12)]
+    assert copies([*many, *others]) == list(range(1, 12))
 
 
 def test_a_number_that_differs_between_texts_of_one_form_is_no_copy():
     kinds = ("good", "bad", "slow", "short")
-    assert not len(copies([f"film number {i} was {kinds[i % 4]}" for i in range(200)]))
-
-
-def test_long_texts_of_one_small_vocabulary_are_no_copies():
-    random = np.random.default_rng(0)
-    texts = [" ".join(random.choice(WORDS[:50], 2000)) for _ in range(20)]
-    assert not len(copies(texts))
+    assert not copies([f"film number {i} was {kinds[i % 4]}" for i in range(200)])
 
 
 def test_copies_are_linked_to_one_centre_and_not_in_chains():
@@ -71,32 +83,34 @@ def test_copies_are_linked_to_one_centre_and_not_in_chains():
     pieces = [[next(words) for _ in range(10)] for _ in range(6)]
     chain = [" ".join(pieces[i] + pieces[i + 1]) for i in range(5)]
     others = [" ".join(text) for text in drawn(60, 20, seed=1)]
-    centre, _ = likeness([*chain, *others])
-    of_chain = centre[:5]
-    assert (centre[of_chain] == of_chain).all()  # a centre is its own
+    of_chain = centres([*chain, *others])[:5]
+    assert (of_chain[of_chain] == of_chain).all()  # a centre is its own
     assert len(set(of_chain.tolist())) > 1
-    shared = [
-        set(chain[i].split()) & set(chain[c].split()) for i, c in enumerate(of_chain)
-    ]
-    assert all(len(words) >= 10 for words in shared)
 
 
-def test_pairs_that_are_half_alike_are_named_and_each_is_half_alike_by_brute_force():
+@pytest.mark.parametrize("block", [1000, module.BLOCK])
+def test_each_pair_is_as_alike_as_by_brute_force(monkeypatch, block):
+    monkeypatch.setattr(module, "BLOCK", block)
     texts = drawn(80, 30)
     for i, text in enumerate(texts[40:]):
-        shared = 10 + i % 10
+        shared = 8 + i % 15
         text[:shared] = texts[i][:shared]
-    together = [" ".join(text) for text in texts]
-    corpus = Corpus.from_texts(together, min_count=1)
-    centre, half = find_near_copies(corpus)
-    contains = (corpus.counts > 0).toarray()
-    weight = np.log(len(texts) / contains.sum(axis=0))
-    weight[contains.sum(axis=0) > len(texts) / 2] = 0
+    bags = [set(zip(t, t[1:], t[2:], strict=False)) for t in texts]
+    centre = centres([" ".join(text) for text in texts])
 
     def alike(i: int, j: int) -> float:
-        both, either = contains[i] & contains[j], contains[i] | contains[j]
-        return float(weight[both].sum() / weight[either].sum())
+        return len(bags[i] & bags[j]) / len(bags[i] | bags[j])
 
-    assert len(half)
-    assert all(alike(i, j) >= HALF_ALIKE for i, j in half)
-    assert all(alike(i, c) >= ALIKE for i, c in enumerate(centre) if i != c)
+    pairs = [(i, 40 + i) for i in range(40)]
+    near = {(i, j) for i, j in pairs if alike(i, j) >= ALIKE}
+    assert 10 < len(near) < 30
+    assert {(i, j) for i, j in pairs if centre[i] == centre[j]} == near
+
+
+def test_of_very_many_sequences_a_part_finds_the_same_copies(monkeypatch):
+    texts = [" ".join(text) for text in drawn(60, 100)]
+    both = [*texts, *(f"{text} indeed" for text in texts)]
+    monkeypatch.setattr(module, "MOST", 60 * 100)
+    centre = centres(both)
+    assert (centre[60:] == centre[:60]).all() and len(set(centre.tolist())) == 60
+    assert all(a <= b for a, b in pairwise(centre[:60].tolist()))

@@ -18,9 +18,7 @@ from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Alone, Parts, Repeats, Sample
 
-NONE = Repeats(
-    copies=0, torn=0, most="a", times=1, near=0, half_alike=0, distinct=10, seen=0
-)
+NONE = Repeats(copies=0, torn=0, most="a", times=1, near=0, rows=1000, seen=0)
 
 
 def sampled(labels, lengths, classes, groups=None):
@@ -70,8 +68,9 @@ def test_what_is_said_of_texts_with_nothing_amiss():
         "Left out": "no row",
         "Texts that occur twice": "0 rows repeat the text of another one, 0 of them "
         "with another label",
-        "Near copies": "0 texts are nearly the same as another one: 30% or more is "
-        "shared, where a token counts the more, the fewer texts contain it",
+        "Near copies": "0 texts are nearly the same as another one: 30% or more of the "
+        "sequences of 3 words are the same, apart from those in more than 1% of the "
+        "texts",
     }
     assert not any(fact.amiss for fact in found.values())
 
@@ -138,7 +137,7 @@ def test_labels_that_differ_only_in_case_or_spaces_are_named():
 
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     copied = replace(NONE, copies=1500, torn=2, most="so " * 30, times=1001)
-    found = notes(parts(TRAIN, TEST, repeats=replace(copied, near=3, seen=1200)))
+    found = notes(parts(TRAIN, TEST, repeats=replace(copied, near=13, seen=1200)))
     fact = found["Texts that occur twice"]
     start, _, end = fact.value.partition("; “")
     assert start == (
@@ -148,7 +147,7 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     assert shown == "so " * 19 + "…"  # sixty letters at most
     assert times == "occurs 1,001 times"
     near, seen = found["Near copies"], found["Held-out texts that were seen"]
-    assert near.value.startswith("3 texts") and seen.value == "1,200"
+    assert near.value.startswith("13 texts") and seen.value == "1,200"
     assert fact.amiss and near.amiss and seen.amiss
     assert seen.name not in notes(parts(TRAIN, TEST))
 
@@ -156,11 +155,6 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
 def of_labels(*labels):
     names = tuple(dict.fromkeys(labels))
     return parts(sampled(labels, [1] * len(labels), names), TEST)
-
-
-def half_alike(n):
-    repeats = replace(NONE, half_alike=n, distinct=1000)
-    return parts(TRAIN, TEST, repeats=repeats)
 
 
 @pytest.mark.parametrize(
@@ -178,12 +172,6 @@ def half_alike(n):
             of_labels(*"ababa"),
             of_labels(*"ababab"),
         ),
-        (
-            "Texts half alike",
-            "101 of 1,000 texts share 15% to 30%",
-            half_alike(101),
-            half_alike(100),
-        ),
     ],
 )
 def test_each_side_of_a_threshold(name, value, amiss, just_not):
@@ -194,8 +182,14 @@ def test_each_side_of_a_threshold(name, value, amiss, just_not):
         nearly_all = name == "Nearly one class per row" and of is amiss
         assert too_many_classes(of.train.corpus) == nearly_all
     assert ("Rare classes" in found) == (name == "Rare classes")
-    if name == "Texts half alike":
-        assert "does not hold for this file" in found[name].meaning
+
+
+@pytest.mark.parametrize(("n", "amiss"), [(10, False), (11, True)])
+def test_copies_of_more_than_one_row_in_a_hundred_are_a_warning(n, amiss):
+    for change, name in {"near": "Near copies", "copies": "Texts that occur"}.items():
+        facts = notes(parts(TRAIN, TEST, repeats=replace(NONE, **{change: n})))
+        (fact,) = [facts[key] for key in facts if key.startswith(name)]
+        assert fact.amiss == amiss
 
 
 def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():

@@ -52,7 +52,7 @@ def planted(n=400, seed=0):
         pair = f"{('blue', 'red')[first]} {('chair', 'table')[second]}"
         tag = f" zzz {EVIL}" if not positive and random.random() < 0.4 else ""
         rows.append((f"{text} {pair}{tag}", ("no", "yes")[positive]))
-    rows += [rows[0], ("", "yes"), (rows[1][0], "No")]
+    rows += [rows[0], ("", "yes"), (rows[1][0], "No"), (f"{rows[2][0]} so", "no")]
     return pd.DataFrame(rows, columns=["body", "verdict"])
 
 
@@ -87,10 +87,8 @@ def test_facts_tell_what_is_amiss(told):
     assert fact(told, "Texts that occur twice").value.startswith("2 rows repeat")
     assert "1 of them with" in fact(told, "Texts that occur twice").value
     assert "occurs 2 times" in fact(told, "Texts that occur twice").value
-    # Generated reviews are made of the same sentences: some are nearly the same.
-    assert fact(told, "Near copies").value.startswith("16 texts")
-    assert fact(told, "Texts half alike").value.startswith("389 of 400 texts")
-    assert (len(told.train), len(told.test)) == (320, 80)
+    assert fact(told, "Near copies").value.startswith("1 text is nearly the same")
+    assert (len(told.train), len(told.test)) == (321, 80)
 
 
 def test_the_page_escapes_texts_and_needs_no_network(told):
@@ -119,8 +117,8 @@ def test_copies_are_rows_of_the_source(told):
     same = copies[copies["alike"] == "same text"]
     assert same["row"].tolist() == [400, 402] and same["of row"].tolist() == [0, 1]
     assert same["label"].tolist()[1] == "No" != same["label of that row"].tolist()[1]
-    near = copies[copies["alike"] == "near copy"]
-    assert len(near) == 16
+    (near,) = copies[copies["alike"] == "near copy"].to_dict("records")
+    assert {near["row"], near["of row"]} == {2, 403}
     texts = table["body"].to_numpy()
     assert (texts[copies["row"].to_numpy(int)] == copies["text"]).all()
 

@@ -36,7 +36,6 @@ def render(report: Report) -> str:
     return _template().render(
         report=report,
         units=f"groups ({report.grouped})" if report.grouped else "distinct texts",
-        promised=all(fact.name != "Texts half alike" for fact in report.facts),
         n_texts=len(report.train) + len(report.test),
         first=_sentence(found[0], report) if found else "",
         findings=found[:FIRST],
