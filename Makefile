@@ -28,8 +28,8 @@ INSTALL_TORCH = -m pip install --quiet --no-deps --no-compile --retries 1 \
 	--extra-index-url https://download.pytorch.org/whl/cpu \
 	"$$(grep '^torch==' requirements.txt)"
 
-NBVAL = $(BIN)/python -m pytest -W default -p tools.notebook_times -p tools.warm_kernels \
-	-p tools.stored_outputs \
+NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.notebook_times -p tools.testing.warm_kernels \
+	-p tools.testing.stored_outputs \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)

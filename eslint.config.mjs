@@ -17,6 +17,6 @@ export default [
       "no-redeclare": ["error", {builtinGlobals: false}],
     },
   },
-  {files: ["tools/*.js"], languageOptions: {globals: globals.node}},
+  {files: ["tools/**/*.js"], languageOptions: {globals: globals.node}},
   {files: ["eslint.config.mjs"], languageOptions: {sourceType: "module"}},
 ];

@@ -9,8 +9,6 @@ import importlib.util
 import pkgutil
 from typing import Any
 
-from attnsel import moved  # noqa: F401  (old paths of modules)
-
 __version__ = "0.2.0"
 
 # By the loader of the package, so that it also imports from a zip.

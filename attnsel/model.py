@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, pad, softplus
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.scale.files import read_verified, write_files
+from attnsel.files import read_verified, write_files
 from attnsel.tokens import Vocab, split_with
 from attnsel.validation import check_choice, check_number
 

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from tools.colab import ADDRESS
+from tools.site.colab import ADDRESS
 
 ROOT = Path(__file__).resolve().parent.parent
 SKELETON = Path(__file__).with_name("skeleton")

@@ -18,8 +18,8 @@ from matplotlib import pyplot
 
 import attnsel
 from attnsel_book import NEGATIVE, POSITIVE, use_style
-from tools import lab, lineup
-from tools.node import node
+from tools.site import lab, lineup
+from tools.site.node import node
 
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lineup"
 TRAIN, TEST = 1000, 500  # reviews, half of them positive

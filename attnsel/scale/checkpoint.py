@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from attnsel.corpus import Corpus
+from attnsel.files import read_verified, write_files
 from attnsel.scale.distributed import check_same, gathered, is_first
-from attnsel.scale.files import read_verified, write_files
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
 PARTS = ("settings", "measured", "scores", "model", "memories", "random")

@@ -24,7 +24,7 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.scale.files import write_files
+from attnsel.files import write_files
 from attnsel.tokens import TOKEN_PATTERN, Vocab
 from attnsel.validation import described
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnsel import Corpus
 from attnsel.flow import Flow
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 
 Row = dict[str, Any]
 Rows = Iterable[Row]

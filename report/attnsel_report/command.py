@@ -16,7 +16,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attnsel
-from attnsel.scale.files import remove_unfinished, write_files
+from attnsel.files import remove_unfinished, write_files
 
 if TYPE_CHECKING:  # the help of a shell does not wait for pandas
     import pandas as pd

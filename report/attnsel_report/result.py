@@ -12,8 +12,8 @@ require("report", "jinja2")
 import pandas as pd
 
 from attnsel.corpus import Corpus
+from attnsel.files import write_files
 from attnsel.model import AttentionClassifier
-from attnsel.scale.files import write_files
 from attnsel_report.data_notes import Fact
 from attnsel_report.diagnosis import Diagnosis
 from attnsel_report.examples import Example

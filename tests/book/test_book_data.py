@@ -8,13 +8,13 @@ import pytest
 from matplotlib import pyplot
 from scipy.stats import binom
 
-from attnsel_book import authors, data, leaning_corpus, step_sweep
+from attnsel_book import authors, leaning_corpus, results, step_sweep
 from attnsel_book.chapters.explanation.results import explanations
 from attnsel_book.chapters.selection.results import followed_runs, selection_runs
-from attnsel_book.data import store, stored
 from attnsel_book.plots import draw_ranges
+from attnsel_book.results import store, stored
 
-CHAPTERS = Path(data.__file__).parent / "chapters"
+CHAPTERS = Path(results.__file__).parent / "chapters"
 PARTS = sorted(
     f"{path.parent.name}/{path.stem}"
     for path in CHAPTERS.glob("*/*.json")

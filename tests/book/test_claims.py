@@ -15,7 +15,7 @@ from nbval.plugin import get_sanitize_patterns
 from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
 from attnsel.validation import shortened
-from attnsel_book import claim, claims, data, glue, name_tokens, stop_unless, stored
+from attnsel_book import claim, claims, glue, name_tokens, results, stop_unless, stored
 from attnsel_book.chapter import Stop, in_vocabulary, start
 from attnsel_book.provenance import Origin
 from support.display import displayed
@@ -288,10 +288,10 @@ def test_a_line_on_a_stored_result_is_no_observation(chapter):
         "for most in [len(runs)]:\n    claim('rows', most, above=1)",
         "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",
         "for x in [shortened(['a'], 1)]:\n    claim('x', len(x) + len(runs), above=1)\n"
-        "    claim('all', len(data.stored('own_texts/leaks')), above=1)",
+        "    claim('all', len(results.stored('own_texts/leaks')), above=1)",
         "glue(rows_read=len(runs), dim=DIM)",
         "runs",
-        names=TOOLS | {"DIM": 4, "data": data, "shortened": shortened},
+        names=TOOLS | {"DIM": 4, "results": results, "shortened": shortened},
     )
     assert earlier[-1].endswith("(this book); the book's stored run, not run here")
     claimed = "· rows: 51, in the book above 1 (this book)"

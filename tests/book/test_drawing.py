@@ -18,7 +18,7 @@ from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
 from attnsel.train import History
-from attnsel_book import attended_text, stills
+from attnsel_book import attended_text
 from attnsel_book.chapters.convergence import figures as convergence
 from attnsel_book.chapters.explanation import figures as explanation
 from attnsel_book.chapters.explanation.results import explanations
@@ -42,6 +42,8 @@ from attnsel_book.style import (
     POSITIVE,
     use_style,
 )
+from attnsel_book.widgets import embedding, plane, steer
+from attnsel_book.widgets import map as scatter
 
 NAMES = "blue orange grey black green purple olive brown pink violet"
 SHADES = [POSITIVE, NEGATIVE, NEUTRAL, "#000000", *CURVES]
@@ -56,7 +58,8 @@ def in_the_style_of_the_book(monkeypatch):
     """Show nothing, and leave no figure to the next test."""
     monkeypatch.setattr(pyplot, "show", lambda: None)
     monkeypatch.setattr(selection, "figure_html", lambda figure, alt: alt)
-    monkeypatch.setattr(stills, "figure_html", lambda figure, alt: f"({alt}) ")
+    for module in (scatter, embedding):
+        monkeypatch.setattr(module, "figure_html", lambda figure, alt: f"({alt}) ")
     with rc_context():
         use_style()
         yield
@@ -653,7 +656,7 @@ def test_the_plane_has_its_words_the_path_of_p_and_where_it_goes():
     places = torch.tensor([[1.0, 0.5], [-1.0, 1.0], [0.0, -1.0]])
     model, corpus, selected = plane_of(places)
     p = model.cls.detach()
-    page = stills.plane_still(model, corpus, selected)
+    page = plane.plane_still(model, corpus, selected)
     assert page == (
         "(Words in the plane; the path of p and where it goes.) "
         "<p>To drag the words and p needs JavaScript.</p>"
@@ -693,7 +696,7 @@ def _named_beside(texts, words, places):
 def test_a_plane_where_no_direction_selects_has_none():
     # "film" lies between the others: no p puts both of them ahead of it.
     model, corpus, selected = plane_of(torch.tensor([[1.0, 0], [-1, 0], [0, 0]]))
-    stills.plane_still(model, corpus, selected)
+    plane.plane_still(model, corpus, selected)
     _, right = pyplot.gcf().axes
     assert [text.get_text() for text in right.get_legend().texts] == ["path of $p$"]
 
@@ -707,7 +710,7 @@ def test_a_plane_where_no_direction_selects_has_none():
 )
 def test_the_review_to_be_steered_is_drawn_and_read(second, reading):
     places = torch.tensor([[math.log(3), 1.0], [0.0, -2.0]])
-    page = stills.steer_still(
+    page = steer.steer_still(
         ["$a$", "b"], places, [0.8, second], torch.tensor([1.0, 0.0])
     )
     assert page == (
@@ -731,7 +734,7 @@ def test_the_review_to_be_steered_is_drawn_and_read(second, reading):
 def test_a_still_of_the_explorer_has_its_points_colours_and_labels():
     columns = torch.tensor([1.0, -2.0, 3.0]), torch.tensor([10.0, 1000.0, 1.0])
     colours = [POSITIVE, NEGATIVE, NEUTRAL]
-    page = stills.scatter_still(["side", "count"], columns, colours, ["linear", "log"])
+    page = scatter.scatter_still(["side", "count"], columns, colours, ["linear", "log"])
     assert page == (
         "(Tokens by side, across, and count.) "
         "<p>To choose the axes and to find a token needs JavaScript.</p>"
@@ -744,10 +747,10 @@ def test_a_still_of_the_explorer_has_its_points_colours_and_labels():
 
 
 def test_of_many_tokens_one_in_so_many_is_drawn():
-    n = 2 * stills.MOST_POINTS + 1
+    n = 2 * scatter.MOST_POINTS + 1
     columns = torch.arange(n).double(), -torch.arange(n).double()
     colours = [POSITIVE, NEGATIVE, NEUTRAL] * (n // 3) + [NEGATIVE] * (n % 3)
-    page = stills.scatter_still(["x", "y"], columns, colours, ["linear", "linear"])
+    page = scatter.scatter_still(["x", "y"], columns, colours, ["linear", "linear"])
     assert "<p>One token in 3 is drawn. To choose the axes" in page
     (axes,) = pyplot.gcf().axes
     found, shades = points(axes)
@@ -761,7 +764,7 @@ def test_of_many_tokens_one_in_so_many_is_drawn():
 )
 def test_a_scale_is_linear_up_to_the_median_size(near, ticks):
     columns = torch.tensor([50.0, -near, 0.0]), torch.tensor([0.0, 0.0, 0.0])
-    stills.scatter_still(["x", "y"], columns, ["black"] * 3, ["symlog", "symlog"])
+    scatter.scatter_still(["x", "y"], columns, ["black"] * 3, ["symlog", "symlog"])
     (axes,) = pyplot.gcf().axes
     assert axes.get_xscale() == "symlog"
     assert axes.xaxis.get_transform().linthresh == pytest.approx(near)

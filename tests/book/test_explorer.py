@@ -5,8 +5,9 @@ import torch
 from matplotlib import rc_context
 
 import attnsel
-from attnsel_book import NEGATIVE, POSITIVE, figures, scatter_explorer
+from attnsel_book import NEGATIVE, POSITIVE, scatter_explorer
 from attnsel_book.style import use_style
+from attnsel_book.widgets import map as scatter
 from support.node import call, stored
 
 TOKENS = ["fine", "</script>", "dull", 'é"']
@@ -79,7 +80,7 @@ def drawn(monkeypatch):
         found.extend([labels, numbers, colours, scales])
         return "a still"
 
-    monkeypatch.setattr(figures, "scatter_still", kept)
+    monkeypatch.setattr(scatter, "scatter_still", kept)
     return found
 
 

@@ -10,7 +10,7 @@ from attnsel_book.chapters.selection.results import (
     lost_by_training,
     trained_runs,
 )
-from attnsel_book.data import step_sweep, stored
+from attnsel_book.results import step_sweep, stored
 from sweeps.selection.run_freezing import LEVELS, Descent, start_of, trained
 
 RUN = ("pairs", 300, 0)

@@ -69,7 +69,7 @@ def files() -> Iterator[str]:
         "book/text/*.md",
         "book/*.ipynb",
         "book/_static/*.js",
-        "book/attnsel_book/scripts/*.js",
+        "book/attnsel_book/widgets/*.js",
         "attnsel/**/*.py",
         "book/attnsel_book/**/*.py",
     ):

@@ -16,10 +16,11 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
 from attnsel_book import NEGATIVE, POSITIVE
-from attnsel_book.figures import source
+from attnsel_book.widgets.embedding import source
 from support.colours import contrast
 from support.node import committed, evaluate
-from tools import lab, lab_data, lineup
+from tools import lab_data
+from tools.site import lab, lineup
 
 # Everything but the page, which needs a document.
 CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))

@@ -11,7 +11,7 @@ from test_lab import CODE, IMDB, SETTINGS, USUAL
 
 from support.axe import serious_violations
 from support.node import committed, evaluate
-from tools import lab
+from tools.site import lab
 
 pytestmark = pytest.mark.site
 

@@ -13,7 +13,8 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
 from support.node import committed, evaluate
-from tools import lab, lineup, lineup_data
+from tools import lineup_data
+from tools.site import lab, lineup
 
 # Everything but the page, which needs a document.
 CODE = "".join(map(lab.source, lineup.SCRIPTS[:-1]))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.node import committed, evaluate
-from tools import lab, lineup
+from tools.site import lab, lineup
 
 pytestmark = pytest.mark.site
 

@@ -24,10 +24,10 @@ from test_settings import START
 from attnsel.texts.hub import SOURCES
 from support.chapters import notebook
 from tools import execute
-from tools.colab import ADDRESS, CALLED
 from tools.measure_pages import words
-from tools.pages import holds_table
-from tools.panels import smallest_text
+from tools.site.colab import ADDRESS, CALLED
+from tools.site.svg import smallest_text
+from tools.site.tables import holds_table
 
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 

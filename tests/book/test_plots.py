@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from attnsel_book import bin_curve, seed_range, style, token_figures, two_panels
 from support.colours import DARK, contrast, least_contrast
-from tools.colab import ROOT
+from tools.site.colab import ROOT
 
 MARKS = {style.POSITIVE, style.NEGATIVE, style.NEUTRAL, style.ACCENT, style.CONTRAST}
 MARKS |= {*style.CURVES, *style.CLASSES, *map(to_hex, style.SIGNED([0.2, 0.5, 0.8]))}

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import attnsel_book
-from attnsel_book.figures import embed, packed, source
+from attnsel_book.widgets.embedding import embed, packed, source
 from support.node import call
 
-FOLDER = Path(attnsel_book.__file__).parent / "scripts"
+FOLDER = Path(attnsel_book.__file__).parent / "widgets"
 SCRIPTS = sorted(path.name for path in FOLDER.glob("*.js"))
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from test_settings import READY, SECONDS, TRIED, cells_at
 
-from attnsel_book import data
+from attnsel_book import results
 from support.chapters import code, played, run_cells
 from support.turns import commit
 
@@ -40,9 +40,9 @@ def larger(value: Any) -> Any:
 def lines(sources: list[str], is_larger: bool) -> list[str]:
     """Run cells, and return the lines of their claims."""
     if is_larger:
-        plain, read = data._json, pd.read_csv
-        data._json = lambda path: larger(plain(path))
-        vars(data)["pd"] = SimpleNamespace(read_csv=lambda file: larger(read(file)))
+        plain, read = results._json, pd.read_csv
+        results._json = lambda path: larger(plain(path))
+        vars(results)["pd"] = SimpleNamespace(read_csv=lambda file: larger(read(file)))
     return [
         output.data["text/plain"]
         for _, shown in run_cells(sources)

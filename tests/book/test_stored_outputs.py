@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from tools.stored_outputs import difference, pytest_runtest_call
+from tools.testing.stored_outputs import difference, pytest_runtest_call
 
 
 def svg(path):

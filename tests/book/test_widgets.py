@@ -15,8 +15,9 @@ from matplotlib_inline import backend_inline as inline
 from PIL import Image
 
 from attnsel.statistics import binned
-from attnsel_book import coloured_text, figures, frames, show_text, style, token_scatter
+from attnsel_book import coloured_text, frames, show_text, style, token_scatter
 from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, figure_html, use_style
+from attnsel_book.widgets import embedding
 
 WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 
@@ -80,7 +81,7 @@ def test_frames_show_one_frame_and_name_them_all():
 
 
 def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
-    folder = Path(figures.__file__).parent / "scripts"
+    folder = Path(embedding.__file__).parent
     css, tips, own = (
         (folder / name).read_text("utf-8")
         for name in ("figures.css", "tips.js", "frames.js")

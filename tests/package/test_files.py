@@ -7,8 +7,8 @@ import zipfile
 import pytest
 import torch
 
+from attnsel.files import read_verified, write_files
 from attnsel.model import AttentionClassifier
-from attnsel.scale.files import read_verified, write_files
 from attnsel.train import fit
 from support.reference import ragged
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from tools import bundle
+from tools.site import bundle
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
-from tools.colab import ADDRESS, ROOT, Markdown, copy, form, pin
-from tools.guesses import guess_cells
+from tools.site.colab import ADDRESS, ROOT, Markdown, copy, form, pin
+from tools.site.guesses import guess_cells
 
 CHAPTERS = sorted(path.name for path in (ROOT / "book").glob("*.ipynb"))
 RAW = re.compile(

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from tools import formulas, node
+from tools.site import formulas, node
 
 
 def test_a_formula_is_mathml():

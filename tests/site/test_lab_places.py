@@ -12,7 +12,8 @@ pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
 from attnsel import AttentionClassifier, Corpus, Vocab, fit
 from support.node import committed
-from tools import lab, lab_data
+from tools import lab_data
+from tools.site import lab
 
 
 def place(*arguments):

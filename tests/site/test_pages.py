@@ -8,9 +8,9 @@ import pytest
 from docutils import nodes
 
 import attnsel
-from tools import pages
-from tools.colab import form
-from tools.pages import holds_table
+from tools.site import openings, pages
+from tools.site.colab import form
+from tools.site.tables import holds_table
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_table_that_a_script_draws_is_no_table_of_the_page():
 
 
 def test_who_cites_the_book_names_its_version():
-    root = Path(pages.__file__).parents[1] / "book" / "_root"
+    root = Path(pages.__file__).parents[2] / "book" / "_root"
     version = attnsel.__version__
     assert f"version = {{{version}}}" in (root / "attnsel.bib").read_text("utf-8")
     assert f"\nET  - {version}\n" in (root / "attnsel.ris").read_text("utf-8")
@@ -62,7 +62,7 @@ def test_who_cites_the_book_names_its_version():
 
 @pytest.mark.parametrize("name", ["attnsel", "wu2025"])
 def test_the_two_forms_of_a_citation_say_the_same(name):
-    root = Path(pages.__file__).parents[1] / "book" / "_root"
+    root = Path(pages.__file__).parents[2] / "book" / "_root"
     bib = (root / f"{name}.bib").read_text("utf-8")
     ris = (root / f"{name}.ris").read_text("utf-8").splitlines()
     assert ris[0].startswith("TY  - ")
@@ -86,7 +86,7 @@ def shown(name, *classes, figure=False):
 GUESS = nodes.admonition("", nodes.Text("guess"), classes=["guess"])
 ANSWER = nodes.container("", nodes.Text("answer"), design_component="dropdown")
 COST = "this chapter takes about 5 s on 1 core"
-FOLD = f"{pages.OPEN} {COST} install imports # settings </details>"
+FOLD = f"{openings.OPEN} {COST} install imports # settings </details>"
 SHORT = nodes.admonition("", nodes.Text("short"), classes=["in-short"])
 
 
@@ -124,14 +124,14 @@ def test_the_first_figure_stands_beside_the_question(above, tags, order):
         shown("plot", *tags, figure=True),
         nodes.paragraph("", "after"),
     )
-    pages.Opening.order(None, cost)
+    openings.Opening.order(None, cost)
     assert " ".join(page.astext().split()) == order
 
 
 def test_the_guess_and_what_the_chapter_finds_are_one_box():
     page = nodes.section("", nodes.title("", "head"), GUESS.deepcopy())
     page += [ANSWER.deepcopy(), SHORT.deepcopy(), nodes.paragraph("", "after")]
-    box = pages.question_box(page)
+    box = openings.question_box(page)
     assert box.astext().split() == ["guess", "answer", "short"]
     assert [node.astext() for node in page if node is not box] == ["head", "after"]
 
@@ -141,6 +141,6 @@ def test_a_cell_in_the_open_is_none_that_a_run_needs():
     page = nodes.section("", nodes.title("", "head"))
     page += [cost, shown("install", "tag_hide-input"), shown("knobs")]
     page += [shown("later", "tag_hide-input")]
-    pages.Opening.order(None, cost)
+    openings.Opening.order(None, cost)
     text = " ".join(page.astext().split())
-    assert text == f"head {pages.OPEN} {COST} install </details> knobs later"
+    assert text == f"head {openings.OPEN} {COST} install </details> knobs later"

@@ -9,12 +9,12 @@ import re
 import pytest
 
 import attnsel
-from tools import reference
+from tools.site import reference
 
 # What the functions above them are made of; of `reporting` and `texts`, what stands in
 # attnsel itself is on a page, and what chapters use.
 INNER = re.compile(
-    r"attnsel\.(__main__|validation|moved|progress|texts(\..*)?|scale\.(disk|files|threads))"
+    r"attnsel\.(__main__|files|validation|progress|texts(\..*)?|scale\.threads)"
 )
 
 

@@ -22,8 +22,8 @@ from support.hub import hub, repository
 from support.runner import COLAB, Session, packages, snapshot
 from support.turns import commit
 from tools import execute
-from tools.colab import ROOT
-from tools.notebook_times import stated_seconds
+from tools.site.colab import ROOT
+from tools.testing.notebook_times import stated_seconds
 
 # A kernel that this process starts leaves sockets to the garbage collector.
 pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tools.search import entries
+from tools.site.search import entries
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("search")]
 

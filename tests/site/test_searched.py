@@ -10,8 +10,8 @@ from support.node import evaluate
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from tools import search
-from tools.search import entries
+from tools.site import search
+from tools.site.search import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,7 +18,6 @@ from bs4 import BeautifulSoup
 from support.axe import serious_violations
 from support.colours import least_contrast
 from support.turns import commit
-from tools import bundle, pages
 from tools.measure_pages import (
     HEAVY,
     KB,
@@ -30,6 +29,9 @@ from tools.measure_pages import (
     sent,
     wait_for_layout,
 )
+from tools.site import bundle
+from tools.site.claims import claims
+from tools.site.contents import chapters
 
 pytestmark = pytest.mark.site
 
@@ -163,9 +165,9 @@ def test_the_book_is_there_to_download():
         names = {name.removeprefix("book/") for name in archive.namelist()} - {""}
         readme = archive.read("book/README.md").decode()
         needed = archive.read("book/requirements.txt").decode()
-    chapters = {path.name for path in pages.chapters(SITE.parent.parent)}
-    assert names == chapters | {"README.md", "requirements.txt"}
-    assert all(f"- `{name}`: " in readme for name in chapters)
+    stored = {path.name for path in chapters(SITE.parent.parent)}
+    assert names == stored | {"README.md", "requirements.txt"}
+    assert all(f"- `{name}`: " in readme for name in stored)
     assert re.search(r"^attnsel\[book\] @ git\+https://\S+@\w+", needed, re.MULTILINE)
 
 
@@ -810,8 +812,8 @@ def test_all_claims_are_listed_with_what_was_measured():
     listed = re.findall(line, text)
     stored = [
         (path.stem, claim["statement"], claim["measured"])
-        for path in pages.chapters(SITE.parent.parent)
-        for claim in pages.claims(path)
+        for path in chapters(SITE.parent.parent)
+        for claim in claims(path)
     ]
     assert listed == stored
     assert f"{len(stored)} claims" in text

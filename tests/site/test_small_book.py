@@ -17,8 +17,10 @@ pytestmark = forks.in_forks  # it is built once, and by processes that are forke
 
 SPHINX = Path(sphinx.__file__).with_name("__main__.py")
 CONF = """
-extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise", "tools.pages",
-              "tools.formulas", "tools.search"]
+extensions = ["myst_nb", "sphinx_proof", "sphinx_exercise"]
+for name in "claims", "exercises", "formulas", "openings", "pages", "results", "search":
+    extensions.append(f"tools.site.{name}")
+extensions += ["tools.site.svg", "tools.site.tables"]
 html_math_renderer = "temml"
 exclude_patterns = ["out", "jupyter_execute"]
 templates_path = ["templates"]
@@ -328,7 +330,7 @@ def test_an_exercise_leads_to_its_copy_and_a_formula_to_the_exercise(site):
 
 def test_question_and_figure_come_before_what_a_run_needs_and_the_numbers(site):
     text = words(site["opening"])
-    parts = ["Does it rise?", "A line.", "run('drawn')", "How to run it", "about 10 s"]
+    parts = ["Does it rise?", "A line.", "run('drawn')", "how to run it", "about 10 s"]
     parts += ["run('install')", "run('imports')", "run('knobs')"]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)

@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
-from tools.stages import NAMES, STATES, outdated, strip
+from tools.site.stages import NAMES, STATES, outdated, strip
 
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 

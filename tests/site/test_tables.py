@@ -7,7 +7,7 @@ pytest.importorskip("bs4", reason="comes with Jupyter Book")
 
 from bs4 import BeautifulSoup
 
-from tools.tables import tidy
+from tools.site.tables import tidy
 
 
 def cells(frame: pd.DataFrame) -> list[list[str]]:

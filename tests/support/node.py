@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from attnsel_book.figures import source
-from tools.node import node
+from attnsel_book.widgets.embedding import source
+from tools.site.node import node
 
 
 def stored(page: str) -> Any:

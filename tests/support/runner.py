@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from tools.colab import ADDRESS, ROOT
+from tools.site.colab import ADDRESS, ROOT
 
 COLAB = ROOT / "_build" / "colab-env"  # `make test-runner` builds it
 SITE = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")

@@ -1,4 +1,4 @@
-// The search: what `tools/search.py` wrote is found with MiniSearch, and shown below the
+// The search: what `tools/site/search.py` wrote is found with MiniSearch, and shown below the
 // field. It is loaded when a reader goes to the field (`attnsel.js`).
 /* global MiniSearch, Stemmer, searched */
 window.attnselSearch = (() => {

@@ -10,7 +10,7 @@ import torch
 from attnsel import certificate, gradient_flow
 from attnsel.flow import angle_gap
 from attnsel_book import one_step_problem
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 from sweeps.common import SIZES
 
 SETTINGS = [("T8", 2048, 100.0, 1), ("T8", 2048, 100.0, 2)]

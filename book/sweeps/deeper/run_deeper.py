@@ -24,7 +24,7 @@ from attnsel.statistics import spearman
 from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book import authors
-from attnsel_book.shapes import bin_means, shape
+from attnsel_book.v_shape import bin_means, shape
 from sweeps.common import Row, run_parts, with_shuffled_labels
 
 ORDER = ("embeddings", "cls", "output", "first_key_query", "key_query")

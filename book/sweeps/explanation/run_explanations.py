@@ -21,7 +21,7 @@ from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
 from attnsel.corpus import count_tensors
 from attnsel.model import accuracy, bag_logits, sequence_softmax
-from attnsel_book.data import result_folder
+from attnsel_book.results import result_folder
 from sweeps.common import Row, add_missing
 
 DIM, SEEDS, STEPS, LR = 2048, (0, 1, 2), 200, 1e-3

@@ -19,7 +19,7 @@ from attnsel import AttentionClassifier, Corpus, load_corpus
 from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.train import fit, one_step
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 from sweeps.common import Row, rounded, shown
 
 SETTINGS = [(100, 0.003), (1_000, 0.003), (1_000, 0.03), (10_000, 0.003)]

@@ -19,8 +19,8 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.model import accuracy, bag_logits, logistic_loss, score_gradient
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder, store
-from attnsel_book.shapes import shape
+from attnsel_book.results import result_folder, store
+from attnsel_book.v_shape import shape
 
 DIM, SEEDS, REACH = 2048, (0, 1, 2), {"imdb": 0.84, "yelp": 0.88}
 Parts = tuple[Corpus, Corpus, Corpus]

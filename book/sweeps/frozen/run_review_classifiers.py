@@ -19,7 +19,7 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, fit, one_step
 from attnsel.model import accuracy, bag_logits, logistic_loss
 from attnsel.theory import posterior_difference, signed_frequency
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 from attnsel_report.baseline import baseline
 from sweeps.frozen.run_random_embeddings import DIM, Parts, parts_of
 

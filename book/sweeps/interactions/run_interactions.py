@@ -23,7 +23,7 @@ from attnsel.statistics import spearman
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.tokens import split
 from attnsel.train import fit, one_step
-from attnsel_book.shapes import correlation
+from attnsel_book.v_shape import correlation
 from attnsel_report.baseline import baseline
 from sweeps.common import Row, rounded, run_parts
 

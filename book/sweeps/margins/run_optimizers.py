@@ -34,7 +34,7 @@ from attnsel.model import accuracy, bag_logits
 from attnsel.theory import posterior_difference
 from attnsel_book import leaning_corpus, one_step_problem
 from attnsel_book.problems import OneStepProblem
-from attnsel_book.shapes import shape
+from attnsel_book.v_shape import shape
 from sweeps.common import SIZES, Row, run_parts
 
 SHORT: Row = {"n": 100, "n_tokens": 120, "length": 8, "n_relevant": 10}
@@ -608,7 +608,7 @@ def bend() -> Iterator[Row]:
 
     Two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end` is the
     mean value in the last bins of the axis over the greatest mean, averaged over both
-    sides (`attnsel_book.shapes.shape`).
+    sides (`attnsel_book.v_shape.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)

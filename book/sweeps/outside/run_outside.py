@@ -34,7 +34,7 @@ from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab, split
 from attnsel_book.chapters.outside.stored_models import packed
-from attnsel_book.data import result_folder
+from attnsel_book.results import result_folder
 from sweeps.common import Row, add_missing, rounded
 from sweeps.outside import surrogates
 

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from attnsel import load_corpus
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 from attnsel_book.trials import trials
 
 N, MODELS, COINS = 800, 24, 6

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from attnsel import Corpus, load_corpus
 from attnsel.significance.exact_test import beyond_luck, texts_by_class
 from attnsel.significance.lean import lean_of
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 
 NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, reviews that hold a name at most
 SIZE, DRAWS = 1_500, 20  # reviews of each class, and draws of their labels

@@ -39,7 +39,7 @@ from attnsel.significance.exact_test import (
     texts_by_class,
 )
 from attnsel.statistics import class_sizes, label_z
-from attnsel_book.data import result_folder
+from attnsel_book.results import result_folder
 from attnsel_report.baseline import baseline
 from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.quality import trained

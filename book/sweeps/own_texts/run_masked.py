@@ -15,7 +15,7 @@ import torch
 from scipy.sparse import vstack
 
 from attnsel import Corpus, load_corpus
-from attnsel_book.data import result_folder, store
+from attnsel_book.results import result_folder, store
 from attnsel_report.quality import trained
 
 RATING = re.compile(

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from attnsel import load_corpus
-from attnsel_book.data import result_folder
+from attnsel_book.results import result_folder
 from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.splits import read_parts

@@ -23,8 +23,8 @@ from torch.nn.functional import softplus
 from attnsel import AttentionClassifier, Corpus, gradient_flow, one_step
 from attnsel.synthetic import separable_corpus
 from attnsel.theory import relevant_tokens
-from attnsel_book.data import result_folder
 from attnsel_book.problems import crowd_corpus
+from attnsel_book.results import result_folder
 from sweeps.common import SIZES as DRAWN
 from sweeps.common import Row, shown
 

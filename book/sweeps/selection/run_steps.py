@@ -15,7 +15,7 @@ import torch
 
 from attnsel import certificate, gradient_flow
 from attnsel_book import one_step_problem
-from attnsel_book.data import result_folder
+from attnsel_book.results import result_folder
 from sweeps.common import SIZES, rounded, shares
 
 MANY = (50, 100, 150, 200, 250, 300, 500, 700, 1000, 1500, 2000, 3000, 6000)

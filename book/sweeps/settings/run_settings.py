@@ -15,9 +15,9 @@ from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import posterior_difference
 from attnsel.train import History
-from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
-from attnsel_book.shapes import Shape, shape
+from attnsel_book.results import result_folder, store
+from attnsel_book.v_shape import Shape, shape
 from sweeps.common import Row, rounded
 
 SUBSET, TOKENS, DIM, RATE, STEPS = 2_000, 4_000, 256, 0.045, 400

@@ -14,9 +14,9 @@ from torch import Tensor
 from attnsel import AttentionClassifier, Corpus, synthetic_corpus
 from attnsel.model import mean_loss
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
-from attnsel_book.shapes import shape
+from attnsel_book.results import result_folder, store
+from attnsel_book.v_shape import shape
 from sweeps.common import Row
 
 N, V, T, DIM, DELTA, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.1, 0.09, 0.01, 2000

@@ -9,9 +9,9 @@ from typing import Any
 
 from attnsel import AttentionClassifier, fit, synthetic_corpus
 from attnsel.theory import posterior_difference
-from attnsel_book.data import result_folder, store
 from attnsel_book.problems import equal_frequencies
-from attnsel_book.shapes import shape
+from attnsel_book.results import result_folder, store
+from attnsel_book.v_shape import shape
 
 N, V, T, DIM, RATE, LOSS, STEPS = 4000, 400, 20, 2048, 0.09, 0.01, 2000
 DELTAS = [0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9]

@@ -19,7 +19,7 @@ from attnsel import AttentionClassifier, Corpus, fit, load_corpus
 from attnsel.synthetic import synthetic_corpus
 from attnsel.theory import mean_count, posterior_difference
 from attnsel_book.chapters.why_v.laws import explained, line, loss, rates, unit_steps
-from attnsel_book.shapes import shape
+from attnsel_book.v_shape import shape
 from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
 SEEDS, DIM, LEVEL = range(5), 2048, 0.5

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from attnsel_book.data import stored
 from attnsel_book.provenance import reads_stored
+from attnsel_book.results import stored
 
 
 @reads_stored

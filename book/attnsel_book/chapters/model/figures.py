@@ -12,8 +12,8 @@ from torch import Tensor
 from attnsel.corpus import Corpus
 from attnsel.model import attention_on
 from attnsel.tokens import Vocab
-from attnsel_book.figures import attended_text
 from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, SIGNED
+from attnsel_book.widgets.text import attended_text
 
 # Height of each row of the drawing, from top to bottom.
 ROWS = {

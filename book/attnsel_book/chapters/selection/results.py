@@ -4,8 +4,8 @@ import itertools
 
 import pandas as pd
 
-from attnsel_book.data import step_sweep, stored, with_outcomes
 from attnsel_book.provenance import reads_stored
+from attnsel_book.results import step_sweep, stored, with_outcomes
 
 
 @reads_stored

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnsel.statistics import binned
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.shapes import shape
+from attnsel_book.v_shape import shape
 
 
 def scatters() -> Iterator[tuple[Tensor, Tensor]]:

@@ -16,7 +16,7 @@ from attnsel.theory import posterior_difference
 from attnsel.train import fit
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
-from attnsel_book.shapes import shape
+from attnsel_book.v_shape import shape
 
 RARE = 1e-8  # by chance a right sampler draws what is called wrong
 

@@ -16,7 +16,7 @@ import pytest
 from jupyter_client.provisioning import local_provisioner
 
 IMPORTS = [
-    "tools.warm_kernels",  # and with it pytest, to which `serve` belongs
+    "tools.testing.warm_kernels",  # and with it pytest, to which `serve` belongs
     "attnsel_book",
     "matplotlib.pyplot",
     "scipy.stats",

@@ -35,7 +35,7 @@ DRAWING = "_static/drawing/"
 FRAMES = "_static/frames/"
 FRAME = re.compile(r'srcdoc="([^"]*)"')
 OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
-# As `attnsel_book.figures.embed` writes what draws a figure.
+# As `attnsel_book.widgets.embedding.embed` writes what draws a figure.
 DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
 DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
 # Of figures with more letters of data than these: what the button says that loads them.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-SCRIPT = Path(__file__).resolve().parent.parent / "book" / "_static" / "guess.js"
+SCRIPT = Path(__file__).resolve().parents[2] / "book" / "_static" / "guess.js"
 BOX = re.compile(
     r"^(:{3,})\{admonition\}[^\n]*\n:class: (guess [^\n]*)\n(.*?)\n\1$",
     re.MULTILINE | re.DOTALL,

@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 AUTOMODULE = re.compile(r"^\.\. automodule:: ([\w.]+)$", re.MULTILINE)
 REPOSITORY = "https://github.com/attnsel/attnsel"
 MOST = 4  # chapters named with one function

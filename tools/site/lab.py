@@ -18,8 +18,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 from sphinx.util.docutils import SphinxDirective
 
-ROOT = Path(__file__).resolve().parent.parent
-FIGURES = ROOT / "book" / "attnsel_book" / "scripts"
+ROOT = Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "book" / "attnsel_book" / "widgets"
 LAB = ROOT / "book" / "_static" / "lab"
 PLACE = ROOT / "book" / "_templates" / "lab.html"
 SETTINGS = LAB / "settings.json"

@@ -13,8 +13,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
 from attnsel_book import use_style
-from tools.letters import with_whole_texts
-from tools.panels import PHONE, panels, smallest_text
+from tools.site.svg import PHONE, panels, smallest_text, with_whole_texts
 
 FONT = 11  # points, as `figures.mplstyle` says
 

@@ -2,7 +2,8 @@
 
 Columns of numbers stand to the right with their points below each other, and words to
 the left, heads as their columns. A count of the rows is left out, and so are zeros that
-all numbers of a column end with; 1e-07 is a power of ten.
+all numbers of a column end with; 1e-07 is a power of ten. A table that has a caption
+is a numbered table.
 """
 
 import re
@@ -87,6 +88,36 @@ def tidy(page: str) -> str:
     return str(soup)
 
 
+class CellTable(nodes.figure):
+    """What a cell shows as a table, with its caption."""
+
+
+def holds_table(page: str) -> bool:
+    """Return whether HTML holds a table; one that a script draws does not count."""
+    return "<table" in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+class Tables(SphinxTransform):
+    """Figures that hold a table and no picture are tables."""
+
+    default_priority = 600
+
+    def apply(self, **_: Any) -> None:
+        """Replace the tables of a page."""
+        for node in list(self.document.findall(nodes.figure)):
+            raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
+            picture = next(node.findall(nodes.image), None)
+            if type(node) is not nodes.figure or not raw or picture:
+                continue
+            captions = [n for n in node.children if isinstance(n, nodes.caption)]
+            rest = [n for n in node.children if n not in captions]
+            table = CellTable("", *captions, *rest, **node.attributes)
+            table["classes"] = [*node["classes"], "cell-table"]
+            node.replace_self(table)
+            for name in table["ids"]:
+                self.document.ids[name] = table
+
+
 class Frames(SphinxTransform):
     """Data frames that cells show."""
 
@@ -101,5 +132,14 @@ class Frames(SphinxTransform):
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx."""
+    app.add_enumerable_node(
+        CellTable,
+        "table",
+        html=(
+            lambda visitor, node: visitor.visit_figure(node),
+            lambda visitor, node: visitor.depart_figure(node),
+        ),
+    )
     app.add_transform(Frames)
+    app.add_transform(Tables)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,7 @@ from docutils import nodes
 from jinja2 import Environment
 from sphinx.util.docutils import SphinxDirective
 
-from tools import lab
+from tools.site import lab
 
 LINEUP = lab.ROOT / "book" / "_static" / "lineup"
 PLACE = lab.ROOT / "book" / "_templates" / "lineup.html"

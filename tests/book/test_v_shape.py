@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 import torch
 
-from attnsel_book.shapes import bin_means, correlation, shape
+from attnsel_book.v_shape import bin_means, correlation, shape
 
 
 def test_means_of_columns_by_bin():

@@ -21,7 +21,7 @@ from docutils import nodes
 from sphinx.search.en import SearchEnglish
 from sphinx.transforms import SphinxTransform
 
-from tools.colab import CALLED
+from tools.site.colab import CALLED
 
 NOTATION = "book/notation"
 ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)

@@ -10,7 +10,7 @@ from typing import Any
 
 from docutils import nodes
 
-from tools.panels import panels
+from tools.site.svg import panels
 
 SEQUENCE = "book/intro", "fig-intro-strip"
 NAMES = "random start", "one step", "trained", "shuffled labels", "flow of p"

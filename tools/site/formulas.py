@@ -20,7 +20,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-from tools.node import node as node_program
+from tools.site.node import node as node_program
 
 FOLDER = Path(__file__).resolve().parent
 # What the font of formulas is cut to, and so what formulas may hold.

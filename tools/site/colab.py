@@ -20,9 +20,9 @@ from sphinx.builders import Builder
 from sphinx_exercise.nodes import is_exercise_node, is_solution_node
 
 import attnsel
-from tools.guesses import guess_cells
+from tools.site.guesses import guess_cells
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 ADDRESS = CONFIG["repository"]["url"].removeprefix("https://github.com/")
 # "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.

@@ -1,0 +1,23 @@
+"""A figure whose frames a slider and a button go through."""
+
+import html
+from collections.abc import Mapping
+
+from IPython.display import HTML
+
+from attnsel.validation import check_number
+from attnsel_book.widgets.embedding import embed
+
+
+def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
+    """Return a figure whose frames, HTML by label, a slider and a button go through.
+
+    The title is the slider's; the frame at the position `start` is shown first.
+    """
+    check_number("start", start, 0, len(contents) - 1, integer=True)
+    parts = []
+    for i, (label, content) in enumerate(contents.items()):
+        hidden = "" if i == start else " hidden"
+        about = f'class="frame" data-label="{html.escape(label)}"'
+        parts.append(f"<div {about}{hidden}>{content}</div>")
+    return embed("frames", title, {}, "".join(parts))

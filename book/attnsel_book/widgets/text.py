@@ -1,0 +1,101 @@
+"""Texts whose words are coloured by a number each."""
+
+import html
+from collections.abc import Sequence
+
+import torch
+from IPython.display import HTML
+from matplotlib.colors import to_hex, to_rgba
+from torch import Tensor
+
+from attnsel.validation import check_number, check_shape
+from attnsel_book.style import NEGATIVE, POSITIVE
+from attnsel_book.widgets.embedding import embed
+
+
+def coloured_text(
+    words: Sequence[tuple[str, int]],
+    values: Sequence[float] | Tensor,
+    *,
+    scale: float,
+    unit: str = "",
+) -> str:
+    """Return a text as HTML with a colour behind each token, stronger for more.
+
+    Args:
+        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
+        values: one number a piece, blue if positive and orange if negative.
+        scale: the value of the full colour, positive.
+        unit: what the value is; with it a token tells its value on demand.
+    """
+    numbers = torch.as_tensor(values, dtype=torch.float64)
+    check_shape("values", numbers, (len(words),))
+    check_number("scale", scale, above=0)
+    shades = [
+        (
+            NEGATIVE if value < 0 else POSITIVE,
+            abs(value) / scale,
+            html.escape(f"{value:.3g} {unit}") if unit else "",
+        )
+        for value in numbers.tolist()
+    ]
+    return _shaded(words, shades)
+
+
+def attended_text(
+    words: Sequence[tuple[str, int]],
+    attention: Sequence[float] | Tensor,
+    values: Sequence[float] | Tensor,
+    *,
+    full: float,
+) -> str:
+    """Return a text as HTML, each token in the colour of its value's sign.
+
+    The colour, blue for positive and orange for negative, is as strong as the attention
+    on the token; each token tells its attention and its value on demand.
+
+    Args:
+        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
+        attention: one number a piece, between 0 and 1.
+        values: one number a piece.
+        full: the attention of the full colour, positive.
+    """
+    pairs = torch.as_tensor(attention), torch.as_tensor(values)
+    for name, numbers in zip(("attention", "values"), pairs, strict=True):
+        check_shape(name, numbers, (len(words),))
+    check_number("full", full, above=0)
+    shades = [
+        (
+            POSITIVE if value > 0 else NEGATIVE,
+            weight / full,
+            f"attention {weight:.3f}, value {value:.3g}",
+        )
+        for weight, value in zip(*(x.tolist() for x in pairs), strict=True)
+    ]
+    return _shaded(words, shades)
+
+
+def _shaded(
+    words: Sequence[tuple[str, int]], shades: Sequence[tuple[str, float, str]]
+) -> str:
+    """Return words as HTML, each over its colour in its strength, with its tip."""
+    spans = []
+    for (piece, token_id), (colour, strength, tip) in zip(words, shades, strict=True):
+        piece = html.escape(piece)
+        if token_id < 0:
+            spans.append(piece)
+            continue
+        # Laid over the page, so that the text stays readable in both themes.
+        shade = to_hex(to_rgba(colour, 0.6 * min(strength, 1.0)), keep_alpha=True)
+        data = f' data-tip="{tip}"' if tip else ""
+        spans.append(f'<span style="background:{shade}"{data}>{piece}</span>')
+    keys = ""
+    if any(tip for *_, tip in shades):
+        label = "Words; the left and right keys show their numbers"
+        keys = f' tabindex="0" role="group" aria-label="{label}"'
+    return f'<div class="attnsel-text"{keys}>{"".join(spans)}</div>'
+
+
+def show_text(text: str) -> HTML:
+    """Return coloured text, or several joined, as something a notebook displays."""
+    return embed("tips", "Coloured text", {}, text)

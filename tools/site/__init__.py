@@ -1,0 +1,28 @@
+"""Extensions of our own for Sphinx, one module a subject; `tools.site` loads all."""
+
+from typing import Any
+
+EXTENSIONS = (
+    "bundle",
+    "claims",
+    "colab",
+    "exercises",
+    "formulas",
+    "lab",
+    "lineup",
+    "openings",
+    "pages",
+    "reference",
+    "results",
+    "search",
+    "stages",
+    "svg",
+    "tables",
+)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Load all of them."""
+    for name in EXTENSIONS:
+        app.setup_extension(f"{__name__}.{name}")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

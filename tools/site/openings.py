@@ -1,0 +1,109 @@
+"""The question and its figure come first, and what a run needs is folded."""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+COST = re.compile(r"this chapter takes about \d+ s on")
+RUN = "How to run it"
+OPEN = '<details class="run"><summary>Settings, and how to run it</summary>'
+FIRST = "first-figure"  # the cell whose figure stands before the code of its page
+SETTINGS = "# settings"  # how the cell of the numbers to change begins
+
+
+class Opening(SphinxTransform):
+    """The picture and the question before what a run needs.
+
+    A notebook has them in the order in which they run. The guess and *In short* are one
+    box. The first figure stands below it, because it often answers the guess; a figure
+    of a cell tagged `opening` does not, and stands above it, below the first paragraph.
+    """
+
+    default_priority = 600
+
+    def apply(self, **_: Any) -> None:
+        """Order the beginning of a page that is a notebook."""
+        for node in self.document.findall(nodes.paragraph):
+            if COST.search(node.astext()):
+                self.order(node)
+                return
+
+    def order(self, cost: nodes.paragraph) -> None:
+        """Fold what a run needs, and put the first figure in front of it.
+
+        A page that has a section on how to run it tells the cost there.
+        """
+        page, start = cost.parent, cost.parent.index(cost)
+        cells = [n for n in page.findall(nodes.container) if is_cell(n)]
+        own = [n for n in cells if n.parent is page]
+        needs = [cost, *(n for n in own[:2] if "tag_hide-input" in n["classes"])]
+        needs += [n for n in own if n.astext().startswith(SETTINGS)][:1]
+        for node in needs:
+            page.remove(node)
+        sections = [n for n in page.findall(nodes.section) if n[0].astext() == RUN]
+        if sections:
+            sections[0].insert(1, cost)
+            return
+        fold = [nodes.raw("", OPEN, format="html"), *needs]
+        page.insert(start, [*fold, nodes.raw("", "</details>", format="html")])
+        figure = next((n for n in cells if next(n.findall(nodes.figure), None)), None)
+        box = question_box(page)
+        if box and figure and "tag_remove-input" not in figure["classes"]:
+            figure.parent.remove(figure)
+            figure["classes"].append(FIRST)
+            below = page.index(box) + 1
+            if "tag_opening" in figure["classes"]:
+                below = page.first_child_matching_class(nodes.paragraph) + 1
+            page.insert(below, figure)
+
+
+def is_cell(node: nodes.Element) -> bool:
+    """Return whether a node is a code cell with what it shows."""
+    return node.get("nb_element") == "cell_code"
+
+
+def question_box(page: nodes.Element) -> nodes.container | None:
+    """Put the first guess of a page, its answer and *In short* into one box."""
+    start = next((i for i, n in enumerate(page) if "guess" in n.get("classes", ())), 0)
+    if not start:
+        return None
+    parts = [page[start]]
+    for node in page[start + 1 :]:
+        is_short = "in-short" in node.get("classes", ())
+        if not is_short and node.get("design_component") != "dropdown":
+            break
+        parts.append(node)
+    box = nodes.container("", classes=["opening"])
+    page.insert(start, box)
+    for node in parts:
+        page.remove(node)
+    box += parts
+    return box
+
+
+class ShownFirst(SphinxPostTransform):
+    """The first figure before the code that draws it.
+
+    It waits until MyST-NB has folded the code, which it knows as a cell's first part.
+    """
+
+    default_priority = 200  # `HideInputCells` of MyST-NB has 199
+    formats = ("html",)
+
+    def run(self, **_: Any) -> None:
+        """Order the parts of the cell that `Opening` has put first."""
+        for cell in self.document.findall(nodes.container):
+            if FIRST in cell["classes"]:
+                cell.children.sort(
+                    key=lambda n: n.get("nb_element") != "cell_code_output"
+                )
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_transform(Opening)
+    app.add_post_transform(ShownFirst)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
