@@ -15,7 +15,7 @@ EXTENSIONS = (
     "reference",
     "results",
     "search",
-    "stages",
+    "map_strip",
     "svg",
     "tables",
 )

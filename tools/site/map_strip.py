@@ -1,0 +1,70 @@
+"""The directive `{map-strip} 1 3`: five small maps of the vocabulary, some framed.
+
+The landing page draws the map of the vocabulary in five states. A chapter that treats
+one of them shows the sequence above its first guess, with its own state framed.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from tools.site.svg import panels
+
+LANDING, FIGURE = "book/intro", "fig-intro-strip"
+NAMES = "random start", "one step", "trained", "shuffled labels", "flow of p"
+WIDTH = 360  # CSS pixels
+
+
+class MapStrip(nodes.Element):
+    """The place of the strip, with the numbers of the chapter's `states`, from 1."""
+
+
+class Directive(SphinxDirective):
+    """The directive, whose arguments are the numbers of the states."""
+
+    required_arguments = 1
+    optional_arguments = len(NAMES) - 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place of the strip, written anew when the landing page changes."""
+        self.env.note_dependency(f"{LANDING}.ipynb")
+        return [MapStrip(states=[int(word) for word in self.arguments])]
+
+
+def strip(image: str, address: str, svg: str, states: list[int]) -> str:
+    """Return the sequence of maps as a link to its figure, these states framed."""
+    width, height, columns = panels(svg)
+    frames = ""
+    for state in states:
+        left, right = (100 * end / width for end in columns[state - 1])
+        place = f"left:{left:.1f}%;width:{right - left:.1f}%"
+        frames += f'<span class="here" style="{place}"></span>'
+    shown = " and ".join(f"map {state} ({NAMES[state - 1]})" for state in states)
+    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
+    return (
+        f'<a class="stages" href="{address}"><span class="maps"><img src="{image}" '
+        f'{size} alt="Five small maps of the vocabulary">{frames}</span>'
+        f"<small>This chapter shows {shown} of five.</small></a>"
+    )
+
+
+def write(visitor: Any, node: MapStrip) -> None:
+    """Write the strip, with the figure that the landing page shows."""
+    builder = visitor.builder
+    figures = builder.env.get_doctree(LANDING).findall(nodes.figure)
+    figure = next(figure for figure in figures if FIGURE in figure["names"])
+    path = next(figure.findall(nodes.image))["uri"]
+    image = f"{builder.imgpath}/{builder.env.images[path][1]}"
+    page = builder.get_relative_uri(builder.current_docname, LANDING)
+    svg = Path(builder.srcdir, path).read_text(encoding="utf-8")
+    visitor.body.append(strip(image, f"{page}#{FIGURE}", svg, node["states"]))
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_node(MapStrip, html=(write, None))
+    app.add_directive("map-strip", Directive)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
