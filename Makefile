@@ -28,13 +28,12 @@ INSTALL_TORCH = -m pip install --quiet --no-deps --no-compile --retries 1 \
 	--extra-index-url https://download.pytorch.org/whl/cpu \
 	"$$(grep '^torch==' requirements.txt)"
 
-NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.notebook_times -p tools.testing.warm_kernels \
-	-p tools.testing.stored_outputs \
+NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.warm_kernels -p tools.testing.stored_outputs \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book chapter pdf test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
@@ -104,12 +103,7 @@ sphinx: $(READY)
 	PYTHONPATH=. $(BIN)/sphinx-build -n -W --keep-going -q . _build/sphinx; \
 		status=$$?; rm -f conf.py; exit $$status
 
-# The PDF and the picture for previews, into the built site. Needs Chromium. The whole
-# book takes minutes; CHAPTERS="intro one_step" prints these alone.
-pdf: $(READY)
-	$(BIN)/python -m tools.print_book $(SITE) $(CHAPTERS)
-
-# Needs `make book colab pdf` before, and Chromium. Two processes a core, because pages
+# Needs `make book colab` before, and Chromium. Two processes a core, because pages
 # wait for what moves; those of the built site import no torch.
 test-site: $(READY)
 	$(MAKE) -j 2 -O test-pages test-figures

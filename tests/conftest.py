@@ -70,7 +70,7 @@ def browser() -> Iterator[Any]:
     """Chromium, without network."""
     from playwright.sync_api import sync_playwright
 
-    from tools.measure_pages import start_chromium
+    from support.browser import start_chromium
 
     with sync_playwright() as playwright:
         chromium = start_chromium(playwright)

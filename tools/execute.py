@@ -6,20 +6,19 @@ in silence; whatever else happens, the old file stays as it was.
 """
 
 import argparse
-import asyncio
 import json
 import os
 import re
-import signal
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+
+from attnsel.files import write_files
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 SUMMARY_TAG = "run-summary"
@@ -116,37 +115,6 @@ def noise(notebook: Any) -> list[str]:
     ]
 
 
-def execute(client: NotebookClient) -> None:
-    """Run a notebook; a KeyboardInterrupt ends its kernel and is raised again.
-
-    On a signal `nbclient` would end the kernel and wait for its reply side by side, and
-    fail in this way or that, as the one or the other comes first. It leaves signals
-    alone in a thread that is not the main one.
-    """
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            variables = os.environ | {"ATTNSEL_PROGRESS": "0"}
-            asyncio.run(client.async_execute(env=variables))
-        except BaseException as error:  # raised below, where it is waited for
-            failed.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        while thread.is_alive():  # a kernel that is about to start is ended, too
-            provisioner: Any = client.km and client.km.provisioner
-            if provisioner and provisioner.process:
-                provisioner.process.kill()
-            thread.join(0.1)
-        raise
-    if failed:
-        raise failed[0]
-
-
 def run(path: Path, timeout: int) -> str:
     """Run one notebook and replace its file; return its summary.
 
@@ -167,7 +135,7 @@ def run(path: Path, timeout: int) -> str:
             resources={"metadata": {"path": folder}},
         )
         try:
-            execute(client)
+            client.execute(env=os.environ | {"ATTNSEL_PROGRESS": "0"})
         except (CellExecutionError, TimeoutError) as error:
             raise RuntimeError(f"a cell fails\n{error}") from None
     used = notebook.cells.pop().outputs[0].text.split()
@@ -187,32 +155,14 @@ def run(path: Path, timeout: int) -> str:
             cell.source = text
     clean(notebook)
     nbformat.validate(notebook)
-    files = {path: nbformat.writes(notebook) + "\n"}
+    files: dict[Path, bytes | dict[str, Any]] = {
+        path: f"{nbformat.writes(notebook)}\n".encode()
+    }
     for cell in notebook.cells:
         if README_TAG in cell.metadata.get("tags", []):
-            files[README_FIGURE] = cell.outputs[0].data["image/svg+xml"]
-    store(files)
+            files[README_FIGURE] = cell.outputs[0].data["image/svg+xml"].encode()
+    write_files(files)
     return f"{seconds:.0f} s, {peak / 1e9:.2f} GB: {text or 'no summary cell'}"
-
-
-def store(files: dict[Path, str]) -> None:
-    """Write texts to temporary names and rename those, so that no file is cut short.
-
-    Nothing is renamed before all of them are written.
-    """
-    parts: list[tuple[str, Path]] = []
-    try:
-        for path, text in files.items():
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-            parts.append((name, path))
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, path.stat().st_mode if path.exists() else 0o644)
-        for name, path in parts:
-            os.replace(name, path)
-    finally:
-        for name, _ in parts:
-            Path(name).unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -230,8 +180,6 @@ def main() -> int:
     missing = [str(path) for path in paths if not path.is_file()]
     if missing:
         parser.error(f"no such chapter: {', '.join(missing)}")
-    for sent in (signal.SIGINT, signal.SIGTERM):  # also where a shell had one ignored
-        signal.signal(sent, signal.default_int_handler)
     failed = 0
     for path in paths:
         try:
@@ -239,9 +187,6 @@ def main() -> int:
         except (RuntimeError, OSError) as error:
             failed += 1
             print(f"{path.name} is left as it was: {error}", file=sys.stderr)
-        except KeyboardInterrupt:
-            print(f"interrupted: {path.name} is left as it was", file=sys.stderr)
-            return 130
     return 1 if failed else 0
 
 

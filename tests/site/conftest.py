@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.measure_pages import serving
+from support.browser import serving
 
 BOTH = 10_000  # of a test that changes the window itself
 

@@ -23,7 +23,6 @@ from support.runner import COLAB, Session, packages, snapshot
 from support.turns import commit
 from tools import execute
 from tools.site.colab import ROOT
-from tools.testing.notebook_times import stated_seconds
 
 # A kernel that this process starts leaves sockets to the garbage collector.
 pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
@@ -40,8 +39,7 @@ def some(chapters: list[Path]) -> list[Path]:
     return [chapters[commit() % len(chapters)]]
 
 
-# The longest first, so that two processes end at about the same time.
-CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"), key=stated_seconds, reverse=True)
+CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")

@@ -35,8 +35,7 @@ def modules(folder: str) -> Iterator[str]:
 
 
 def chapters() -> Iterator[str]:
-    """Yield the code of the chapters, and of the plug-in that times them."""
-    yield (ROOT / "tools" / "notebook_times.py").read_text(encoding="utf-8")
+    """Yield the code of the chapters."""
     for source in itertools.chain(*map(code, CHAPTERS)):
         yield re.sub(r"^(\s*)%.*$", r"\1pass", source, flags=re.MULTILINE)
 

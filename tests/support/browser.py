@@ -1,26 +1,15 @@
-"""What the built pages cost: `python -m tools.measure_pages [FOLDER [PAGE...]]`.
-
-The tests of the site ask the same of each page, but for times.
-"""
+"""Chromium, what it may reach, and what it finds on a page of the site."""
 
 import functools
 import gzip
 import http.server
-import re
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-ROOT = Path(__file__).resolve().parent.parent
-KB = 350  # of a page as it is sent, but for those of `HEAVY`
-HEAVY = {"own_texts": 600, "train": 600}  # a whole report; the reviews
-TARGETS = {"requests": 25, "kB": KB, "elements": 9000, "shift": 0.05}
-TIMES = {"blocked": 0.3, "longest": 0.2}  # seconds
 MEASURE = r"""() => {
   const article = document.querySelector("article");
   const all = (what) => [...article.querySelectorAll(what)];
@@ -64,19 +53,6 @@ MEASURE = r"""() => {
       && !e.matches("a, button, input, select, summary, canvas, [role]")).map(name),
   };
 }"""
-
-
-# Formulas, directives with their options, labels and roles are not words.
-MARKUP = re.compile(
-    r"\$\$[\s\S]+?\$\$|\$[^$]+\$|^[:`]{3,}.*$|^:[\w-]+:.*$|^\([\w-]+\)=$|\{[\w:]+\}",
-    re.MULTILINE,
-)
-
-
-def words(text: str) -> int:
-    """Return the number of words of a Markdown text; a glued number is one."""
-    text = re.sub(r"\{glue:\w+\}`[^`]+`", "1", text)
-    return len(re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*", MARKUP.sub(" ", text)))
 
 
 def measure(tab: Any) -> dict[str, Any]:
@@ -130,11 +106,6 @@ def start_chromium(playwright: Any) -> Any:
     )
 
 
-# A phone of the middle class on a mobile network, as Lighthouse has it.
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-SLOWER = 4
-NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 200_000,
-           "uploadThroughput": 94_000}  # fmt: skip
 WATCH = """
   window.seen = {shift: 0, blocked: 0, longest: 0};
   const watch = (type, note) => new PerformanceObserver((list) =>
@@ -181,70 +152,3 @@ def scroll(tab: Any) -> None:
     wait_for_layout(tab)
     tab.evaluate(SCROLL)
     tab.wait_for_load_state("networkidle")
-
-
-def visit(browser: Any, folder: str, address: str, page: str) -> dict[str, float]:
-    """Return what a page costs a reader on a phone, opened and read to its end.
-
-    `blocked` is the time that tasks of the page take beyond 50 ms each until it is
-    there, and `longest` the longest task while it is scrolled; both in seconds.
-    """
-    context = browser.new_context(**PHONE)
-    context.add_init_script(WATCH)
-    tab = context.new_page()
-    asked: list[str] = []
-    # A worker's own script comes from the page, and not from the server.
-
-    def note_request(request: Any) -> None:
-        if not request.url.startswith("blob:"):
-            asked.append(request.url)
-
-    tab.on("request", note_request)
-    session = context.new_cdp_session(tab)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-    session.send("Network.emulateNetworkConditions", NETWORK)
-    tab.goto(f"{address}/{page}")
-    tab.wait_for_load_state("networkidle")
-    blocked = tab.evaluate("seen.blocked")
-    scroll(tab)
-    files = {unquote(urlsplit(url).path).lstrip("/") for url in asked}
-    found = {
-        "requests": len(asked),
-        "kB": sum(sent(Path(folder, file)) for file in files if file) / 1000,
-        "elements": tab.evaluate("document.querySelectorAll('*').length"),
-        **tab.evaluate("seen"),
-        "blocked": blocked,
-    }
-    context.close()
-    return found
-
-
-def main(folder: str = "_build/html", *pages: str) -> None:
-    """Print a line of Markdown for each page, or those named, against the targets.
-
-    What is over its target is bold. Times depend on the machine and what else it does.
-    """
-    from playwright.sync_api import sync_playwright
-
-    targets = TARGETS | TIMES
-    print(f"| page | {' | '.join(targets)} |\n|{' --- |' * (len(targets) + 1)}")
-    print(f"| *target* | {' | '.join(f'{most:g}' for most in targets.values())} |")
-    paths = sorted(Path(folder, "book").glob("*.html"))
-    names = pages or [path.stem for path in paths if "<article" in path.read_text()]
-    with serving(folder) as address, sync_playwright() as playwright:
-        chromium = start_chromium(playwright)
-        for name in names:
-            found = visit(chromium, folder, address, f"book/{name}.html")
-            most = targets | {"kB": HEAVY.get(name, KB)}
-            cells = [
-                f"**{found[kind]:.4g}**"
-                if found[kind] > most[kind]
-                else f"{found[kind]:.4g}"
-                for kind in targets
-            ]
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
-        chromium.close()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
