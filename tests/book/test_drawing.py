@@ -243,6 +243,13 @@ SHOWN = {
           1,0.2
         """,
     ),
+    "a cause": (
+        lambda: selection.draw_cause({"one": 1.0, "two": 2.0}, (0.05, 0.04)),
+        r"""
+        - one | axes of the tokens | along $v$ |
+        - two | axes of the tokens | |
+        """,
+    ),
     "a window": (
         lambda: selection.draw_window(WINDOW, NO_STEP, 0.25),
         r"""
@@ -517,6 +524,15 @@ def test_attention_of_a_flow_reaches_from_the_least_to_the_greatest():
         across = outline[np.isclose(outline[:, 0], float(norm))][:, 1]
         close([across.min(), across.max()], [row.min(), row.max()])
     close(line(first, "mean"), np.stack([POWERS, flow.attention.mean(1)], 1))
+
+
+def test_arrows_of_the_cause_end_at_the_values_and_at_twenty_times_the_pull():
+    selection.draw_cause({"one": 1.0, "two": 2.0}, (0.05, 0.04))
+    arrows = pyplot.gca().collections
+    ends = [(float(arrow.U[0]), float(arrow.V[0])) for arrow in arrows]
+    assert ends[:4] == [(-1, 2), (-1, -2), (1, 2), (1, -2)]
+    # Two tokens ahead and two behind: 2 (.05) 2 - 2 (.04) 2.
+    assert ends[4] == pytest.approx((0, 20 * 0.04))
 
 
 def test_a_window_names_the_steps_that_lose_a_class():

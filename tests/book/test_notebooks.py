@@ -20,6 +20,7 @@ from tools.site.tables import holds_table
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parents[2]
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 CHAPTERS = sorted((ROOT / "book").glob("*.ipynb"))
 BOOTSTRAP = f"""\
 try:
@@ -50,9 +51,8 @@ def outputs(path: Path) -> list[Any]:
 
 
 def test_the_book_has_each_chapter_once():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    pages = [toc["root"]]
-    pages += [c["file"] for part in toc["parts"] for c in part["chapters"]]
+    pages = [TOC["root"]]
+    pages += [c["file"] for part in TOC["parts"] for c in part["chapters"]]
     assert len(pages) == len(set(pages))
     listed = {page for page in pages if (ROOT / f"{page}.ipynb").is_file()}
     assert listed == {f"book/{path.stem}" for path in CHAPTERS}
@@ -97,6 +97,13 @@ def test_opening_has_title_summary_and_bootstrap(path):
     assert bootstrap.source == BOOTSTRAP
 
 
+# The pages of proofs and sweeps, which need no exercise.
+SWEEPS = {
+    Path(page["file"]).stem
+    for part in TOC["parts"]
+    if part["caption"] == "Proofs and sweeps"
+    for page in part["chapters"]
+}
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 HEAD = re.compile(r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
 IN_SHORT = re.compile(
@@ -221,7 +228,7 @@ def lesson_faults(path: Path) -> list[str]:
     checks = [
         c for c in shown(path) if re.search(r"^\w+ = check\(", c.source, re.MULTILINE)
     ]
-    if not checks:
+    if not checks and path.stem not in SWEEPS:
         found.append('no exercise: write `used = check("name", my_function)` in a cell')
     return found
 

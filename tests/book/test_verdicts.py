@@ -645,7 +645,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "selection-push": {
         "math.sqrt(behind / (k * ahead))": "its own class pushes its tokens up",
-        "math.sqrt(behind / (ahead - behind))": "all tokens of a class push",
+        "math.sqrt(behind / (ahead - behind))": "all k tokens of a class push",
         "right**2": "score has x in it twice: take the root",
         "math.sqrt(ahead / (k * ahead - k * behind))": "score of the class behind",
         "math.sqrt(behind / (k * ahead + k * behind))": (
@@ -662,7 +662,7 @@ TABLE: dict[str, dict[str, str]] = {
             "weakens the rest"
         ),
         "torch.stack([row + c * (row @ v) / (v @ v) * v for row in E])": (
-            "left is c times the old one, so c - 1 times"
+            "c times the component should remain"
         ),
     },
     "selection-lost": {

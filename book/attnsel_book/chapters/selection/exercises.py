@@ -1,4 +1,4 @@
-"""Exercises of the chapter on which step selects."""
+"""Exercises of the chapter *When does attention fail?*."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def races() -> Iterator[tuple[float, float, int]]:
         "its own class pushes its tokens up, by k times its pull": (
             "(ahead - behind) -> ahead"
         ),
-        "all tokens of a class push, not one": "k * ->",
+        "all k tokens of a class push, not just one": "k * ->",
         "the change of the score has x in it twice: take the root": "** 0.5 ->",
         "the question is about the score of the class behind": (
             "(behind / -> (ahead /"
@@ -92,7 +92,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "that keeps the part along v and weakens the rest": (
             "E + (c - 1) -> c * E + (1 - c)"
         ),
-        "the part left is c times the old one, so c - 1 times it is added": (
+        "c times the component should remain, so add (c - 1) times the component": (
             "(c - 1) -> c"
         ),
     },

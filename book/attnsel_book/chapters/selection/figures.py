@@ -1,4 +1,4 @@
-"""Figures of the chapter on which step selects."""
+"""Figures of the chapter *When does attention fail?*."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +16,30 @@ from attnsel_book.style import (
     figure_html,
     legend_above,
 )
+
+
+def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
+    """Draw what the embeddings of two tokens per class share, one panel per title.
+
+    The arrow of a token has length one horizontally, along the axis that it has alone,
+    and vertically its value, which is plus or minus the `size` of the panel. `pulls`
+    are those of a token ahead and of one behind on their own scores. The black arrow is
+    the part of the pull on p along v, enlarged 20 times.
+    """
+    _, panels = pyplot.subplots(1, len(sizes), figsize=(6.6, 3.2), sharey=True)
+    shaft: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012}
+    highest = max(sizes.values())
+    for axes, (title, x) in zip(panels, sizes.items(), strict=True):
+        for side in (-1, 1):
+            axes.quiver(0, 0, side, x, color=POSITIVE, **shaft)
+            axes.quiver(0, 0, side, -x, color=NEGATIVE, **shaft)
+        pull = 2 * x * (pulls[0] - pulls[1])
+        axes.quiver(0, 0, 0, 20 * pull, color="black", **shaft)
+        axes.axhline(0, color=NEUTRAL, lw=0.8)
+        axes.set(xlim=(-1.5, 1.5), ylim=(-1.15 * highest, 1.15 * highest))
+        axes.set(title=title, xticks=[], xlabel="axes of the tokens")
+    panels[0].set_ylabel("along $v$")
+    pyplot.show()
 
 
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:

@@ -1,4 +1,4 @@
-"""The stored runs of the chapter on which step selects, and tables of them."""
+"""Stored runs of the chapter *When does attention fail?*, and tables of them."""
 
 import itertools
 
