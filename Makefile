@@ -14,11 +14,6 @@ NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 export OMP_NUM_THREADS ?= 1
 
-# Real reviews in a folder next to the repository are used where there are any.
-ifneq ($(wildcard ../shared/data/.),)
-ATTNSEL_DATA ?= $(abspath ../shared/data)
-endif
-export ATTNSEL_DATA
 export ATTNSEL_PROGRESS := 0
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What is imported is compiled once, whatever the caller's settings: uv compiles nothing.

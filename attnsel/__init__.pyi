@@ -8,7 +8,6 @@ from attnsel.flow import gradient_flow as gradient_flow
 from attnsel.model import AttentionClassifier as AttentionClassifier
 from attnsel.synthetic import separable_corpus as separable_corpus
 from attnsel.synthetic import synthetic_corpus as synthetic_corpus
-from attnsel.texts.hub import BundledCorpusWarning as BundledCorpusWarning
 from attnsel.texts.loading import load_corpus as load_corpus
 from attnsel.theory import MaxMargin as MaxMargin
 from attnsel.theory import max_margin as max_margin

@@ -48,21 +48,18 @@ def pytest_runtest_teardown():
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """A cache of its own, no data folder, no network, no bars, for a test."""
+    """A Hub's cache of its own, no network, no bars, for a test."""
     import datasets
     import huggingface_hub
 
-    from attnsel.texts import cache, hub
+    from attnsel.texts import hub
 
-    monkeypatch.setenv("ATTNSEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
-    monkeypatch.delenv("ATTNSEL_DATA", raising=False)
     monkeypatch.setattr(hub, "unreachable", lambda _: "no network in this test")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
     monkeypatch.setattr(
         huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub")
     )
-    cache._warn_once.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ in silence; whatever else happens, the old file stays as it was.
 """
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -29,10 +28,6 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-SOURCES = json.loads((BOOK.parent / "attnsel/texts/sources.json").read_text("utf-8"))
-LOADED = re.compile(
-    r"(?:\bload_corpus\(\s*|^DATA\b.* = )[\"']([\w-]+)[\"']", re.MULTILINE
-)
 SECONDS = [5, 10, 15, 20, 30, 40, 50, 60, 90, 120, 180, 240, 300, 600]
 # What a kernel used. CPU seconds, for wall time tells of what else the machine does.
 # Linux's getrusage also counts the process that started the kernel; /proc does not.
@@ -48,15 +43,8 @@ else:
 """
 
 
-def download_mb(notebook: Any) -> int:
-    """Return how much the corpora that a notebook's code loads weigh on the Hub."""
-    source = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
-    loaded = set(LOADED.findall(re.sub(r"#.*", "", source)))
-    return sum(SOURCES[name].get("megabytes", 0) for name in loaded & set(SOURCES))
-
-
-def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:
-    """Return the sentence on time, memory and download for a chapter's head.
+def summary(seconds: float, peak_bytes: float, old: str) -> str:
+    """Return the sentence on time and memory for a chapter's head.
 
     A measured value within a third of the one in the old sentence leaves that one
     standing, so that a rerun does not change the file.
@@ -70,14 +58,9 @@ def summary(seconds: float, peak_bytes: float, download: int, old: str) -> str:
             rounded = int(stored[1])
         if 2 / 3 <= peak_bytes / 1e9 / float(stored[3]) <= 4 / 3:
             gigabytes = float(stored[3])
-    data = (
-        f"It downloads {download} MB of reviews the first time."
-        if download
-        else "It downloads nothing."
-    )
     return (
         f"*From top to bottom this chapter takes about {rounded} s on {cores} CPU "
-        f"core{'s' if cores > 1 else ''} and {gigabytes:.1f} GB of memory. {data}*"
+        f"core{'s' if cores > 1 else ''} and {gigabytes:.1f} GB of memory.*"
     )
 
 
@@ -141,17 +124,12 @@ def run(path: Path, timeout: int) -> str:
     used = notebook.cells.pop().outputs[0].text.split()
     seconds, peak = map(float, used)
     written = noise(notebook)
-    if any("BundledCorpusWarning" in text for text in written):
-        raise RuntimeError(
-            "it ran on the bundled corpus; stored outputs come from real data: set "
-            "ATTNSEL_DATA or connect to the network"
-        )
     if written:
         raise RuntimeError("it writes to standard error\n" + "\n".join(written))
     text = ""
     for cell in notebook.cells:
         if SUMMARY_TAG in cell.metadata.get("tags", []):
-            text = summary(seconds, peak, download_mb(notebook), cell.source)
+            text = summary(seconds, peak, cell.source)
             cell.source = text
     clean(notebook)
     nbformat.validate(notebook)

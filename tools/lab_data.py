@@ -69,7 +69,7 @@ def main() -> None:
     """Write the generated reviews, the real ones, and the picture of a training."""
     # Generated ones would take the place of real ones that are not there.
     warnings.simplefilter("error")
-    for name, source in (("generated", "bundled"), ("imdb", "imdb")):
+    for name, source in (("generated", "generated"), ("imdb", "imdb")):
         corpus = attnsel.load_corpus(source, limit=TRAIN, min_count=MIN_COUNT)
         test = attnsel.load_corpus(source, split="test", vocab=corpus.vocab, limit=TEST)
         write(name, corpus, test)

@@ -90,8 +90,7 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
         os.chdir(tree)
         sys.path[:0] = [str((tree / name).parent) for name in PACKAGES]
         path = os.pathsep.join(sys.path[: len(PACKAGES)])
-        os.environ |= {"PYTHONPATH": path, "ATTNSEL_DATA": ""}
-        os.environ |= {"ATTNSEL_CACHE": f"{tree}/cache"}
+        os.environ |= {"PYTHONPATH": path}
         files = [str(next(Path("tests").rglob(f"test_{name}.py"))) for name in tests]
         options = ["-x", "-q", "--tb=no", "-rfE", "--assert=plain"]
         options += ["-p", "no:cacheprovider", "-m", "not weekly"]

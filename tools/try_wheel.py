@@ -65,7 +65,6 @@ def main(wheel: str, folder: str) -> None:
         table.writerows(zip(texts, verdicts, strict=True))
     code = LOOK + example((ROOT / "README.md").read_text(encoding="utf-8"))
     outside = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    outside |= {"ATTNSEL_CACHE": str(place / "cache")}
     command = [str(python), "-I", "-W", "error", "-c", code]
     subprocess.run(command, check=True, cwd=place, env=outside)
 

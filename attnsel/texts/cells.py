@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,3 +123,8 @@ def _warn_of_class(label: Any, n: int) -> None:
         "that there is no label, remove these rows",
         stacklevel=3,
     )
+
+
+def categories(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
+    """Return the names of numbered classes; -1 and empty cells are missing labels."""
+    return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)

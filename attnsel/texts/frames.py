@@ -1,7 +1,6 @@
 """Conversion of tables of texts in memory to data frames."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,13 +21,10 @@ class DataSplit(NamedTuple):
 
     Attributes:
         name: name of the corpus.
-        files: the files that contain the split, each with a name that specifies how the
-            file is read. A split without files is not cached.
         read: function that returns the table, given the wanted columns.
     """
 
     name: str
-    files: Sequence[tuple[str, Path]]
     read: Callable[[Columns], Any]
 
 

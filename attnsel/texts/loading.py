@@ -2,40 +2,40 @@
 
 ::
 
-    source                     "imdb", a data frame, records, a path ...
-      | find_split             where the rows are: ATTNSEL_DATA, the Hub, a file, memory
+    source                     a data frame, records, a path, a name of the Hub ...
+      | find_split             where the rows are
       v
-    DataSplit                  name, files, and `read`, which gives the table
+    DataSplit                  name, and `read`, which gives the table
       | texts_and_labels       the two columns; `balanced_sample` with limit=
       v
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
-      | cached                 by the content of the files and the settings
-      v
-    Corpus
 
+The named corpora, such as "imdb", are counted already (`attnsel.texts.shipped`).
 Formats of files are known to `attnsel_report.readers` alone.
 """
 
 import os
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from attnsel.corpus import Corpus
-from attnsel.encoding import check_settings
-from attnsel.labels import report_left_out
-from attnsel.texts import hub
-from attnsel.texts.cache import cached
-from attnsel.texts.cells import as_list, labels_of, texts_of
+from attnsel.encoding import check_settings, count_matrix, frequent_tokens
+from attnsel.labels import number_labels, report_left_out
+from attnsel.texts.cells import as_list, categories, labels_of, texts_of
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.frames import DataSplit, is_dataset, table_of
+from attnsel.texts.reviews import generate_reviews
+from attnsel.texts.shipped import CORPORA, SOURCES, as_block, counted_reviews
 from attnsel.tokens import Tokenizer, Vocab
-from attnsel.validation import check_number, described
+from attnsel.validation import check_choice, check_number
+
+# Reviews of a grammar, with the classes of the named corpora.
+GENERATED = {"generated": "imdb", "generated-full": "yelp-full"}
+GENERATED_REVIEWS = 4000
 
 
 class TooFewRows(ValueError):
@@ -59,14 +59,14 @@ def load_corpus(
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
-    The function searches for a named corpus first in the folder `ATTNSEL_DATA` (for
-    example, as `imdb/train.parquet`), then on the Hugging Face Hub. If the Hub cannot
-    be reached, generated reviews replace the corpus, with a `BundledCorpusWarning`.
+    The named corpora come with the package as counts of words, so they need no network
+    and have no texts (`Corpus.texts` is None).
 
     Args:
-        source: "imdb", "yelp" (negative, positive), "yelp-full" (1 to 5 stars),
-            "bundled" or "bundled-full" (generated, with 2 and 5 classes); a file that
-            pandas can read, such as CSV, JSON, Parquet or Excel, possibly compressed; a
+        source: "imdb", "yelp" (negative, positive), "imdb-rating" (1 to 10, without 5
+            and 6), "yelp-full" (1 to 5 stars), "generated" or "generated-full" (reviews
+            of a grammar, with 2 and 5 classes); a file that pandas can read, such as
+            CSV, JSON, Parquet or Excel, possibly compressed; a
             folder that contains files such as train.csv and test.csv, a folder of text
             files for each class, or the output of `save_to_disk`; a pattern such as
             "parts/*.csv"; a table of pandas, polars, Arrow or `datasets`; a list of
@@ -80,8 +80,8 @@ def load_corpus(
             vocabulary of the training corpus.
         min_count: smallest number of occurrences of a token, as in `Corpus.from_texts`.
         max_tokens: largest size of the vocabulary, as in `Corpus.from_texts`.
-        tokenize: function that splits a text into tokens, as in `Corpus.from_texts`. A
-            corpus that is made with such a function is not cached.
+        tokenize: function that splits a text into tokens, as in `Corpus.from_texts`;
+            not for a named corpus, whose words are counted already.
         limit: maximum number of rows, sampled at random and balanced across classes as
             far as possible.
         seed: seed of that sample, at least 0.
@@ -97,96 +97,114 @@ def load_corpus(
     """
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
-    found = find_split(source, split)
     check_number("limit", limit, 1, integer=True, optional=True)
     wanted = Columns(text, label, limit)
-
-    def make() -> Corpus:
-        table = found.read(wanted)
-        on_disk = num_proc is not None and limit is None and is_dataset(table)
-        texts, labels = texts_and_labels(table, wanted, on_disk)
-        if limit is not None:
-            rows = balanced_sample(texts, labels, limit, seed)
-            texts = texts.iloc[rows]
-            labels = None if labels is None else labels.iloc[rows]
-        return Corpus.from_texts(
-            texts,
-            labels,
-            vocab=vocab,
-            min_count=min_count,
-            max_tokens=max_tokens,
-            tokenize=tokenize,
-            name=found.name,
-            on_bad_rows="ignore",
-            num_proc=num_proc if on_disk else None,
-        )
-
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
-    if found.files and not own_tokens:
-        name = source if _is_named(source) else None
-        tokens = None if vocab is None else (tuple(vocab), vocab.classes)
-        settings = name, split, text, label, tokens, min_count, max_tokens, limit, seed
-        corpus, notes = cached(found.files, settings, lambda: _with_notes(make))
-    else:
-        corpus, notes = _with_notes(make)
-    for note in notes:
+    notes: list[warnings.WarningMessage]
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.filterwarnings("always", category=UserWarning)
+        if isinstance(source, str) and source in CORPORA:
+            if own_tokens:
+                raise ValueError(_not_counted_so(source))
+            find_columns(["text", "label"], wanted)
+            corpus = _of_counts(
+                source, split, label, vocab, min_count, max_tokens, limit, seed
+            )
+        else:
+            found = find_split(source, split)
+            table = found.read(wanted)
+            on_disk = num_proc is not None and limit is None and is_dataset(table)
+            texts, labels = texts_and_labels(table, wanted, on_disk)
+            if limit is not None:
+                rows = balanced_sample(texts, labels, limit, seed)
+                texts = texts.iloc[rows]
+                labels = None if labels is None else labels.iloc[rows]
+            corpus = Corpus.from_texts(
+                texts,
+                labels,
+                vocab=vocab,
+                min_count=min_count,
+                max_tokens=max_tokens,
+                tokenize=tokenize,
+                name=found.name,
+                on_bad_rows="ignore",
+                num_proc=num_proc if on_disk else None,
+            )
+    for note in dict.fromkeys(str(note.message) for note in notes):
         warnings.warn(note, stacklevel=2)
     n = len(corpus) + sum(map(len, corpus.left_out.values()))
     report_left_out(corpus.left_out, n, on_bad_rows)
-    return replace(corpus, name=found.name)
+    return corpus
 
 
-def _with_notes(make: Callable[[], Corpus]) -> tuple[Corpus, list[str]]:
-    """Make a corpus and return it with the distinct warnings that were raised."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.filterwarnings("always", category=UserWarning)
-        corpus = make()
-    return corpus, list(dict.fromkeys(str(warning.message) for warning in caught))
+def _of_counts(
+    name: str,
+    split: str,
+    label: str | None,
+    vocab: Vocab | None,
+    min_count: int | None,
+    max_tokens: int | None,
+    limit: int | None,
+    seed: int,
+) -> Corpus:
+    """Return a named corpus from the counts that come with the package."""
+    counts, labels, tokens = counted_reviews(name, split)
+    if limit is not None:
+        rows = balanced_sample(pd.Series(0, labels.index), labels, limit, seed)
+        counts, labels = counts[rows], labels.iloc[rows]
+    blocks = [as_block(counts, tokens)]
+    numbers, classes = number_labels(
+        None if label is None else labels, len(labels), vocab and vocab.classes
+    )
+    fitted: Sequence[str] | None = vocab
+    if fitted is None:
+        fitted = frequent_tokens(blocks, numbers, min_count, max_tokens)
+    return Corpus.of_usable_rows(
+        count_matrix(blocks, fitted),
+        numbers,
+        None,
+        tokens=fitted,
+        classes=classes,
+        name=name,
+        on_bad_rows="ignore",
+        row_names=labels.index.tolist(),
+    )
+
+
+def _not_counted_so(name: str) -> str:
+    texts = SOURCES[CORPORA[name][0]]["texts"]
+    return (
+        f"tokenize: {name!r} is stored as counts of words, which cannot be split in "
+        f"another way; load the texts with load_corpus({texts!r}, tokenize=...)"
+    )
 
 
 # Where the rows are
 
 
-def _is_named(source: Any) -> bool:
-    return isinstance(source, str) and source in hub.SOURCES
-
-
 def find_split(source: Any, split: str) -> DataSplit:
-    """Find the rows of a split of a named corpus, a file or a table in memory."""
-    if _is_named(source):
-        return _find_named(source, split)
+    """Find the rows of a split: of a file, of the Hub or of a table in memory."""
+    if isinstance(source, str) and source in GENERATED:
+        return DataSplit("generated", lambda _: _generated_table(source, split))
     if isinstance(source, (str, os.PathLike)):
         # Files come in many formats, which a package of its own knows.
         from attnsel_report.readers.sources import find_path
 
         return find_path(str(source), split)
-    return DataSplit("texts", (), lambda wanted: table_of(source, wanted, split))
+    return DataSplit("texts", lambda wanted: table_of(source, wanted, split))
 
 
-def _find_named(name: str, split: str) -> DataSplit:
-    """Find a named corpus, or the generated reviews that replace it."""
-    path = hub.named_file(name, split, level=5)
-    if path is None:
-        return DataSplit("bundled", (), lambda _: hub.generated_table(name, split))
-
-    def read(wanted: Columns) -> pd.DataFrame:
-        return hub.named_table(_read_parquet(path), name, split, path)
-
-    return DataSplit(name, [(path.suffix, path)], read)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    """Read the file of a named corpus.
-
-    Raises:
-        ValueError: if the file is damaged; the message contains its path.
-    """
-    try:
-        return pd.read_parquet(path)
-    except Exception as error:  # which one is raised differs between versions
-        raise ValueError(
-            f"{path} cannot be read as a table ({described(error)})"
-        ) from error
+def _generated_table(source: str, split: str) -> pd.DataFrame:
+    """Return generated reviews of the classes of a corpus."""
+    check_choice("split", split, ("train", "test"))
+    classes = list(CORPORA[GENERATED[source]][1])
+    stream = {"train": 0, "test": 1}[split]
+    texts, labels = generate_reviews(
+        GENERATED_REVIEWS, classes=len(classes), stream=stream
+    )
+    return pd.DataFrame(
+        {"text": texts, "label": categories(pd.Series(labels), classes)}
+    )
 
 
 # What the rows hold
@@ -205,7 +223,7 @@ def texts_and_labels(
     if label is not None:
         labels = labels_of(table.select_columns([label]).to_pandas()[label])
         if names := getattr(table.features.get(label), "names", None):
-            labels = pd.Series(hub.categories(labels, names))
+            labels = pd.Series(categories(labels, names))
     texts = table.select_columns(as_list(text))
     return texts if on_disk else texts_of(texts.to_pandas(), text), labels
 

@@ -1,7 +1,6 @@
 """Figures that compute in the page, against the package."""
 
 import functools
-import os
 import random
 import unicodedata
 
@@ -11,7 +10,6 @@ import torch
 
 import attnsel
 from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
-from attnsel.texts.reviews import generate_reviews
 from attnsel.tokens import Vocab
 from attnsel_book import (
     NEGATIVE,
@@ -86,16 +84,9 @@ def test_the_page_cuts_odd_texts_as_the_package_does():
 
 @pytest.fixture(scope="module")
 def trained():
-    """A model trained on reviews, real ones where they are, and 200 others."""
-    if os.environ.get("ATTNSEL_DATA"):
-        corpus = attnsel.load_corpus("imdb", limit=2000)
-        test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab, limit=200)
-    else:
-        corpus, test = (
-            attnsel.Corpus.from_texts(*generate_reviews(n, classes=2, stream=i))
-            for i, n in enumerate((2000, 200))
-        )
-        test = attnsel.Corpus.from_texts(test.texts, test.labels, vocab=corpus.vocab)
+    """A model trained on reviews, and 200 others."""
+    corpus = attnsel.load_corpus("imdb", limit=2000)
+    test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab, limit=200)
     model = attnsel.AttentionClassifier(len(corpus.vocab), 256, seed=0)
     history = attnsel.fit(model, corpus, steps=60, lr=5e-3, snapshots=[0, 10])
     scores = {k: history.scores[k] for k in (0, 10)} | {60: model.scores()}

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from test_settings import START
 
-from attnsel.texts.hub import SOURCES
 from support.chapters import notebook
 from tools import execute
 from tools.site.colab import ADDRESS, CALLED
@@ -84,8 +83,8 @@ def test_outputs_are_of_the_books_run_and_hold_no_noise(path):
                 assert output.data["text/plain"].startswith("✓")
     stored = json.dumps(outputs(path))
     assert MACHINE.search(stored) is None
-    # Of generated reviews, and of other settings.
-    assert not re.search("BundledCorpusWarning|attnsel-settings", stored)
+    # Of other settings.
+    assert not re.search("attnsel-settings", stored)
 
 
 @chapters
@@ -259,12 +258,6 @@ def test_no_name_of_a_result_means_two_things():
                 called = CALLED.match(title)
                 names.append(called[1] if called else f"{kind}: {title}")
     assert sorted(names) == sorted(set(names))
-
-
-def test_each_source_of_the_hub_says_all_that_loading_needs():
-    for name, source in SOURCES.items():
-        missing = set(SOURCES["imdb"]) - set(source) if "hub" in source else set()
-        assert not missing, f"attnsel/texts/sources.json: {name} lacks {missing}"
 
 
 def test_one_address_of_the_repository():

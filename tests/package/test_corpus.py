@@ -28,7 +28,7 @@ from attnsel.tokens import (
     split_all,
     split_with,
 )
-from support.caching import same
+from support.corpora import same
 
 VOCAB = Vocab(list("abcdefg"), [0, 1])
 TWO = Corpus.from_tokens([[0], [1]], [0, 1], list("ab"))

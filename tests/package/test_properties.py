@@ -22,7 +22,7 @@ from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.significance.lean import shrunken_lean
 from attnsel.statistics import label_z
 from attnsel.theory import highest_votes
-from support.caching import same
+from support.corpora import same
 from support.reference import place
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -202,13 +202,10 @@ def test_a_corpus_is_the_same_from_any_file(texts: list[str], tmp_path_factory) 
     labels = [("no", "yes")[i % 2] for i in range(len(texts))]
     corpus = Corpus.from_texts(texts, labels, min_count=1)
     frame = pd.DataFrame({"text": texts, "label": labels})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ATTNSEL_CACHE", str(folder / "cache"))
-        for kind, write in WRITERS.items():
-            path = folder / f"mine.{kind}"
-            write(frame, path)
-            for _ in range(2):  # the second time from the cache
-                assert same(attnsel.load_corpus(path, min_count=1), corpus), kind
+    for kind, write in WRITERS.items():
+        path = folder / f"mine.{kind}"
+        write(frame, path)
+        assert same(attnsel.load_corpus(path, min_count=1), corpus), kind
 
 
 # Nothing is changed on the way

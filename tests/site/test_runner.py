@@ -3,22 +3,17 @@
 import os
 import re
 import shutil
-import subprocess
 import textwrap
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import pyarrow.parquet as pq
 import pytest
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from nbclient import NotebookClient
 
-from attnsel.texts.reviews import generate_reviews
-from support.hub import hub, repository
 from support.runner import COLAB, Session, packages, snapshot
 from support.turns import commit
 from tools import execute
@@ -29,7 +24,6 @@ pytestmark = [pytest.mark.runner, pytest.mark.filterwarnings("default")]
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
-BUNDLED = re.compile(r"BundledCorpusWarning: '([\w-]+)' is .* (\w+/\w+)\.parquet, and")
 
 
 def some(chapters: list[Path]) -> list[Path]:
@@ -108,21 +102,6 @@ def megabytes(size: str) -> float:
     return float(number) * {"B": 1e-6, "kB": 1e-3, "MB": 1, "GB": 1e3}[unit]
 
 
-def reviews(name: str) -> dict[str, tuple[list[str], list[int]]]:
-    """Return the reviews of a corpus by split: real ones where there are any."""
-    splits = {}
-    for stream, split in enumerate(("train", "test")):
-        folder = os.environ.get("ATTNSEL_DATA")
-        if folder:
-            table = pq.read_table(Path(folder, name, f"{split}.parquet"))
-            texts, labels = table["text"].to_pylist(), table["label"].to_pylist()
-        else:
-            # As many as were published: the loader counts them.
-            texts, labels = generate_reviews(25_000, classes=2, stream=stream)
-        splits[split] = list(texts), list(labels)
-    return splits
-
-
 @pytest.fixture(scope="module")
 def session(tmp_path_factory, mirror) -> Session:
     """One for all that needs no new one: what is installed takes long."""
@@ -133,37 +112,9 @@ def session(tmp_path_factory, mirror) -> Session:
 together = pytest.mark.xdist_group("session")
 
 
-@together
-def test_chapter_takes_its_reviews_from_the_hub_once(session):
-    name = "stanfordnlp/imdb"
-    with hub({name: repository(reviews("imdb"), "plain_text")}) as running:
-        session.env["HF_ENDPOINT"] = running.address
-        journey = Journey(ROOT / "book" / "why_v.ipynb", session)
-        assert not journey.said
-        parquet = [file for file in running.downloads if file.endswith(".parquet")]
-        # The split that the chapter reads, and no other.
-        assert parquet == [f"{name}/plain_text/train-00000-of-00001.parquet"]
-        running.downloads.clear()
-        again = (
-            "import attnsel, warnings; warnings.simplefilter('error', UserWarning); "
-            "attnsel.load_corpus('imdb', limit=10, min_count=1)"
-        )
-        command = [session.python, "-c", again]
-        subprocess.run(command, env=session.env, check=True, cwd=session.folder)
-        assert not running.downloads
-
-
 @pytest.mark.parametrize("path", some(CHAPTERS), ids=lambda path: path.stem)
-def test_chapter_runs_alone_without_data(path, tmp_path, mirror):
-    journey = Journey(path, Session(tmp_path, mirror))
-    warned = [BUNDLED.search(text) for text in journey.said]
-    assert all(warned), journey.said
-    # A file is named once, or once a cell where several cells load.
-    files = Counter(match[2] for match in warned if match)
-    loading = sum("load_corpus(" in cell.source for cell in code(journey.notebook))
-    assert max(files.values(), default=0) <= max(loading, 1)
-    assert len(journey.said) == len(set(journey.said))
-    assert bool(warned) == bool(execute.download_mb(journey.notebook))
+def test_chapter_runs_alone(path, tmp_path, mirror):
+    assert not Journey(path, Session(tmp_path, mirror)).said
 
 
 class Notebook:
@@ -229,7 +180,7 @@ def notebook(session) -> Iterator[Notebook]:
     status, sent = notebook.run(
         """
         import torch
-        corpus = attnsel.load_corpus("bundled")
+        corpus = attnsel.load_corpus("generated")
         model = attnsel.AttentionClassifier(len(corpus.vocab), 2048)
         """
     )
@@ -288,12 +239,11 @@ def test_an_interrupted_training_leaves_a_model_to_go_on_with(notebook):
 
 
 @together
-def test_an_interrupted_load_leaves_no_file(notebook):
+def test_an_interrupted_load_can_be_repeated(notebook):
     status, sent = notebook.run(
         """
-        import os, pandas, pathlib, tempfile
+        import pandas
         from attnsel.texts.reviews import generate_reviews
-        os.environ["ATTNSEL_CACHE"] = tempfile.mkdtemp()
         texts, labels = generate_reviews(4000)
         many = pandas.DataFrame({"text": texts * 40, "label": list(labels) * 40})
         many.to_parquet("many.parquet")
@@ -307,9 +257,7 @@ def test_an_interrupted_load_leaves_no_file(notebook):
     assert bar in closed(sent)
     status, sent = notebook.run(
         """
-        assert not os.listdir(os.environ["ATTNSEL_CACHE"])
         assert len(attnsel.load_corpus("many.parquet", limit=1000)) == 1000
-        assert len(os.listdir(os.environ["ATTNSEL_CACHE"])) == 1
         """
     )
     assert status == "ok", sent

@@ -32,3 +32,15 @@ def sampled(corpus: Corpus) -> Sample:
     """Return a corpus as a sample in which each text is a group."""
     places = np.arange(len(corpus))
     return Sample(corpus, places, places)
+
+
+def same(one: Corpus, two: Corpus) -> bool:
+    """Say whether two corpora hold the same, whatever they are called."""
+    return (
+        one.counts.shape == two.counts.shape
+        and (one.counts != two.counts).nnz == 0
+        and one.targets.equal(two.targets)
+        and one.vocab == two.vocab
+        and one.texts == two.texts
+        and one.classes == two.classes
+    )

@@ -9,7 +9,6 @@ import nbformat
 import pandas as pd
 import pytest
 
-from attnsel.texts.hub import SOURCES
 from tools import execute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +39,6 @@ def test_execute_stores_outputs_and_repeats_itself(tmp_path):
     assert result.outputs[0].data["text/plain"] == "42"
     assert printed.outputs[0].text == "done\n"
     assert re.search(r"about \d+ s on \d+ CPU cores? and 0\.\d GB", first)
-    assert "downloads nothing" in first
     executed(path)
     assert path.read_text() == first
     assert [file.name for file in tmp_path.iterdir()] == ["chapter.ipynb"]
@@ -91,9 +89,8 @@ def test_a_summary_has_the_next_longer_time_or_an_old_one_within_a_third(
     monkeypatch, old, cores, seconds, gigabytes, said
 ):
     monkeypatch.setenv("OMP_NUM_THREADS", str(cores))
-    assert execute.summary(seconds, gigabytes * 1e9, 0, old) == (
-        f"*From top to bottom this chapter takes about {said} of memory. It downloads "
-        "nothing.*"
+    assert execute.summary(seconds, gigabytes * 1e9, old) == (
+        f"*From top to bottom this chapter takes about {said} of memory.*"
     )
 
 
@@ -128,14 +125,3 @@ def test_what_says_where_and_when_a_notebook_ran_is_gone():
         "text/plain": "<map object>, <at 0x1f> and 0x2f",
         "text/html": styled.set_uuid("cell").to_html() + "T_0a",
     }
-
-
-def test_download_counts_each_corpus_that_is_loaded_once():
-    new = nbformat.v4
-    cells = [
-        new.new_code_cell('a = load_corpus("imdb")\nb = load_corpus("imdb", "test")'),
-        new.new_code_cell("DATA = 'yelp'\nc = attnsel.load_corpus(DATA, limit=10)"),
-        new.new_code_cell('d = load_corpus("mine.csv")\nrow = table["yelp-full"]'),
-    ]
-    expected = SOURCES["imdb"]["megabytes"] + SOURCES["yelp"]["megabytes"]
-    assert execute.download_mb(new.new_notebook(cells=cells)) == expected

@@ -12,6 +12,7 @@ import pandas as pd
 from attnsel.texts import hub
 from attnsel.texts.columns import Columns
 from attnsel.texts.frames import DataSplit, one_table, table_of
+from attnsel.texts.shipped import CORPORA
 from attnsel_report.readers.files import ENDINGS, JSON, read_bytes, read_file
 from attnsel_report.readers.folders import (
     files_of_split,
@@ -48,7 +49,7 @@ def _at_url(url: str, split: str) -> DataSplit:
             ) from error
         return table_of(read_bytes(content, name, wanted), wanted, split)
 
-    return DataSplit(name.split(".")[0], (), read)
+    return DataSplit(name.split(".")[0], read)
 
 
 def _at_path(source: str, split: str) -> DataSplit:
@@ -57,9 +58,7 @@ def _at_path(source: str, split: str) -> DataSplit:
     if path.is_dir():
         if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
             saved = hub.saved_table(path)
-            return DataSplit(
-                path.name, (), lambda wanted: table_of(saved, wanted, split)
-            )
+            return DataSplit(path.name, lambda wanted: table_of(saved, wanted, split))
         return _of_files(files_of_split(path, split), path.name, "train")
     if path.is_file():
         refuse_unreadable(path)
@@ -92,13 +91,12 @@ def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
         # Only JSON can hold several splits.
         if split != "train" and readable_ending(path) not in JSON:
             raise one_table(str(path), split)
-        return DataSplit(stem(path), [("".join(path.suffixes), path)], read)
+        return DataSplit(stem(path), read)
     if split != "train":
         raise one_table(name, split)
-    files = [(f"{path.parent.name}/{path.name}", path) for path in paths]
     if all(is_one_text(path) for path in paths):
-        return DataSplit(name, files, lambda wanted: read_texts(paths, wanted))
-    return DataSplit(name, files, lambda wanted: _read_parts(paths, wanted))
+        return DataSplit(name, lambda wanted: read_texts(paths, wanted))
+    return DataSplit(name, lambda wanted: _read_parts(paths, wanted))
 
 
 def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
@@ -120,7 +118,7 @@ def _on_hub(source: str, split: str) -> DataSplit:
     ):
         try:
             table = hub.hub_table(source)
-            return DataSplit("texts", (), lambda wanted: table_of(table, wanted, split))
+            return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
             why = f", on the Hub neither ({error})"
     refuse_unreadable(source)
@@ -129,5 +127,5 @@ def _on_hub(source: str, split: str) -> DataSplit:
         raise ValueError(f"there is no file {source!r}; it is looked for in {there}")
     raise ValueError(
         f"there is no corpus or readable file {source!r}{why}; the corpora are "
-        f"{', '.join(hub.SOURCES)}; files end in {', '.join(ENDINGS)}"
+        f"{', '.join(CORPORA)}; files end in {', '.join(ENDINGS)}"
     )

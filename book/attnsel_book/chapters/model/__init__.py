@@ -23,7 +23,7 @@ MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED = [
     MINE,
     {"LIMIT": 40, "DIM": 16, "OWN_DIM": 2},
-    {"DATA": "bundled", "LIMIT": 400, "DIM": 64, "STEPS": 10},
+    {"DATA": "generated", "LIMIT": 400, "DIM": 64, "STEPS": 10},
     {"LIMIT": 2000, "DIM": 64, "SEED": 1},
     {"DATA": "yelp", "LIMIT": 500, "OWN_REVIEWS": 50},
     {"DIM": 128, "LR": 0.1},

@@ -1,0 +1,130 @@
+"""Count the words of the published reviews, or check the counts that are shipped.
+
+    python -m tools.count_reviews imdb FOLDER          write counts/imdb.npz
+    python -m tools.count_reviews imdb SOURCE --check  compare it with the texts
+
+FOLDER contains train.parquet and test.parquet with the columns text and rating (IMDB)
+or label (Yelp, stars less one). SOURCE is such a folder, or the published data set on
+the Hub, for example stanfordnlp/imdb, whose rows may be in any order. Of Yelp the
+10,000 shipped reviews are looked up among the published ones.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+
+from attnsel.encoding import count_matrix, count_tokens, frequent_tokens
+from attnsel.texts import shipped
+from attnsel.texts.shipped import SOURCES, Reviews
+
+TEXTS = Path(shipped.__file__).parent
+PLAIN = {r"\n": "\n", r"\"": '"'}  # Yelp writes a backslash before these
+
+
+def published(file: str, source: str) -> dict[str, Reviews]:
+    """Return the reviews of all texts of a source, counted."""
+    splits = datasets.load_dataset(source)
+    blocks, texts = {}, {}
+    for split in ("train", "test"):
+        texts[split] = list(splits[split]["text"])
+        plain = texts[split]
+        if file == "yelp":
+            for code, sign in PLAIN.items():
+                plain = [text.replace(code, sign) for text in plain]
+        blocks[split] = count_tokens(plain, file, None)
+    tokens = frequent_tokens([*blocks["train"], *blocks["test"]], None, 1, None)
+    return {
+        split: Reviews(
+            tokens,
+            count_matrix(blocks[split], tokens).astype(np.int32),
+            stars_of(file, splits[split]),
+            np.array([hashed(text) for text in texts[split]], np.uint64),
+        )
+        for split in blocks
+    }
+
+
+def stars_of(file: str, split: Any) -> np.ndarray:
+    """Return the stars of each review, or for IMDB without ratings 1 and 10."""
+    if "rating" in split.column_names:
+        return np.array(split["rating"], "u1")
+    labels = np.array(split["label"], "u1")
+    return labels + 1 if file == "yelp" else np.where(labels == 1, 10, 1).astype("u1")
+
+
+def hashed(text: str) -> int:
+    """Return the first eight bytes of the SHA-256 hash of a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
+    """Return in words how many of our reviews the texts confirm; the order is free.
+
+    With `exact` the stars must agree, otherwise only their side.
+    """
+    place = {key: row for row, key in enumerate(theirs.hashes.tolist())}
+    rows = [place.get(key, -1) for key in ours.hashes.tolist()]
+    found = np.flatnonzero(np.array(rows) >= 0)
+    theirs_rows = np.array(rows)[found]
+    column = {token: i for i, token in enumerate(theirs.tokens)}
+    shared = [i for i, token in enumerate(ours.tokens) if token in column]
+    columns = [column[ours.tokens[i]] for i in shared]
+    left = ours.counts[found]
+    right = theirs.counts[theirs_rows]
+    differs = abs(left[:, shared] - right[:, columns]).sum(axis=1) > 0
+    differs |= left.sum(axis=1) != right.sum(axis=1)
+    ours_stars, theirs_stars = ours.stars[found], theirs.stars[theirs_rows]
+    if not exact:
+        ours_stars, theirs_stars = ours_stars > 5, theirs_stars > 5
+    copies = Counter(ours.hashes.tolist())
+    single = np.array([copies[key] == 1 for key in ours.hashes[found].tolist()], bool)
+    relabelled = (ours_stars != theirs_stars) & single
+    return (
+        f"{len(found):,} of {len(ours.stars):,} texts found, {int(differs.sum())} with "
+        f"other counts, {int(relabelled.sum())} with other stars"
+    )
+
+
+def write(file: str, reviews: dict[str, Reviews]) -> None:
+    """Write the file of counts, and what it is into sources.json."""
+    content = shipped.pack(reviews)
+    (TEXTS / "counts").mkdir(exist_ok=True)
+    (TEXTS / "counts" / f"{file}.npz").write_bytes(content)
+    SOURCES[file] |= {
+        "reviews": {split: len(part.stars) for split, part in reviews.items()},
+        "tokens": len(reviews["train"].tokens),
+        "tokenizer": "attnsel.tokens.split",
+        "counted": datetime.date.today().isoformat(),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    text = json.dumps(SOURCES, indent=2, ensure_ascii=False)
+    (TEXTS / "sources.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Write or check the counts of a file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", choices=SOURCES)
+    parser.add_argument("source")
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    reviews = published(given.file, given.source)
+    if not given.check:
+        write(given.file, reviews)
+    for split, theirs in reviews.items():
+        ours = shipped.read_reviews(given.file, split)
+        exact = given.file == "yelp" or len(np.unique(theirs.stars)) > 2
+        print(f"{given.file}, {split}: {compare(ours, theirs, exact)}")
+
+
+if __name__ == "__main__":
+    main()
