@@ -125,6 +125,6 @@ def _warn_of_class(label: Any, n: int) -> None:
     )
 
 
-def categories(codes: pd.Series, names: Sequence[str]) -> pd.Categorical:
+def categories(codes: pd.Series, names: Sequence[Any]) -> pd.Categorical:
     """Return the names of numbered classes; -1 and empty cells are missing labels."""
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)

@@ -76,7 +76,7 @@ def pack(splits: dict[str, Reviews]) -> bytes:
         streams[f"{split} stars"] = reviews.stars.astype("u1").tobytes()
         streams[f"{split} hashes"] = reviews.hashes.astype("<u8").tobytes()
     plain = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.frombuffer(lzma.compress(stream, filters=[plain]), "u1")
         for name, stream in streams.items()
     }
