@@ -2,12 +2,15 @@
 
 import html
 from collections.abc import Sequence
+from itertools import chain
 
+import numpy as np
 import torch
 from IPython.display import HTML
 from matplotlib.colors import to_hex, to_rgba
 from torch import Tensor
 
+from attnsel.corpus import Corpus
 from attnsel.validation import check_number, check_shape
 from attnsel_book.style import NEGATIVE, POSITIVE
 from attnsel_book.widgets.embedding import embed
@@ -99,3 +102,25 @@ def _shaded(
 def show_text(text: str) -> HTML:
     """Return coloured text, or several joined, as something a notebook displays."""
     return embed("tips", "Coloured text", {}, text)
+
+
+def words_of(corpus: Corpus, i: int, by: Tensor) -> list[tuple[str, int]]:
+    """Return the text of sequence i in pieces, or its bag if there is no text.
+
+    In a bag, the tokens with the largest numbers come first.
+
+    Args:
+        corpus: n sequences.
+        i: row of the sequence.
+        by: one number per token of the vocabulary, for example the scores, (V,).
+
+    Returns:
+        Pieces with token ids, as `Corpus.words` returns them.
+    """
+    if corpus.texts is not None:
+        return corpus.words(i)
+    bag = corpus.counts[[i]]
+    ids = np.repeat(bag.indices, bag.data.astype(int))
+    ids = ids[np.argsort(-by.numpy()[ids], kind="stable")]
+    pairs = [((" ", -1), (corpus.vocab[s], s)) for s in ids.tolist()]
+    return list(chain.from_iterable(pairs))[1:]
