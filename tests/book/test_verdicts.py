@@ -480,12 +480,12 @@ TABLE: dict[str, dict[str, str]] = {
         "np.where(right == right.max(), first.shape[1], right)": "integers from 0 to",
     },
     "synthetic-limit": {
-        "1 - math.exp(math.log(0.5) / (length - 1))": "all n sequences must comply",
+        "1 - math.exp(math.log(0.5) / (length - 1))": "must hold in all n sequences",
         "1 - math.exp(math.log(0.5) / (n * length))": (
             "first token is a signal draw always; length - 1 are left"
         ),
         "math.exp(math.log(0.5) / (n * (length - 1)))": "that is k itself",
-        "1 / (2 * n * (length - 1))": "bounds the sum ... tokens have more",
+        "1 / (2 * n * (length - 1))": "union bound; since the tokens are independent",
     },
     "synthetic-break": {
         "drawn(1000, 100, 0.92)": "the V is whole: irrelevant tokens",

@@ -9,7 +9,6 @@ BOOK = {
     "RATE": 0.09,
     "LOSS": 0.01,
     "STEPS": 2000,
-    "CORPORA": 40,
     "SEEDS": range(2),
 }
 RANGES = {
@@ -18,7 +17,7 @@ RANGES = {
     "N % 2 == 0 and V % 4 == 0": "as labels and signs are balanced",
 }
 TRIED = [
-    {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20, "CORPORA": 5},
+    {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20},
     {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
     {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.95, "STEPS": 5, "RATE": 1.0},
     {"DELTA": 0.5},

@@ -184,12 +184,15 @@ def my_sampler(
     expected=lambda n, length: 1 - 0.5 ** (1 / (n * (length - 1))),
     cases=lambda: [(1, 2), (2, 3), (3, 2), (10, 5), (4000, 20)],
     mistakes={
-        "all n sequences must comply, not one": "n * (length - 1) -> length - 1",
+        "the condition must hold in all n sequences, not just in one": (
+            "n * (length - 1) -> length - 1"
+        ),
         "the first token is a signal draw always; length - 1 are left": (
             "(length - 1) -> length"
         ),
         "that is k itself; its distance from 1 was asked for": "1 - 0.5 -> 0.5",
-        "that bounds the sum of the probabilities; independent tokens have more room": (
+        "this is the union bound; since the tokens are independent, the product gives "
+        "a larger probability": (
             "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
         ),
     },
