@@ -129,8 +129,9 @@ chapter: $(READY)
 	$(MAKE) execute CHAPTERS=$(NAME)
 
 execute: text
-	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python tools/execute.py
-	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
+	printf '%s\n' $(NOTEBOOKS) | xargs -n 1 -P $(WORKERS) $(BIN)/python -m tools.execute
+	$(BIN)/python -m tools.glued
+	$(BIN)/jupytext --sync --quiet book/*.ipynb
 
 # The chapters as plain Markdown, for the branch that the launch buttons open and for
 # download from the site. They install the tag of their version, or REFERENCE, a commit.

@@ -1,8 +1,9 @@
 """Run chapters in place: fresh outputs, clean metadata, a measured summary.
 
-`python tools/execute.py` runs every notebook of the book, `python tools/execute.py
-model` one. A notebook replaces the old one only when all of it ran on real data and
-in silence; whatever else happens, the old file stays as it was.
+`python -m tools.execute` runs every notebook of the book, `python -m tools.execute
+model` one, and writes its numbers into its text (`tools/glued.py`). A notebook replaces
+the old one only when all of it ran on real data and in silence; whatever else happens,
+the old file stays as it was.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from attnsel.files import write_files
+from tools import glued
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 SUMMARY_TAG = "run-summary"
@@ -102,10 +104,11 @@ def run(path: Path, timeout: int) -> str:
     """Run one notebook and replace its file; return its summary.
 
     Raises:
-        RuntimeError: if a cell fails, warns or writes to standard error, or if the
-            real data could not be had.
+        RuntimeError: if a cell fails, warns or writes to standard error, if the real
+            data could not be had, or if the text mentions a number that no cell stores.
     """
     notebook = nbformat.read(path, as_version=4)
+    old = glued.stored(notebook, path.stem)
     clean(notebook)
     notebook.cells.append(nbformat.v4.new_code_cell(USED))
     with tempfile.TemporaryDirectory() as folder:
@@ -131,6 +134,11 @@ def run(path: Path, timeout: int) -> str:
         if SUMMARY_TAG in cell.metadata.get("tags", []):
             text = summary(seconds, peak, cell.source)
             cell.source = text
+    numbers = glued.all_stored() | glued.stored(notebook, path.stem)
+    try:
+        glued.write(notebook, path.stem, numbers, old)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
     clean(notebook)
     nbformat.validate(notebook)
     files: dict[Path, bytes | dict[str, Any]] = {

@@ -139,10 +139,11 @@ def _number(value: Any) -> float:
 
 
 def glue(**values: str | float) -> None:
-    """Store values under their names for the `{glue:text}` roles of the prose.
+    """Store numbers of the text under their names.
 
-    The outputs have the form that MyST-NB reads, so that chapters run without it. In a
-    run that is not the book's they are visible, since the prose has the book's values.
+    A sentence has such a number before a comment with its name, for example
+    `9<!-- awful_ratio -->`, where `make execute` writes it. In a run that is not the
+    book's the numbers are visible, because the text contains those of the book.
     """
     say_what_is_changed()
     is_visible = not is_the_books_run()

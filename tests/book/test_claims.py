@@ -334,15 +334,6 @@ def test_a_claim_needs_exactly_one_bound():
             claim("Lemma", 0.5, **bounds)
 
 
-@pytest.mark.parametrize("value", ["88.4%", "it's 5 < 6", 25000, 0.25])
-def test_glue_has_the_form_that_the_book_reads(value):
-    peer = pytest.importorskip("myst_nb")
-    _, (ours,) = displayed(glue, share=value)
-    text = value if isinstance(value, str) else f"{value:,}"
-    _, (theirs,) = displayed(peer.glue, "share", text, display=False)
-    assert (ours.data, ours.metadata) == (theirs.data, theirs.metadata)
-
-
 def test_names_stand_beside_the_points_of_their_tokens():
     _, axes = pyplot.subplots()
     name_tokens(

@@ -291,29 +291,3 @@ def test_the_text_of_a_chapter_is_that_of_its_notebook(path):
     written = jupytext.writes(stored, fmt="md:myst")
     text = path.parent / "text" / f"{path.stem}.md"
     assert text.read_text(encoding="utf-8") == written
-
-
-GLUED = re.compile(r"\{glue:\w+\}`(?:(\w+)\.ipynb::)?([^`]+?)(?::s)?`")
-
-
-def mentioned() -> dict[str, set[str]]:
-    """Return by chapter the numbers that pages mention."""
-    found: dict[str, set[str]] = {}
-    for page in (ROOT / "book").glob("**/*.md"):
-        for chapter, name in GLUED.findall(page.read_text(encoding="utf-8")):
-            found.setdefault(chapter or page.stem, set()).add(" ".join(name.split()))
-    return found
-
-
-# In these a loop stores the numbers of a table, not all of which are mentioned.
-LOOPS = {"classes", "deeper", "explanation", "interactions", "settings"}
-
-
-@chapters
-def test_the_numbers_that_are_stored_are_those_mentioned(path):
-    scraps = [output.get("metadata", {}).get("scrapbook") for output in outputs(path)]
-    names = {scrap["name"] for scrap in scraps if scrap}
-    wanted = mentioned().get(path.stem, set())
-    assert wanted - names == set()
-    if path.stem not in LOOPS:
-        assert names - wanted == set()

@@ -76,7 +76,7 @@ def test_a_new_chapter_runs_passes_and_is_built(tmp_path):
     python, programs = sys.executable, Path(sys.executable).parent
     run(python, "-m", "tools.chapter", "tilt")
     run(str(programs / "jupytext"), "--sync", "--quiet", "book/text/tilt.md")
-    run(python, "tools/execute.py", "book/tilt.ipynb")
+    run(python, "-m", "tools.execute", "book/tilt.ipynb")
     run(str(programs / "jupytext"), "--sync", "--quiet", "book/tilt.ipynb")
     paths = [f"tests/book/{name}.py" for name in TESTS]
     wanted = "tilt or each_chapter_once or every_chapter_with_settings"

@@ -26,7 +26,7 @@ def notebook_file(folder: Path, *sources: str) -> Path:
 
 def executed(path: Path) -> subprocess.CompletedProcess[str]:
     """Run the tool on a notebook in a process of its own."""
-    command = [sys.executable, "tools/execute.py", str(path), "--timeout", "60"]
+    command = [sys.executable, "-m", "tools.execute", str(path), "--timeout", "60"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
@@ -62,8 +62,30 @@ def test_execute_leaves_the_file_of_a_run_that_fails_or_warns(
     assert path.read_bytes() == before
 
 
+STORES = """
+from attnsel_book import glue
+glue(n="4 of 10", word="“good”")
+"""
+
+
+def test_a_run_writes_its_numbers_into_text_and_captions(tmp_path):
+    path = notebook_file(tmp_path, STORES)
+    notebook = nbformat.read(path, as_version=4)
+    text, cell = notebook.cells
+    figure = {"caption": "All 9<!-- n --> runs.", "name": "f"}
+    cell.metadata.mystnb = {"figure": figure}
+    text.source = "In 3 of 10<!-- n --> runs it is “bad”<!-- word -->."
+    text.metadata = {}
+    nbformat.write(notebook, path)
+    run = executed(path)
+    assert run.returncode == 0, run.stderr
+    text, cell = nbformat.read(path, as_version=4).cells
+    assert text.source == "In 4 of 10<!-- n --> runs it is “good”<!-- word -->."
+    assert cell.metadata.mystnb.figure.caption == "All 4 of 10<!-- n --> runs."
+
+
 def test_execute_names_the_chapters_that_there_are_not():
-    command = [sys.executable, "tools/execute.py", "model", "tilt"]
+    command = [sys.executable, "-m", "tools.execute", "model", "tilt"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 2
     assert run.stderr.endswith(f"no such chapter: {ROOT / 'book' / 'tilt.ipynb'}\n")

@@ -16,6 +16,7 @@ EXTENSIONS = (
     "results",
     "search",
     "map_strip",
+    "numbers",
     "svg",
     "tables",
 )

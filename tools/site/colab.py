@@ -28,7 +28,6 @@ ADDRESS = CONFIG["repository"]["url"].removeprefix("https://github.com/")
 # "Lemma 4.1 of Wu et al." is called Lemma 4.1; other titles are names as they are.
 CALLED = re.compile(r"([A-Z][a-z]+ (?:\d+(?:\.\d+)*|[A-Z]))(?= of |[(,:]| \(|$)")
 INSTALL = re.escape(f"git+https://github.com/{ADDRESS}")  # in each first code cell
-RECORD = "application/papermill.record/text/plain"  # a value that the text shows
 FOLDED = {"hide-cell", "hide-input", "remove-cell", "remove-input"}
 SETTING = re.compile(
     r"(?P<set>[A-Z][A-Z_0-9]* = (?P<value>[^#\n]*[^#\s]))(?:  # (?P<why>.*))?"
@@ -299,7 +298,6 @@ def code(cell: Any, *, solution: bool) -> Any:
         cell.metadata["cellView"] = "form"
     if solution or tags & {"remove-cell", "remove-output"}:
         cell.outputs = []  # a reader tries first; stored ones cannot be folded
-    cell.outputs = [o for o in cell.outputs if RECORD not in o.get("data", {})]
     return cell
 
 

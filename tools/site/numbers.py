@@ -1,0 +1,26 @@
+"""Numbers of the text, without the comments that name them (`tools/glued.py`)."""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+from tools.glued import MARK
+
+
+class Comments(SphinxTransform):
+    """A page without these comments."""
+
+    default_priority = 210  # what reads the text of a node comes later
+
+    def apply(self, **_: Any) -> None:
+        """Remove the comments of a page."""
+        for node in list(self.document.findall(nodes.raw)):
+            if MARK.fullmatch(node.astext()):
+                node.parent.remove(node)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_transform(Comments)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
