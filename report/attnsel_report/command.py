@@ -28,6 +28,7 @@ OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
 TABLES = {
     "csv": ("table", "table of all results to write"),
     "suspects": ("suspects", "table of texts whose labels look wrong to write"),
+    "rows": ("rows", "table of all rows with one of the top findings to write"),
     "copies": ("copies", "table of copies and near copies to write"),
 }
 # By which a spreadsheet knows a formula; the last four are full-width letters.
@@ -143,13 +144,15 @@ def as_csv(table: pd.DataFrame) -> str:
 
     A text that looks like a formula, such as =1+1, is preceded by a quote. A carriage
     return becomes a line feed, because the csv module does not quote the former, and a
-    formula behind it would begin a row.
+    formula behind it would begin a row. Invisible characters are replaced by their
+    codes.
     """
+    from attnsel_report.letters import visible
 
     def safe(cell: Any) -> Any:
         if not isinstance(cell, str):
             return cell
-        text = cell.replace("\r\n", "\n").replace("\r", "\n")
+        text = visible(cell.replace("\r\n", "\n").replace("\r", "\n"))
         return f"'{text}" if text.startswith(FORMULA) else text
 
     return table.apply(lambda column: column.map(safe)).to_csv(index=False)

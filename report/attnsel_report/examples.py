@@ -1,25 +1,34 @@
 """Pieces of texts that show a token in context, and corpora without a token."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel.tokens import Vocab, pieces
+from attnsel.tokens import END, Vocab, pieces
 
 LONGEST = 20_000  # characters of a text in which an example is looked for
 AROUND = 9  # words of an example on either side of the token
+CHARACTERS = 60  # of an example on either side of another feature
 EXAMPLES = 3  # of a finding
-LONGEST_PHRASE = 120  # characters
+LONGEST_PHRASE = 120  # characters, also of a whole text
 
 
 class Example(NamedTuple):
-    """A piece of a text: some tokens with the characters before and after them."""
+    """A piece of a text: a finding with the characters before and after it.
 
+    Attributes:
+        row: name of the row in the source.
+        before, token, after: the piece in three parts, of which `token` is the finding.
+    """
+
+    row: Any
     before: str
     token: str
     after: str
@@ -32,21 +41,66 @@ def opening(corpus: Corpus, row: int) -> list[tuple[str, int]]:
     return pieces(corpus.texts[row][:LONGEST], corpus.vocab)
 
 
-def find_example(corpus: Corpus, row: int, ids: Collection[int]) -> Example | None:
-    """Return the shortest piece of a text that contains all given tokens, or None."""
+def find_words(
+    corpus: Corpus, row: int, ids: Sequence[int], *, is_pair: bool = False
+) -> Example | None:
+    """Return the shortest piece of a text that contains all given tokens, or None.
+
+    The two tokens of a pair are neighbours in this order.
+    """
     words = opening(corpus, row)
-    pieces = [piece for piece, _ in words]
-    filled = [i for i, piece in enumerate(pieces) if piece.strip()]
-    span = _shortest_span([words[i][1] for i in filled], set(ids))
-    if span is None:
+    filled = [i for i, (piece, _) in enumerate(words) if piece.strip()]
+    tokens = [words[i][1] for i in filled]
+    if is_pair:
+        left, right = ids
+        starts = [i for i, pair in enumerate(pairwise(tokens)) if pair == (left, right)]
+        span = (starts[0], starts[0] + 2) if starts else None
+    else:
+        span = _shortest_span(tokens, set(ids))
+    return None if span is None else _piece(words, filled, *span)
+
+
+def find_edge(corpus: Corpus, row: int, size: int, side: str) -> Example | None:
+    """Return the first `size` tokens of a text if it "begins", or the last ones."""
+    if corpus.texts is None:
         return None
-    start, stop = span
+    text = corpus.texts[row]
+    text = text[:LONGEST] if side == "begins" else text[-LONGEST:]
+    words = pieces(text, corpus.vocab)
+    filled = [i for i, (_, token) in enumerate(words) if token >= 0]
+    start = 0 if side == "begins" else max(len(filled) - size, 0)
+    return _piece(words, filled, start, start + size) if filled else None
+
+
+def _piece(
+    words: list[tuple[str, int]], filled: list[int], start: int, stop: int
+) -> Example:
+    """Return the pieces of the tokens from `start` to `stop` and AROUND them."""
+    parts = [piece for piece, _ in words]
     near = filled[max(0, start - AROUND) : stop + AROUND]
-    first, behind = filled[start], filled[stop - 1] + 1
+    first, behind = filled[start], filled[min(stop, len(filled)) - 1] + 1
     return Example(
-        before="".join(pieces[near[0] : first]),
-        token="".join(pieces[first:behind]),
-        after="".join(pieces[behind : near[-1] + 1]),
+        None,
+        before="".join(parts[near[0] : first]),
+        token="".join(parts[first:behind]),
+        after="".join(parts[behind : near[-1] + 1]),
+    )
+
+
+def find_pattern(text: str, pattern: str) -> Example | None:
+    """Return the first place of a pattern in a text between two of END, or None."""
+    whole = f"{END}{text[:LONGEST]}{END}"
+    found = re.search(pattern, whole)
+    if found is None:
+        return None
+    start, stop = found.span()
+    if END in found[0]:  # it is the beginning or the end, next to which is the blank
+        start, stop = (1, 2) if start == 0 else (start - 1, start)
+    return Example(
+        None,
+        before=whole[max(start - CHARACTERS, 1) : start],
+        token=whole[start:stop],
+        after=whole[stop : stop + CHARACTERS].removesuffix(END),
     )
 
 
@@ -65,21 +119,22 @@ def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | Non
     return best
 
 
-def examples(corpus: Corpus, rows: np.ndarray, ids: Collection[int]) -> list[Example]:
-    """Return distinct pieces of texts that contain all given tokens.
+def examples(
+    corpus: Corpus, rows: np.ndarray, find: Callable[[int], Example | None]
+) -> list[Example]:
+    """Return distinct pieces of texts, of which `find` returns that of a row.
 
-    Pieces of texts of usual length come before pieces of very long texts.
+    Pieces of texts of usual length come before pieces of very long texts. The row of a
+    piece is its position in the corpus.
     """
     very_long = corpus.lengths.numpy()[rows] > 1000
     rows = rows[np.argsort(very_long, kind="stable")]
-    places: list[Example] = []
+    places: dict[tuple[str, ...], Example] = {}
     for row in rows[: 10 * EXAMPLES].tolist():
-        place = find_example(corpus, row, ids)
-        if place is not None and place not in places:
-            places.append(place)
-        if len(places) == EXAMPLES:
-            break
-    return places
+        place = find(row)
+        if place is not None and len(places) < EXAMPLES:
+            places.setdefault(place[1:], place._replace(row=row))
+    return list(places.values())
 
 
 def phrase(corpus: Corpus, places: Sequence[Example]) -> str:

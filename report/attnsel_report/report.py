@@ -12,10 +12,8 @@ from attnsel.validation import require
 require("report", "jinja2", "sklearn")
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array
 
-from attnsel.corpus import Corpus
 from attnsel.encoding import suitable_min_count
 from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Tokenizer
@@ -27,9 +25,9 @@ from attnsel_report.data_notes import (
     what_groups_cost,
 )
 from attnsel_report.diagnosis import diagnose
-from attnsel_report.examples import Example, examples, first_tokens, phrase
+from attnsel_report.examples import first_tokens
 from attnsel_report.figures import attention_figure
-from attnsel_report.page import FIRST
+from attnsel_report.findings import described
 from attnsel_report.pairs import neighbours
 from attnsel_report.quality import (
     accuracies,
@@ -162,13 +160,14 @@ def _examined(
     done: list[Any] = list(side_by_side(lambda task: task(), tasks))
     evidence, *doubted = done
     findings = top_findings(evidence, train, rate)
-    described, places = _described(findings, train)
+    signs, places, rows = described(findings, evidence, parts.train, parts.names)
     found = Report(
         name=train.name,
         facts=data_facts(parts, said, len(evidence.tables["tokens"]), size, n_learned),
         **evidence.tables,
-        signs=described,
+        signs=signs,
         examples=places,
+        rows=rows,
         train=train,
         test=test,
         rate=rate,
@@ -214,24 +213,6 @@ def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
         "measures": csr_array((len(one.corpus), len(MEASURES))),
     }
     return Evidence(with_q(tables), contains)
-
-
-def _described(
-    findings: pd.DataFrame, train: Corpus
-) -> tuple[pd.DataFrame, dict[str, list[Example]]]:
-    """Return the findings, the first of them named as phrases with examples."""
-    names = findings["token"].tolist()
-    of_phrases = {}
-    for place, row in enumerate(findings.head(FIRST).to_dict("records")):
-        if not row["words"]:
-            continue
-        contains = (train.counts[:, row["words"]] > 0).sum(axis=1) == len(row["words"])
-        of_class = train.targets.numpy() == row["class number"]
-        places = examples(train, np.flatnonzero(contains & of_class), row["words"])
-        if places and row["members"] > 1:
-            names[place] = f"“{phrase(train, places)}”"
-        of_phrases[names[place]] = places
-    return findings.assign(token=names), of_phrases
 
 
 def _size(parts: Parts, min_count: int | None) -> int:

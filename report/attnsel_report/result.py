@@ -36,7 +36,8 @@ class Report:
         form: the same table for beginnings, endings and kinds of content.
         measures: data frame of the lengths of texts and of their characters.
         signs: distinct significant findings of all tables, the strongest first.
-        examples: for each finding, pieces of training texts of its class.
+        examples: for each of the first findings, pieces of training texts of its class.
+        rows: data frame of all training texts with one of the first findings.
         train: distinct training texts, with all of their tokens.
         test: distinct held-out texts.
         rate: false-discovery rate of the page.
@@ -62,6 +63,7 @@ class Report:
     form: pd.DataFrame
     measures: pd.DataFrame
     examples: dict[str, list[Example]]
+    rows: pd.DataFrame
     train: Corpus
     test: Corpus
     rate: float

@@ -55,6 +55,8 @@ class Sample:
     def firsts(self) -> Sample:
         """Return the first text of each group."""
         _, places = np.unique(self.groups, return_index=True)
+        if len(places) == len(self.groups):
+            return self
         return self.at(np.sort(places))
 
 

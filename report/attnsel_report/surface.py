@@ -14,18 +14,19 @@ import scipy
 from scipy.sparse import csr_array, hstack
 
 from attnsel.corpus import Corpus
-from attnsel.significance.exact_test import tested
+from attnsel.significance.exact_test import least_p, luck_p, tested
 from attnsel_report.examples import LONGEST
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Sample
-from attnsel_report.tables import LEAST_TEXTS, trait_table
+from attnsel_report.tables import FEWEST, LEAST_TEXTS, trait_table
 
 EDGES = (1, 2, 5)  # tokens at either end of a text that are looked at together
 LAST_LETTER = 0x3100  # of alphabets with capitals, and the punctuation of the others
 CHUNK = 5_000  # texts that are searched, or whose letters are counted, together
-CUT = "\0"  # between texts that are searched together
+CUT = "\0"  # before and after each of the texts that are searched together
 # What a text may contain. A pattern begins with the signs one of which it needs, for
-# which a text is searched ten times as fast, and looks back from there.
+# which a text is searched ten times as fast, and looks back from there. clean_text
+# makes a blank of an HTML line break, and no text contains CUT.
 KINDS = {
     "a number": r"\d+",
     "a year": r"(?:19|20)(?<!\w..)\d\d\b",
@@ -37,12 +38,18 @@ KINDS = {
     "an e-mail address": r"@(?<=[^\s\0]@)\w+\.\w",
     "a name with @ or #": r"[@#](?<![^\s\0].)\w",
     "markup": r"[<&](?:(?<=<)/?[a-zA-Z][^<>\0]*>|(?<=&)[a-z]+;)",
-    "a contraction": r"'(?<=\w')\w",
+    "a contraction": r"['’](?<=\w.)\w",
+    "a typographic quote": r"[‘’“”]",
     "a word in capitals": r"[A-Z](?<!\w.)[A-Z]{2,}\b",
     "repeated signs": r"[!?.*](?:(?<=[!?])[!?]|(?<=\.)\.\.|(?<=\*)\*)",
     "a line break": r"\n",
+    "a tab": r"\t",
+    "a blank at the beginning": r"\0(?=\s)",
+    "a blank at the end": r"\0(?<=\s\0)",
+    "two blanks in a row, or HTML line breaks": r"  ",
+    "a no-break or other special blank": r"[\xa0\u2000-\u200a\u202f\u205f\u3000]",
 }
-COMPARED = ("mean", "elsewhere", "above", "low", "high", "p")
+COMPARED = ("mean", "elsewhere", "above", "low", "high", "p", "least")
 MEASURES = {
     "length": "tokens",
     "length in characters": "characters",
@@ -86,10 +93,9 @@ def kinds_of(texts: Sequence[str]) -> csr_array:
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]
-        beginnings = [text[:LONGEST] for text in chunk]
-        joined = CUT.join(beginnings)
-        sizes = [len(text) + len(CUT) for text in beginnings]
-        ends = np.cumsum(sizes)
+        beginnings = [f"{CUT}{text[:LONGEST]}{CUT}" for text in chunk]
+        joined = "".join(beginnings)
+        ends = np.cumsum([len(text) for text in beginnings])
         for column, pattern in enumerate(patterns):
             places = [found.start() for found in pattern.finditer(joined)]
             rows = np.searchsorted(ends, places, side="right")
@@ -149,7 +155,9 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a row for each class and each of MEASURES.
 
     The null hypothesis is that the labels are random. The test is that of Wilcoxon,
-    Mann and Whitney in its normal approximation. The table has these columns:
+    Mann and Whitney in its normal approximation. If the class or the others have fewer
+    than FEWEST texts, it is Fisher's exact test of how many of the class are above the
+    median of all texts. A class without held-out texts is left out. The columns are:
 
     class, class number: the class that is compared with all others. If there are two
         classes, only the second one is compared.
@@ -158,8 +166,9 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     above: probability that the value of a text of the class is larger than that of
         another text, where a tie counts half, with the 95% interval from low to high
         (Hanley and McNeil, 1982).
-    held-out: the same probability for held-out texts; nan if these are in one class.
-    p: p-value; least: smallest possible p-value, which is 0.
+    held-out: the same probability for held-out texts.
+    p: p-value; least: smallest possible p-value, which is 0 for the normal
+        approximation.
     id: number of the measure.
     """
     values, again = measured(train.corpus), measured(test.corpus)
@@ -167,27 +176,23 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     rows = []
     for number in tested(np.arange(train.corpus.n_classes)).tolist():
         is_own, is_own_again = labels == number, labels_again == number
-        if not 0 < is_own.sum() < len(labels):
+        if len(set(is_own)) < 2 or len(set(is_own_again)) < 2:
             continue
         for i, measure in enumerate(MEASURES):
-            held_out = np.nan
-            if 0 < is_own_again.sum() < len(labels_again):
-                column = again[:, i]
-                own, others = column[is_own_again], column[~is_own_again]
-                held_out = _compared(own, others)["above"]
+            column = again[:, i]
+            held_out = _compared(column[is_own_again], column[~is_own_again])
             row = {
                 "class": str(train.corpus.classes[number]),
                 "class number": number,
                 "measure": measure,
                 "unit": MEASURES[measure],
                 **_compared(values[is_own, i], values[~is_own, i]),
-                "held-out": held_out,
-                "least": 0.0,
+                "held-out": held_out["above"],
                 "id": i,
             }
             rows.append(row)
     names = ["class", "class number", "measure", "unit", *COMPARED]
-    return pd.DataFrame(rows, columns=[*names, "held-out", "least", "id"])
+    return pd.DataFrame(rows, columns=[*names, "held-out", "id"])
 
 
 def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
@@ -203,13 +208,20 @@ def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
     spread = within + (n - 1) * of_others + (m - 1) * of_own
     variance = max(spread / (n * m), 0.0)
     half = 1.96 * variance**0.5
+    p, least = float(np.nan_to_num(test.pvalue, nan=1.0)), 0.0
+    if min(n, m) < FEWEST:
+        is_high = np.concatenate([own, others]) > np.median(np.append(own, others))
+        found = np.array([[is_high[n:].sum(), is_high[:n].sum()]])
+        of_class = np.array([m, n])
+        p, least = luck_p(found, of_class).item(), least_p(found, of_class).item()
     return {
         "mean": float(own.mean()),
         "elsewhere": float(others.mean()),
         "above": above,
         "low": max(above - half, 0.0),
         "high": min(above + half, 1.0),
-        "p": float(np.nan_to_num(test.pvalue, nan=1.0)),
+        "p": p,
+        "least": least,
     }
 
 

@@ -17,6 +17,7 @@ from attnsel_report.pairs import Pairs, pair_p
 from attnsel_report.splits import Sample
 
 LEAST_TEXTS = 2  # that contain a token, for it to have a row
+FEWEST = 20  # texts of a class, if none is held out, or for a normal approximation
 
 
 class Column(NamedTuple):
@@ -142,14 +143,19 @@ def trait_table(
 
     `holds` (n, P) and `again` show which training texts and which held-out texts have
     which feature. `tests` contains p-values and their smallest possible values, (P, K).
-    If it is not given, the p-values are those of Fisher's exact test. The columns are
-    those of `_table`.
+    If it is not given, the p-values are those of Fisher's exact test. A class of fewer
+    than FEWEST texts, none of which is held out, is not tested. The columns are those
+    of `_table`.
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)
     if tests is None:
         both = found + lacked
         tests = luck_p(found, both), least_p(found, both)
+    sizes, of_test = class_sizes(train.corpus), class_sizes(test.corpus)
+    untested = np.flatnonzero((of_test == 0) & (sizes < FEWEST))
+    for values in tests if len(untested) else ():
+        values[:, untested if len(sizes) > 2 else 0] = 1.0
     table = _table(found, held_out, *tests, train)
     table.insert(0, "token", list(names))
     return table[table["texts"] >= LEAST_TEXTS]

@@ -11,7 +11,7 @@ import torch
 from attnsel import AttentionClassifier, Corpus, Vocab
 from attnsel.significance.exact_test import false_discovery
 from attnsel_report import quality
-from attnsel_report.examples import examples
+from attnsel_report.examples import examples, find_words
 from attnsel_report.pairs import neighbours, pair_p
 from attnsel_report.quality import (
     accuracies,
@@ -29,8 +29,9 @@ def places(texts: list[str], labels: list[int], word: str, label: int) -> list[s
     token = corpus.vocab.index(word)
     contains = corpus.counts[:, [token]].toarray()[:, 0] > 0
     rows = np.flatnonzero(contains & (corpus.targets.numpy() == label))
-    found = examples(corpus, rows, [token])
-    return ["".join(place) for place in found]
+    found = examples(corpus, rows, lambda row: find_words(corpus, row, [token]))
+    assert all(texts[place.row].startswith("".join(place[1:])) for place in found)
+    return ["".join(place[1:]) for place in found]
 
 
 def test_examples_of_a_leak_are_from_texts_of_its_class():

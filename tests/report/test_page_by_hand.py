@@ -115,7 +115,8 @@ def by_hand(**changes: object) -> Report:
         "signs": SIGNS,
         "form": findings(FORM),
         "measures": MEASURES,
-        "examples": {"dull": [Example("so ", "dull", " & <b>grey</b>")]},
+        "examples": {"dull": [Example(17, "so ", "dull", " & <b>grey</b>\x1b")]},
+        "rows": pd.DataFrame(),
         "train": Corpus.from_tokens([[0]] * 8, labels, vocab),
         "test": Corpus.from_tokens([[0], [1]], ["bad", "fine"], vocab),
         "rate": 0.05,
@@ -214,6 +215,8 @@ FIRST_LINES = {
         "token": "a number",
     },
     "Texts of class “bad” differ in dull.": {"kind": "measures"},
+    "contain “⟨U+200B ZERO WIDTH SPACE⟩”. Of": {"token": "\u200b"},
+    "contain “x ⟨U+200B ZERO WIDTH SPACE⟩”. Of": {"token": "x \u200b"},
 }
 
 
@@ -233,7 +236,7 @@ def test_top_findings_are_in_their_order_with_examples(page):
         [SIGNS["token"][1], "bad", "–", "–", "–", "0.090"],
     ]
     text = page.words("Top findings")
-    assert "1 example … so dull & <b>grey</b> …" in text
+    assert "1 example row 17: … so dull & <b>grey</b>⟨U+001B⟩ …" in text
     assert "empty 95% of the time" in text
     exact = Reader(by_hand(rate=0.005).html())
     assert "empty 99.5% of the time" in exact.words("Top findings")

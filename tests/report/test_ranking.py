@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
+import pytest
 import torch
 from scipy.sparse import csr_array
 
@@ -52,7 +53,7 @@ def with_form(sample, q, share):
     contains = np.zeros((len(sample.corpus), 3))
     for column in range(3):
         contains[np.flatnonzero(sample.corpus.targets == 1)[column::3], column] = 1
-    names = ["ends with “?”", "a year", "ends with “!”"]
+    names = ["a number", "a year", "ends with “!”"]
     form = evidence.tables["tokens"][:3].assign(token=names, id=range(3))
     form["q"], form["share"], form["class number"], form["class"] = q, share, 1, "1"
     tokens = evidence.tables["tokens"].assign(share=0.8)
@@ -60,40 +61,30 @@ def with_form(sample, q, share):
     return Evidence(tables, evidence.contains | {"form": csr_array(contains)})
 
 
-def test_kinds_take_turns_each_in_the_order_of_q_and_the_least_doubt_is_first():
+def test_what_gives_the_class_away_is_first_and_then_q_decides():
     sample = tagged("zzz")
     given = with_form(sample, q=[0.0, 0.01, 0.02], share=[0.7, 1.0, 0.9])
     found = top_findings(given, sample.corpus, 0.05)
     tokens = given.tables["tokens"]["token"][:7].tolist()
     assert sorted(tokens) == sorted(["zzz", *chain(*WORDS)])
-    assert found["token"].tolist() == [
-        *("a year", tokens[0], "ends with “?”"),
-        *("ends with “!”", tokens[1]),
-        *tokens[2:],
-    ]
+    # All of its hundred texts are of the class.
+    assert found["token"].tolist()[:2] == ["a year", "a number"]
+    assert found["token"].tolist()[2:-1] == tokens
+    assert found["token"].tolist()[-1] == "ends with “!”"
     assert len(top_findings(given, sample.corpus, 0.005)) < len(found)
 
 
-def test_half_of_a_rare_class_leaves_less_doubt_than_most_of_a_frequent_class():
+@pytest.mark.parametrize(("texts", "is_first"), [(58, False), (59, True)])
+def test_doubt_is_the_most_that_chance_allows(texts, is_first):
+    # Of 58 texts of one class the limit is 5.03% of another, of 59 texts 4.95%.
     sample = tagged("zzz")
-    given = with_form(sample, q=[0.0, 1.0, 1.0], share=0.5)
-    tokens = given.tables["tokens"].assign(**{"class number": 0, "share": 0.95})
-    tokens["held-out share"] = np.nan
-    given = given._replace(tables=given.tables | {"tokens": tokens})
-    # Class 1 has a tenth of the texts.
-    rare = replace(sample.corpus, labels=torch.arange(600) < 60)
-    first, second = top_findings(given, rare, 0.05)["token"][:2]
-    assert (first, second) == (tokens["token"][0], "ends with “?”")
-    tokens["share"] = 0.94
-    first, second = top_findings(given, rare, 0.05)["token"][:2]
-    assert (first, second) == ("ends with “?”", tokens["token"][0])
-
-
-def test_a_template_in_few_texts_precedes_words_in_many():
-    sample = tagged("closed by agent number 7", share=0.1)
-    found = top_findings(evidence_of(sample), sample.corpus, 0.05)
-    assert found["members"].tolist() == [5, *[1] * 6]
-    assert found["q"][0] == found["q"].max()
+    half = replace(sample.corpus, labels=torch.arange(600) % 2)
+    limit = 1 - 0.05 ** (1 / texts)
+    given = with_form(sample, q=[0.04, 1.0, 1.0], share=1.0)
+    given.tables["form"]["texts"] = texts
+    found = top_findings(given, half, 0.05).set_index("token")
+    assert found["doubt"]["a number"] == pytest.approx(limit / 0.5)
+    assert (found.index[0] == "a number") == (limit <= 0.05) == is_first
 
 
 def test_words_of_one_template_are_one_finding():

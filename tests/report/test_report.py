@@ -18,7 +18,9 @@ from attnsel.model import class_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report.examples import (
     examples,
-    find_example,
+    find_edge,
+    find_pattern,
+    find_words,
     first_tokens,
     phrase,
     without,
@@ -34,6 +36,7 @@ from attnsel_report.quality import (
 )
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample, held_out, train_and_test
+from attnsel_report.surface import KINDS
 
 # The report that most tests look at is made once, in one process.
 pytestmark = pytest.mark.xdist_group("report")
@@ -291,21 +294,39 @@ def test_a_corpus_and_one_held_out_share_their_tokens():
 def test_an_example_is_the_first_place_of_its_tokens():
     corpus = Corpus.from_texts(["Well, NOT so not good!"] * 2, ["a", "b"], min_count=1)
     ids = [corpus.vocab.index(word) for word in ("not", "good")]
-    assert find_example(corpus, 0, ids) == ("Well, NOT so ", "not good", "!")
-    assert find_example(corpus, 0, ids[:1]).token == "NOT"
+    assert find_words(corpus, 0, ids)[1:] == ("Well, NOT so ", "not good", "!")
+    assert find_words(corpus, 0, ids[:1]).token == "NOT"
     far = Corpus.from_texts(["so not the very good, not so good, good"], min_count=1)
     apart = [far.vocab.index(word) for word in ("so", "good")]
-    assert find_example(far, 0, apart).token == "so good"
-    assert find_example(corpus, 0, ids[::-1]).token == "not good"
+    assert find_words(far, 0, apart).token == "so good"
+    assert find_words(corpus, 0, ids[::-1]).token == "not good"
+    assert find_words(corpus, 0, ids, is_pair=True).token == "not good"
+    assert find_words(corpus, 0, ids[::-1], is_pair=True) is None
     corpus = Corpus.from_texts(["a b", "c"], ["a", "b"], min_count=1)
-    assert find_example(corpus, 1, [corpus.vocab.index("a")]) is None
+    assert find_words(corpus, 1, [corpus.vocab.index("a")]) is None
+
+
+def test_an_example_of_an_edge_or_a_sign_is_at_its_place():
+    text = "So good, so bad. It is so good! "
+    corpus = Corpus.from_texts([text, "b"], ["a", "b"], min_count=1)
+    assert find_edge(corpus, 0, 2, "begins")[1:3] == ("", "So good")
+    assert find_edge(corpus, 0, 2, "ends")[2:] == ("good!", "")
+    assert find_edge(corpus, 1, 5, "ends").token == "b"
+    assert find_pattern(text, KINDS["a blank at the end"])[1:] == (text[:-1], " ", "")
+    assert find_pattern(f" {text}", KINDS["a blank at the beginning"]).before == ""
+    assert find_pattern("in 2019, 2020", KINDS["a year"])[1:] == (
+        "in ",
+        "2019",
+        ", 2020",
+    )
+    assert find_pattern("in May", KINDS["a year"]) is None
 
 
 def test_a_phrase_has_an_ellipsis_for_what_differs():
     texts = [f"Hello: Ticket {i}{i} closed; by agent. So" for i in range(3)]
     corpus = Corpus.from_texts(texts, [0, 1, 1], min_count=1)
     ids = [corpus.vocab.index(word) for word in ("agent", "ticket", ";")]
-    places = examples(corpus, np.arange(3), ids)
+    places = examples(corpus, np.arange(3), lambda row: find_words(corpus, row, ids))
     assert [place.after for place in places] == [". So"] * 3
     assert phrase(corpus, places) == "Ticket … closed; by agent"
 
@@ -313,8 +334,8 @@ def test_a_phrase_has_an_ellipsis_for_what_differs():
 def test_an_example_has_a_few_words_on_either_side():
     words = " ".join("abcdefghijklmnopqrstuvwxy")
     corpus = Corpus.from_texts([words] * 2, ["a", "b"], min_count=1)
-    place = find_example(corpus, 0, [corpus.vocab.index("m")])
-    assert place == ("d e f g h i j k l ", "m", " n o p q r s t u v")
+    place = find_words(corpus, 0, [corpus.vocab.index("m")])
+    assert place[1:] == ("d e f g h i j k l ", "m", " n o p q r s t u v")
 
 
 def test_shares_have_wilsons_interval():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from scipy.stats import mannwhitneyu
+from scipy.stats import fisher_exact, mannwhitneyu
 
 import attnsel
 from attnsel import Corpus
@@ -30,6 +30,7 @@ from attnsel_report.surface import (
     measured,
 )
 from attnsel_report.suspects import suspects, unseen_probabilities
+from attnsel_report.tables import token_table
 from support.corpora import sampled
 
 
@@ -37,7 +38,8 @@ def sample_of(texts, labels):
     return sampled(Corpus.from_texts(texts, labels, min_count=1))
 
 
-def test_measures_are_counted_letter_by_letter():
+def test_measures_are_counted_letter_by_letter(monkeypatch):
+    monkeypatch.setattr(surface, "FEWEST", 2)
     texts = ["ÀB c1!", "x", "12.", "Ж好, é?"]
     sample = sample_of(texts, [0, 1, 0, 1])
     table = measure_table(sample, sample).set_index("measure")
@@ -75,6 +77,37 @@ def test_capitals_and_cut_texts_are_found_and_shuffled_ones_are_not():
     cut = [t[:200] if y else t for t, y in zip(texts, labels, strict=True)]
     assert p_of_measures(cut, labels)["p"]["length"] < 1e-7
     assert p_of_measures(texts, labels)["p"].min() > 0.01
+
+
+@pytest.mark.parametrize(("n", "is_exact"), [(1, True), (19, True), (20, False)])
+def test_a_class_of_few_texts_has_an_exact_p(n, is_exact):
+    texts = [f"{'word ' * (40 if i < n else i % 5)}end" for i in range(400)]
+    sample = sample_of(texts, (np.arange(400) < n).astype(int))
+    row = measure_table(sample, sample).set_index("measure").loc["length"]
+    lengths = sample.corpus.lengths.numpy()
+    is_long = lengths > np.median(lengths)
+    assert is_long[:n].all()
+    n_long = int(is_long.sum())
+    exact = fisher_exact([[n, 0], [n_long - n, 400 - n_long]]).pvalue
+    assert (row["p"] == pytest.approx(exact)) == is_exact
+    assert (row["least"] > 0) == is_exact
+
+
+def test_a_small_class_without_a_held_out_text_is_not_tested():
+    texts = [
+        f"{'odd end' if i < 9 else 'usual'} w{i % 7} w{i % 11}" for i in range(300)
+    ]
+    labels = np.where(
+        np.arange(300) < 9, "rare", np.where(np.arange(300) % 2, "a", "b")
+    )
+    train = sample_of(texts, labels)
+    rest = train.at(np.arange(9, 300))
+    assert token_table(train, train).set_index("token")["p"]["odd"] < 1e-9
+    table = token_table(train, rest)
+    assert table.set_index("token")["p"]["odd"] == 1
+    assert set(measure_table(train, rest)["class"]) == {"a", "b"}
+    two = sample_of(texts, labels == "rare")
+    assert (token_table(two, two.at(np.arange(9, 300)))["p"] == 1).all()
 
 
 def p_of_measures(texts, labels):
@@ -118,10 +151,16 @@ KIND_TEXTS = {
     "an e-mail address": (["me@x.org"], ["@x.org", " @x.org", "me@x"]),
     "a name with @ or #": (["@me", "so #it is"], ["me@x", "# x"]),
     "markup": (["<b>x", "a &amp; b", "</p >"], ["a < b > c", "& x;"]),
-    "a contraction": (["don't"], ["'don", "' t"]),
+    "a contraction": (["don't", "don’t"], ["'don", "' t", "‘don"]),
+    "a typographic quote": (["don’t", "“so”"], ["don't", '"so"']),
     "a word in capitals": (["THE end"], ["The", "THe", "aTHE", "USa"]),
     "repeated signs": (["no!?", "so...", "**"], ["no.", "so..", "*"]),
     "a line break": (["a\nb"], ["a b"]),
+    "a tab": (["a\tb"], ["a b"]),
+    "a blank at the beginning": ([" a", "\n"], ["a", "a ", ""]),
+    "a blank at the end": (["a ", "a\t"], ["a", " a", ""]),
+    "two blanks in a row, or HTML line breaks": (["a  b", "a   b"], ["a b", "a "]),
+    "a no-break or other special blank": (["a\xa0b", "\u2009"], ["a b", "\t"]),
 }
 
 

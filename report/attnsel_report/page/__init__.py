@@ -11,6 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, Template
 
 from attnsel_report.data_notes import brief
+from attnsel_report.letters import visible, with_names
 from attnsel_report.quality import STEPS, Misread
 from attnsel_report.tables import COLUMNS
 
@@ -31,9 +32,9 @@ CORRELATIONS = {
 
 
 def render(report: Report) -> str:
-    """Return the page of a report; whatever is in the texts is escaped."""
+    """Return the page of a report; texts are escaped, and no sign is invisible."""
     found = report.signs.to_dict("records")
-    return _template().render(
+    page = _template().render(
         report=report,
         units=f"groups ({report.grouped})" if report.grouped else "distinct texts",
         n_texts=len(report.train) + len(report.test),
@@ -54,6 +55,7 @@ def render(report: Report) -> str:
         misread=[_text(text) for text in report.misread],
         diagnosis=_diagnosis(report),
     )
+    return visible(page)
 
 
 @cache
@@ -90,7 +92,7 @@ def _quoted(row: dict[str, Any]) -> str:
     """Return what a finding is called: words in quotes."""
     name: str = row["token"]
     is_words = row["kind"] in ("tokens", "pairs") and not name.startswith("“")
-    return f"“{name}”" if is_words else name
+    return with_names(f"“{name}”" if is_words else name)
 
 
 def _sentence(row: dict[str, Any], report: Report) -> str:
@@ -123,7 +125,7 @@ def _rows_of(table: pd.DataFrame) -> str:
     for column in COLUMNS:
         # Most numbers occur many times, and are written once.
         codes, values = pd.factorize(table[column.name])
-        known = values.tolist()
+        known = [visible(x) if isinstance(x, str) else x for x in values.tolist()]
         if table[column.name].dtype.kind == "f":
             known = [float(f"{x:.3g}") for x in known]
         known.append(None)  # for a missing number, whose code is -1

@@ -1,0 +1,107 @@
+"""The first findings as the page shows them: their names, their rows and examples."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from attnsel.corpus import Corpus
+from attnsel_report.examples import (
+    LONGEST_PHRASE,
+    Example,
+    examples,
+    find_edge,
+    find_pattern,
+    find_words,
+    phrase,
+)
+from attnsel_report.page import FIRST
+from attnsel_report.ranking import Evidence
+from attnsel_report.splits import Sample
+from attnsel_report.surface import KINDS, MEASURES, measured
+from attnsel_report.suspects import SHOWN
+
+
+def described(
+    findings: pd.DataFrame, evidence: Evidence, train: Sample, names: pd.Series
+) -> tuple[pd.DataFrame, dict[str, list[Example]], pd.DataFrame]:
+    """Return the findings with names, examples of the first ones, and their rows.
+
+    Args:
+        findings: data frame of `top_findings`.
+        evidence: tables and texts of which the findings are.
+        train: training texts.
+        names: names of the rows of the source, by their number.
+
+    Returns:
+        The findings, in which words of the same texts are named as a phrase; for each
+        of the first findings, its examples in texts of its class; and a data frame with
+        each training text that contains one of the first findings.
+    """
+    one = train.firsts()
+    corpus = one.corpus
+    labels = corpus.targets.numpy()
+    classes = np.array([str(name) for name in corpus.classes], object)
+    called = findings["token"].tolist()
+    places: dict[str, list[Example]] = {}
+    tables = []
+    for number, finding in enumerate(findings.head(FIRST).to_dict("records")):
+        rows = rows_of(finding, evidence.contains, corpus)
+        of_class = rows[labels[rows] == finding["class number"]]
+        found = examples(corpus, of_class, partial(_place, corpus, finding))
+        if found and finding["members"] > 1:
+            called[number] = f"“{phrase(corpus, found)}”"
+        name = called[number]
+        places[name] = [
+            place._replace(row=names[one.rows[place.row]]) for place in found
+        ]
+        if finding["kind"] != "measures":
+            columns = {
+                "finding": name,
+                "class": finding["class"],
+                "row": names[one.rows[rows]].array,
+                "label": classes[labels[rows]],
+                "text": [_text(corpus, row)[:SHOWN] for row in rows.tolist()],
+            }
+            tables.append(pd.DataFrame(columns))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return findings.assign(token=called), places, table
+
+
+def rows_of(
+    finding: dict[str, Any], contains: dict[str, csr_array], corpus: Corpus
+) -> np.ndarray:
+    """Return the texts that contain a finding, as positions in a corpus, int64 (m,).
+
+    The texts of a phrase contain all its words. For a measure they are all texts, those
+    of the class that are the most unusual first.
+    """
+    if finding["kind"] == "measures":
+        values = measured(corpus)[:, list(MEASURES).index(finding["measure"])]
+        sign = 1 if finding["above"] > 0.5 else -1
+        return np.argsort(-sign * values, kind="stable")
+    if finding["members"] > 1 and finding["words"]:
+        n_words = (corpus.counts[:, finding["words"]] > 0).sum(axis=1)
+        return np.flatnonzero(n_words == len(finding["words"]))
+    column = contains[finding["kind"]][:, [int(finding["id"])]]
+    return np.flatnonzero(column.toarray()[:, 0])
+
+
+def _place(corpus: Corpus, finding: dict[str, Any], row: int) -> Example | None:
+    """Return the place in a text that counted as the finding."""
+    name, kind = finding["token"], finding["kind"]
+    if kind == "measures":
+        return Example(row, "", _text(corpus, row)[:LONGEST_PHRASE], "")
+    if name in KINDS:
+        return find_pattern(_text(corpus, row), KINDS[name])
+    if kind == "form" and finding["members"] == 1:
+        side, _, words = name.partition(" with ")
+        return find_edge(corpus, row, len(words.split(" ")), side)
+    is_pair = kind == "pairs" and finding["members"] == 1
+    return find_words(corpus, row, finding["words"], is_pair=is_pair)
+
+
+def _text(corpus: Corpus, row: int) -> str:
+    return "" if corpus.texts is None else corpus.texts[row]

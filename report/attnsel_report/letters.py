@@ -1,0 +1,27 @@
+"""Characters that a reader cannot see, written so that they can be seen."""
+
+import re
+import unicodedata
+
+# Controls but tabs and line ends, signs of width 0 or of the direction of text, and
+# those for private use. Joiners are part of words and emoji, but not at their end.
+INVISIBLE = re.compile(
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufeff\ufff9-\ufffb]"
+    r"|[\u200c\u200d](?![^\s<])"
+)
+
+
+def visible(text: str) -> str:
+    """Return a text with invisible characters replaced by their codes, as ⟨U+200B⟩."""
+    return INVISIBLE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def with_names(text: str) -> str:
+    """Return a text with invisible characters named, as ⟨U+200B ZERO WIDTH SPACE⟩."""
+
+    def named(found: re.Match[str]) -> str:
+        name = unicodedata.name(found[0], "")
+        return f"⟨{f'U+{ord(found[0]):04X} {name}'.strip()}⟩"
+
+    return INVISIBLE.sub(named, text)
