@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTS := $(VENV)/.tests
 SITE := _build/html
 COLAB := _build/colab-env
 CHAPTERS ?=
@@ -41,36 +42,42 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
+# What tests, lint and browsers need beyond that.
+$(TESTS): requirements-test.txt | $(READY)
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python \
+		-r requirements-test.txt || $(BIN)/python -m pip install --quiet -r requirements-test.txt
+	touch $@
+
 book: $(READY)
 	$(BIN)/jupyter-book build . -n -W --keep-going
 	@echo "$(abspath $(SITE)/index.html)"
 
 test: test-unit test-notebooks
 
-test-unit: $(READY)
+test-unit: $(TESTS)
 	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup
 
 # What takes long, and is guarded by something quicker at each push; and all the others
 # in an order that is drawn anew, for a test that needs the one before it.
 test-weekly: ORDER := $(shell date +%s)
-test-weekly: $(READY)
+test-weekly: $(TESTS)
 	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup --random-order-seed=$(ORDER)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/package/test_properties.py
 
 # Faults planted on purpose: does a test notice?
-faults: $(READY)
+faults: $(TESTS)
 	$(BIN)/python -m tools.mutants
 
-test-notebooks: $(READY)
+test-notebooks: $(TESTS)
 	$(NBVAL)
 
 # What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
 # RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
 test-runner: export RUNNER ?=
-test-runner: $(READY) $(COLAB)/.ready
+test-runner: $(TESTS) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner --durations=0 \
 		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_settings.py
 
@@ -100,15 +107,15 @@ sphinx: $(READY)
 
 # Needs `make book colab` before, and Chromium. Two processes a core, because pages
 # wait for what moves; those of the built site import no torch.
-test-site: $(READY)
+test-site: $(TESTS)
 	$(MAKE) -j 2 -O test-pages test-figures
 
 BROWSE = $(BIN)/python -m pytest -m site -n $(WORKERS) --dist loadgroup \
 	$(shell grep -rl --include='test_*.py' 'mark\.site' $(1))
-test-pages: $(READY)
+test-pages: $(TESTS)
 	$(call BROWSE,tests/site)
 
-test-figures: $(READY)
+test-figures: $(TESTS)
 	$(call BROWSE,tests/book tests/report)
 
 # A chapter and its text, the newer one of the two as it stands: `jupytext.toml`.
@@ -116,11 +123,15 @@ text: $(READY)
 	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
 
 # What pyproject.toml asks for, pinned with all that it draws in. UPGRADE=--upgrade
-# takes the newest versions.
+# takes the newest versions. Tests, lint and browsers need the second file, too.
+PIN = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
+	--no-emit-package attnsel --no-annotate --custom-compile-command "make requirements" \
+	$(UPGRADE) --group install pyproject.toml
 requirements: $(READY)
-	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --all-extras \
-		--group dev --no-emit-package attnsel --no-annotate \
-		--custom-compile-command "make requirements" $(UPGRADE) pyproject.toml -o requirements.txt
+	mkdir -p _build && cat requirements.txt requirements-test.txt > _build/pins.txt
+	$(PIN) --extra site -o requirements.txt
+	$(PIN) --all-extras --group dev -c requirements.txt -o _build/pins.txt
+	grep -vxF -f requirements.txt _build/pins.txt > requirements-test.txt
 
 # A skeleton of a chapter that builds, runs and passes the tests: NAME=tilt.
 chapter: $(READY)
@@ -158,7 +169,7 @@ $(ESLINT): package-lock.json | $(READY)
 	$(NPM) ci --silent --no-audit --no-fund
 	touch $@
 
-lint: $(READY) $(ESLINT)
+lint: $(TESTS) $(ESLINT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -9,7 +9,7 @@ import importlib.util
 import pkgutil
 from typing import Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 # By the loader of the package, so that it also imports from a zip.
 _stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")

@@ -119,8 +119,12 @@ def test_the_version_stands_in_one_place_and_its_citation():
     assert citation["version"] == attnsel.__version__
 
 
-def test_the_version_has_notes(capsys):
-    main(f"v{attnsel.__version__}")
+def test_a_version_has_notes_and_a_version_in_the_making_none(monkeypatch, capsys):
+    if "dev" in attnsel.__version__:
+        with pytest.raises(ValueError, match="no dated section"):
+            main(f"v{attnsel.__version__}")
+    monkeypatch.setattr(attnsel, "__version__", "0.2.0")
+    main("v0.2.0")
     printed = capsys.readouterr().out
     assert re.search(r"^### (Added|Changed|Fixed|Removed)$", printed, re.MULTILINE)
     assert "\n## " not in printed
