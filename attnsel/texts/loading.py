@@ -25,7 +25,7 @@ import pandas as pd
 from attnsel.corpus import Corpus
 from attnsel.encoding import check_settings, count_matrix, frequent_tokens
 from attnsel.labels import number_labels, report_left_out
-from attnsel.texts.cells import as_list, categories, labels_of, texts_of
+from attnsel.texts.cells import as_list, categories, labels_of, marked_rows, texts_of
 from attnsel.texts.columns import Columns, find_columns
 from attnsel.texts.frames import DataSplit, is_dataset, table_of
 from attnsel.texts.reviews import generate_reviews
@@ -216,8 +216,10 @@ def texts_and_labels(
     """Return the texts and labels of a table; with `on_disk`, texts remain on disk."""
     if not is_dataset(table):
         text, label, _ = find_columns(list(table), wanted)
-        labels = None if label is None else labels_of(table[label])
-        return texts_of(table, text), labels
+        if label is None:
+            return texts_of(table, text), None
+        labels = table[label].mask(marked_rows(table, text, label))
+        return texts_of(table, text), labels_of(labels)
     text, label, _ = find_columns(table.column_names, wanted)
     labels = None
     if label is not None:

@@ -7,15 +7,18 @@ from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from attnsel.corpus import Corpus
 from attnsel.statistics import class_sizes
+from attnsel.validation import shortened
 from attnsel_report.copies import ALIKE, FEW_SHARE, WORDS
 from attnsel_report.quality import LEAST_OF_CLASS
-from attnsel_report.splits import Parts, Repeats
+from attnsel_report.splits import Parts, Repeats, Sample
 from attnsel_report.tables import LEAST_TEXTS
 
 LONGEST = 40  # characters of the name of a class
+RARE_SHOWN = 5  # rows of rare classes that are named
 IN_A_SHELL = "In a shell, use --tokenize jieba.lcut or --tokenize characters."
 NOTABLE = 0.01  # share of the rows; the page warns if more are copies
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
@@ -52,7 +55,7 @@ def data_facts(
     if 0 < learned < len(train):
         facts.append(_part_learned(learned))
     facts += [_said(message) for message in said]
-    facts += [*_same_names(train), *_rare_classes(train)]
+    facts += [*_same_names(train), *_rare_classes(parts.train, parts.names)]
     return [*facts, *_repeated(parts.repeats), *_groups(parts)]
 
 
@@ -149,8 +152,9 @@ def _same_names(train: Corpus) -> Iterable[Fact]:
         )
 
 
-def _rare_classes(train: Corpus) -> Iterable[Fact]:
-    few = int((class_sizes(train) < FEW_A_CLASS).sum())
+def _rare_classes(sample: Sample, names: pd.Series) -> Iterable[Fact]:
+    train = sample.corpus
+    few = np.flatnonzero(class_sizes(train) < FEW_A_CLASS)
     if too_many_classes(train):
         yield Fact(
             "Nearly one class per row",
@@ -159,11 +163,20 @@ def _rare_classes(train: Corpus) -> Iterable[Fact]:
             "classes, so nothing is learned from it.",
             amiss=True,
         )
-    elif few:
+    elif len(few):
+        targets = train.targets.numpy()
+        rows = sample.rows[np.isin(targets, few)]
+        shown = [
+            f"“{brief(train.classes[targets[sample.rows == row].item()])}” in row "
+            f"{names[row]}"
+            for row in rows[:RARE_SHOWN].tolist()
+        ]
         yield Fact(
             "Rare classes",
-            f"{few:,} of {train.n_classes:,} have fewer than {FEW_A_CLASS} texts",
-            "With so few texts nothing can be significant.",
+            f"{len(few):,} of {train.n_classes:,} have fewer than {FEW_A_CLASS} "
+            f"training texts: {shortened(shown, RARE_SHOWN)}",
+            "With so few texts nothing can be significant. Look whether these rows are "
+            "examples; for example, they may be a second header or a total.",
             amiss=True,
         )
 
@@ -173,7 +186,11 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     most = ""
     if repeats.copies:
         start = shorten(repeats.most, 60, placeholder=" …")
-        most = f"; “{start}” occurs {repeats.times:,} times"
+        classes = [f"{n:,} as “{brief(name)}”" for name, n in repeats.labelled.items()]
+        most = (
+            f"; “{start}” occurs {repeats.times:,} times, labelled "
+            f"{shortened(classes, RARE_SHOWN)}"
+        )
     yield Fact(
         "Texts that occur twice",
         f"{repeats.copies:,} rows repeat the text of another one, {repeats.torn:,} of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -69,6 +70,7 @@ class Repeats:
         torn: number of these rows whose label differs from that of the earlier text.
         most: the text that occurs most often.
         times: number of occurrences of this text.
+        labelled: number of these occurrences with each label.
         near: number of texts that are near copies of another text.
         rows: number of all rows that are used.
         seen: number of rows of the test split that are copies or near copies of a
@@ -79,6 +81,7 @@ class Repeats:
     torn: int
     most: str
     times: int
+    labelled: dict[str, int]
     near: int
     rows: int
     seen: int
@@ -364,6 +367,10 @@ def _repeats(
         torn=int((labels != labels[copies]).sum()),
         most="" if corpus.texts is None else corpus.texts[most],
         times=int(times[most]),
+        labelled={
+            str(corpus.classes[k]): n
+            for k, n in Counter(labels[copies == most].tolist()).most_common()
+        },
         near=int((near != np.arange(len(near))).sum()),
         rows=len(copies),
         seen=seen,

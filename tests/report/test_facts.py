@@ -18,7 +18,9 @@ from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Alone, Parts, Repeats, Sample
 
-NONE = Repeats(copies=0, torn=0, most="a", times=1, near=0, rows=1000, seen=0)
+NONE = Repeats(
+    copies=0, torn=0, most="a", times=1, labelled={}, near=0, rows=1000, seen=0
+)
 
 
 def sampled(labels, lengths, classes, groups=None):
@@ -33,7 +35,7 @@ def sampled(labels, lengths, classes, groups=None):
 def parts(train, test, **changes):
     usual = {
         "order": InOrder(np.array([]), np.array([])),
-        "names": pd.Series(),
+        "names": pd.Series(range(0, 2 * len(train.rows), 2)),
         "left_out": {},
         "repeats": NONE,
         "grouped": None,
@@ -137,6 +139,7 @@ def test_labels_that_differ_only_in_case_or_spaces_are_named():
 
 def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     copied = replace(NONE, copies=1500, torn=2, most="so " * 30, times=1001)
+    copied = replace(copied, labelled={"bad": 1000, "good": 1})
     found = notes(parts(TRAIN, TEST, repeats=replace(copied, near=13, seen=1200)))
     fact = found["Texts that occur twice"]
     start, _, end = fact.value.partition("; “")
@@ -145,7 +148,7 @@ def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
     )
     shown, _, times = end.partition("” ")
     assert shown == "so " * 19 + "…"  # sixty letters at most
-    assert times == "occurs 1,001 times"
+    assert times == "occurs 1,001 times, labelled 1,000 as “bad”, 1 as “good”"
     near, seen = found["Near copies"], found["Held-out texts that were seen"]
     assert near.value.startswith("13 texts") and seen.value == "1,200"
     assert fact.amiss and near.amiss and seen.amiss
@@ -162,7 +165,8 @@ def of_labels(*labels):
     [
         (
             "Rare classes",
-            "1 of 2 have fewer than 3 texts",
+            "1 of 2 have fewer than 3 training texts: “rare” in row 20, “rare” in row "
+            "22",
             of_labels(*["usual"] * 10, *["rare"] * 2),
             of_labels(*["usual"] * 10, *["rare"] * 3),
         ),

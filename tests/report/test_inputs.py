@@ -381,6 +381,24 @@ LABELS = {
     ),
     "lists of one label": FRAME.assign(label=[[w] for w in WORDS]),
     "lists of one label in strings": mine(csv(labels=[f"['{w}']" for w in WORDS])),
+    "JSON of one choice": mine(
+        csv(labels=[f'{{"choices": ["{w}"]}}' if w == "pos" else w for w in WORDS])
+    ),
+    "a missing value of a database": Case(
+        FRAME.assign(label=["\\N", *WORDS[1:]]),
+        TEXTS[1:],
+        WORDS[1:],
+        "1 of 40 rows .* 1 without label",
+    ),
+    "sets in two orders": Case(
+        FRAME.assign(label=["a#b", "b#a", "a", "b"] * 10),
+        labels=["a#b", "b#a", "a", "b"] * 10,
+        warning="20 rows have several labels, such as 'a#b'; each set",
+    ),
+    "separators in names": Case(
+        FRAME.assign(label=["C#", "1,000", "a/b", "pop & rock"] * 10),
+        labels=["C#", "1,000", "a/b", "pop & rock"] * 10,
+    ),
     "lists, one of them empty": without(
         ["é x", "y", "z"], [["a"], ["b"], []], 2, "label"
     ),
@@ -661,6 +679,7 @@ ERRORS = {
         "label": [[], ["a"], ["a", "b"]],
     },
     f"{SEVERAL} is several": mine(csv(labels=["['a', 'b']"] * 40)),
+    f"{SEVERAL} is sev": mine(csv(labels=['{"choices": ["a", "b"]}', *WORDS[1:]])),
     "every row has 1; expected two classes": mine(labelled(1, 1, 1)),
     "every row has 'x'": mine(labelled("", "", "x")),
     "labels: '0.5' names no class; .* scores are cut into classes first": mine(
@@ -693,6 +712,22 @@ def test_what_cannot_load_says_what_to_write(tmp_path, caplog, monkeypatch, mess
     with pytest.raises((TypeError, ValueError, KeyError), match=message):
         load_corpus(made(ERRORS[message], tmp_path), min_count=1)
     assert not caplog.records  # the error says it all
+
+
+@pytest.mark.parametrize("marked", ["answer", "header"])
+def test_a_row_that_is_no_example_is_left_out_and_told(tmp_path, marked):
+    table = FRAME.assign(answer=["reject", "ignore", *["accept"] * 38])
+    message, left = "2 rows have the answer 'reject' or 'ignore' in", [0, 1]
+    if marked == "header":
+        table = pd.concat([FRAME, pd.DataFrame([{"text": "text", "label": "label"}])])
+        message, left = "names of the columns come again in the rows 40, which", [40]
+    path = mine(table.to_csv(index=False))(tmp_path)
+    with pytest.warns(UserWarning, match=message):
+        corpus = load_corpus(path, min_count=1, on_bad_rows="ignore")
+    assert corpus.left_out == {"label": left}
+    assert corpus.texts == tuple(t for i, t in enumerate(TEXTS) if i not in left)
+    everyone = FRAME.assign(answer=["yes", "accept"] * 20)  # which says something else
+    assert len(load_corpus(everyone, min_count=1)) == 40
 
 
 HELD_OUT = "one table without a split 'test'; rows it was trained on are no test"

@@ -89,7 +89,7 @@ def test_facts_tell_what_is_amiss(told):
     assert fact(told, "Labels that differ").value == "No and no"
     assert fact(told, "Texts that occur twice").value.startswith("2 rows repeat")
     assert "1 of them with" in fact(told, "Texts that occur twice").value
-    assert "occurs 2 times" in fact(told, "Texts that occur twice").value
+    assert "occurs 2 times, labelled 2 as" in fact(told, "Texts that occur twice").value
     assert fact(told, "Near copies").value.startswith("1 text is nearly the same")
     assert (len(told.train), len(told.test)) == (321, 80)
 
