@@ -12,11 +12,14 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
+from attnsel.train import one_step
 from attnsel_book import attended_text, bin_curve, seed_range, style, two_panels
+from attnsel_book.chapters.convergence import figures as convergence
 from attnsel_book.chapters.margins import figures as margins
 from attnsel_book.chapters.max_margin import figures as max_margins
 from attnsel_book.chapters.model.figures import shaded_review, typical_reviews
 from attnsel_book.chapters.selection import figures as selection
+from attnsel_book.problems import two_reviews
 from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, use_style
 from attnsel_book.widgets import embedding, plane, steer
 from attnsel_book.widgets import map as scatter
@@ -97,6 +100,19 @@ def test_entries_and_leads_are_sorted_and_scaled():
     close(right.lines[0].get_ydata(), [1, 1.5, 3])  # of the leads 3, 6 and 2
     close(left.lines[1].get_ydata(), [-0.5, -1 / 6, 1])  # the null
     assert right.lines[1].get_color() == NEUTRAL
+
+
+def test_levels_are_the_losses_without_a_miss_and_with_one():
+    problem = two_reviews()
+    convergence.draw_levels(
+        one_step(problem.model, problem.corpus, lr=8.0), problem.corpus
+    )
+    flow, control, missed, least = (line.get_ydata() for line in pyplot.gca().lines)
+    assert least[0] == pytest.approx(np.log(1 + np.exp(-1)))  # each logit is 1
+    assert missed[0] == pytest.approx((least[0] + np.log(2)) / 2)  # one of two is 0
+    assert flow[0] == control[0] == pytest.approx(np.log(1 + np.exp(-0.5)))
+    assert (np.diff(flow) < 0).all() and least[0] < flow[-1] < missed[0]
+    assert (np.diff(control) > 0).all()
 
 
 def test_arrows_of_the_cause_end_at_the_values_and_at_twenty_times_the_pull():

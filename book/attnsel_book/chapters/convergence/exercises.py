@@ -85,7 +85,7 @@ def miss_fault(
     },
     hints=(
         "Which attention has the smallest loss in a sequence that keeps its relevant "
-        "token? Which has it in the sequence that misses its relevant token?",
+        "token? Which attention has the smallest loss in the sequence that is missed?",
         "Missing sequence i adds the loss of its second-highest vote minus that of its "
         "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
     ),
@@ -180,7 +180,7 @@ def starts() -> Iterator[tuple[Tensor, Tensor, Corpus, Tensor]]:
 def start_fault(
     p: Any, E: Tensor, v: Tensor, corpus: Corpus, relevant: Tensor
 ) -> str | None:
-    """Return why from p not all is certain, or None."""
+    """Return why p has no certificate of the direction, or None."""
     found = as_numbers(p)
     if found is None or found.shape != v.shape or not np.isfinite(found).all():
         return f"return {len(v)} finite numbers, the entries of p"
@@ -226,5 +226,5 @@ def my_start(
     corpus: attnsel.Corpus,
     relevant: torch.Tensor,
 ) -> torch.Tensor:
-    """Return a p (d,) of norm at most 25 from which all is certain."""
+    """Return a p (d,) of norm at most 25 with a certificate of the direction."""
     return 25 * max_margin(E, corpus, relevant).direction

@@ -1,11 +1,52 @@
 """Figures of the chapter on convergence."""
 
+from typing import Any
+
 import numpy as np
+import torch
 from matplotlib import pyplot
 from torch import Tensor
 
-from attnsel.flow import Flow
+from attnsel import AttentionClassifier, Corpus, certificate
+from attnsel.flow import Flow, gradient_flow
+from attnsel.model import bag_logits
+from attnsel.theory import relevant_tokens
 from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
+
+
+def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) -> None:
+    """Draw the loss along the flow of p, and the levels between which it falls.
+
+    The lower level is the loss with all attention on the relevant tokens, and the upper
+    one the smallest loss of any attention that misses one of them in a sequence. Grey
+    is the loss if p moves in the direction opposite to that of the flow's `end`.
+    """
+    relevant = relevant_tokens(corpus)
+    _, values = model.scores().T
+    least = torch.nn.functional.softplus(-corpus.signs * values[relevant]).mean()
+    missed = least + certificate(model, corpus, relevant).selection_level
+    flow = gradient_flow(model, corpus, max_norm=end)
+    norms = torch.linspace(0, end, 60, dtype=torch.float64)
+    along = model.embeddings.detach().double() @ (flow.cls[-1] / flow.cls[-1].norm())
+    _, axes = pyplot.subplots(figsize=(5.6, 3.4))
+    for side, color in ((1, "black"), (-1, NEUTRAL)):
+        losses = []
+        for norm in norms:
+            scores = torch.stack([side * norm * along, values.double()], dim=1)
+            logits = bag_logits(scores, corpus)
+            losses.append(torch.nn.functional.softplus(-corpus.signs * logits).mean())
+        axes.plot(norms, torch.stack(losses), color=color)
+    above: Any = {"x": end, "ha": "right", "va": "bottom", "color": CONTRAST}
+    below: Any = {"x": end, "ha": "right", "va": "top", "color": ACCENT}
+    for level, name, place in (
+        (missed, "one review is missed: $L_\\infty + \\mathcal{E}_{sel}$", above),
+        (least, "none is missed: $L_\\infty$", below),
+    ):
+        axes.axhline(float(level), color=place["color"], ls="--")
+        axes.text(y=float(level), s=name, **place)
+    axes.set(xlabel="$\\|p\\|$", ylabel="loss", xlim=(0, end))
+    axes.set_ylim(bottom=float(least) - 0.05)
+    pyplot.show()
 
 
 def draw_bound(
