@@ -1,7 +1,8 @@
-"""Learners, which take the steps of `fit` by autograd or in score space.
+"""Learners, which take the steps of `attnsel.fit` by autograd or in score space.
 
-A step has two parts: `take_gradient` computes the gradient at the current parameters,
-and `step` updates them. Between the two, `fit` records loss and accuracy and may stop.
+A step has two parts: `Learner.take_gradient` computes the gradient at the current
+parameters, and `Learner.step` updates them. Between the two, `attnsel.fit` records loss
+and accuracy and may stop.
 """
 
 from collections.abc import Callable, Collection
@@ -132,7 +133,7 @@ class Learner:
         return logits
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
-        """Compute the gradient on a corpus for the next `step`; return the logits."""
+        """Compute the gradient on a corpus for the next step; return the logits."""
         with torch.enable_grad():
             logits, loss = self._logits_and_loss(corpus)
         values = [self.model.get_parameter(name) for name in self.trained]
@@ -141,7 +142,7 @@ class Learner:
         return logits.detach()
 
     def step(self) -> None:
-        """Update the parameters with the gradient that `take_gradient` computed."""
+        """Update the parameters with the gradient that was computed last."""
         for name, gradient in self.gradients.items():
             self.block_optimizers[name][0].step(gradient)
         self.gradients = {}
@@ -189,7 +190,7 @@ class TorchLearner(Learner):
         self.optimizer = factory([self.leaves[name] for name in train], lr=lr)
 
     def step(self) -> None:
-        """Update the parameters with the gradient that `take_gradient` computed."""
+        """Update the parameters with the gradient that was computed last."""
         for name, gradient in self.gradients.items():
             self.leaves[name].grad = gradient
         self.optimizer.step()
@@ -260,7 +261,7 @@ class ScoreSpaceLearner(Learner):
         return bag_logits(self.scores(), corpus, self.pool.multiply)
 
     def take_gradient(self, corpus: Corpus) -> Tensor:
-        """Compute the gradient on a corpus for the next `step`; return the logits."""
+        """Compute the gradient on a corpus for the next step; return the logits."""
         logits, g = score_gradient(self.scores(), corpus, self.pool.multiply)
         self.score_gradient = summed(self.share * g)
         return logits

@@ -307,7 +307,7 @@ class AttentionClassifier(Classifier):
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     """Return the attention (len(words),) on the pieces of a text of `Corpus.words`.
 
-    It is the softmax of the scores E p, column 0 of `scores` (V, K + 1), over the
+    It is the softmax of the scores E p, column 0 of the argument (V, K + 1), over the
     pieces that are tokens, and 0 on the others.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)

@@ -34,7 +34,7 @@ def separable_corpus(
     of the irrelevant tokens become partly positive ("partly_pos_0", ...) or partly
     negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
     occurrences in the other class is replaced by partly relevant tokens of that class.
-    The absolute value of their lean, |P(1|s) - P(0|s)|, is approximately this share.
+    The absolute value of their lean, `|P(1|s) - P(0|s)|`, is approximately this share.
 
     Raises:
         ValueError: if an argument is out of range, or if not every token can occur.
@@ -136,9 +136,9 @@ def synthetic_probabilities(
     """Return the distributions that `synthetic_corpus` draws its tokens from.
 
     This is our family of distributions for the paper's equation (15), with its
-    parameter delta. Of the |S| = n_tokens >= 3 tokens, R are signal tokens, half of
+    parameter delta. Of the `|S|` = n_tokens >= 3 tokens, R are signal tokens, half of
     them with sign sigma_s = +1 and half with sigma_s = -1. The strength of the signal
-    is k = delta + 1 / |S|. Token j of the R / 2 tokens of a sign has the lean
+    is `k = delta + 1 / |S|`. Token j of the R / 2 tokens of a sign has the lean
     theta_s = sigma_s (k + (1 - k) u_j), where the u_j are evenly spaced from 0 to 1. A
     signal draw gives token s with probability (1 + y theta_s) / R. The first token of a
     sequence is a signal draw. Each later token is one of the irrelevant tokens with
@@ -146,14 +146,14 @@ def synthetic_probabilities(
     the labels are balanced.
 
     Args:
-        n_tokens: number |S| of tokens, at least 3.
-        delta: parameter of equation (15), in [0, (|S| - 1) / |S|].
-        n_relevant: even number R of signal tokens, from 2 to |S| - 1; None means about
-            half of |S|.
+        n_tokens: number `|S|` of tokens, at least 3.
+        delta: parameter of equation (15), in `[0, (|S| - 1) / |S|]`.
+        n_relevant: even number R of signal tokens, from 2 to `|S| - 1`; None means
+            about half of `|S|`.
 
     Returns:
         The probabilities, float64 (2, 2, V), by position (first token, later token),
-        label and token. The positive tokens come first, by increasing |theta_s|, then
+        label and token. The positive tokens come first, by increasing `|theta_s|`, then
         the negative tokens in the same order, and then the irrelevant tokens.
     """
     check_number("n_tokens", n_tokens, 3, integer=True)
@@ -188,8 +188,8 @@ def synthetic_corpus(
     sequences are positive, or one more than half if n is odd. The tokens "pos_0", ...,
     "neg_0", ..., "irr_0", ... are drawn independently given the label, from the
     distributions of `synthetic_probabilities`, so some tokens may not occur. Let delta
-    have its largest value, (|S| - 1) / |S|. Then with probability at least
-    1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R)) every sequence contains
+    have its largest value, `(|S| - 1) / |S|`. Then with probability at least
+    `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))` every sequence contains
     exactly one token that is completely relevant in the sample. For an irrelevant
     token, alpha_s is 0 on average and of order n^-1/2 in the sample.
     """

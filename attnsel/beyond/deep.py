@@ -1,9 +1,9 @@
 """Models beyond one layer: a hidden layer after the softmax, and two attention layers.
 
-`fit` trains these models in the same way as the one-layer model. They define scores
-like the one-layer model (E p or E W p, and E v), so that the same figures can show
-them. Without positions, the models do not depend on the order of tokens. They then work
-on bags of tokens and do not truncate any sequence.
+`attnsel.fit` trains these models in the same way as the one-layer model. They define
+scores like the one-layer model (E p or E W p, and E v), so that the same figures can
+show them. Without positions, the models do not depend on the order of tokens. They
+then work on bags of tokens and do not truncate any sequence.
 """
 
 from typing import Any

@@ -4,8 +4,8 @@ Token s has the weight w_s = C_s exp(a_s) in a sequence X, where C_s is its coun
 
 .. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
-So f without s, written f_-s, is a mean over the other tokens. Therefore
-f - f_-s = Q_s (b_s - f_-s), which is the attention on s times the difference between
+So f without s, written `f_-s`, is a mean over the other tokens. Therefore
+`f - f_-s = Q_s (b_s - f_-s)`, which is the attention on s times the difference between
 the value of s and the mean value of the other tokens. Without any token, f is 0. The
 same formulas hold for the difference of two logits if b is the difference of their
 values.
@@ -35,8 +35,8 @@ FIRST, LAST = -36.0, 4.5  # of log l, off minus the log of the whole or least we
 def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return the influence of each token on its logit, f(X) - f(X without s), (n, V).
 
-    The influence is Q_s (b_s - f_-s), where Q_s is the attention on all occurrences of
-    s. If a sequence contains only one token, the influence of this token is f. The
+    The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
+    of s. If a sequence contains only one token, the influence of this token is f. The
     result is float64 with the same stored entries as `corpus.counts`. An entry can have
     either sign, and its absolute value is at most Q_s times the range of the values in
     X.
@@ -86,10 +86,10 @@ def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return a smallest set of tokens whose deletion flips each prediction.
 
     Deleting a set S changes the sign of the logit if and only if the sum of
-    Q_s b_s sgn f over S exceeds |f|. Therefore we get a smallest set if we take tokens
-    in decreasing order of Q_s b_s sgn f until their sum exceeds |f|. The result is bool
-    (n, V). A row is empty if no deletion flips the prediction, either because no token
-    pulls the other way or because f is 0.
+    Q_s b_s sgn f over S exceeds `|f|`. Therefore we get a smallest set if we take
+    tokens in decreasing order of Q_s b_s sgn f until their sum exceeds `|f|`. The
+    result is bool (n, V). A row is empty if no deletion flips the prediction, either
+    because no token pulls the other way or because f is 0.
 
     The errors raised are those of `influence`. The corresponding function of scores is
     `score_flips`.

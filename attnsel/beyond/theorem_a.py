@@ -120,7 +120,7 @@ def certificate(
     sequence, h·E must be larger by at least 1 on the selected token than on every other
     token. Of two other tokens, it must not be smaller on the one with the larger vote.
     Two choices of h·E are tried. The first is 1 on selected tokens and 0 elsewhere. The
-    second is |b| on tokens that occur in only one class and 0 elsewhere. A vector h
+    second is `|b|` on tokens that occur in only one class and 0 elsewhere. A vector h
     with these values exists if the embeddings are linearly independent.
 
     Args:

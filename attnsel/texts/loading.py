@@ -69,7 +69,7 @@ def load_corpus(
             CSV, JSON, Parquet or Excel, possibly compressed; a
             folder that contains files such as train.csv and test.csv, a folder of text
             files for each class, or the output of `save_to_disk`; a pattern such as
-            "parts/*.csv"; a table of pandas, polars, Arrow or `datasets`; a list of
+            `"parts/*.csv"`; a table of pandas, polars, Arrow or `datasets`; a list of
             records or pairs; a tuple (texts, labels); a dictionary of columns; an open
             file; a URL; or the name "owner/name" of a data set on the Hub.
         split: "train", "test" or another split of the source. A single table has only

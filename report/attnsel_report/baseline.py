@@ -37,10 +37,11 @@ def baseline(
     """Train a logistic regression on bags of tokens and classify the test sequences.
 
     The features of a sequence are (1 + log count) idf of its tokens, normalized to
-    length one. Without `tfidf`, the features are the counts. If ids are given as
-    `tokens`, only these tokens are features, and the coefficients of all others are 0.
-    The penalty is that of scikit-learn, with C = strength, positive. The accuracy
-    depends strongly on the penalty, so compare several values on held-out sequences.
+    length one. Without `tfidf`, the features are the counts. If the argument
+    tokens contains ids, only these tokens are features, and the coefficients of all
+    others are 0. The penalty is that of scikit-learn, with C = strength, positive. The
+    accuracy depends strongly on the penalty, so compare several values on held-out
+    sequences.
 
     Raises:
         ValueError: if the corpora have different vocabularies or classes.

@@ -25,7 +25,7 @@ from attnsel_report.tables import COLUMNS
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The results of `report` for labelled texts and for a model of these texts.
+    """The results of `attnsel.report`, for labelled texts and a model of these texts.
 
     Attributes:
         name: name of the data set.
