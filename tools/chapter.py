@@ -2,7 +2,7 @@
 
 It consists of its text (`book/text/NAME.md`), its folder (settings and exercises) and
 its line in `_toc.yml`, the last of the part *Proofs and sweeps*; `make chapter` then
-makes and runs the notebook. The first claim adds `neighbours.json` to the folder.
+makes and runs the notebook.
 """
 
 import re

@@ -4,30 +4,28 @@ import html
 import importlib
 import math
 import numbers
-import sys
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from attnsel.corpus import Corpus
 from attnsel.synthetic import separable_corpus
-from attnsel_book.provenance import Origin, Tracer
 
 _NOTE = "border-left:.25em solid #d08700;padding:.25em .75em;line-height:1.5"
 _OTHER_RUN = (
     "The text of this page describes the book's run. Below, claims are observations,"
     " and the numbers that the text mentions are shown where they arise."
 )
-STORED = "the book's stored run, not run here"
-PARTLY = "rests on the book's stored run"
 
 
-class Stop(Exception):
-    """Raised where a chapter cannot go on; its sentence is shown, no traceback."""
+class Stop(ValueError):
+    """Raised where a chapter cannot go on; a notebook shows its sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython asks an exception for this
+        return [f"The chapter stops here: {self}."]
 
 
 @dataclass
@@ -35,41 +33,37 @@ class _Run:
     """The run of a chapter in this process.
 
     Attributes:
-        names: the chapter's global names, as they are now.
+        names: the chapter's global names, as they are now; None before `settings`.
         book: the book's value of each setting.
-        outside: for each setting out of range, what the chapter needs.
         shown: the changed settings that were last displayed.
-        stopped: why the chapter has stopped, or "".
+        read: the stored results that a note has named.
     """
 
-    names: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, Any] | None = None
     book: Mapping[str, Any] = field(default_factory=dict)
-    outside: list[str] = field(default_factory=list)
     shown: str = ""
-    stopped: str = ""
-    tracer: Tracer = field(default_factory=lambda: Tracer({}, ()))
+    read: set[str] = field(default_factory=set)
 
 
 _run = _Run()
 
 
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
-    """Compare the settings with the book's, and say in a sentence which are changed.
+    """Check the settings of a chapter, and display which differ from the book's.
 
-    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME` have the book's values
-    and, as Python writes them, the conditions that the chapter needs, each with its
-    reason. At the book's values a `claim` is a test and nothing is
-    displayed. At others claims are observations, `glue` shows what it stores, and an
-    error becomes a sentence where a setting is out of its range.
+    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME` contain the book's values and
+    the conditions that the chapter needs, as Python writes them, each with its reason.
+    With the book's values a `claim` is a test, and nothing is displayed. With other
+    values claims are observations, and `glue` shows what it stores.
 
     Args:
         chapter: name of the chapter, such as "model".
         names: the chapter's `globals()`.
+
+    Raises:
+        Stop: if the chapter cannot use a setting, or a condition does not hold.
     """
     module = importlib.import_module(f"attnsel_book.chapters.{chapter}")
-    from attnsel_book.exercises.strip import show_strip  # it reads all chapters
-
-    show_strip()
     start(names, module.BOOK, module.RANGES)
 
 
@@ -79,31 +73,27 @@ def start(
     """Begin the run of a chapter; see `settings`.
 
     Raises:
-        Stop: if a setting is of a kind that the chapter cannot use.
+        Stop: if the chapter cannot use a setting, or a condition does not hold.
     """
-    _run.names, _run.book = names, book
-    _run.shown = _run.stopped = ""
-    _run.tracer = Tracer(names, book)
-    for source in names.get("In", ()):  # the cells above, as a notebook keeps them
-        _follow(source)
-    _listen((Stop,))
+    global _run
+    _run = _Run(names, book)
     for name, value in book.items():
         stop_unless(not (fault := _unlike(name, names.get(name), value)), fault)
-    _run.outside = [
-        ", ".join(filter(None, (condition, why)))
-        for condition, why in ranges.items()
-        if not eval(condition, {name: names[name] for name in book})
-    ]
-    if _run.outside:
-        _listen((Exception,))
-        note([f"Outside the range of this chapter: {words}." for words in _run.outside])
+    for condition, why in ranges.items():
+        given = {x: names[x] for x in book if re.search(rf"\b{x}\b", condition)}
+        here = " and ".join(f"{x} = {_short(value)}" for x, value in given.items())
+        needed = ", ".join(filter(None, (condition, why)))
+        fault = f"it needs {needed}, and here {here}"
+        try:
+            holds = bool(eval(condition, {"possible": _possible, **given}))
+        except Exception as error:  # such as a text where a number belongs
+            raise Stop(f"{fault} ({type(error).__name__}: {error})") from None
+        stop_unless(holds, fault)
     say_what_is_changed()
 
 
 def stop_unless(holds: bool, why: str) -> None:
-    """End the chapter with one sentence unless a condition holds.
-
-    Later cells do nothing until the cell of the settings has run again.
+    """Stop the chapter with one sentence unless a condition holds.
 
     Args:
         holds: whether the chapter can go on.
@@ -125,33 +115,28 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
         settings: names of the settings, such as "STRONG".
     """
     for name in settings:
-        word = _run.names[name]
+        word = (_run.names or {})[name]
         near = get_close_matches(str(word), list(vocab), n=3)
         choose = f"choose for example {', '.join(near)}" if near else "choose another"
         why = f"{name} = {word!r} does not occur in the vocabulary; {choose}"
         stop_unless(word in set(vocab), why)
 
 
+def has_begun() -> bool:
+    """Return whether `settings` was called, without which no claim is a test."""
+    return _run.names is not None
+
+
 def is_the_books_run() -> bool:
-    """Return whether all settings are as in the book, and all data are real."""
-    if any(_changed()):
-        return False
-    return not any(_is_generated(value) for value in list(_run.names.values()))
+    """Return whether all settings are as in the book."""
+    return not any(_changed())
 
 
-def is_stopped() -> bool:
-    """Return whether the chapter has stopped at a condition that does not hold."""
-    return bool(_run.stopped)
-
-
-def origin(shown: str) -> Origin:
-    """Return the origin of what the line of the chapter that runs now shows."""
-    frame, line = sys._getframe(1), 0
-    while frame is not None:
-        if frame.f_globals is _run.names:
-            line = frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return _run.tracer.at(line, shown) if line else Origin.PLAIN
+def say_what_is_read(name: str) -> None:
+    """Display once, in another run than the book's, that results are stored ones."""
+    if not is_the_books_run() and name not in _run.read:
+        _run.read.add(name)
+        note([f"Read, not run here: the stored results {name} of the book."])
 
 
 def say_what_is_changed() -> None:
@@ -166,7 +151,7 @@ def say_what_is_changed() -> None:
 def _changed() -> Iterator[str]:
     """Yield each setting that differs from the book's, with both values."""
     for name, value in _run.book.items():
-        now = _run.names.get(name)
+        now = (_run.names or {}).get(name)
         if not _equal(now, value):
             yield f"{name} = {_short(now)} (in the book {_short(value)})"
 
@@ -193,9 +178,12 @@ def _unlike(name: str, now: Any, book: Any) -> str:
             return f"{got} is not a table of {', '.join(book)}; keep these names"
         parts = [_unlike(f"{name}[{k!r}]", x, book.get(k, 1)) for k, x in now.items()]
         return next(filter(None, parts), "") or _infeasible(name, now)
-    if isinstance(book, list | range):
-        if not isinstance(now, list | tuple | range) or not len(now):
+    if isinstance(book, list | tuple | range):
+        is_list = hasattr(now, "__len__") and not isinstance(now, str | dict)
+        if not is_list or not len(now):
             return f"{got} is not a list of values; give at least one"
+        if not isinstance(book[-1], int | float):  # such as types of numbers
+            return ""
         zero = type(book[-1])(0)
         parts = [_unlike(f"{name}[{i}]", x, zero) for i, x in enumerate(now)]
         return next(filter(None, parts), "")
@@ -222,12 +210,9 @@ def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
     return ""
 
 
-def _is_generated(value: Any) -> bool:
-    """Return whether a value is, or contains, the corpus generated for a real one."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    parts = value if isinstance(value, list | tuple) else [value]
-    return any(isinstance(x, Corpus) and x.name == "bundled" for x in parts)
+def _possible(sizes: Mapping[str, int], **change: int) -> bool:
+    """Return whether a corpus of these sizes exists with a change, for `RANGES`."""
+    return not _infeasible("", {**sizes, **change})
 
 
 def note(lines: list[str]) -> None:
@@ -235,52 +220,3 @@ def note(lines: list[str]) -> None:
     page = "<br>".join(map(html.escape, lines))
     page = f'<div class="attnsel-settings" role="note" style="{_NOTE}">{page}</div>'
     display({"text/plain": " ".join(lines), "text/html": page}, raw=True)
-
-
-def _listen(errors: tuple[type[Exception], ...]) -> None:
-    """See each cell of the notebook before and after it runs, and these errors."""
-    shell = get_ipython()
-    if shell is None:
-        return
-    for event, react in (("pre_run_cell", _before), ("post_run_cell", _after)):
-        if react not in shell.events.callbacks[event]:
-            shell.events.register(event, react)
-    if _skip not in shell.input_transformers_post:
-        shell.input_transformers_post.append(_skip)
-    shell.set_custom_exc(errors, _in_words)
-
-
-def _before(info: Any) -> None:
-    """Follow the names of a cell that is about to run."""
-    _follow(info.raw_cell)
-
-
-def _follow(source: str) -> None:
-    """Follow the names through a cell, whatever commands of the shell are in it."""
-    shell = get_ipython()
-    _run.tracer.read(shell.transform_cell(source) if shell else source)
-
-
-def _after(result: Any) -> None:
-    """Say below a table or figure that it shows stored results, in another run."""
-    found = _run.tracer.of_display()
-    if Origin.STORED in found and result.success and not is_the_books_run():
-        words = PARTLY if Origin.LIVE in found else STORED
-        note([f"{words[0].upper()}{words[1:]}."])
-
-
-def _skip(lines: list[str]) -> list[str]:
-    """Return the lines of a cell, or none once the chapter has stopped."""
-    is_start = any(line.startswith("settings(") for line in lines)
-    return lines if is_start or not _run.stopped else []
-
-
-def _in_words(
-    shell: Any, kind: Any, error: Any, tb: Any, tb_offset: Any = None
-) -> None:
-    """Show in a sentence why the chapter stops, in place of a traceback."""
-    why = str(error)
-    if not isinstance(error, Stop):
-        why = f"{'; '.join(_run.outside)} ({kind.__name__}: {error})"
-    _run.stopped = why
-    note([f"The chapter stops here: {why}."])

@@ -2,20 +2,16 @@
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from IPython.display import display
 
-from attnsel_book.chapter import (
-    PARTLY,
-    STORED,
-    is_the_books_run,
-    origin,
-    say_what_is_changed,
-)
-from attnsel_book.provenance import Origin
+from attnsel_book.chapter import has_begun, is_the_books_run, say_what_is_changed
+from attnsel_book.exercises.running import is_yours
+
+STORED = "rests on stored results"
 
 # Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
 # parts of all lines stand below each other, on a phone the last three wrap.
@@ -34,6 +30,8 @@ def claim(
     below: float | None = None,
     equals: float | None = None,
     paper: bool = False,
+    stored: bool = False,
+    yours: Sequence[Callable[..., Any]] = (),
     when: Mapping[str, bool] | None = None,
 ) -> None:
     """Display one line if a measured value is where a result says, else raise.
@@ -43,11 +41,12 @@ def claim(
     have a "claim" of "statement", "measured", "bound", "by", as shown, and "id", the
     anchor of the line.
 
-    That is at the book's settings. Where a setting is changed, or generated reviews
-    replace real ones, the line is an observation, and nothing is raised. It says what
-    is seen here and what is expected of the book's run, with a dash in place of the
-    check mark if that is not the case; or that the value is one of the book's stored
-    run; or which condition does not hold here, so that nothing follows.
+    That is so with the book's settings. With others the line is an observation, and
+    nothing is raised. It contains the value measured here and the bound of the book's
+    run, with a dash in place of the check mark if the value is not within it. A dot
+    marks a line that is no observation, because it rests on stored results or because
+    a condition does not hold. A circle marks a line about functions of the reader's
+    that the reader has not written yet.
 
     Args:
         statement: what is claimed, in words.
@@ -55,15 +54,23 @@ def claim(
         between: the closed interval that contains the value.
         above: what the value exceeds.
         below: what the value stays under.
-        equals: what the value is.
+        equals: the value that is required.
         paper: whether the paper claims it, not this book.
+        stored: whether the value rests on results that the chapter reads from a file.
+        yours: functions that the statement calls the reader's, from `check` or `mine`.
         when: for each condition of the claim, in words, whether it holds.
 
     Raises:
         AssertionError: in the book's run, if a condition does not hold, or the value
             is elsewhere or not finite.
+        RuntimeError: if the cell with `settings` has not run.
         ValueError: if not exactly one bound is given.
     """
+    if not has_begun():
+        raise RuntimeError(
+            f"claim {statement!r}: it is not known whether this is the book's run; "
+            "run the cell that ends with settings(...) first"
+        )
     given = sum(bound is not None for bound in (between, above, below, equals))
     if given != 1:
         expected = "exactly one of between=, above=, below= and equals="
@@ -89,6 +96,8 @@ def claim(
         "id": f"claim-{sha256(statement.encode()).hexdigest()[:8]}",
     }
     mark = "✓" if holds else "–"
+    if not all(map(is_yours, yours)):
+        mark, line["bound"] = "○", f"{bound}; not yet yours"
     if is_the_books_run():
         if missing or not holds:
             why = (
@@ -99,10 +108,9 @@ def claim(
         words = f"the condition does not hold here: {' and '.join(missing)}"
         mark, line = "·", line | {"measured": "", "bound": words, "by": ""}
     else:
-        line |= {"bound": f"in the book {bound}"}
-        if Origin.STORED in (found := origin("claim")):
-            mark = "·"
-            line |= {"note": PARTLY if Origin.LIVE in found else STORED}
+        line |= {"bound": f"in the book {line['bound']}"}
+        if stored:
+            mark, line = "·", line | {"note": STORED}
         else:
             line |= {"measured": f"here {measured}"}
     say_what_is_changed()
@@ -138,23 +146,24 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def glue(**values: str | float) -> None:
+def glue(*, stored: bool = False, **values: str | float) -> None:
     """Store numbers of the text under their names.
 
     A sentence has such a number before a comment with its name, for example
     `9<!-- awful_ratio -->`, where `make execute` writes it. In a run that is not the
     book's the numbers are visible, because the text contains those of the book.
+
+    Args:
+        stored: whether the values rest on results that the chapter reads from a file.
+        **values: texts, or numbers, which are written with commas.
     """
     say_what_is_changed()
-    is_visible = not is_the_books_run()
+    note = f" ({STORED})" if stored else ""
     for name, value in values.items():
         text = value if isinstance(value, str) else f"{value:,}"
         prefix = "application/papermill.record/"
         data = {prefix + "text/plain": repr(text)}
-        if is_visible:
-            found = origin(name)
-            words = PARTLY if Origin.LIVE in found else STORED
-            note = f" ({words})" if Origin.STORED in found else ""
+        if not is_the_books_run():
             title = name.replace("_", " ").replace("-", " ")
             data["text/plain"] = f"{title}: {text}{note}"
         metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attnsel_book.provenance import reads_stored
+from attnsel_book.chapter import say_what_is_read
 
 
-@reads_stored
 def authors(table: str) -> dict[str, np.ndarray]:
     """Return a table of the authors' rebuttals as arrays by the name of the column.
 
@@ -24,7 +23,6 @@ def authors(table: str) -> dict[str, np.ndarray]:
     return {name: np.array(x) for name, x in columns.items() if name != "what"}
 
 
-@reads_stored
 def step_sweep() -> pd.DataFrame:
     """Return what became of flows after steps of many sizes, one row a run.
 
@@ -74,12 +72,13 @@ def result_folder(chapter: str) -> Path:
     return Path(__file__).parent / "chapters" / chapter
 
 
-@reads_stored
 def stored(name: str) -> Any:
     """Return what a file of a chapter contains, such as "frozen/frozen".
 
-    A JSON file gives lists and dictionaries, a CSV file a data frame.
+    A JSON file gives lists and dictionaries, a CSV file a data frame. In a run that is
+    not the book's, a note names the file.
     """
+    say_what_is_read(name)
     folder = resources.files("attnsel_book.chapters")
     table = folder.joinpath(f"{name}.csv")
     if table.is_file():

@@ -18,7 +18,7 @@ CHAPTERS = Path(results.__file__).parent / "chapters"
 PARTS = sorted(
     f"{path.parent.name}/{path.stem}"
     for path in CHAPTERS.glob("*/*.json")
-    if path.stem not in ("models", "neighbours")  # which no sweep stores
+    if path.stem not in ("models",)  # which no sweep stores
 )
 
 

@@ -1,6 +1,6 @@
 import math
 import re
-from dataclasses import replace
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +8,14 @@ import pandas as pd
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 from matplotlib import pyplot
 from nbval.plugin import get_sanitize_patterns
 
-from attnsel.corpus import Corpus
 from attnsel.tokens import Vocab
-from attnsel.validation import shortened
-from attnsel_book import claim, claims, glue, name_tokens, results, stop_unless, stored
-from attnsel_book.chapter import Stop, in_vocabulary, start
-from attnsel_book.provenance import Origin
+from attnsel_book import chapter as run
+from attnsel_book import claim, glue, name_tokens, stored
+from attnsel_book.chapter import Stop, in_vocabulary, start, stop_unless
+from attnsel_book.exercises.running import in_form
 from support.display import displayed
 
 BOUNDS = [
@@ -51,13 +49,11 @@ def test_a_true_claim_is_one_line(value, bound, measured, words, paper):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
-def test_chapters_compare_all_of_a_claim_but_what_was_measured(
-    kind, chapter, monkeypatch
-):
+def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
     """The patterns of nbval hide the measured value of an inexact claim only."""
     text = (Path(__file__).parents[1] / "nbval.cfg").read_text(encoding="utf-8")
     patterns = get_sanitize_patterns(text)
-    assert len(patterns) == 8
+    assert len(patterns) == 3
 
     def compared(value, statement="From: 1, above 0", **settings):
         text = shown(statement, value, **settings)[0][kind]
@@ -75,16 +71,9 @@ def test_chapters_compare_all_of_a_claim_but_what_was_measured(
         assert compared(0.125, **bound) != compared(0.125, **other)
         assert compared(1, **bound) != compared(1, "Of: 1, above 0", **bound)
         assert compared(1, **bound) != compared(1, paper=True, **bound)
+        # A tick and a circle are compared, too.
+        assert compared(1, **bound) != compared(1, yours=[len], **bound)
     assert compared(3, equals=3) != compared(4, equals=4)
-    # On generated reviews, where a claim is an observation, or of a stored run.
-    generated = Corpus.from_tokens([[0], [0]], [0, 1], Vocab(["a"]), name="bundled")
-    for bound in ({"between": (0, 9)}, {"above": 2}, {"equals": 3}):
-        chapter["corpus"] = None
-        here = compared(3, **bound)
-        chapter["corpus"] = generated
-        for origin in (Origin.PLAIN, Origin.STORED, Origin.STORED | Origin.LIVE):
-            monkeypatch.setattr(claims, "origin", lambda _, found=origin: found)
-            assert compared(3, **bound) == here
 
 
 @pytest.mark.parametrize(
@@ -106,13 +95,19 @@ def test_a_false_claim_raises(value, bound, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.fixture
-def chapter():
+@pytest.fixture(autouse=True)
+def chapter(monkeypatch):
     """The names of a chapter at the book's settings, and no chapter after it."""
+    monkeypatch.setattr(run, "_run", run._Run())
     names = {"SEED": 0}
     shown_by(lambda: start(names, {"SEED": 0}, {}))
-    yield names
-    shown_by(lambda: start({}, {}, {}))
+    return names
+
+
+def test_no_claim_is_a_test_before_the_settings(monkeypatch):
+    monkeypatch.setattr(run, "_run", run._Run())
+    with pytest.raises(RuntimeError, match=r"ends with settings\(\.\.\.\) first"):
+        claim("a", 1, equals=1)
 
 
 def shown_by(call):
@@ -148,17 +143,19 @@ def test_a_claim_is_an_observation_once_a_setting_is_changed(chapter):
         claim("a", 0.3, between=(1, 2))
 
 
-@pytest.mark.parametrize("where", ["corpus", "dict", "list"])
-def test_generated_reviews_make_observations_of_claims(chapter, where):
-    corpus = Corpus.from_tokens([[0], [1]], [0, 1], Vocab(["a", "b"]), name="bundled")
-    chapter["corpus"] = {"corpus": corpus, "dict": {"a": corpus}, "list": [0, corpus]}[
-        where
-    ]
-    (seen,) = shown_by(lambda: claim("a", 0.3, between=(1, 2)))
-    assert seen.startswith("– a: here 0.3")
-    chapter["corpus"] = replace(corpus, name="mine")
-    with pytest.raises(AssertionError, match="a fails"):
-        claim("a", 0.3, between=(1, 2))
+def test_a_line_on_the_readers_functions_has_no_tick_before_they_are_written(chapter):
+    def squared(x: float) -> float:
+        return x * x
+
+    theirs = in_form(squared, squared)
+    lines = []
+    for functions in ([squared], [theirs, squared], [theirs]):
+        lines += shown_by(lambda f=functions: claim("a", 1, below=2, yours=f))
+    open_, half, own = lines
+    assert open_ == half == "○ a: 1, below 2; not yet yours (this book)"
+    assert own == "✓ a: 1, below 2 (this book)"
+    with pytest.raises(AssertionError, match="a fails"):  # it is a test all the same
+        claim("a", 3, below=2, yours=[squared])
 
 
 @pytest.mark.parametrize(
@@ -187,68 +184,35 @@ def test_the_cell_of_the_settings_displays_them_each_time_it_runs(chapter):
         assert said.startswith("Changed: K = 2")
 
 
-def test_a_setting_outside_the_range_is_a_sentence(chapter):
-    ranges = {"DIM >= 8": "or two rows may agree"}
-    assert shown_by(lambda: start({"DIM": 8}, {"DIM": 8}, ranges)) == []
-    ranges["DIM > 4"] = ""
-    outside, changed = shown_by(lambda: start({"DIM": 4}, {"DIM": 9}, ranges))
-    words = "Outside the range of this chapter: DIM"
-    assert outside == f"{words} >= 8, or two rows may agree. {words} > 4."
-    assert changed.startswith("Changed: DIM = 4 (in the book 9).")
-
-
-def cells(*sources, names):
-    """Run cells in a shell with these names; return the texts that each displays."""
-    shell = InteractiveShell.instance()
-    shell.user_ns.update(names)
-    found = []
-    for source in sources:
-        with capture_output() as captured:
-            shell.run_cell(source, store_history=True)
-        assert captured.stderr == ""
-        found.append([output.data["text/plain"] for output in captured.outputs])
-        found[-1] += captured.stdout.splitlines()
-    return found
-
-
-BEGIN = """# settings
-DIM = 4
-start(globals(), {"DIM": 9}, {"DIM >= 8": "or rows agree"})
-settings("this line marks the cell")"""
-TOOLS = {
-    "start": start,
-    "settings": lambda _: None,
-    "stop_unless": stop_unless,
-    "in_vocabulary": in_vocabulary,
-    "claim": claim,
-    "glue": glue,
-    "stored": stored,
-    "pd": pd,
-}
-
-
 @pytest.mark.parametrize(
-    ("last", "why"),
+    ("now", "why"),
     [
-        ("stop_unless(DIM > 5, 'no value gap is left; take more')", "no value gap"),
-        ("WORD = 'gret'; WORDS = ['great', 'a']", None),
-        ("1 / 0", "DIM >= 8, or rows agree (ZeroDivisionError: division"),
+        ({"DIM": 8, "TOP": 8}, ""),
+        ({"DIM": 7, "TOP": 1}, "DIM >= 8, or two rows may agree, and here DIM = 7"),
+        ({"DIM": 8, "TOP": 9}, "TOP <= DIM, and here DIM = 8 and TOP = 9"),
     ],
 )
-def test_a_chapter_stops_with_a_sentence_and_later_cells_do_nothing(chapter, last, why):
-    first, stopping, later, again, after = cells(
-        BEGIN, last, "1 / 0", BEGIN, "print(DIM)", names=TOOLS
-    )
-    assert first[0] == ("Outside the range of this chapter: DIM >= 8, or rows agree.")
-    if why is None:
-        assert stopping == []
-        (said,) = later
-        assert said.startswith("The chapter stops here: DIM >= 8")
-    else:
-        (said,) = stopping
-        assert said.startswith(f"The chapter stops here: {why}")
-        assert later == []
-    assert (again, after) == (first, ["4"])
+def test_settings_stop_at_the_first_condition_that_fails(chapter, now, why):
+    ranges = {"DIM >= 8": "or two rows may agree", "TOP <= DIM": ""}
+    with pytest.raises(Stop) if why else nullcontext() as stopped:
+        start(now, dict.fromkeys(now, 8), ranges)
+    assert not why or str(stopped.value) == f"it needs {why}"
+
+
+def test_a_condition_that_cannot_be_judged_stops_the_chapter(chapter):
+    with pytest.raises(Stop, match="needs DIM > 4, and here DIM = 'a' .TypeError: "):
+        start({"DIM": "a"}, {"DIM": None}, {"DIM > 4": ""})
+
+
+def test_a_notebook_shows_the_sentence_of_a_stop_alone_and_goes_on_after_it(capsys):
+    shell = InteractiveShell.instance()
+    shell.user_ns["stop_unless"] = stop_unless
+    why = "no value gap is left, because STEP is small; choose a larger STEP"
+    result = shell.run_cell(f"stop_unless(False, '{why}')")
+    assert isinstance(result.error_in_exec, ValueError)
+    assert capsys.readouterr().out == f"The chapter stops here: {why}.\n"
+    shell.run_cell("print(1)\n1 / 0")  # the kernel belongs to the reader
+    assert re.search(r"^1\n.*ZeroDivisionError", capsys.readouterr().out, re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -262,6 +226,7 @@ def test_a_chapter_stops_with_a_sentence_and_later_cells_do_nothing(chapter, las
         (None, 0, "DIM = 0 is below 1; in the book it is None"),
         ([1, 2], [], "DIM = [] is not a list of values; give at least one"),
         (range(2), ["a"], "DIM[0] = 'a' is no number; in the book it is 0"),
+        ((8, 31), 8, "DIM = 8 is not a list of values; give at least one"),
         ({"n": 80}, {"m": 3}, "DIM = {'m': 3} is not a table of n; keep these names"),
         ({"n": 80}, {"n": 0}, "DIM['n'] = 0 is below 1; in the book it is 80"),
         ({"n": 80}, {"n": 3}, "no corpus has the sizes DIM, because n: "),
@@ -281,31 +246,19 @@ def test_a_word_that_does_not_occur_stops_the_chapter(chapter):
 
 
 def test_a_line_on_a_stored_result_is_no_observation(chapter):
-    _, earlier, stored_only, both, apart, number, table = cells(
-        "above = stored('own_texts/leaks'); DIM = 4",
-        "start(globals(), {'DIM': 9}, {}); claim('a', len(above), above=1)",
-        "runs = pd.DataFrame(stored('own_texts/leaks')).iloc[:, -1:]\n"
-        "for most in [len(runs)]:\n    claim('rows', most, above=1)",
-        "rows = []\nrows.append(len(runs) - DIM)\nclaim('more', rows[0], above=1)",
-        "for x in [shortened(['a'], 1)]:\n    claim('x', len(x) + len(runs), above=1)\n"
-        "    claim('all', len(results.stored('own_texts/leaks')), above=1)",
-        "glue(rows_read=len(runs), dim=DIM)",
-        "runs",
-        names=TOOLS | {"DIM": 4, "results": results, "shortened": shortened},
+    name = "own_texts/leaks"
+    assert shown_by(lambda: stored(name)) == []
+    (line,) = shown_by(lambda: claim("rows", 51, above=1, stored=True))
+    assert line == "✓ rows: 51, above 1 (this book)"
+    chapter["SEED"] = 1
+    (read,) = shown_by(lambda: [stored(name), stored(name)])  # it is said once
+    assert read == f"Read, not run here: the stored results {name} of the book."
+    _, line = shown_by(lambda: claim("rows", 51, above=1, stored=True))
+    assert (
+        line == "· rows: 51, in the book above 1 (this book); rests on stored results"
     )
-    assert earlier[-1].endswith("(this book); the book's stored run, not run here")
-    claimed = "· rows: 51, in the book above 1 (this book)"
-    assert stored_only[-1] == f"{claimed}; the book's stored run, not run here"
-    assert both == [
-        "· more: 47, in the book above 1 (this book); rests on the book's stored run"
-    ]
-    assert apart[0].endswith("(this book); rests on the book's stored run")
-    assert apart[1].endswith("(this book); the book's stored run, not run here")
-    assert number == [
-        "rows read: 51 (the book's stored run, not run here)",
-        "dim: 4",
-    ]
-    assert "The book's stored run, not run here." in table
+    here, read = shown_by(lambda: [glue(dim=4), glue(n_rows=51, stored=True)])
+    assert (here, read) == ("dim: 4", "n rows: 51 (rests on stored results)")
 
 
 def test_where_a_condition_fails_no_conclusion_is_drawn(chapter):

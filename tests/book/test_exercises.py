@@ -1,11 +1,9 @@
 """Each check passes the solution that is shown, and names each mistake it knows."""
 
 import ast
-import base64
 import dataclasses
 import inspect
 import re
-import sys
 import threading
 import time
 from itertools import combinations
@@ -20,18 +18,15 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.exercises import check, mine, running
-from attnsel_book.exercises.checking import exercise, exercises, judge
+from attnsel_book.exercises import check, how_many_are_yours, mine, running
+from attnsel_book.exercises.checking import exercise, judge
 from attnsel_book.exercises.messages import code, difference
 from attnsel_book.exercises.storage import (
     functions,
     keep,
     parts,
-    restore,
     source_of,
-    sources,
 )
-from attnsel_book.exercises.strip import show_strip
 from support.chapters import BOOK, CHAPTERS, cells_of
 from support.display import displayed
 from support.tried import TASKS, by_name, of_each, time_enough  # noqa: F401
@@ -162,9 +157,13 @@ def test_hints_have_the_words_of_their_own_exercise():
         assert (alike > alike[i]).sum() < 8, f"{name}: hints as of another exercise"
 
 
-def test_a_change_of_what_is_not_in_the_solution_is_refused():
-    task = dataclasses.replace(TASKS["one-step-alpha"], mistakes={"x": "sum(y) -> y"})
-    message = r"one_step/exercises.py: .* 'sum\(y\)'.*; write what is in it before the"
+@pytest.mark.parametrize(
+    ("text", "count"), [("sum(y)", 0), ("np.ndarray", 0), ("corpus", 3)]
+)
+def test_a_mistake_replaces_what_the_body_contains_once(text, count):
+    mistakes = {"x": f"{text} -> z"}
+    task = dataclasses.replace(TASKS["one-step-alpha"], mistakes=mistakes)
+    message = f"one_step/exercises.py: .* {re.escape(repr(text))}, .* {count} times"
     with pytest.raises(ValueError, match=message):
         task.mistaken("x")
 
@@ -254,47 +253,22 @@ def test_functions_of_the_file_use_those_above_them():
     assert functions()["b"](3) == 6
 
 
-def test_functions_are_taken_back_from_a_file_or_a_text(tmp_path, capsys):
-    keep({"a": "f = len", "b": "g = len"})
+def test_the_file_names_the_book():
+    keep({"a": "f = len"})
     title = re.search("^title: (.*)", (BOOK.parent / "_config.yml").read_text(), re.M)
     assert f'"{title[1]}"' in Path("my_attnsel.py").read_text()
-    elsewhere = tmp_path / "drive.py"
-    elsewhere.write_text(Path("my_attnsel.py").read_text())
-    for source in (elsewhere, str(elsewhere), elsewhere.read_text()):
-        Path("my_attnsel.py").unlink()
-        keep({"b": "g = max", "c": "h = max"})
-        restore(source)
-        assert sources() == {"a": "f = len", "b": "g = len", "c": "h = max"}
-        assert "2 of your functions are back" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="no line '# exercise: NAME'"):
-        restore("f = 1\ng = 2")
 
 
-def test_the_strip_counts_the_functions_of_the_reader_and_holds_the_file(monkeypatch):
-    def strip():
-        return [output.data["text/html"] for output in displayed(show_strip)[1]]
-
-    assert strip() == []
-    monkeypatch.setitem(sys.modules, "google.colab", None)
-    assert (
-        f"Yours: 0 of {len(exercises())}." in strip()[0] and "restore()" in strip()[0]
-    )
-    monkeypatch.delitem(sys.modules, "google.colab")
-    keep({"one-step-alpha": "f = len", "of another book": "g = len"})
-    (page,) = strip()
-    assert f"Yours: 1 of {len(exercises())}." in page
-    assert re.search(r'✓ <a href="[^"]+/one_step.html#ex-one-step-alpha">', page)
-    content = base64.b64decode(re.search(r'base64,([^"]+)', page)[1])
-    assert content == Path("my_attnsel.py").read_bytes()
-
-
-def test_in_colab_a_right_answer_comes_with_the_file_to_save(monkeypatch):
-    monkeypatch.setitem(sys.modules, "google.colab", None)
-    _, (output,) = displayed(check, "one-step-alpha", alpha_in_a_file)
-    page = output.data["text/html"]
-    content = base64.b64decode(re.search(r'base64,([^"]+)', page)[1])
-    assert content == Path("my_attnsel.py").read_bytes()
-    assert b"# exercise: one-step-alpha" in content
+def test_only_a_function_that_works_here_counts_as_the_readers():
+    works = running.in_form(len, returning(int))
+    fails = running.in_form(lambda x: [][x], returning(str))
+    parts = {"one": works, "two": fails, "three": returning(int)}
+    said = "You wrote 2 of the 3 parts; still open: three."
+    assert how_many_are_yours(parts) == said
+    fails(3)
+    said = "You wrote 1 of the 3 parts; still open: two, three."
+    assert how_many_are_yours(parts) == said
+    assert how_many_are_yours({"one": works}) == "You wrote 1 of the 1 parts."
 
 
 def alpha_with_a_helper(corpus):

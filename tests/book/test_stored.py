@@ -4,7 +4,9 @@ Each chapter runs twice at changed settings, the second time on stored results t
 up to two per cent larger. What was measured here is the same in both.
 """
 
+import ast
 import re
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -74,6 +76,36 @@ def test_no_line_says_here_of_a_stored_number(chapter, tmp_path):
     here = [re.search(r": here (\S+),", line) for line in changed]
     # What is zero but for rounding is another number in each run.
     assert [found[0] for found in here if found and abs(float(found[1])) > 1e-6] == []
+
+
+READERS = {"stored", "step_sweep", "authors", "explanations", "ending", "trained_runs"}
+READERS |= {"selection_runs", "followed_runs"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_claim_or_number_that_uses_a_table_from_a_file_says_so(chapter):
+    """Names that are assigned once, from a table; the test above sees the others."""
+    calls, values = [], defaultdict(list)
+    for source in code(chapter):
+        for node in ast.walk(ast.parse(re.sub(r"(?m)^( *)%.*", r"\1pass", source))):
+            match node:
+                case ast.Assign(targets=[ast.Name(name)], value=value):
+                    values[name].append(value)
+                case ast.Call(func=ast.Name("claim" | "glue")):
+                    calls.append(node)
+    tables = {
+        name
+        for name, found in values.items()
+        if len(found) == 1 and names_in(found[0]) & READERS
+    }
+    for call in calls:
+        says_so = any(keyword.arg == "stored" for keyword in call.keywords)
+        used = names_in(call) & (tables | READERS)
+        assert says_so or not used, f"{ast.unparse(call)}: add stored=True"
 
 
 def test_sizes_by_which_rows_are_chosen_stay_as_they_are():

@@ -43,7 +43,7 @@ def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
-    from attnsel_book.chapter import is_stopped
+    from attnsel_book.chapter import Stop
 
     matplotlib.use("module://matplotlib_inline.backend_inline")
     shell = InteractiveShell.instance()
@@ -51,10 +51,13 @@ def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
         with capture_output() as shown:
             result = shell.run_cell(source, store_history=True)
         error = result.error_before_exec or result.error_in_exec
-        if error and not is_stopped():  # a chapter may stop with a sentence
+        if error and not isinstance(error, Stop):
             lines = traceback.format_exception(error)
             raise Stopped(f"{source}\n\n{''.join(lines[-4:])}")
         yield shell.user_ns, shown
+        if error:  # a chapter may stop with a sentence, but not at its settings
+            assert not source.startswith("# settings"), str(error)
+            return
 
 
 def played(play: Callable[..., Any], *given: Any, folder: Path, seconds: float) -> Any:

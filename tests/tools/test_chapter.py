@@ -11,7 +11,7 @@ import yaml
 from tools.chapter import ROOT, begin
 
 TESTS = ["test_notebooks", "test_settings", "test_exercises", "test_verdicts"]
-TESTS += ["test_odd_answers", "test_own_answers", "test_claims", "test_neighbours"]
+TESTS += ["test_odd_answers", "test_own_answers", "test_claims"]
 
 
 def skeleton(root: Path) -> Path:

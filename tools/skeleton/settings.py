@@ -8,8 +8,5 @@ RANGES = {
 TRIED = [
     {"SAMPLE": 1},
     {"SAMPLE": 400},
-    {"SEED": 1},
-    {"N": 10_000},
-    {"N": 2_000, "SAMPLE": 2_000},
     {"N": 1_000, "SEED": 7},
 ]

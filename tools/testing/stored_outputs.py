@@ -5,8 +5,6 @@ numbers, tables and figures of all cells, words to the letter and numbers as far
 machines agree. For example, a cell that takes the least value in place of the largest
 fails until its chapter is executed again, and whoever does that reads the sentences and
 claims around it again.
-
-A chapter that ran on the bundled reviews stores other numbers, and is not compared.
 """
 
 import math
@@ -106,11 +104,8 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
     shows = item.test_outputs
     for output in shows:
         remove_chance(output.get("data", {}), item.cell.id)
-    item.parent.bundled = getattr(item.parent, "bundled", False) or any(
-        "BundledCorpusWarning" in output.get("text", "") for output in shows
-    )
     tags = item.cell.metadata.get("tags", [])
-    if item.parent.bundled or "nbval-ignore-output" in tags:
+    if "nbval-ignore-output" in tags:
         return
     slack = CLAIMED if "nbval-check-output" in tags else SHOWN
     if found := difference(item.cell.outputs, shows, slack):

@@ -8,6 +8,7 @@ forked from one process that imported all this once.
 import multiprocessing
 import os
 import signal
+import tempfile
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Any
@@ -33,8 +34,11 @@ class Kernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, process: ForkServerProcess) -> None:
+    def __init__(
+        self, process: ForkServerProcess, folder: tempfile.TemporaryDirectory[str]
+    ) -> None:
         self.process = process
+        self.folder = folder  # it lasts as long as this object
         self.pid = process.pid
 
     def poll(self) -> int | None:
@@ -60,14 +64,19 @@ class Kernel:
         self.send_signal(signal.SIGKILL)
 
 
-def launch(cmd: list[str], *, cwd: str, env: dict[str, str], **_: Any) -> Kernel:
-    """Start a kernel; the arguments are those of `jupyter_client.launch_kernel`."""
+def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
+    """Start a kernel; the arguments are those of `jupyter_client.launch_kernel`.
+
+    It runs in an empty folder, as in `make execute`, and not in that of the notebook.
+    So a file `my_attnsel.py` that a reader keeps there changes no result.
+    """
     file = cmd[cmd.index("-f") + 1]
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     here, there = forks.Pipe()
-    process = forks.Process(target=serve, args=(file, cwd, env, there))
+    process = forks.Process(target=serve, args=(file, folder.name, env, there))
     process.start()
     here.recv()
-    return Kernel(process)
+    return Kernel(process, folder)
 
 
 def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:

@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
-import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +25,6 @@ from attnsel_book.exercises.messages import as_numbers, code, difference, same
 from attnsel_book.exercises.running import Outcome, in_form, outcomes
 from attnsel_book.exercises.storage import (
     FILE,
-    download_link,
     functions,
     keep,
     source_of,
@@ -82,20 +80,25 @@ class Exercise:
         """Return the function that makes a mistake.
 
         Raises:
-            ValueError: if what the mistake changes is not in the solution.
+            ValueError: if the body of the solution does not contain the text that the
+                mistake replaces exactly once.
         """
         change = self.mistakes[sentence]
         if not isinstance(change, str):
             return change
         right, wrong = map(str.strip, change.split("->"))
-        if right not in self.text:
+        (function,) = ast.parse(self.text).body
+        lines = self.text.splitlines(keepends=True)
+        end = function.body[1].lineno - 1  # of the arguments and the docstring
+        head, body = ("".join(part) for part in (lines[:end], lines[end:]))
+        if (count := body.count(right)) != 1:
             raise ValueError(
                 f"{inspect.getfile(self.solution)}: the mistake {sentence!r} of "
-                f"{self.name} changes {right!r}, which is not in the solution; write "
-                "what is in it before the arrow"
+                f"{self.name} replaces {right!r}, which occurs {count} times in the "
+                "body of the solution; write a text that occurs once before the arrow"
             )
         names = dict(self.solution.__globals__)
-        exec(self.text.replace(right, wrong), names)
+        exec(head + body.replace(right, wrong), names)
         return names[self.solution.__name__]
 
 
@@ -331,8 +334,6 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
             function = in_form(earlier, exercise.solution)
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"
     parts = [f'<div class="attnsel-check {verdict.state}">{html.escape(line)}</div>']
-    if verdict.state == "right" and "google.colab" in sys.modules and FILE.exists():
-        parts.append(download_link())  # the machine and its files do not last
     if verdict.example:
         parts.append(f"<pre>{html.escape(verdict.example)}</pre>")
     for title, text in zip(("Hint", "Second hint"), exercise.hints, strict=True):
@@ -359,7 +360,7 @@ def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
 def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
     """Return the right function that the file contains, or None and why not."""
     if not FILE.exists():
-        return None, f"there is no {FILE} here (`restore()` takes yours back)"
+        return None, f"there is no {FILE} in this folder"
     found = functions().get(exercise.name, "it does not contain this one")
     if isinstance(found, str):
         return None, f"in {FILE}: {found}"

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
@@ -178,6 +178,7 @@ def in_form(
                 spent += time.monotonic() - start
         except Exception as error:
             is_slow = isinstance(error, TimeoutError)
+            answer.is_yours = False  # type: ignore[attr-defined]
             why = f"{type(error).__name__}: {error}"
             if is_slow:
                 why = f"its calls have taken {LIMIT_HERE:g} s"
@@ -188,7 +189,24 @@ def in_form(
         except Exception:  # then the next line says what it makes of it
             return result
 
+    answer.is_yours = True  # type: ignore[attr-defined]
     return answer
+
+
+def is_yours(function: Callable[..., Any]) -> bool:
+    """Return whether `check` or `mine` gave a function that the reader wrote."""
+    return getattr(function, "is_yours", False)
+
+
+def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
+    """Return a sentence on how many parts of a chapter the reader wrote.
+
+    Args:
+        parts: functions that `check` and `mine` gave, by what they compute.
+    """
+    open_ones = [name for name, function in parts.items() if not is_yours(function)]
+    count = f"You wrote {len(parts) - len(open_ones)} of the {len(parts)} parts"
+    return f"{count}; still open: {', '.join(open_ones)}." if open_ones else f"{count}."
 
 
 def _as_kind(value: Any, kind: Any) -> Any:

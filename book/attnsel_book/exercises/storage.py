@@ -1,6 +1,5 @@
 """A reader's own functions in one plain file, from one chapter to the next."""
 
-import base64
 import inspect
 import re
 import textwrap
@@ -51,13 +50,6 @@ def source_of(function: Callable[..., Any]) -> str | None:
         return None
 
 
-def download_link() -> str:
-    """Return HTML that saves the file, without a server."""
-    content = base64.b64encode(FILE.read_bytes()).decode()
-    href = f"data:text/x-python;base64,{content}"
-    return f'<a download="{FILE}" href="{href}">Download {FILE}</a>'
-
-
 def functions() -> dict[str, Any]:
     """Return by exercise what the file defines, or why it defines nothing.
 
@@ -76,30 +68,3 @@ def functions() -> dict[str, Any]:
         new = [x for key, x in names.items() if before.get(key) is not x]
         found[exercise] = next(filter(callable, reversed(new)), "it defines nothing")
     return found
-
-
-def restore(source: Any = None) -> None:
-    """Take functions back from a file that was kept elsewhere.
-
-    Args:
-        source: path of the file, such as one on a mounted Drive, or its text; if None,
-            Colab asks for the file to upload.
-
-    Raises:
-        ValueError: if the source contains no function of an exercise.
-    """
-    if source is None:
-        from google.colab import files  # type: ignore[import-not-found]
-
-        text = "\n".join(part.decode() for part in files.upload().values())
-    else:
-        is_path = isinstance(source, Path) or "\n" not in str(source)
-        text = Path(source).read_text(encoding="utf-8") if is_path else str(source)
-    found = parts(text)
-    if not found:
-        raise ValueError(
-            "source: no line '# exercise: NAME' is in it; give the file my_attnsel.py "
-            "that a chapter has written"
-        )
-    keep(found)
-    print(f"{len(found)} of your functions are back, in {FILE}: {', '.join(found)}")

@@ -18,9 +18,5 @@ SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 TRIED = [
     {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0, "PROBLEMS": 8},
     {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0, "PROBLEMS": 12},
-    {"SIZES": SMALL, "DIM": 20, "MAX_NORM": 100.0, "PROBLEMS": 1},
-    {"SEED": 1},
-    {"MAX_NORM": 2000.0},
-    {"DIM": 256},
-    {"STEP": 1.0},
+    {"SIZES": SMALL, "STEP": 1.0, "DIM": 512, "PROBLEMS": 1},
 ]

@@ -9,14 +9,12 @@ BOOK = {
     "LIMIT": None,
 }
 RANGES = {
+    "RATE > 0": "or nothing is learned",
     "HEADS >= 2": "or there is nothing to compare",
     "LIMIT is None or LIMIT >= 500": "or few tokens lie in a bin",
 }
 TRIED = [
     {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},
-    {"LIMIT": 600, "DIM": 16, "PASSES": 1, "RATE": 0.1, "SEED": 1, "HEADS": 2},
-    {"LIMIT": 500, "DIM": 64, "PASSES": 2, "HEADS": 3},
-    {"SEED": 3, "DIM": 64, "PASSES": 1},
+    {"LIMIT": 600, "DIM": 16, "PASSES": 1, "RATE": 0.1, "SEED": 1, "HEADS": 3},
     {"RATE": 0.03, "PASSES": 1, "LIMIT": 4000},
-    {"HEADS": 1, "DIM": 32, "PASSES": 1},
 ]

@@ -51,10 +51,12 @@ def of_logs(
     expected=repeated,
     cases=bags,
     mistakes={
-        "the counts are not used at all": "+ counts.log() ->",
+        "the counts are not used at all": (
+            "A = -> counts = torch.ones_like(counts)\n    A ="
+        ),
         "the first softmax needs the counts, too": "X.T + counts.log() -> X.T",
         "the second softmax needs the counts, too": "k + counts.log() -> k",
-        "add the logarithms of the counts": "counts.log() -> counts",
+        "add the logarithms of the counts": "A = -> counts = counts.exp()\n    A =",
         "the residual is missing: r X": "+ r * X ->",
     },
     hints=(

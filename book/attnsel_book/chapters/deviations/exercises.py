@@ -76,7 +76,9 @@ def with_values() -> Iterator[tuple[Any, ...]]:
         "attention is a competition: take off the mean value of the sequence": (
             "- C.T @ (y / T * f) ->"
         ),
-        "the attention on a position is one over the length": "y / T -> y",
+        "the attention on a position is one over the length": (
+            "(y / T)) - C.T @ (y / T * f) -> y) - C.T @ (y * f)"
+        ),
         "f is the mean of the values of a sequence, not their sum": "b / T -> b",
         "an undecided model has g = 1/2": "(2 * len(T)) -> len(T)",
         "p goes down the gradient: reverse the sign": "return ( -> return -(",

@@ -2,11 +2,9 @@
 
 import pandas as pd
 
-from attnsel_book.provenance import reads_stored
 from attnsel_book.results import stored
 
 
-@reads_stored
 def explanations(corpus: str = "IMDB") -> pd.DataFrame:
     """Return how faithful attention is on reviews, one row a measure.
 

@@ -15,5 +15,5 @@ SMALL = {"n": 40, "n_tokens": 40, "length": 31, "n_relevant": 4}
 TRIED = [
     {"SIZES": SMALL, "DIM": 42, "STEP": 1000.0, "RACE": 10_000},
     {"SIZES": SMALL, "SEED": 3, "DIM": 512, "RACE": 1000},
-    {"STEP": 1.0, "DIM": 4096, "RACE": 60_000},
+    {"STEP": 50.0, "DIM": 4096, "RACE": 60_000},
 ]

@@ -13,13 +13,12 @@ BOOK = {
 }
 RANGES = {
     "DIM >= SIZES['n_tokens']": "or the margin problem may have no solution",
+    "STEP > 0": "or no token has learned anything",
     "MAX_NORM >= 700": "since both are compared below it",
+    "len(set(DTYPES)) == 2": "as two precisions are compared",
 }
 TRIED = [
-    {"SIZES": {"n": 40, "n_tokens": 60, "length": 4}, "DIM": 128, "SEED": 1},
-    {"SIZES": {"n": 60, "n_tokens": 80, "length": 6}, "DIM": 96, "MAX_NORM": 200.0},
+    {"SIZES": {"n": 40, "n_tokens": 60, "length": 4}, "DIM": 60, "SEED": 1},
     {"SIZES": {"n": 30, "n_tokens": 50, "length": 3}, "DIM": 64, "STEP": 1000.0},
-    {"SEED": 1},
-    {"MAX_NORM": 700.0, "STEP": 30.0},
-    {"DIM": 512},
+    {"MAX_NORM": 700.0, "STEP": 30.0, "DIM": 512},
 ]

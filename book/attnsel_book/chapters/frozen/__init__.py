@@ -4,7 +4,7 @@ BOOK = {
     "DIM": 2048,
     "SEED": 0,
     "FEW_DIM": 64,
-    "ETA_0": 1_000,
+    "ETA_0": 1e3,
     "RATE": 0.003,
     "STEPS": 200,
     "LEVELS": [0.6, 0.5, 0.4],
@@ -12,14 +12,11 @@ BOOK = {
 }
 RANGES = {
     "ETA_0 > 0": "or nothing is written into the embeddings",
+    "RATE > 0": "or nothing is learned",
     "max(LEVELS) < 0.69": "log 2, the loss of a model that has learned nothing",
 }
 TRIED = [
-    {"LIMIT": 400, "DIM": 64, "FEW_DIM": 8, "STEPS": 20},
     {"LIMIT": 300, "DIM": 8, "STEPS": 5, "LEVELS": [0.3]},
-    {"LIMIT": 200, "DIM": 128, "ETA_0": 1e6, "STEPS": 10, "SEED": 1},
-    {"SEED": 3, "DIM": 256},
-    {"RATE": 0.3, "DIM": 512},
-    {"ETA_0": 1, "LEVELS": [0.68, 0.1], "DIM": 256},
-    {"LIMIT": 40},
+    {"LIMIT": 40, "DIM": 128, "ETA_0": 1e6, "SEED": 1, "FEW_DIM": 8},
+    {"ETA_0": 0.5, "LEVELS": [0.68, 0.1], "DIM": 256, "RATE": 0.3},
 ]

@@ -9,13 +9,11 @@ BOOK = {
 }
 RANGES = {
     "DIM >= SHORT['n_tokens'] + 2": "or the embeddings are linearly dependent",
+    "STEP > 0": "or there is no step",
     "MAX_NORM >= 30": "or no token has won yet",
 }
 TRIED = [
-    {"DIM": 128, "MAX_NORM": 100.0},
+    {"DIM": 128, "STEP": 100.0, "MAX_NORM": 30.0},
     {"SEED": 5, "MAX_NORM": 100.0},
-    {"STEP": 100.0, "MAX_NORM": 30.0},
-    {"DIM": 64},
-    {"MAX_NORM": 3000.0},
     {"STEP": 3000.0},
 ]

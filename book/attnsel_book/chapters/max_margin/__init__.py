@@ -10,16 +10,14 @@ BOOK = {
     "MAX_NORM": 20_000.0,
 }
 RANGES = {
-    "DIM >= N_TOKENS + 2": "or the margin problem may have no solution; that is taken",
-    "N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "since each token occurs; that is taken",
+    "N % 2 == 0 and N >= 20": "as both classes need ten sequences",
+    "N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "since each token occurs",
+    "DIM >= N_TOKENS + 2": "or the margin problem may have no solution",
     "STEP > 0": "or no token has learned anything",
     "MAX_NORM >= 10": "where p has turned away from its start",
 }
 TRIED = [
-    {"DIM": 64, "N": 40, "N_TOKENS": 60, "MAX_NORM": 300.0},
-    {"N": 40, "N_TOKENS": 900, "LENGTH": 4, "DIM": 32, "STEP": 1000.0},
+    {"N": 20, "N_TOKENS": 90, "DIM": 92, "MAX_NORM": 300.0},
     {"N": 40, "N_TOKENS": 160, "SEED": 1, "STEP": 0.01, "MAX_NORM": 10.0},
-    {"SEED": 1},
-    {"MAX_NORM": 500.0},
     {"STEP": 1000.0, "DIM": 512},
 ]

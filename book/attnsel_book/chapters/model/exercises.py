@@ -48,7 +48,7 @@ def sequences() -> Iterator[tuple[Any, ...]]:
         "a token that occurs twice has two weights": (
             "w = -> ids = np.unique(ids)\n    w ="
         ),
-        "scores and values are exchanged": "a: np.ndarray, b: -> b: np.ndarray, a:",
+        "scores and values are exchanged": "w = -> a, b = b, a\n    w =",
         "that is the probability of the label; f is the logit, before the sigmoid": (
             "w @ b[ids] / w.sum() -> 1 / (1 + np.exp(-w @ b[ids] / w.sum()))"
         ),
@@ -140,7 +140,7 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
         "the softmax runs over each sequence, not over the whole vocabulary": (
             "counts @ w -> w.sum()"
         ),
-        "scores and values are exchanged": "a: torch.Tensor, b: -> b: torch.Tensor, a:",
+        "scores and values are exchanged": "w = -> a, b = b, a\n    w =",
         "e to the power 1000 overflows: subtract the largest score first": (
             "- a.max() ->"
         ),

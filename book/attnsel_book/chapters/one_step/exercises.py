@@ -82,7 +82,7 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
             "np.outer(grad_a, p) + np.outer(grad_b, v) -> np.outer(grad_a, v) + "
             "np.outer(grad_b, p)"
         ),
-        "p and v are exchanged": "p: np.ndarray,\n    v: -> v: np.ndarray,\n    p:",
+        "p and v are exchanged": "C, y, a, b = -> p, v = v, p\n    C, y, a, b =",
     },
     hints=(
         "The mean of y g Q_s is the component along v, and the mean of "

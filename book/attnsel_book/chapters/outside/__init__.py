@@ -13,10 +13,7 @@ RANGES = {
     "COPIES >= 1": "as the curve begins at one neutral word",
 }
 TRIED = [
-    {"COPIES": 10, "SAMPLES": 100},
-    {"SCALE": 0.9, "SAMPLES": 50},
-    {"STRONG": "awful", "NEUTRAL_WORD": "of"},
-    {"SAMPLES": 10, "COPIES": 1},
-    {"STRONG": "the", "NEUTRAL_WORD": "of", "SAMPLES": 20},
+    {"STRONG": "awful", "NEUTRAL_WORD": "of", "SCALE": 1.01},
+    {"SAMPLES": 10, "COPIES": 1, "STRONG": "the", "NEUTRAL_WORD": "of"},
     {"SCALE": 3.0, "SAMPLES": 2_000},
 ]

@@ -15,15 +15,13 @@ BOOK = {
 RANGES = {
     "4 <= FEW <= 300": "because each text adds rows to the margin problem",
     "MAX_NORM >= 2": "because p starts with a norm of about 1",
-    "STEP <= 300": "because after larger ones p moves back and forth",
+    "0 < STEP <= 300": "because after larger ones p moves back and forth",
+    "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "as these have two classes",
 }
 # A file of one's own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED = [
     MINE,
-    {"FEW": 4, "DIM": 64, "LIMIT": 200},
-    {"DATA": "yelp", "LIMIT": 500, "MAX_NORM": 2.0},
-    {"STEP": 300.0, "SEED": 3},
-    {"FEW": 300, "DIM": 256},
-    {"LIMIT": 60, "MAX_NORM": 300.0},
+    {"FEW": 4, "DIM": 64, "LIMIT": 200, "MAX_NORM": 2.0, "STEP": 300.0},
+    {"DATA": "yelp", "FEW": 300, "DIM": 256, "SEED": 3},
 ]

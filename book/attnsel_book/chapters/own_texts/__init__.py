@@ -15,10 +15,7 @@ RANGES = {
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED = [
-    MINE,
     MINE | {"GROUPS": "film"},
-    {"LIMIT": 20},
-    {"DATA": "yelp", "LIMIT": 100},
-    {"LIMIT": 200, "RATE": 0.95},
-    {"LIMIT": 300, "RATE": 0.001},
+    {"LIMIT": 20, "RATE": 0.95},
+    {"DATA": "yelp", "LIMIT": 100, "RATE": 0.001},
 ]

@@ -25,7 +25,10 @@ from attnsel_book.exercises.checking import exercise
             lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)
         ),
         "a token that occurs twice in a text counts twice": (
-            "corpus.counts -> (1.0 * (corpus.counts > 0))"
+            "corpus.counts.T @ (corpus.signs > 0)\n    "
+            "total = corpus.counts.sum(axis=0) -> "
+            "(1 * (corpus.counts > 0)).T @ (corpus.signs > 0)\n    "
+            "total = (corpus.counts > 0).sum(axis=0)"
         ),
         "divide by how often the token occurs, not by in how many texts": (
             "/ total -> / (corpus.counts > 0).sum(axis=0)"
@@ -79,7 +82,9 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         "the last bin contains its right end, too: some tokens have the lean 1": (
             "= 19 -> = 20"
         ),
-        "an empty bin has no mean: nan": "else np.nan -> else 0",
+        "an empty bin has no mean: nan": (
+            "np.array(mean), np.array(deviation) -> np.nan_to_num([mean, deviation])"
+        ),
         "the bins go from -1 to 1, whatever the points": (
             "np.linspace(-1, 1, 21)) - 1\n    place[x == 1] -> np.linspace(x.min(), "
             "x.max(), 21)) - 1\n    place[x == x.max()]"

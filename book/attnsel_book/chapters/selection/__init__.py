@@ -17,10 +17,6 @@ RANGES = {
 SMALL = {"n": 40, "n_tokens": 40, "length": 31, "n_relevant": 4}
 TRIED = [
     {"SIZES": SMALL, "DIM": 42, "STEP": 1000.0, "SWEEP": 2, "MAX_NORM": 30.0},
-    {"SIZES": SMALL, "DIM": 128, "MAX_NORM": 50.0, "SWEEP": 3},
     {"SIZES": SMALL, "SEED": 3, "DIM": 512, "MAX_NORM": 35.0, "SWEEP": 1},
     {"STEP": 50.0},
-    {"STEP": 6000.0, "DIM": 16_384},
-    {"MAX_NORM": 3000.0},
-    {"STEP": 1.0, "SWEEP": 20},
 ]

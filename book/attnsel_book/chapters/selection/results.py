@@ -4,11 +4,9 @@ import itertools
 
 import pandas as pd
 
-from attnsel_book.provenance import reads_stored
 from attnsel_book.results import step_sweep, stored, with_outcomes
 
 
-@reads_stored
 def selection_runs(part: str) -> pd.DataFrame:
     """Return one part of what `run_selection.py` ran, one row a run.
 
@@ -18,7 +16,6 @@ def selection_runs(part: str) -> pd.DataFrame:
     return with_outcomes(runs) if "positive" in runs else runs
 
 
-@reads_stored
 def followed_runs(part: str) -> pd.DataFrame:
     """Return one part of what `run_followed.py` ran, "lost", "pairs" or "pairs, limit".
 
@@ -27,7 +24,6 @@ def followed_runs(part: str) -> pd.DataFrame:
     return with_outcomes(pd.DataFrame(stored("selection/followed")[part]))
 
 
-@reads_stored
 def trained_runs() -> pd.DataFrame:
     """Return what `run_freezing.py` ran, one row a run and a level of the loss.
 
@@ -54,7 +50,6 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     return lost.reset_index()
 
 
-@reads_stored
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
     """Return by step of `step_sweep` how many runs lose a class, and select all."""
     sweep = step_sweep()

@@ -15,12 +15,10 @@ RANGES = {
     "0 <= DELTA <= (V - 1) / V": "where one token decides",
     "V >= 200 and T >= 2": "or there are no curves",
     "N % 2 == 0 and V % 4 == 0": "as labels and signs are balanced",
+    "RATE > 0 and LOSS > 0": "or training has no end",
 }
 TRIED = [
-    {"N": 200, "V": 200, "T": 5, "DIM": 32, "STEPS": 20},
     {"N": 200, "V": 200, "DIM": 16, "DELTA": 0.0, "STEPS": 20, "SEEDS": range(1)},
     {"N": 100, "V": 200, "T": 2, "DIM": 8, "DELTA": 0.95, "STEPS": 5, "RATE": 1.0},
-    {"DELTA": 0.5},
-    {"DIM": 64, "LOSS": 0.1},
-    {"T": 80, "N": 1000},
+    {"T": 80, "N": 1000, "DIM": 64, "LOSS": 0.1},
 ]

@@ -145,11 +145,14 @@ def law_fault(
     fault=law_fault,
     cases=laws_to_draw_from,
     mistakes={
-        EXCHANGED: "[y] -> [1 - y]",
+        EXCHANGED: "random = -> y = 1 - y\n    random =",
         ALL_LATER: "first[y] -> later[y]",
         ALL_FIRST: "later[y] -> first[y]",
-        NO_LABEL: "[y] -> .mean(dim=0).expand(len(y), -1)",
-        NO_LAW: "[y] -> [y] ** 0",
+        NO_LABEL: (
+            "random = -> first = first.mean(0).expand(2, -1)\n    "
+            "later = later.mean(0).expand(2, -1)\n    random ="
+        ),
+        NO_LAW: "random = -> first, later = first**0, later**0\n    random =",
         ONCE: ", True ->",
         COPIED: (
             "[start, others], dim=1) -> [start, others], dim=1)[:1].expand(len(y), -1)"

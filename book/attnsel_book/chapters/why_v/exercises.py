@@ -77,7 +77,9 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
     expected=by_rates,
     cases=stepping,
     mistakes={
-        "descent goes against the gradient: reverse the sign": "+ rate -> - rate",
+        "descent goes against the gradient: reverse the sign": (
+            "return -> rate = -rate\n    return"
+        ),
         "attention is a competition: the exposure has to be subtracted": (
             "- w * (C.T @ (u * f)) ->"
         ),
@@ -85,7 +87,7 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
         "the scores stay as they are: that is a step on the values alone": (
             "a + rate * toward_p -> a"
         ),
-        "the rate is missing": "rate * ->",
+        "the rate is missing": "return -> rate = 1\n    return",
     },
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
@@ -127,7 +129,9 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     ),
     cases=trained_parts,
     mistakes={
-        "p and v are subtracted": "- np.outer -> + np.outer",
+        "p and v are subtracted": (
+            "- np.outer(p, p) - np.outer(v, v) -> + np.outer(p, p) + np.outer(v, v)"
+        ),
         "that is its trace alone, one number": (
             "E.T @ E - np.outer(p, p) - np.outer(v, v) -> (E**2).sum() - p @ p - v @ v"
         ),
