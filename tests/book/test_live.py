@@ -15,7 +15,6 @@ from attnsel_book import (
     NEGATIVE,
     NEUTRAL,
     POSITIVE,
-    figures,
     flow_plane,
     steer_box,
     text_box,
@@ -30,7 +29,7 @@ ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff"
 @pytest.fixture(autouse=True)
 def a_plane_without_its_still(monkeypatch):
     """Draw no picture for pages without JavaScript: test_drawing looks at it."""
-    monkeypatch.setattr(figures, "plane_still", lambda *_: "a still")
+    monkeypatch.setattr("attnsel_book.widgets.plane.plane_still", lambda *_: "a still")
 
 
 def same_pieces(texts, vocab):
@@ -93,13 +92,20 @@ def trained():
     return text_box(corpus.vocab, scores, examples={"Not good.": ""}), scores, test
 
 
+def as_texts(corpus):
+    """Return texts with the counts of a corpus, whose own order is not kept."""
+    names = np.array(list(corpus.vocab))
+    bags = [np.repeat(names[ids], times.astype(int)) for ids, times in corpus.bags()]
+    return [" ".join(bag) for bag in bags]
+
+
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_the_logits_of_the_page_are_those_of_the_package(trained, at):
     figure, scores, test = trained
     data = stored(figure.data)
     assert [step for step, *_ in data["scores"]] == [0, 10, 60]
     assert len(test) == 200
-    given = [list(test.texts), data["tokens"], data["scores"][at]]
+    given = [as_texts(test), data["tokens"], data["scores"][at]]
     code = """(([texts, tokens, pair]) => {
       const ids = new Map(tokens.map((token, i) => [token, i]));
       const [scores, values] = pair.slice(1).map(unpack);
@@ -193,7 +199,7 @@ def explained(texts, vocab, pair):
 def test_the_page_explains_reviews_as_the_package_does(trained):
     _, scores, test = trained
     # The numbers as they are, not packed: what is compared is the method.
-    flips = explained(list(test.texts[:12]), test.vocab, scores[60])
+    flips = explained(as_texts(test[:12]), test.vocab, scores[60])
     assert max(flips) > 0
 
 

@@ -88,6 +88,7 @@ class Exercise:
             return change
         right, wrong = map(str.strip, change.split("->"))
         (function,) = ast.parse(self.text).body
+        assert isinstance(function, ast.FunctionDef)
         lines = self.text.splitlines(keepends=True)
         end = function.body[1].lineno - 1  # of the arguments and the docstring
         head, body = ("".join(part) for part in (lines[:end], lines[end:]))
