@@ -30,16 +30,17 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
     expected=lambda corpus: highest_votes(corpus, _beta(corpus)),
     cases=clear_corpora,
     mistakes={
-        "the label is missing: a negative sequence goes to its most negative token": (
+        "the label is missing; in a negative sequence the most negative token wins": (
             "y * beta -> beta"
         ),
-        "divide each count by the length of its sequence: beta, not alpha": (
-            "(signs / lengths) -> signs"
-        ),
+        (
+            "divide each count by the length of its sequence, because the value"
+            " follows beta and not alpha"
+        ): "(signs / lengths) -> signs",
         "only a token that is in the sequence can win in it": (
             "tokens[(y * beta[tokens]).argmax()] -> (y * beta).argmax()"
         ),
-        "the sign is reversed: the token wins that votes for the label": (
+        "the sign is reversed; the token that votes for the label wins": (
             "y * beta -> -y * beta"
         ),
     },

@@ -35,13 +35,16 @@ def of_several() -> Iterator[tuple[Corpus]]:
         "count a token once per sequence, however often it occurs": (
             "(corpus.counts > 0) -> corpus.counts"
         ),
-        "the other classes push back: 1/K is missing": "- 1 / K ->",
-        "K is corpus.n_classes; some of these corpora have four classes, not three": (
-            "- 1 / K -> - 1 / 3"
+        "subtract 1/K, because the other classes push back": "- 1 / K ->",
+        (
+            "use corpus.n_classes for K, because some of these corpora have "
+            "four classes"
+        ): "- 1 / K -> - 1 / 3",
+        "this is the sum over the sequences; divide it by their number": (
+            "/ len(corpus) ->"
         ),
-        "that is the sum over the sequences; take their mean": "/ len(corpus) ->",
         "the sign is reversed": "holds.T -> -holds.T",
-        "rows are tokens and columns classes: transpose": (
+        "transpose the result, because rows are tokens and columns are classes": (
             "holds.T @ Y -> (holds.T @ Y).T"
         ),
     },

@@ -56,7 +56,7 @@ def miss_fault(
     if (Q[~there] > 0).any():
         return "a token that its sequence does not contain gets attention"
     if Q[np.arange(len(Q)), relevant].min() > 0:
-        return "each relevant token gets attention, and one has to get none"
+        return "every relevant token gets attention here, but one of them must get none"
     least = least_loss(votes, there, relevant)
     loss = np.logaddexp(0, -(Q * votes).sum(axis=1)).mean()
     if loss > least + 1e-9 * max(1, least):
@@ -69,17 +69,20 @@ def miss_fault(
     fault=miss_fault,
     cases=attended,
     mistakes={
-        "one sequence is enough; the others keep their relevant token": (
+        "only one sequence has to miss its relevant token; the others keep theirs": (
             "cost.argmin() -> n"
         ),
         "a low vote of the relevant token alone does not make missing it cheap": (
             "cost.argmin() -> votes[n, relevant].argmin()"
         ),
-        "the cost is a difference of losses log(1 + e^-z), not of votes z": (
-            "cost.argmin() -> (votes[n, relevant] - rivals[n, best]).argmin()"
-        ),
-        "that sequence is the most expensive one to miss": "argmin -> argmax",
-        "each relevant token gets attention, and one has to get none": (
+        (
+            "the cost is a difference of losses log(1 + e^-z), not a difference"
+            " of votes z"
+        ): "cost.argmin() -> (votes[n, relevant] - rivals[n, best]).argmin()",
+        (
+            "missing this sequence costs the most; choose the one that costs the least"
+        ): "argmin -> argmax",
+        "every relevant token gets attention here, but one of them must get none": (
             "= 0, 1 -> = 1, 0"
         ),
     },
@@ -128,19 +131,20 @@ def known() -> Iterator[tuple[float, float, float]]:
     expected=lambda lead, norm, m: lead / m / norm,
     cases=known,
     mistakes={
-        "the norm of p counts: a long p has large leads in any direction": (
-            "(m * norm) -> m"
-        ),
-        "the margin counts: it is the largest lead of a unit vector": (
+        (
+            "divide by the norm of p, because a long p has large leads in any direction"
+        ): "(m * norm) -> m",
+        "divide by the margin, the largest lead that a unit vector can have": (
             "m * norm -> norm"
         ),
-        "the product with the solution of norm 1/m is not yet the cosine": (
-            "m * norm -> m**2"
-        ),
-        "u is a unit vector, the solution divided by its norm 1/m": (
+        (
+            "this is the inner product with the solution of norm 1/m; the "
+            "cosine needs unit vectors"
+        ): "m * norm -> m**2",
+        "u is the solution divided by its norm 1/m, so multiply by m once more": (
             "m * norm -> m**2 * norm"
         ),
-        "that is the bound on 1 - cos; return the cosine itself": (
+        "this is the bound on 1 - cos; return the bound on the cosine": (
             "lead / -> 1 - lead /"
         ),
     },
@@ -206,12 +210,13 @@ def start_fault(
     mistakes={
         "the direction is right, and p is too short for it to be certain": "25 * ->",
         "the norm is 1000 and has to be at most 25": "25 -> 1000",
-        "finite numbers, the entries of p": (
+        "return the entries of p as finite numbers": (
             "25 * max_margin(E, corpus, relevant).direction -> E @ v"
         ),
-        "v does not affect attention: find a p with large leads of all relevant": (
-            "25 * max_margin(E, corpus, relevant).direction -> -25 * v / v.norm()"
-        ),
+        (
+            "v does not affect the attention; find a p at which all relevant "
+            "tokens have large leads"
+        ): "25 * max_margin(E, corpus, relevant).direction -> -25 * v / v.norm()",
     },
     hints=(
         "If all relevant tokens have large leads at p, the loss is small. In which "

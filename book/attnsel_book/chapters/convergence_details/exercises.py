@@ -27,25 +27,35 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     ),
     cases=votes,
     mistakes={
-        "n is missing: the loss is a mean, so one sequence is 1/n of it": (
-            "len(votes) -> 1"
-        ),
-        "take the greatest over the sequences: the worst of them decides": (
-            ".max() -> .min()"
-        ),
-        "g = 1 / (1 + exp(y b)): the sign in the exponent is reversed": (
+        (
+            "n is missing; the loss is a mean, so one sequence contributes 1/n "
+            "of its loss"
+        ): "len(votes) -> 1",
+        (
+            "take the largest number over the sequences, because the worst "
+            "sequence decides"
+        ): ".max() -> .min()",
+        "the sign in the exponent is reversed; g is 1 / (1 + exp(y b))": (
             "np.exp(votes) -> np.exp(-votes)"
         ),
-        "g is missing": "g * ->",
-        "n / (g gap) of each sequence first, then the greatest; not g and gap apart": (
+        "divide by g, too": "g * ->",
+        (
+            "compute n / (g gap) for each sequence and then take the largest, "
+            "instead of bounding g and the gap separately"
+        ): (
             "(len(votes) / (g * (votes - others))).max() -> len(votes) / (g.min() * "
             "(votes - others).min())"
         ),
     },
     hints=(
-        "g of a sequence is 1 / (1 + exp(vote)), its gap is vote minus other.",
-        "Each sequence gives one number, made of n, its g and its gap. The bound has to"
-        " hold for the worst of them.",
+        (
+            "For each sequence, g is 1 / (1 + exp(vote)), and the gap is vote "
+            "minus other."
+        ),
+        (
+            "For each sequence, compute one number from n, its g and its gap. "
+            "The bound must hold for every sequence, also for the worst one."
+        ),
     ),
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
@@ -77,22 +87,30 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     expected=by_search,
     cases=levels,
     mistakes={
-        "one sequence may carry the whole excess: that is n times the excess": (
-            "len(votes) * ->"
-        ),
-        "take the least over the sequences: the attention is at least theta in each": (
-            ".min() -> .max()"
-        ),
-        "the sign of the inverse: a vote with the loss u is minus log(e^u - 1)": (
+        (
+            "one sequence may have the whole excess loss, which is n times the "
+            "mean excess"
+        ): "len(votes) * ->",
+        (
+            "take the smallest number over the sequences, because theta is a "
+            "lower bound in each of them"
+        ): ".min() -> .max()",
+        "the sign is reversed; the vote with the loss u is -log(e^u - 1)": (
             "= -np -> = np"
         ),
         "divide by the gap, not by the vote": "/ (votes - others) -> / votes",
     },
     hints=(
-        "The worst case: all of the excess is in one sequence, so that its loss is"
-        " log(1 + exp(-vote)) + n excess. Which vote y f has this loss?",
-        "Invert log(1 + exp(-z)) for z = y f. And y f is at most Q vote + (1 - Q)"
-        " other: solve for the attention Q. Which of the sequences decides?",
+        (
+            "In the worst case one sequence has all of the excess loss, so its "
+            "loss is log(1 + exp(-vote)) + n excess. Which vote y f has this "
+            "loss?"
+        ),
+        (
+            "Solve log(1 + exp(-z)) = loss for z = y f. Since y f is at most Q "
+            "vote + (1 - Q) other, you can then solve for the attention Q. "
+            "Which sequence gives the smallest Q?"
+        ),
     ),
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:

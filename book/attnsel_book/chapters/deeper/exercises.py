@@ -51,19 +51,26 @@ def of_logs(
     expected=repeated,
     cases=bags,
     mistakes={
-        "the counts are not used at all": (
+        "your function does not use the counts": (
             "A = -> counts = torch.ones_like(counts)\n    A ="
         ),
-        "the first softmax needs the counts, too": "X.T + counts.log() -> X.T",
-        "the second softmax needs the counts, too": "k + counts.log() -> k",
-        "add the logarithms of the counts": "A = -> counts = counts.exp()\n    A =",
-        "the residual is missing: r X": "+ r * X ->",
+        "use the counts in the first softmax, too": "X.T + counts.log() -> X.T",
+        "use the counts in the second softmax, too": "k + counts.log() -> k",
+        (
+            "add the logarithms of the counts to the scores, not the counts themselves"
+        ): "A = -> counts = counts.exp()\n    A =",
+        "add the residual r X": "+ r * X ->",
     },
     hints=(
-        "The counts c_s multiply terms in the sum of the softmax: a token that occurs "
-        "c times has c equal ones, and c e^a = e^(a + log c).",
-        "So a softmax over the bag is one over the sequence once its scores know the "
-        "counts. There are two softmaxes; in the first each row runs over the tokens.",
+        (
+            "A token that occurs c times contributes c equal terms to the sum "
+            "in the softmax, and c e^a = e^(a + log c)."
+        ),
+        (
+            "If you add log c to the scores, a softmax over the bag equals the "
+            "softmax over the sequence. There are two softmaxes, and in the "
+            "first one each row is a distribution over the tokens."
+        ),
     ),
 )
 def two_layers_of_bag(

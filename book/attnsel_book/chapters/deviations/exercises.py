@@ -33,20 +33,29 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
     ),
     cases=valued,
     mistakes={
-        "the background pushes against the lean: reverse the sign": "-v2 -> v2",
-        "the background has lost the label: y squared is one": (
+        "reverse the sign, because the background pushes against the lean": "-v2 -> v2",
+        "the label cancels in the background, because y squared is one": (
             "mean / T -> corpus.signs.numpy() * mean / T"
         ),
-        "take the mean of the product: a product of means keeps the common part only": (
-            "mean / T) -> 1 / T) * (b @ (C.T @ (1 / T)) / len(T))"
-        ),
-        "a share is a count over the length": "mean / T -> mean",
-        "the factor is 1/4, the slope of the logistic function": "/ 4 -> / 2",
+        (
+            "take the mean of the product; a product of means contains only the"
+            " common part"
+        ): "mean / T) -> 1 / T) * (b @ (C.T @ (1 / T)) / len(T))",
+        (
+            "divide each count by the length of its sequence, because a share is needed"
+        ): "mean / T -> mean",
+        "the factor is 1/4, the slope of the logistic function at 0": "/ 4 -> / 2",
     },
     hints=(
-        "The mean value of each sequence is C @ b / T; it weighs the shares c_s/T.",
-        "A mean over sequences of shares times a number per sequence is C.T times a "
-        "vector (n,), over n. And the slope of the logistic function at 0 is 1/4.",
+        (
+            "The mean value of each sequence is C @ b / T. Multiply the shares "
+            "c_s/T of the sequence by it."
+        ),
+        (
+            "The mean over sequences of shares times one number per sequence is"
+            " C.T times a vector (n,), divided by n. The slope of the logistic "
+            "function at 0 is 1/4."
+        ),
     ),
 )
 def my_background(
@@ -73,20 +82,28 @@ def with_values() -> Iterator[tuple[Any, ...]]:
     ),
     cases=with_values,
     mistakes={
-        "attention is a competition: take off the mean value of the sequence": (
-            "- C.T @ (y / T * f) ->"
-        ),
-        "the attention on a position is one over the length": (
-            "(y / T)) - C.T @ (y / T * f) -> y) - C.T @ (y * f)"
-        ),
-        "f is the mean of the values of a sequence, not their sum": "b / T -> b",
-        "an undecided model has g = 1/2": "(2 * len(T)) -> len(T)",
-        "p goes down the gradient: reverse the sign": "return ( -> return -(",
+        (
+            "subtract the mean value of the sequence, because the tokens "
+            "compete for attention"
+        ): "- C.T @ (y / T * f) ->",
+        (
+            "divide by the length, because each position gets one over the "
+            "length of the attention"
+        ): "(y / T)) - C.T @ (y / T * f) -> y) - C.T @ (y * f)",
+        "f is the mean of the values of a sequence; you took their sum": "b / T -> b",
+        "a factor is wrong; an undecided model has g = 1/2": "(2 * len(T)) -> len(T)",
+        "reverse the sign, because p moves down the gradient": "return ( -> return -(",
     },
     hints=(
-        "One sequence adds y g c_s/T (b_s - f), with f the mean of its values.",
-        "The sum over sequences splits in two: one in which b_s is a factor, "
-        "and one with f of each sequence. Both are C.T times a vector (n,).",
+        (
+            "One sequence contributes y g c_s/T (b_s - f), where f is the mean "
+            "of its values."
+        ),
+        (
+            "The sum over sequences has two parts. In the first part b_s is a "
+            "factor, and the second part contains f of each sequence. Both are "
+            "C.T times a vector (n,)."
+        ),
     ),
 )
 def my_own(corpus: attnsel.Corpus, b: np.ndarray) -> np.ndarray:

@@ -34,18 +34,25 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     expected=by_deletion,
     cases=lambda: drawn((2, 3, 5, 8)),
     mistakes={
-        "that is the gradient Q (b - f): f itself still contains the token": (
+        "this is the gradient Q (b - f), in which f still contains the token": (
             "b - without -> b - f"
         ),
-        "attention times value leaves out the logit of the rest": "(b - without) -> b",
-        "that is what f would be without the token; how far is it from f?": (
+        (
+            "this is attention times value; it ignores the logit of the remaining text"
+        ): "(b - without) -> b",
+        "this is f without the token; subtract it from f": (
             "Q * (b - without) -> without"
         ),
     },
     hints=(
-        "Without s the other attentions grow by the factor 1 / (1 - Q_s).",
-        "What is left, f - Q_s b_s, times that factor is f without s. And f is a mean "
-        "of b_s and of that, with the weights Q_s and 1 - Q_s.",
+        (
+            "Without s, the attention on each other token grows by the factor 1"
+            " / (1 - Q_s)."
+        ),
+        (
+            "Without s, the output is f - Q_s b_s times that factor. And f is "
+            "the mean of b_s and this output, with the weights Q_s and 1 - Q_s."
+        ),
     ),
 )
 def my_influence(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -73,7 +80,7 @@ def fewest(Q: np.ndarray, b: np.ndarray) -> int:
 def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     """Return what is wrong with a smallest flipping set, or None."""
     numbers = as_numbers(sorted(result) if isinstance(result, set) else result)
-    wanted = "give different positions, whole numbers from 0 to T - 1"
+    wanted = "return different positions, as whole numbers from 0 to T - 1"
     if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
         return wanted
     S = numbers.astype(int)
@@ -81,7 +88,10 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
         return wanted
     left = np.setdiff1d(np.arange(len(Q)), S)
     if not len(left):
-        return "some token has to be left that counts for the other side"
+        return (
+            "at least one token must remain, and the remaining ones must"
+            " support the other class"
+        )
     if np.sign(Q[left] @ b[left]) * np.sign(Q @ b) >= 0:
         return "without these tokens f keeps its sign"
     least = fewest(Q, b)
@@ -95,22 +105,26 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     fault=flip_fault,
     cases=lambda: drawn((3, 5, 8, 10, 12, 150)),
     mistakes={
-        "you took the tokens by their attention; what does each take from f?": (
-            "argsort(-pull) -> argsort(-Q)"
-        ),
-        "one token, the most attended, is not always enough": (
+        (
+            "you chose the tokens by their attention; choose them by how much f"
+            " changes without them"
+        ): "argsort(-pull) -> argsort(-Q)",
+        "deleting the most attended token is not always enough": (
             "order[:size] -> np.argsort(-Q)[:1]"
         ),
-        "some token has to be left that counts for the other side": (
-            "order[:size] -> order"
-        ),
-        "give different positions, whole numbers from 0 to T - 1": (
+        (
+            "at least one token must remain, and the remaining ones must "
+            "support the other class"
+        ): "order[:size] -> order",
+        "return different positions, as whole numbers from 0 to T - 1": (
             "order[:size] -> pull"
         ),
     },
     hints=(
-        "f is the sum of Q b. What remains of this sum without the tokens of S? For "
-        "which S has their deletion changed the sign?",
+        (
+            "f is the sum of Q b. Which part of this sum remains without the "
+            "tokens of S? For which S has it the other sign?"
+        ),
         "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
         "bring this difference across zero with the fewest terms?",
     ),

@@ -33,18 +33,24 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
         ),
         "from a lead of about 745 on every weight is rounded to zero: keep the largest"
         " one as a logarithm": (lambda a, b: np.log(softmax(a) @ (b[0] - b))),
-        "divide by the sum of all weights: the attention adds up to one": (
+        "divide by the sum of all weights, so that the attention sums to one": (
             "- a[0] - np.log1p(np.exp(a[1:] - a[0]).sum()) ->"
         ),
-        "that is the difference itself; its logarithm is asked": (
+        "this is the difference; return its logarithm": (
             lambda a, b: float(np.exp(log_lead(a, b)))
         ),
     },
     hints=(
-        "b_top - f = sum of q_i (b_top - b_i) over the other tokens, and nothing nearly"
-        " equal is subtracted. Which factor can be taken out of all q_i?",
-        "The logarithm of a sum of exponentials: take out the largest of them, so that"
-        " the largest term of the rest is one. np.log1p keeps what is small beside 1.",
+        (
+            "b_top - f is the sum of q_i (b_top - b_i) over the other tokens, "
+            "which does not subtract nearly equal numbers. Which factor do all "
+            "q_i share?"
+        ),
+        (
+            "For the logarithm of a sum of exponentials, factor out the largest"
+            " one, so that the largest remaining term is 1. np.log1p keeps the "
+            "digits of terms that are small compared with 1."
+        ),
     ),
 )
 def my_log_lead(a: np.ndarray, b: np.ndarray) -> float:

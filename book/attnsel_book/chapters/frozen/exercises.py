@@ -36,23 +36,31 @@ def stepped(
     expected=stepped,
     cases=steps,
     mistakes={
-        "a gradient step goes down: subtract it": "random - eta_0 -> random + eta_0",
+        "subtract the step, because gradient descent goes down": (
+            "random - eta_0 -> random + eta_0"
+        ),
         "the part along p is missing": "g[:, 0] * (start.cls @ v) + ->",
         "the part along the old output, start.output, is missing": (
             "+ g[:, 1] * (start.output @ v) ->"
         ),
-        "the random start is missing: E0 v stays": "random - eta_0 -> -eta_0",
-        "g_a goes along p, and g_b along the output": (
+        "add E0 v, the values at the random initialization": "random - eta_0 -> -eta_0",
+        "multiply g_a by the part along p, and g_b by the part along the output": (
             "g[:, 0] * (start.cls @ v) + g[:, 1] -> g[:, 1] * (start.cls @ v) + g[:, 0]"
         ),
-        "the step went along the old output, start.output, not along v": (
+        "the step went along the old output, start.output, and not along v": (
             "start.output @ v -> v @ v"
         ),
     },
     hints=(
-        "The step added -eta_0 (g_a p + g_b v0) to each embedding; multiply by v.",
-        "score_gradient(start.scores(), corpus) gives loss and (g_a, g_b). Each of the "
-        "three parts of E1 has one product with v.",
+        (
+            "The step adds -eta_0 (g_a p + g_b v0) to each embedding. Take the "
+            "inner product with v."
+        ),
+        (
+            "score_gradient(start.scores(), corpus) returns the loss and (g_a, "
+            "g_b). E1 has three parts, so E1 v is a sum of three inner "
+            "products."
+        ),
     ),
 )
 def value_after(
@@ -96,21 +104,24 @@ def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
     fault=not_those,
     cases=vectors,
     mistakes={
-        "p and v overlap: what is added along v changes E p, too": (
+        "p and v are not orthogonal, so a part along v changes E p, too": (
             "torch.linalg.pinv(P).T -> (P / P.square().sum(dim=1, keepdim=True))"
         ),
-        "along p as well: only E v has been looked at": (
+        "the scores E p are wrong; your E only satisfies the condition on E v": (
             "ab @ torch.linalg.pinv(P).T -> torch.outer(ab[:, 1], v) / (v @ v)"
         ),
-        "along v as well: only E p has been looked at": (
+        "the values E v are wrong; your E only satisfies the condition on E p": (
             "ab @ torch.linalg.pinv(P).T -> torch.outer(ab[:, 0], p) / (p @ p)"
         ),
         "divide by the squared lengths of p and v": "torch.linalg.pinv(P).T -> P",
     },
     hints=(
         "Each row of E has to satisfy two linear equations in d >= 2 unknowns.",
-        "Look for rows in the plane of p and v, E_s = x p + y v: two equations for x "
-        "and y. Or all rows at once: with P = torch.stack([p, v]) it is E P^T = ab.",
+        (
+            "Look for rows in the plane of p and v, so E_s = x p + y v with two"
+            " equations for x and y. Or solve for all rows at once: E P^T = ab "
+            "with P = torch.stack([p, v])."
+        ),
     ),
 )
 def my_embeddings(

@@ -48,23 +48,27 @@ def adam_by_torch(
     expected=adam_by_torch,
     cases=moments,
     mistakes={
-        "both averages start at zero: divide m by 1 - .9^t and s by 1 - beta2^t": (
-            "m / (1 - 0.9**t), s / (1 - beta2**t) -> m, s"
-        ),
+        (
+            "divide m by 1 - .9^t and s by 1 - beta2^t, because both averages "
+            "start at zero"
+        ): "m / (1 - 0.9**t), s / (1 - beta2**t) -> m, s",
         "divide by the root of the mean square, not by the mean square": (
             "np.sqrt(square) -> square"
         ),
         "epsilon is added to the root, not under it": (
             "np.sqrt(square) + eps -> np.sqrt(square + eps)"
         ),
-        "g is minus the gradient already: add the step": "p + rate -> p - rate",
-        "return the averages as they are kept, without the division by 1 - beta^t": (
-            ", m, s -> , mean, square"
-        ),
+        "add the step, because g already is minus the gradient": "p + rate -> p - rate",
+        (
+            "return the averages without the division by 1 - beta^t, as Adam "
+            "stores them"
+        ): ", m, s -> , mean, square",
     },
     hints=(
-        "First m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In the first step"
-        " both are too small, by factors that you know.",
+        (
+            "First m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In the "
+            "first step both averages are too small. By which factors?"
+        ),
         "Keep m and s as they are for the next step: Adam corrects copies of them."
         " Is epsilon under the root?",
     ),
@@ -112,8 +116,8 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     expected=by_torch,
     cases=small_steps,
     mistakes={
-        "it climbs: a step goes against the gradient": "-lr -> lr",
-        "that is gradient descent; Adam's first step is lr in each entry": (
+        "reverse the sign, because a step goes against the gradient": "-lr -> lr",
+        "this is gradient descent; Adam's first step changes each entry by lr": (
             "torch.sign(gradient) -> gradient"
         ),
         "take the sign of the sum, not the sum of the signs": (
@@ -126,8 +130,10 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
     },
     hints=(
         "The gradient of E is the sum of two outer products; what is x / sqrt(x * x)?",
-        "In the first step Adam's two averages are the gradient and its square,"
-        " whatever the betas are. What is left of the size of an entry?",
+        (
+            "In the first step Adam's two averages are the gradient and its "
+            "square, for all betas. Does the size of an entry still matter?"
+        ),
     ),
 )
 def my_first_step(

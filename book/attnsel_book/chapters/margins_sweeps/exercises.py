@@ -32,23 +32,28 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     expected=rate_by_torch,
     cases=queries,
     mistakes={
-        "turn it round: W p moves by the rate of W times a norm of p": (
-            "/ float -> * float"
-        ),
-        "that is right for plain descent; Adam's steps do not grow with p": (
-            "p.abs().sum() -> p @ p"
-        ),
-        "that is right for Muon; Adam moves each entry of W by itself": (
+        (
+            "divide instead of multiplying, because W p moves by the rate of W "
+            "times a norm of p"
+        ): "/ float -> * float",
+        (
+            "this is right for gradient descent, but the size of Adam's steps "
+            "does not grow with p"
+        ): "p.abs().sum() -> p @ p",
+        "this is right for Muon, but Adam moves each entry of W separately": (
             "p.abs().sum() -> p.norm()"
         ),
-        "that is a rule for p of norm one with many equal entries": (
-            "float(p.abs().sum()) -> len(p) ** 0.5"
-        ),
+        (
+            "this is right only if p has norm one and all its entries have the "
+            "same size"
+        ): "float(p.abs().sum()) -> len(p) ** 0.5",
     },
     hints=(
         "In the first step entry (i, j) of W moves by rate sign(h_i) sign(p_j).",
-        "Entry i of W p is the sum of W_ij p_j over j. By how much does the sum move,"
-        " if each W_ij moves by the rate in the direction of sign(p_j)?",
+        (
+            "Entry i of W p is the sum of W_ij p_j over j. By how much does "
+            "this sum change if each W_ij changes by the rate times sign(p_j)?"
+        ),
     ),
 )
 def my_rate(rate: float, p: torch.Tensor) -> float:
@@ -82,20 +87,24 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     expected=by_bisection,
     cases=takeovers,
     mistakes={
-        "the sign: a smaller epsilon takes over later": "lead + -> lead -",
+        "the sign is reversed; a smaller epsilon takes over later": "lead + -> lead -",
         "epsilon is compared with the root of v, not with v": (
             "eps / other) -> eps / other) / 2"
         ),
-        "the gradient falls like e to the minus lead: a natural logarithm": (
+        "use the natural logarithm, because the gradient decays like e^-lead": (
             "np.log -> np.log10"
         ),
-        "leads add up; their ratio does not matter": (
-            "lead + np.log(eps / other) -> lead * np.log(other) / np.log(eps)"
-        ),
+        (
+            "add to the lead instead of multiplying it, because the logarithm "
+            "of a ratio is a difference"
+        ): "lead + np.log(eps / other) -> lead * np.log(other) / np.log(eps)",
     },
     hints=(
-        "The root of v is a multiple of the size of the gradient, e^-lead.",
-        "At the lead the root of v equals eps, at the lead asked for it equals other.",
+        (
+            "The root of v is proportional to the size of the gradient, which "
+            "is proportional to e^-lead."
+        ),
+        "At `lead` the root of v equals eps. At the lead to return, it equals other.",
     ),
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:

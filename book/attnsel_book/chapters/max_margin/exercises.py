@@ -67,16 +67,17 @@ def rows_fault(
     fault=rows_fault,
     cases=selections,
     mistakes={
-        "a lead is that of the selected token: reverse the sign": (
+        "reverse the sign, because the lead of the selected token is positive": (
             "E[r] - E[s] -> E[s] - E[r]"
         ),
-        "the selected token is not its own rival: leave out the rows of zeros": (
-            "[r != s] ->"
-        ),
-        "the rivals are the tokens of the sequence, not the whole vocabulary": (
-            "corpus.counts.nonzero() -> np.ones(corpus.counts.shape).nonzero()"
-        ),
-        "each of the other tokens has a row of its own: do not take their mean": (
+        (
+            "leave out the rows of zeros, because the selected token is not its"
+            " own rival"
+        ): "[r != s] ->",
+        (
+            "only tokens of the same sequence are rivals; you used the whole vocabulary"
+        ): "corpus.counts.nonzero() -> np.ones(corpus.counts.shape).nonzero()",
+        "write one row for each of the other tokens; you took their mean": (
             "return (E[r] - E[s])[r != s] -> rows = [(E[r] - E[s])[(r != s) & (n == "
             "i)] for i in range(len(corpus))]\n    return np.stack([pairs.mean(0) for "
             "pairs in rows])"
@@ -84,8 +85,10 @@ def rows_fault(
     },
     hints=(
         "corpus.counts.nonzero() gives the sequence and the token of each count.",
-        "Call them n and s. Then selected[n] is the token that has to be ahead of s. "
-        "Leave out the places where the two are the same.",
+        (
+            "Call them n and s. Then selected[n] is the token that should be "
+            "ahead of s. Leave out the pairs in which both are the same token."
+        ),
     ),
 )
 def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.ndarray:
@@ -100,25 +103,28 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
     expected=lambda *given: -gradients(*given)[1],
     cases=parts_and_corpora,
     mistakes={
-        "p goes down the gradient: reverse the sign": "u = y -> u = -y",
-        "the loss is the mean over the sequences: divide by their number": (
+        "reverse the sign, because p moves down the gradient": "u = y -> u = -y",
+        "divide by the number of sequences, because the loss is a mean": (
             "/ len(y) ->"
         ),
-        "what pulls is a value above the average f, not the value itself": (
-            "- Q.T @ (u * f) ->"
-        ),
-        "g is large where the model is wrong: 1 / (1 + exp(y f))": (
-            "np.exp(y -> np.exp(-y"
-        ),
-        "the attention is a softmax of the scores, not uniform": (
+        (
+            "subtract f from the value, because only values above the output "
+            "pull upwards"
+        ): "- Q.T @ (u * f) ->",
+        (
+            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
+            "the model is wrong"
+        ): "np.exp(y -> np.exp(-y",
+        "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> 1.0"
         ),
-        "the factor g, the probability of the wrong label, is missing": (
+        "multiply by g, the probability of the wrong label": (
             "/ (1 + np.exp(y * f)) ->"
         ),
-        "a token that occurs twice has twice the weight: multiply by the counts": (
-            "corpus.counts.toarray() -> (corpus.counts.toarray() > 0)"
-        ),
+        (
+            "multiply by the counts, because a token that occurs twice has "
+            "twice the weight"
+        ): "corpus.counts.toarray() -> (corpus.counts.toarray() > 0)",
     },
     hints=(
         "Token s contributes E_s times the mean of y g Q_s (b_s - f), where Q_s is its "
@@ -163,7 +169,7 @@ def start_fault(result: Any) -> str | None:
     """Return why a start of p is not one from which a class is lost."""
     start = as_numbers(result)
     if start is None or start.shape != (2,) or not np.isfinite(start).all():
-        return "return two finite numbers"
+        return "return p(0) as two finite numbers"
     norm = float(np.linalg.norm(start))
     if norm > FARTHEST:
         return f"a norm of {norm:.3g}: at most {FARTHEST:g} is allowed"
@@ -171,7 +177,7 @@ def start_fault(result: Any) -> str | None:
     flow = attnsel.gradient_flow(model, corpus, max_norm=400.0, tol=1e-4)
     right = flow.selected == relevant_tokens(corpus)
     if right.all():
-        return "from there the flow selects every relevant word"
+        return "from this p(0) the flow selects every relevant word"
     if all(right[corpus.signs == y].any() for y in (-1, 1)):
         return "from there some relevant word of each class is selected"
     return None
@@ -181,14 +187,17 @@ def start_fault(result: Any) -> str | None:
     "max-margin-lost",
     fault=start_fault,
     mistakes={
-        "a norm of 10: at most 4 is allowed": lambda: [-10.0, 0.0],
-        "from there the flow selects every relevant word": lambda: [2.0, -3.0],
-        "return two finite numbers": lambda: [0.0, 0.0, -4.0],
+        "p(0) has norm 10, and its norm must be at most 4": lambda: [-10.0, 0.0],
+        "from this p(0) the flow selects every relevant word": lambda: [2.0, -3.0],
+        "return p(0) as two finite numbers": lambda: [0.0, 0.0, -4.0],
     },
     hints=(
         "Drag the start in the figure: where do the words of one class score lowest?",
-        "The flow keeps a word ahead that starts far ahead. Put p where all words of "
-        "one class have low scores, so that the shared words lead in its sequences.",
+        (
+            "A word that is far ahead at the start stays ahead during the flow."
+            " Choose a p at which all words of one class have low scores, so "
+            "that the shared words lead in its sequences."
+        ),
     ),
 )
 def my_start() -> list[float]:

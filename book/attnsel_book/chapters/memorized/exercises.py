@@ -13,24 +13,34 @@ from attnsel_book.exercises.checking import exercise
     # The chapter counts up to 336,756 occurrences of a token.
     cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
     mistakes={
-        "that is one end of the axis; there are two": "2 * ->",
-        "strictly beyond: a lean of 0.8 itself does not count": "(n - 1) // -> n //",
-        "that is the chance to be completely one-sided": "(n - 1) // 10 -> 0",
-        "the lean is 2 k / n - 1: 0.8 stands for nine tenths, not eight": (
-            "// 10 -> // 5"
+        "this is only one tail; add the leans below -0.8": "2 * ->",
+        "a lean of exactly 0.8 does not count": "(n - 1) // -> n //",
+        "this is the probability that all occurrences have the same label": (
+            "(n - 1) // 10 -> 0"
         ),
-        "that is the normal approximation; few flips need the exact sum": (
-            lambda n: 2 * norm.cdf(((n - 1) // 10 - n / 2) / (n / 4) ** 0.5)
-        ),
-        "that is the normal approximation, half a count on; take the exact sum": (
-            lambda n: 2 * norm.cdf(((n - 1) // 10 + 0.5 - n / 2) / (n / 4) ** 0.5)
-        ),
+        (
+            "the lean is 2 k / n - 1, so a lean of 0.8 means that nine tenths "
+            "of the labels agree"
+        ): "// 10 -> // 5",
+        (
+            "this is the normal approximation; compute the exact sum, because "
+            "it is far off for few flips"
+        ): (lambda n: 2 * norm.cdf(((n - 1) // 10 - n / 2) / (n / 4) ** 0.5)),
+        (
+            "this is the normal approximation with a continuity correction; "
+            "compute the exact sum"
+        ): (lambda n: 2 * norm.cdf(((n - 1) // 10 + 0.5 - n / 2) / (n / 4) ** 0.5)),
     },
     hints=(
-        "With k of n occurrences in positive texts the lean is 2 k / n - 1. For which "
-        "k is that beyond 0.8?",
-        "The numbers k below n / 10, and by symmetry those above 9 n / 10; a lean of "
-        "0.8 itself does not count. scipy.stats.binom has a function for such sums.",
+        (
+            "With k of n occurrences in positive texts, the lean is 2 k / n - "
+            "1. For which k is its absolute value above 0.8?"
+        ),
+        (
+            "These are the k below n / 10 and, by symmetry, those above 9 n / "
+            "10. A lean of exactly 0.8 does not count. scipy.stats.binom has a "
+            "function for such sums."
+        ),
     ),
 )
 def my_chance(n: int) -> float:

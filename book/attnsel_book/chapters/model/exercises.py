@@ -17,8 +17,13 @@ from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers, code, difference
 from attnsel_book.exercises.running import derivatives
 
-NO_GRADIENT = "the logits carry no gradient: use torch only, without detach or numpy"
-WRONG_GRADIENT = "the logits are right, but their derivatives are not: detach nothing"
+NO_GRADIENT = (
+    "the logits have no gradient; use only torch operations, without detach and numpy"
+)
+WRONG_GRADIENT = (
+    "the logits are right, but their derivatives are not; do "
+    "not detach the scores or the values"
+)
 MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exercise
 
 
@@ -35,30 +40,34 @@ def sequences() -> Iterator[tuple[Any, ...]]:
     expected=lambda ids, a, b: softmax(a[ids]) @ b[ids],
     cases=sequences,
     mistakes={
-        "the softmax runs over the sequence, not over the whole vocabulary": (
-            "w.sum() -> np.exp(a - a[ids].max()).sum()"
-        ),
-        "that is the value with the largest score; the softmax weights all values": (
-            "w @ b[ids] / w.sum() -> b[ids][w.argmax()]"
-        ),
-        "that is the plain mean of the values; weight them by the attention": (
+        (
+            "the softmax sums over the tokens of the sequence; you summed over "
+            "the whole vocabulary"
+        ): "w.sum() -> np.exp(a - a[ids].max()).sum()",
+        (
+            "this is the value with the largest score, but the softmax gives "
+            "every value a weight"
+        ): "w @ b[ids] / w.sum() -> b[ids][w.argmax()]",
+        "this is the plain mean of the values; weight them by the attention": (
             "w @ b[ids] / w.sum() -> b[ids].mean()"
         ),
-        "the weights have to sum to one: divide by their sum": "/ w.sum() ->",
-        "a token that occurs twice has two weights": (
+        "divide the weights by their sum, so that they sum to one": "/ w.sum() ->",
+        "count a token twice if it occurs twice in the sequence": (
             "w = -> ids = np.unique(ids)\n    w ="
         ),
         "scores and values are exchanged": "w = -> a, b = b, a\n    w =",
-        "that is the probability of the label; f is the logit, before the sigmoid": (
-            "w @ b[ids] / w.sum() -> 1 / (1 + np.exp(-w @ b[ids] / w.sum()))"
-        ),
-        "the weights sum to one already: take the sum, not the mean": (
+        (
+            "this is the probability of the label; return the logit, to which "
+            "no sigmoid is applied"
+        ): "w @ b[ids] / w.sum() -> 1 / (1 + np.exp(-w @ b[ids] / w.sum()))",
+        "take the sum instead of the mean, because the weights already sum to one": (
             "/ w.sum() -> / w.sum() / len(ids)"
         ),
-        "that is the sum of scores times values; the weights are a softmax": (
-            "w @ b[ids] / w.sum() -> a[ids] @ b[ids]"
-        ),
-        "e to the power 1000 overflows: subtract the largest score first": (
+        (
+            "this is the sum of scores times values; apply the softmax to the "
+            "scores first"
+        ): "w @ b[ids] / w.sum() -> a[ids] @ b[ids]",
+        "subtract the largest score first, because exp(1000) overflows": (
             "- a[ids].max() ->"
         ),
     },
@@ -128,20 +137,22 @@ def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | No
     fault=forward_fault,
     cases=bags,
     mistakes={
-        "a token that occurs twice has twice the weight: multiply by the counts": (
-            "w = -> counts = (counts.to_dense() > 0).to(a)\n    w ="
-        ),
-        "that is the plain mean of the values; weight them by the attention": (
+        (
+            "multiply by the counts, because a token that occurs twice has "
+            "twice the weight"
+        ): "w = -> counts = (counts.to_dense() > 0).to(a)\n    w =",
+        "this is the plain mean of the values; weight them by the attention": (
             "a - a.max() -> 0 * a"
         ),
-        "the weights of a sequence have to sum to one: divide by their sum": (
+        "divide the weights of each sequence by their sum, so that they sum to one": (
             "/ (counts @ w) ->"
         ),
-        "the softmax runs over each sequence, not over the whole vocabulary": (
-            "counts @ w -> w.sum()"
-        ),
+        (
+            "the softmax sums over the tokens of each sequence; you summed over"
+            " the whole vocabulary"
+        ): "counts @ w -> w.sum()",
         "scores and values are exchanged": "w = -> a, b = b, a\n    w =",
-        "e to the power 1000 overflows: subtract the largest score first": (
+        "subtract the largest score first, because exp(1000) overflows": (
             "- a.max() ->"
         ),
         NO_GRADIENT: "w = -> a, b = a.detach(), b.detach()\n    w =",
@@ -186,15 +197,16 @@ def shift_fault(
     fault=shift_fault,
     cases=parameters,
     mistakes={
-        "each value grows by c ‖v‖²; divide by it": "/ (v @ v) ->",
-        "each value grows by c ‖v‖; divide by it once more": (
+        "each value grows by c ‖v‖²; divide by ‖v‖²": "/ (v @ v) ->",
+        "each value grows by c ‖v‖; divide by ‖v‖ once more": (
             "(v @ v) -> (v @ v) ** 0.5"
         ),
         "c in every entry adds c times the sum of v": "* v / (v @ v) ->",
-        "a factor is no constant: it moves large values further": (
-            "c * v / (v @ v) -> c * E"
-        ),
-        "that moves the rows along p, which hardly changes E v": (
+        (
+            "you multiplied the embeddings; this moves large values further "
+            "than small ones"
+        ): "c * v / (v @ v) -> c * E",
+        "this moves the rows along p, which hardly changes E v": (
             "v / (v @ v) -> p / (p @ p)"
         ),
     },
@@ -243,9 +255,10 @@ def numbers_fault(result: Any, corpus: Corpus) -> str | None:
     fault=numbers_fault,
     cases=labelled,
     mistakes={
-        "equal scores give equal attention, and seven other words dilute the value": (
-            "20 * abs(lean) -> 0 * lean"
-        ),
+        (
+            "with equal scores the attention is uniform, so the seven other "
+            "words dilute the value"
+        ): "20 * abs(lean) -> 0 * lean",
         "a token of negative sequences needs a large score, too": "abs(lean) -> lean",
         "the values have the wrong sign": "3 * -> -3 *",
         "the attention is on the frequent tokens, which are in both classes": (

@@ -19,18 +19,22 @@ from attnsel_book.exercises.messages import labelled_sequences
     cases=one_corpus,
     mistakes={
         "the sign is reversed": "corpus.counts -> -corpus.counts",
-        "the labels are 0 and 1; y is in corpus.signs": "signs -> labels",
-        "divide by the number of sequences, not of tokens": (
+        "use corpus.signs, which are -1 and 1; the labels are 0 and 1": (
+            "signs -> labels"
+        ),
+        "divide by the number of sequences; you divided by the number of tokens": (
             "len(corpus) -> corpus.counts.sum()"
         ),
-        "that is the sum over the sequences; alpha is their mean": "/ len(corpus) ->",
-        "alpha counts occurrences; divided by the lengths it is beta": (
-            "corpus.signs / -> (corpus.signs / corpus.lengths) /"
-        ),
-        "that is the lean (posterior difference): alpha divided by the frequency": (
-            "len(corpus) -> corpus.counts.sum(axis=0)"
-        ),
-        "count every occurrence, not only whether the token is there": (
+        "this is the sum over the sequences; alpha is the mean": "/ len(corpus) ->",
+        (
+            "do not divide by the lengths, because alpha counts occurrences; "
+            "you computed beta"
+        ): "corpus.signs / -> (corpus.signs / corpus.lengths) /",
+        (
+            "this is the lean (the posterior difference); alpha is not divided "
+            "by the frequency"
+        ): "len(corpus) -> corpus.counts.sum(axis=0)",
+        "count every occurrence of a token, also the second one in a sequence": (
             "corpus.counts.T -> (corpus.counts.T > 0)"
         ),
     },
@@ -51,34 +55,36 @@ def my_alpha(corpus: attnsel.Corpus) -> np.ndarray:
     expected=lambda *given: gradients(*given)[0],
     cases=parts_and_corpora,
     mistakes={
-        "that is minus the gradient, the step itself: reverse the sign": (
+        "reverse the sign; this is minus the gradient, the direction of the step": (
             "u = -y -> u = y"
         ),
-        "the loss is the mean over the sequences: divide by their number": (
+        "divide by the number of sequences, because the loss is a mean": (
             "/ len(y) ->"
         ),
-        "the score of a token matters, too: the part along p is missing": (
+        "add the part along p, because the score of a token matters, too": (
             "np.outer(grad_a, p) + ->"
         ),
-        "what counts along p is b_s - f, not the value itself": (
+        "along p the factor is b_s - f; you used the value b_s": (
             "- w * (C.T @ (u * f)) ->"
         ),
-        "g is large where the model is wrong: 1 / (1 + exp(y f))": (
-            "np.exp(y -> np.exp(-y"
-        ),
-        "the attention is a softmax of the scores, not uniform": (
+        (
+            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
+            "the model is wrong"
+        ): "np.exp(y -> np.exp(-y",
+        "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> np.ones(len(a))"
         ),
-        "a token that occurs twice has twice the weight: multiply by the counts": (
-            "corpus.counts, -> corpus.counts > 0,"
-        ),
-        "the factor g, the probability of the wrong label, is missing": (
+        (
+            "multiply by the counts, because a token that occurs twice has "
+            "twice the weight"
+        ): "corpus.counts, -> corpus.counts > 0,",
+        "multiply by g, the probability of the wrong label": (
             "/ (1 + np.exp(y * f)) ->"
         ),
-        "g is one half at the start only, where all logits are zero": (
+        "compute g from the logits; it is one half only where they are zero": (
             "np.exp(y * f) -> 1"
         ),
-        "the two parts are exchanged: that of the values goes along v": (
+        "the two parts are exchanged; the part from the values is along v": (
             "np.outer(grad_a, p) + np.outer(grad_b, v) -> np.outer(grad_a, v) + "
             "np.outer(grad_b, p)"
         ),
@@ -115,21 +121,25 @@ def my_gradient_of_E(
     expected=label_z,
     cases=one_corpus,
     mistakes={
-        "alpha alone is not centred: subtract the mean label times the mean count": (
-            "- mean * c.mean(0) ->"
-        ),
-        "divide by n - 1, not by n: labels are shuffled, not drawn": "(n - 1) -> n",
-        "the variance of the labels, 1 - the square of their mean, is missing": (
-            "(1 - mean**2) * ->"
-        ),
+        (
+            "subtract the mean label times the mean count, because alpha alone "
+            "is not centred"
+        ): "- mean * c.mean(0) ->",
+        (
+            "divide by n - 1 instead of n, because labels are shuffled and not drawn"
+        ): "(n - 1) -> n",
+        (
+            "multiply by the variance of the labels, which is 1 minus the "
+            "square of their mean"
+        ): "(1 - mean**2) * ->",
         "Var(c_s) is over all n sequences, without ddof=1": (
             "c.var(0) -> c.var(0, ddof=1)"
         ),
-        "both means are missing: counts and labels have to be centred": (
+        "subtract both means, because counts and labels have to be centred": (
             "(alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) -> alpha / "
             "((c**2).mean(0)"
         ),
-        "both means of the labels are missing, in numerator and denominator": (
+        "the mean label is missing twice, in the numerator and in the denominator": (
             "y.mean() -> 0"
         ),
         "divide by the standard deviation, the root of the variance": "** 0.5 ->",
@@ -157,7 +167,10 @@ def lengths_fault(result: Any) -> str | None:
     parts = zip(signs, rows, strict=True)
     beta = sum(Fraction(y * row.count(0), len(row)) for y, row in parts)
     if len(set(map(len, rows))) == 1:
-        return "all lengths are equal, and then beta is alpha over the length"
+        return (
+            "all lengths are equal, so beta is alpha divided by the "
+            "length; use different lengths"
+        )
     n = len(rows)
     found = f"n alpha_0 is {alpha} and n beta_0 is {beta}, where n = {n}"
     if alpha <= 0:
@@ -171,7 +184,10 @@ def lengths_fault(result: Any) -> str | None:
     "one-step-lengths",
     fault=lengths_fault,
     mistakes={
-        "all lengths are equal, and then beta is alpha over the length": lambda: (
+        (
+            "all lengths are equal, so beta is alpha divided by the length; use"
+            " different lengths"
+        ): lambda: (
             [[0, 0, 1], [0, 1, 1]],
             [1, 0],
         ),

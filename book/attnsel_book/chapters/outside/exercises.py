@@ -36,13 +36,14 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     expected=by_search,
     cases=two_tokens,
     mistakes={
-        "the sign is reversed: this is a_t - a_s": (
+        "the sign is reversed, because this is a_t - a_s": (
             "(b_t - f) / (f - b_s) -> (f - b_s) / (b_t - f)"
         ),
         "this is the ratio of the weights; take its logarithm": "np.log ->",
-        "that is the logarithm of one weight; a_s - a_t is that of the ratio of both": (
-            "(b_t - f) / (f - b_s) -> (f - b_t) / (b_s - b_t)"
-        ),
+        (
+            "this is the logarithm of one weight; a_s - a_t is the logarithm of"
+            " the ratio of both weights"
+        ): "(b_t - f) / (f - b_s) -> (f - b_t) / (b_s - b_t)",
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
@@ -80,20 +81,26 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
     expected=asked_in_pairs,
     cases=sums,
     mistakes={
-        "these are the pairs that look like attention: turn it round": (
+        "these are the pairs that attention could produce; return the others": (
             "(np.outer(zeta, zeta) > 0) & different -> ~(np.outer(zeta, zeta) > 0)"
         ),
-        "a token makes no pair with itself: the diagonal is False": "& different ->",
-        "what counts is the sign of zeta, not of the value start + zeta": (
+        (
+            "set the diagonal to False, because a token makes no pair with itself"
+        ): "& different ->",
+        "use the sign of zeta; you used the sign of the value start + zeta": (
             "np.outer(zeta, zeta) -> np.outer(zeta + start, zeta + start)"
         ),
-        "those are the pairs above the higher value; the ones below the lower count": (
-            "np.outer -> np.minimum.outer"
-        ),
+        (
+            "add the pairs whose f is below both values; you only found those "
+            "above both"
+        ): "np.outer -> np.minimum.outer",
     },
     hints=(
-        "The values are start + zeta_s and start + zeta_t, and f is "
-        "start + zeta_s + zeta_t. When is it greater than both? When less?",
+        (
+            "The values are start + zeta_s and start + zeta_t, and f is start +"
+            " zeta_s + zeta_t. When is f larger than both values, and when is "
+            "it smaller than both?"
+        ),
         "Start with zeta_s > 0. For which zeta_t does f lie between the two values?",
     ),
 )
@@ -128,21 +135,22 @@ def seeming(c: float, k: int) -> float:
     expected=seeming,
     cases=diluted,
     mistakes={
-        "cosh c is right for one neutral word; next to more, the weight is another": (
-            "k * f / (b - f) -> np.cosh(c)"
-        ),
-        "that is the weight against all k neutral words together; multiply by k": (
-            "k * f -> f"
-        ),
-        "the mean is over k + 1 words, not k": "(k + 1) -> k",
-        "take the weight, not its logarithm": (
+        (
+            "cosh c is right for one neutral word, but the weight depends on "
+            "the number of neutral words"
+        ): "k * f / (b - f) -> np.cosh(c)",
+        (
+            "this is the weight relative to all k neutral words together; multiply by k"
+        ): "k * f -> f",
+        "take the mean over all k + 1 words; you divided by k": "(k + 1) -> k",
+        "return the weight; you returned its logarithm": (
             "k * f / (b - f) -> np.log(k * f / (b - f))"
         ),
     },
     hints=(
         "An attention with the weight w has the output w b / (w + k), with b = tanh c. "
         "The curve has f = tanh(c / (k + 1)). Set them equal.",
-        "One equation, linear in w: bring the terms with w to one side.",
+        "The equation is linear in w, so bring the terms with w to one side.",
     ),
 )
 def my_seeming_weight(c: float, k: int) -> float:

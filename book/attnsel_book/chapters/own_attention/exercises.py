@@ -63,16 +63,16 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
     fault=shortest_fault,
     cases=margin_problems,
     mistakes={
-        "a lead may be larger than 1: do not ask for equality in each row": (
+        "a lead may be larger than 1, so do not require equality in each row": (
             lambda rows: np.linalg.pinv(rows) @ np.ones(len(rows))
         ),
-        "that is the direction; the vector has a smallest lead of 1": (
+        "this is the direction; scale the vector so that its smallest lead is 1": (
             lambda rows: shortest(rows) / np.linalg.norm(shortest(rows))
         ),
-        "the mean of all rows weighs pairs that have lead to spare": (
-            lambda rows: _scaled(rows.mean(axis=0), rows)
-        ),
-        "the smallest lead has to be 1, not their mean": (
+        (
+            "the mean of all rows also counts pairs whose lead is already larger than 1"
+        ): (lambda rows: _scaled(rows.mean(axis=0), rows)),
+        "scale p so that the smallest lead is 1; in yours the mean lead is 1": (
             lambda rows: rows.mean(axis=0) / (rows @ rows.mean(axis=0)).mean()
         ),
     },

@@ -37,24 +37,33 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
     expected=exact_p,
     cases=small_cases,
     mistakes={
-        "that is one tail only: numbers far on the other side count, too": (
-            "law[law <= law[x] * (1 + 1e-7)] -> law[x:]"
-        ),
-        "that is the probability of x alone; add all that are no likelier": (
-            "law[law <= law[x] * (1 + 1e-7)].sum() -> law[x]"
-        ),
-        "draw without replacement: a shuffle gives each label to one text": replaced,
-        "numbers as likely as x count, too": (
+        (
+            "this is only one tail; equally unlikely numbers on the other side "
+            "count, too"
+        ): "law[law <= law[x] * (1 + 1e-7)] -> law[x:]",
+        (
+            "this is the probability of x alone; add the probabilities of all "
+            "numbers that are at most as likely"
+        ): "law[law <= law[x] * (1 + 1e-7)].sum() -> law[x]",
+        (
+            "use draws without replacement, because a shuffle gives each label "
+            "to exactly one text"
+        ): replaced,
+        "count the numbers that are exactly as likely as x, too": (
             "<= law[x] * (1 + 1e-7) -> < law[x] * (1 - 1e-7)"
         ),
-        "equal probabilities differ by rounding: compare with (1 + 1e-7) P(x)": (
-            "* (1 + 1e-7) ->"
-        ),
-        "1 - cdf has no digits left where p is below 1e-16: add up the pmf itself": (
+        (
+            "compare with (1 + 1e-7) P(x), because equal probabilities can "
+            "differ by rounding"
+        ): "* (1 + 1e-7) ->",
+        "add up the pmf, because 1 - cdf has no correct digits if p is below 1e-16": (
             "law[law <= law[x] * (1 + 1e-7)].sum() -> round(law[law <= law[x] * "
             "(1 + 1e-7)].sum(), 12)"
         ),
-        "add the numbers that are no likelier than x, not those as far from the mean": (
+        (
+            "add the numbers that are at most as likely as x; you added those "
+            "at least as far from the mean"
+        ): (
             "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
             "abs(x - m * n_1 / n) - 1e-9"
         ),

@@ -21,22 +21,25 @@ from attnsel_book.exercises.checking import exercise
     cases=one_corpus,
     mistakes={
         "the sign is reversed": "2 * positive - total -> total - 2 * positive",
-        "that is the signed frequency; divide by how often the token occurs": (
-            lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)
-        ),
-        "a token that occurs twice in a text counts twice": (
+        (
+            "this is the signed frequency; divide it by the number of "
+            "occurrences of the token"
+        ): (lambda corpus: corpus.counts.T @ corpus.signs / len(corpus)),
+        "count a token twice if it occurs twice in a text": (
             "corpus.counts.T @ (corpus.signs > 0)\n    "
             "total = corpus.counts.sum(axis=0) -> "
             "(1 * (corpus.counts > 0)).T @ (corpus.signs > 0)\n    "
             "total = (corpus.counts > 0).sum(axis=0)"
         ),
-        "divide by how often the token occurs, not by in how many texts": (
-            "/ total -> / (corpus.counts > 0).sum(axis=0)"
-        ),
-        "that is the share in positive texts, from 0 to 1: subtract the other share": (
-            "2 * positive - total -> positive"
-        ),
-        "a token that does not occur has no lean: nan": (
+        (
+            "divide by the number of occurrences; you divided by the number of "
+            "texts with the token"
+        ): "/ total -> / (corpus.counts > 0).sum(axis=0)",
+        (
+            "this is the share in positive texts, from 0 to 1; subtract the "
+            "share in negative texts"
+        ): "2 * positive - total -> positive",
+        "return nan for a token that does not occur, because it has no lean": (
             "(2 * positive - total) / total -> np.nan_to_num((2 * positive - total) / "
             "total)"
         ),
@@ -79,26 +82,26 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     expected=by_scipy,
     cases=points,
     mistakes={
-        "the last bin contains its right end, too: some tokens have the lean 1": (
+        "put x = 1 into the last bin, because some tokens have the lean 1": (
             "= 19 -> = 20"
         ),
-        "an empty bin has no mean: nan": (
+        "return nan for an empty bin, because it has no mean": (
             "np.array(mean), np.array(deviation) -> np.nan_to_num([mean, deviation])"
         ),
-        "the bins go from -1 to 1, whatever the points": (
+        "the bins always cover -1 to 1, also if the points do not": (
             "np.linspace(-1, 1, 21)) - 1\n    place[x == 1] -> np.linspace(x.min(), "
             "x.max(), 21)) - 1\n    place[x == x.max()]"
         ),
-        "divide the squares by the count, not by the count minus one": (
-            "part.std() if len(part) -> part.std(ddof=1) if len(part) > 1"
-        ),
-        "a point without x belongs to no bin: leave it out": (
+        (
+            "divide the sum of squares by the count; you divided by the count minus one"
+        ): "part.std() if len(part) -> part.std(ddof=1) if len(part) > 1",
+        "leave out points whose x is nan, because they belong to no bin": (
             "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x)"
         ),
-        "a point without x is in no bin, and np.digitize puts it into the last": (
+        "leave out points whose x is nan; np.digitize puts them into the last bin": (
             "y, x = y[~np.isnan(x)], x[~np.isnan(x)] -> x = np.nan_to_num(x, nan=1)"
         ),
-        "that is the variance: take its root": "part.std() -> part.var()",
+        "this is the variance; take its square root": "part.std() -> part.var()",
     },
     hints=(
         "np.linspace(-1, 1, 21) gives the edges of the bins. In which bin is each x?",
@@ -128,14 +131,15 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ),
     cases=one_corpus,
     mistakes={
-        "a long text weighs more: that is the mean label of the texts": (
+        "this is the mean label of the texts; a long text has to count more": (
             "signed_tokens.sum() / corpus.lengths.sum() -> corpus.signs.mean()"
         ),
         "the sign is reversed": "float(signed -> float(-signed",
         "divide by the mean length as well": "corpus.lengths.sum() -> len(corpus)",
-        "that is the share of the tokens in positive texts, from 0 to 1": (
-            "signed_tokens.sum() -> corpus.lengths[corpus.targets == 1].sum()"
-        ),
+        (
+            "this is the share of the tokens in positive texts, from 0 to 1; "
+            "subtract the share in negative texts"
+        ): "signed_tokens.sum() -> corpus.lengths[corpus.targets == 1].sum()",
     },
     hints=(
         "Use the lengths T_X. How many tokens do the positive texts contain, and how "
@@ -157,9 +161,12 @@ def drawn() -> Iterator[tuple[Corpus, int]]:
         yield corpus[torch.arange(1200) % 4 != corpus.labels], seed
 
 
-LEANS = "tokens still lean to a label, more than by chance"
-SIZES = "a control keeps how many texts each class has"
-TEXTS = "a control keeps how many texts and tokens there are, and how often each occurs"
+LEANS = "tokens still lean to a label more than chance explains"
+SIZES = "a control must have the same number of texts of each class"
+TEXTS = (
+    "a control must have the same number of texts, and each token must "
+    "occur as often as before"
+)
 
 
 def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:

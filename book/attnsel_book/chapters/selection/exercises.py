@@ -34,17 +34,23 @@ def races() -> Iterator[tuple[float, float, int]]:
     expected=lambda ahead, behind, k: (behind / k / (ahead - behind)) ** 0.5,
     cases=races,
     mistakes={
-        "its own class pushes its tokens up, by k times its pull": (
-            "(ahead - behind) -> ahead"
-        ),
+        (
+            "add the push of its own class, which moves its tokens up by k "
+            "times its pull"
+        ): "(ahead - behind) -> ahead",
         "all k tokens of a class push, not just one": "k * ->",
-        "the change of the score has x in it twice: take the root": "** 0.5 ->",
-        "the question is about the score of the class behind": (
-            "(behind / -> (ahead /"
-        ),
-        "the two classes have values of opposite signs": (
-            "ahead - behind -> ahead + behind"
-        ),
+        (
+            "the change of the score is proportional to x squared, so take the "
+            "square root"
+        ): "** 0.5 ->",
+        (
+            "this is about the class ahead; the question is when scores of the "
+            "class behind fall"
+        ): "(behind / -> (ahead /",
+        (
+            "the values of the two classes have opposite signs; in yours they "
+            "have the same"
+        ): "ahead - behind -> ahead + behind",
     },
     hints=(
         "A pull of u_t on each score moves p by the sum of u_t E_t. By how much does "
@@ -84,12 +90,16 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     expected=weakened,
     cases=embeddings,
     mistakes={
-        "only the part along v is made smaller; the rest of E stays": (
+        "you made all of E smaller; change only the component along v": (
             "E + (c - 1) * torch.outer(E @ u, u) -> c * E"
         ),
-        "v is not a unit vector: the part along it is (E v) v / |v|^2": "/ v.norm() ->",
-        "that takes the part along v out; c times it stays": "(c - 1) -> -1",
-        "that keeps the part along v and weakens the rest": (
+        (
+            "v is not a unit vector, so the component along v is (E v) v / |v|^2"
+        ): "/ v.norm() ->",
+        (
+            "this removes the component along v; c times the component should remain"
+        ): "(c - 1) -> -1",
+        "this keeps the component along v and weakens the rest of E": (
             "E + (c - 1) -> c * E + (1 - c)"
         ),
         "c times the component should remain, so add (c - 1) times the component": (
@@ -97,9 +107,12 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         ),
     },
     hints=(
-        "With a unit vector u along v, the part of E_s along v is (E_s u) u.",
-        "All these parts together form a matrix of rank one, of which c times remains. "
-        "How much has to be added to E?",
+        "If u is the unit vector along v, the component of E_s along v is (E_s u) u.",
+        (
+            "These components together form a matrix of rank one, and c times "
+            "this matrix should remain. Which multiple of it do you have to add"
+            " to E?"
+        ),
     ),
 )
 def my_weaken(E: torch.Tensor, v: torch.Tensor, c: float) -> torch.Tensor:
@@ -121,7 +134,7 @@ def lost_fault(corpus: Any) -> str | None:
     try:
         relevant = relevant_tokens(corpus)
     except ValueError as error:
-        return f"it does not satisfy Assumption 1: {error}"
+        return f"your corpus does not satisfy Assumption 1: {error}"
     lost = 0
     for seed in range(3):
         start = AttentionClassifier(len(corpus.vocab), 512, seed=seed)
@@ -142,11 +155,16 @@ def lost_fault(corpus: Any) -> str | None:
         "80 sequences of up to 31 tokens; at most 24 of at most 8 are allowed": (
             lambda: separable_corpus(80, 60, 31, n_relevant=4)
         ),
-        "it does not satisfy Assumption 1": lambda: crowd_corpus([2], [1], length=2),
+        "your corpus does not satisfy Assumption 1": lambda: crowd_corpus(
+            [2], [1], length=2
+        ),
         "runs that lose a class: 0 of 3 seeds; at least two should": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
-        "return an attnsel.Corpus": lambda: [[0, 2], [1, 2]],
+        "return an attnsel.Corpus": lambda: [
+            [0, 2],
+            [1, 2],
+        ],
     },
     hints=(
         "Let all sequences contain the same seven irrelevant tokens, and one relevant "

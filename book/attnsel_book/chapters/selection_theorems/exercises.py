@@ -39,18 +39,18 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
     expected=motion,
     cases=limits,
     mistakes={
-        "K is missing: that is the flow of orthonormal embeddings": (
+        "multiply by K; without it this is the flow for orthonormal embeddings": (
             "+ b * (b @ slope) ->"
         ),
-        "the 1 of K = I + b b^T is missing: a token also moves itself": (
+        "the I of K = I + b b^T is missing, by which a token also moves itself": (
             "slope + b -> b"
         ),
-        "the flow goes downhill: a minus sign is missing": "return - -> return",
-        "L is a mean over the sequences, not their sum": ".mean() -> .sum()",
-        "b b^T is a matrix; b @ b is the number ‖b‖²": (
+        "a minus sign is missing, because the flow goes downhill": "return - -> return",
+        "L is the mean over the sequences; you took the sum": ".mean() -> .sum()",
+        "b b^T is a matrix; you used b @ b, which is the number ‖b‖²": (
             "b * (b @ slope) -> b @ b * slope"
         ),
-        "b b^T is a matrix; you took the squares of its diagonal only": (
+        "b b^T is a matrix; you used only its diagonal": (
             "b * (b @ slope) -> b * b * slope"
         ),
     },

@@ -26,22 +26,28 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     expected=lambda x, y: shape(x, torch.stack([x, y], dim=1)).value_spread,
     cases=scatters,
     mistakes={
-        "that is the deviation itself; divide by the range of the bin means": (
+        "this is the mean deviation; divide it by the range of the bin means": (
             "/ np.ptp(bins.mean[full].numpy()) ->"
         ),
         "leave out bins with fewer than five tokens": ">= 5 -> >= 1",
-        "divide by the range of the bin means, not of all heights": (
+        "divide by the range of the bin means; you used the range of all heights": (
             "bins.mean[full] -> y"
         ),
-        "each bin counts once, however many tokens it holds": (
+        "each bin counts once; you weighted the bins by their numbers of tokens": (
             "bins.deviation[full].mean() -> np.average(bins.deviation[full], "
             "weights=bins.count[full])"
         ),
     },
     hints=(
-        "bins = binned(x, y); which of its 20 bins count, and what is averaged there?",
-        "A bin counts if it contains at least five tokens. Two things of those bins "
-        "are needed: the mean of their deviations, and the range of their means.",
+        (
+            "Start with bins = binned(x, y). Which of the 20 bins count, and "
+            "which of their numbers do you average?"
+        ),
+        (
+            "A bin counts if it contains at least five tokens. You need the "
+            "mean of the deviations of these bins, and the range of their "
+            "means."
+        ),
     ),
 )
 def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:

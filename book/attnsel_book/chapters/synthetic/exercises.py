@@ -41,16 +41,19 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
     expected=by_bayes,
     cases=laws,
     mistakes={
-        "the sign is reversed: row 1 is the positive label": (
+        "the sign is reversed; row 1 belongs to the positive label": (
             "positive - negative -> negative - positive"
         ),
-        "those are the leans of the first token alone: later tokens count as well": (
+        "these are the leans of the first token alone; later tokens count as well": (
             "+ (length - 1) * later ->"
         ),
-        "the first token is drawn once, the later ones length - 1 times": (
-            "(length - 1) * ->"
+        (
+            "weight the two distributions; the first token is drawn once, and "
+            "the others length - 1 times"
+        ): "(length - 1) * ->",
+        "a sequence has length - 1 later tokens; you used length": (
+            "(length - 1) -> length"
         ),
-        "a sequence has length - 1 later tokens, not length": "(length - 1) -> length",
         "divide by how often the token occurs under both labels": (
             "/ (positive + negative) ->"
         ),
@@ -82,15 +85,18 @@ def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
         yield *(weights / weights.sum(dim=2, keepdim=True)), labels, length, seed
 
 
-EXCHANGED = "the labels are exchanged: row 0 is for label 0, row 1 for label 1"
+EXCHANGED = "the labels are exchanged; row 0 is for label 0, and row 1 is for label 1"
 ALL_LATER = "the first token of a sequence has its own distribution"
 ALL_FIRST = (
     "only the first token has the first distribution; the others have the later one"
 )
-NO_LABEL = "each sequence has the distributions of its own label"
-NO_LAW = "tokens are not equally likely: use their probabilities"
-ONCE = "a token may occur twice in a sequence: draw the later ones with replacement"
-COPIED = "each sequence is drawn by itself: yours are copies of one another"
+NO_LABEL = "draw each sequence from the distributions of its own label"
+NO_LAW = "use the probabilities of the tokens, which are not equally likely"
+ONCE = (
+    "draw the later tokens with replacement, because a token may occur "
+    "twice in a sequence"
+)
+COPIED = "draw each sequence separately; yours are copies of one another"
 
 
 def chance(tokens: np.ndarray, law: Tensor) -> float:
@@ -190,10 +196,11 @@ def my_sampler(
         "the condition must hold in all n sequences, not just in one": (
             "n * (length - 1) -> length - 1"
         ),
-        "the first token is a signal draw always; length - 1 are left": (
-            "(length - 1) -> length"
-        ),
-        "that is k itself; its distance from 1 was asked for": "1 - 0.5 -> 0.5",
+        (
+            "only the length - 1 later tokens can be irrelevant; the first "
+            "token never is"
+        ): "(length - 1) -> length",
+        "this is k; return 1 - k": "1 - 0.5 -> 0.5",
         "this is the union bound; since the tokens are independent, the product gives "
         "a larger probability": (
             "1 - 0.5 ** (1 / (n * (length - 1))) -> 0.5 / (n * (length - 1))"
@@ -217,18 +224,21 @@ def no_break(corpus: Corpus) -> str | None:
         return "return an attnsel.Corpus with labels"
     n, n_tokens = corpus.counts.shape
     if n > 1000 or n_tokens > 100:
-        return f"at most 1,000 sequences and 100 tokens; yours has {n} and {n_tokens}"
+        limits = "use at most 1,000 sequences and 100 tokens"
+        return f"{limits}; yours has {n} and {n_tokens}"
     model = AttentionClassifier(n_tokens, 64, seed=0)
     run = fit(model, corpus, steps=300, lr=2.0, optimizer="gd", until_loss=0.1)
     if run.loss[-1] >= 0.1:
-        message = "labels that the tokens do not predict cannot be learned"
+        message = "your tokens do not predict the labels, so nothing can be learned"
         return f"the loss is still {run.loss[-1]:.2f} after 300 steps: {message}"
     of = shape(posterior_difference(corpus), run.at())
     if not of.values > 0.9:
-        message = "tokens that occur too seldom lean by chance"
+        message = "the irrelevant tokens are so rare that they lean by chance"
         return f"the values have a rank correlation of {of.values:.2f} only: {message}"
     if not of.arms < 0.5:
-        message = "the V is whole: irrelevant tokens must be rarer than those that lean"
+        message = (
+            "the V is complete; make the irrelevant tokens rarer than those that lean"
+        )
         return f"{message} (weaker arm {of.arms:.2f})"
     return None
 
@@ -237,15 +247,15 @@ def no_break(corpus: Corpus) -> str | None:
     "synthetic-break",
     fault=no_break,
     mistakes={
-        "the V is whole: irrelevant tokens must be rarer than those that lean": (
+        "the V is complete; make the irrelevant tokens rarer than those that lean": (
             "70 -> 90"
         ),
-        "at most 1,000 sequences and 100 tokens": (
+        "use at most 1,000 sequences and 100 tokens": (
             "1000, 100, 20, delta=0.1, n_relevant=70 -> 4000, 400, 20, delta=0.1, "
             "n_relevant=200"
         ),
-        "tokens that occur too seldom lean by chance": "70 -> 50",
-        "labels that the tokens do not predict cannot be learned": (
+        "the irrelevant tokens are so rare that they lean by chance": "70 -> 50",
+        "your tokens do not predict the labels, so nothing can be learned": (
             ", n_relevant=70) -> ).with_labels(torch.arange(1000) % 2)"
         ),
     },

@@ -25,20 +25,22 @@ def scored() -> Iterator[tuple[Any, ...]]:
     expected=lambda corpus, a, b: rates(corpus, a, b)[2],
     cases=scored,
     mistakes={
-        "the label is missing: sequences classified wrongly lower the exposure": (
-            "y * f / -> f /"
-        ),
-        "the factor g, the probability of the wrong label, is missing": (
+        (
+            "multiply by the label, because sequences that are classified "
+            "wrongly lower the exposure"
+        ): "y * f / -> f /",
+        "multiply by g, the probability of the wrong label": (
             "/ (1 + np.exp(y * f)) ->"
         ),
-        "g is large where the model is wrong: 1 / (1 + exp(y f))": (
-            "np.exp(y -> np.exp(-y"
-        ),
-        "the attention is a softmax of the scores, not uniform": (
+        (
+            "the sign in g is reversed; g = 1 / (1 + exp(y f)) is large where "
+            "the model is wrong"
+        ): "np.exp(y -> np.exp(-y",
+        "use the softmax of the scores; your attention is uniform": (
             "np.exp(a - a.max()) -> np.ones(len(a))"
         ),
-        "that is the sum over the sequences; the rate is their mean": "/ len(y) ->",
-        "that is the rate of the value: the output f is missing": "y * f / -> y /",
+        "this is the sum over the sequences; the rate is the mean": "/ len(y) ->",
+        "multiply by the output f; this is the rate of the value": "y * f / -> y /",
     },
     hints=(
         "Every sequence contributes the number y g f times its attention Q_s.",
@@ -77,17 +79,19 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
     expected=by_rates,
     cases=stepping,
     mistakes={
-        "descent goes against the gradient: reverse the sign": (
+        "reverse the sign, because descent goes against the gradient": (
             "return -> rate = -rate\n    return"
         ),
-        "attention is a competition: the exposure has to be subtracted": (
+        "subtract the exposure, because the tokens compete for attention": (
             "- w * (C.T @ (u * f)) ->"
         ),
-        "the exposure lowers the score: subtract it": "toward_v - w -> toward_v + w",
-        "the scores stay as they are: that is a step on the values alone": (
+        "subtract the exposure, because it lowers the score; you added it": (
+            "toward_v - w -> toward_v + w"
+        ),
+        "change the scores, too; this is a step on the values alone": (
             "a + rate * toward_p -> a"
         ),
-        "the rate is missing": "return -> rate = 1\n    return",
+        "multiply by the rate": "return -> rate = 1\n    return",
     },
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
@@ -129,19 +133,19 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     ),
     cases=trained_parts,
     mistakes={
-        "p and v are subtracted": (
+        "subtract the matrices of p and v; you added them": (
             "- np.outer(p, p) - np.outer(v, v) -> + np.outer(p, p) + np.outer(v, v)"
         ),
-        "that is its trace alone, one number": (
+        "this is only the trace, one number; return the matrix": (
             "E.T @ E - np.outer(p, p) - np.outer(v, v) -> (E**2).sum() - p @ p - v @ v"
         ),
-        "E^T E is (d, d): E E^T compares tokens": (
+        "use E^T E, which is (d, d); E E^T compares tokens": (
             "E.T @ E - np.outer(p, p) - np.outer(v, v) -> E @ E.T"
         ),
-        "p p^T is a matrix, np.outer(p, p)": (
+        "p p^T is a matrix, np.outer(p, p); you subtracted a number": (
             "np.outer(p, p) - np.outer(v, v) -> p @ p - v @ v"
         ),
-        "v counts, too": "- np.outer(v, v) ->",
+        "subtract the matrix of v, too": "- np.outer(v, v) ->",
     },
     hints=(
         "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",
@@ -166,10 +170,10 @@ def upside_down_fault(result: Any) -> str | None:
     if len(rows) > 20 or max(map(max, rows)) > 20 or min(map(min, rows)) < 0:
         return "twenty sequences and the tokens 0 to 20 are enough"
     if {-1, 1} != set(signs):
-        return "both labels have to occur"
+        return "use both labels"
     holding = {label for row, label in zip(rows, signs, strict=True) if 0 in row}
     if len(holding) != 1:
-        return "token 0 has to occur in sequences of one label, and only of one"
+        return "token 0 must occur, and only in sequences of one label"
     size = 1 + max(map(max, rows))
     vocab = attnsel.Vocab([str(s) for s in range(size)])
     corpus = Corpus.from_tokens(rows, signs, vocab)
@@ -190,11 +194,11 @@ def upside_down_fault(result: Any) -> str | None:
     fault=upside_down_fault,
     mistakes={
         "the score has to be below -0.1": lambda: ([[0, 1], [2, 1]], [1, 0]),
-        "token 0 has to occur in sequences of one label, and only of one": lambda: (
+        "token 0 must occur, and only in sequences of one label": lambda: (
             [[0, 1], [0, 2]],
             [1, 0],
         ),
-        "both labels have to occur": lambda: ([[0, 1, 1, 1]], [1]),
+        "use both labels": lambda: ([[0, 1, 1, 1]], [1]),
     },
     hints=(
         "In a positive sequence, the score of a token falls if its value is below the "
