@@ -32,6 +32,13 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.warm_kernels -p tool
 .PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
+# A VENV that another tree has made is used as it is, with the code of this tree.
+OWNER := $(shell cat $(READY) 2>/dev/null)
+ifneq ($(filter-out $(CURDIR),$(OWNER)),)
+export PYTHONPATH := $(CURDIR):$(CURDIR)/report:$(CURDIR)/book
+$(READY) $(TESTS): ;
+else
+
 # uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
 $(READY): requirements.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -40,13 +47,14 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python \
 		-r requirements.txt || $(BIN)/python -m pip install --quiet -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
+	echo "$(CURDIR)" > $@
 
 # What tests, lint and browsers need beyond that.
 $(TESTS): requirements-test.txt | $(READY)
 	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python \
 		-r requirements-test.txt || $(BIN)/python -m pip install --quiet -r requirements-test.txt
 	touch $@
+endif
 
 book: $(READY)
 	$(BIN)/jupyter-book build . -n -W --keep-going

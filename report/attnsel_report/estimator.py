@@ -34,6 +34,7 @@ from attnsel.model import AttentionClassifier, bag_logits, class_logits, has_tok
 from attnsel.scale.threads import ThreadPool
 from attnsel.tokens import Tokenizer
 from attnsel.validation import check_number
+from attnsel_report.quality import DIM, LR, STEPS
 
 
 class _WeightedLearner(ScoreSpaceLearner):
@@ -76,9 +77,9 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        dim: int = 64,
-        steps: int = 30,
-        lr: float = 0.02,
+        dim: int = DIM,
+        steps: int = STEPS,
+        lr: float = LR,
         min_count: int | None = None,
         tokenize: Tokenizer | None = None,
         random_state: int | np.random.RandomState | None = 0,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,6 @@ from tools import execute
 from tools.site.colab import ADDRESS, CALLED
 from tools.site.svg import smallest_text
 from tools.site.tables import holds_table
-
-tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 
 ROOT = Path(__file__).resolve().parents[2]
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

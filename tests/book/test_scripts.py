@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 import attnsel_book
 from attnsel_book.widgets.embedding import embed, packed, source
@@ -26,9 +27,7 @@ def test_a_script_parses_and_stands_alone(name):
 
 
 def test_scripts_and_styles_are_in_the_package():
-    builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(
-        str(FOLDER.parents[2])
-    )
+    builder = WheelBuilder(str(FOLDER.parents[2]))
     files = {file.distribution_path for file in builder.recurse_included_files()}
     kinds = (".css", ".js", ".json", ".mplstyle")
     package = FOLDER.parent

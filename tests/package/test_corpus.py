@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from attnsel import corpus as corpora
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.tokens import (
     END,
@@ -488,6 +489,28 @@ def test_csr_is_the_counts_and_their_transpose(dtype):
     assert count_tensors(corpus, dtype)[0] is counts
     other = torch.float64 if dtype is torch.float32 else torch.float32
     assert count_tensors(corpus, other)[0].dtype == other
+
+
+def test_tensors_of_the_counts_are_kept_by_device(monkeypatch):
+    def made(matrix, dtype, device):
+        return torch.zeros(matrix.shape, dtype=dtype, device=device)
+
+    monkeypatch.setattr(corpora, "_sparse_tensor", made)
+    corpus = Corpus.from_tokens([[0], [1]], [0, 1], VOCAB)
+    for device in ("cpu", "meta", "cpu"):  # every machine has both
+        assert count_tensors(corpus, device=device)[0].device.type == device
+
+
+def test_a_token_may_occur_more_often_than_a_byte_counts():
+    often = {"a": 128, "b": 256, "c": 70_000}
+    text = " ".join(f"{token} " * n for token, n in often.items())
+    by_text = Corpus.from_texts([text, "a"], [0, 1], min_count=1)
+    assert by_text.counts.toarray()[0].tolist() == [70_000, 256, 128]
+    ids = [s for s, n in enumerate(often.values()) for _ in range(n)]
+    by_ids = Corpus.from_tokens([ids, [0]], [0, 1], Vocab(list(often)))
+    assert by_ids.counts.toarray()[0].tolist() == [128, 256, 70_000]
+    assert count_tensors(by_ids)[0].to_dense()[0].tolist() == [128, 256, 70_000]
+    assert by_ids.lengths.tolist() == [70_384, 1]
 
 
 def test_corpus_is_frozen_and_describes_itself():

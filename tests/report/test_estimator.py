@@ -116,12 +116,6 @@ def test_its_settings_are_those_of_the_model_and_shares_those_of_the_labels():
     assert model.predict(["unheard"]).tolist() == ["yes"]
 
 
-def test_its_usual_settings_are_those_of_a_report():
-    usual = {"dim": 64, "steps": 30, "lr": 0.02, "min_count": None, "tokenize": None}
-    usual |= {"random_state": 0, "class_weight": None}
-    assert AttentionTextClassifier().get_params() == usual
-
-
 def test_seeds_and_labels_come_as_scikit_learn_has_them():
     texts, labels = ["a b", "a b b", "a c", "a"], ["yes", "no", "yes", "yes"]
 

@@ -36,7 +36,7 @@ ADMONITIONS = {"attention", "caution", "hint", "important", "note", "tip", "warn
 FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 README = """# Attention selects important tokens: the chapters
 
-The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. With Python 3.10
+The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. With Python 3.11
 or newer:
 
     python -m venv .venv

@@ -209,8 +209,7 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
         # What the check does with a result, a warning included, is not the reader's.
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python 3.10 knows no `action=`
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
     except Exception:  # a result that is not of the kind that is asked for
         return f"what is asked for is this: {inspect.getdoc(exercise.solution)}"
