@@ -11,7 +11,6 @@ import argparse
 import subprocess
 import sys
 import timeit
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -38,15 +37,8 @@ def least(function: Callable[[], object], repeat: int = 5) -> float:
 
 @cache
 def reviews() -> attnsel.Corpus:
-    """Return the training reviews of IMDB; without them, exit with a message."""
-    warnings.simplefilter("error", attnsel.BundledCorpusWarning)
-    try:
-        return attnsel.load_corpus("imdb")
-    except attnsel.BundledCorpusWarning:
-        sys.exit(
-            "the reviews of IMDB are missing: set ATTNSEL_DATA to a folder that "
-            "contains imdb/train.parquet, or connect to the network"
-        )
+    """Return the training reviews of IMDB."""
+    return attnsel.load_corpus("imdb")
 
 
 def new_model(dim: int, n_classes: int = 2) -> attnsel.AttentionClassifier:
