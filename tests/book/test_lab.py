@@ -20,7 +20,7 @@ from attnsel_book.widgets.embedding import source
 from support.colours import contrast
 from support.node import committed, evaluate
 from tools import lab_data
-from tools.site import lab, lineup
+from tools.site import lab
 
 # Everything but the page, which needs a document.
 CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))
@@ -706,7 +706,7 @@ def test_the_legend_names_the_sides_of_the_colours():
 
 STYLES = {
     "the laboratory": (lab.LAB / "lab.css", {"": "#ffffff", "dark": "#14181e"}),
-    "the line-up": (lineup.LINEUP / "lineup.css", {"": "#fafbfc", "dark": "#1b1f26"}),
+    "the line-up": (lab.LINEUP / "lineup.css", {"": "#fafbfc", "dark": "#1b1f26"}),
 }
 
 

@@ -13,14 +13,14 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
 from support.node import committed, evaluate
-from tools import lineup_data
-from tools.site import lab, lineup
+from tools import lab_data
+from tools.site import lab
 
 # Everything but the page, which needs a document.
-CODE = "".join(map(lab.source, lineup.SCRIPTS[:-1]))
+CODE = "".join(map(lab.source, lab.SCRIPTS[:-1])) + lab_data.PLAY
 CODE += """
 // A round before and after its training, and what is said of it.
-function whole(stored, number, question) {
+function told(stored, number, question, rounds) {
   const played = roundOf(readLineup(stored), number, question);
   const copy = ({d, E, p, v}) => ({d, E: [...E], p: [...p], v: [...v]});
   const starts = played.models.map(({model}) => copy(model));
@@ -28,12 +28,16 @@ function whole(stored, number, question) {
   while (advance(played)) { trail.push(played.models.map(({now}) => now)); }
   const models = played.models.map((run, k) => ({start: starts[k], now: run.now,
     scores: run.scores, names: run.names, leans: run.leans,
-    measured: measured(run), described: described(run, question)}));
+    path: run.path, orders: run.orders, measured: measured(run),
+    described: described(run, question)}));
   return {answer: played.answer, models, trail, kinds: kindsOf(played),
-    verdicts: [0, 1].map((bet) => verdict(played, bet))};
+    verdicts: [0, 1].map((bet) => verdict(played, bet, rounds)),
+    same: question === "labels" ? sameSteps(played, rounds) : ""};
 }
 """
 
+
+ROUNDS = json.loads(lab.ROUNDS.read_text("utf-8"))
 
 # Rounds are played to their ends once, in one process.
 pytestmark = pytest.mark.xdist_group("lineup")
@@ -56,15 +60,16 @@ def reviews():
 
 @pytest.fixture(scope="module")
 def imdb():
-    return committed(lineup.LINEUP / "imdb.js")
+    return committed(lab.LINEUP / "imdb.js")
 
 
 @pytest.fixture(scope="module")
 def played(imdb):
     """Return rounds of both questions, trained to their ends."""
     rounds = [(1, "labels"), (2, "labels"), (1, "attention")]
-    code = "data[1].map(([number, question]) => whole(data[0], number, question))"
-    found = call(code, [imdb, rounds])
+    code = "data[1].map(([number, question]) =>"
+    code += " told(data[0], number, question, data[2]))"
+    found = call(code, [imdb, rounds, ROUNDS])
     return dict(zip(rounds, found, strict=True))
 
 
@@ -75,10 +80,10 @@ def corpus_of(rows, signs, names):
 
 def test_stored_reviews_come_back_with_the_leans_of_the_package(reviews):
     corpus, test = reviews
-    found = call("readLineup(data)", lineup_data.packed(corpus, test))
+    found = call("readLineup(data)", lab_data.packed_lineup(corpus, test))
     size, names = found["size"], found["words"]
-    chosen = lineup_data.short_reviews(corpus, lineup_data.TRAIN)
-    assert size == len(chosen) and max(corpus.lengths[chosen]) <= lineup_data.LONGEST
+    chosen = lab_data.short_reviews(corpus, lab_data.SHORT_TRAIN)
+    assert size == len(chosen) and max(corpus.lengths[chosen]) <= lab_data.LONGEST
     place = {corpus.vocab[s]: s for s in range(len(corpus.vocab))}
     kept = {place[name] for name in names}
     for i, row in zip(chosen, found["texts"][:size], strict=True):
@@ -97,14 +102,14 @@ def test_stored_reviews_come_back_with_the_leans_of_the_package(reviews):
 
 @pytest.mark.parametrize("question", ["labels", "attention"])
 def test_both_models_train_as_in_the_package(reviews, question):
-    stored = lineup_data.packed(*reviews)
+    stored = lab_data.packed_lineup(*reviews)
     code = """(() => {
-      const found = whole(data[0], 3, data[1]);
+      const found = told(data[0], 3, data[1], data[2]);
       const again = roundOf(readLineup(data[0]), 3, data[1]);
       found.models.forEach((run, k) => { run.bags = again.models[k].bags; });
       return found;
     })()"""
-    found = call(code, [stored, question])
+    found = call(code, [stored, question, ROUNDS])
     for k, run in enumerate(found["models"]):
         bags, names = run["bags"], run["names"]
         rows = [bags["ids"][i:j] for i, j in itertools.pairwise(bags["starts"])]
@@ -139,7 +144,7 @@ def test_both_models_train_as_in_the_package(reviews, question):
         assert fit == pytest.approx(spearmanr(values, run["leans"][0])[0])
 
 
-def test_before_the_bet_the_two_pictures_are_alike_and_described_alike(played):
+def test_before_the_bet_both_models_are_described_alike(played):
     for (_, question), found in played.items():
         one, two = (run["measured"]["fits"][0] for run in found["models"])
         assert min(one[0], two[0]) > 0.7
@@ -159,7 +164,7 @@ def test_only_true_labels_hold_in_new_reviews_and_name_their_words(played):
         noise = found["models"][1 - found["answer"]]["measured"]
         assert real["fits"][1][0] > 0.35 and abs(noise["fits"][1][0]) < 0.1
         assert real["accuracy"] > 0.7 and 0.4 < noise["accuracy"] < 0.6
-        text = found["verdicts"][0][-1].replace(".", "").replace(",", "")
+        text = found["verdicts"][0]["more"][-1].replace(".", "").replace(",", "")
         words, others = text.removeprefix("For example ").split("; ")
         assert {"bad", "worst"} <= set(words.split()) and "worst" not in others
 
@@ -183,21 +188,74 @@ def test_both_models_arrive_together(played):
             assert abs(gap) < 0.25
 
 
+def depth(run, scores):
+    """Return how far the ends of the mean line are above its lowest point."""
+    places = np.array(run["orders"][0])
+    part = np.minimum(19, 20 * places).astype(int)
+    means = np.bincount(part, scores) / np.bincount(part)
+    return (means[0] + means[-1]) / 2 - means.min()
+
+
 def test_the_verdict_names_the_model_and_its_numbers(played):
     for (_, question), found in played.items():
         answer = found["answer"]
         real, other = "AB"[answer], "AB"[1 - answer]
-        ends = "learned something" if question == "labels" else "has attention"
-        for bet, (first, *rest) in enumerate(found["verdicts"]):
+        ends = "learned something, and" if question == "labels" else "has attention."
+        one, two = (found["models"][k] for k in (answer, 1 - answer))
+        right = [run["measured"]["accuracy"] for run in (one, two)]
+        for bet, said in enumerate(found["verdicts"]):
             begins = "Right" if bet == answer else "No"
-            assert first == f"{begins}: model {real} {ends}."
-            accuracies = [
-                f"{100 * found['models'][k]['measured']['accuracy']:.0f}%"
-                for k in (answer, 1 - answer)
-            ]
-            text = " ".join(rest)
-            assert f"{real} classifies {accuracies[0]} of new reviews" in text
-            assert f"{other} {accuracies[1]}" in text
+            assert said["first"].startswith(f"{begins}: model {real} {ends}")
+            numbers = f"{real} classifies {right[0]:.0%} correctly and {other} "
+            assert (
+                f"Of 500 short reviews that neither has seen, {numbers}{right[1]:.0%}"
+                in (said["right"])
+            )
+            errors = [100 * np.sqrt(x * (1 - x) / 500) for x in right]
+            assert f"(standard error: {max(errors):.0f} points)" in said["right"]
+
+
+def test_the_surprise_names_the_deeper_v_and_the_steps_behind_it(played):
+    for found in (played[1, "labels"], played[2, "labels"]):
+        answer = found["answer"]
+        one, two = (found["models"][k] for k in (answer, 1 - answer))
+        real, other = "AB"[answer], "AB"[1 - answer]
+        deep = [depth(run, run["scores"]["a"]) for run in (one, two)]
+        said, steps = found["verdicts"][0], [run["now"]["step"] for run in (one, two)]
+        assert (
+            deep[1] > deep[0] and f"the deeper V belongs to {other}" in said["surprise"]
+        )
+        assert f"(here {steps[1]} instead of {steps[0]})" in said["because"]
+        text = " ".join(said["more"])
+        assert f"{deep[0]:.1f} ({real}) and {deep[1]:.1f} ({other})" in text
+        # When both have taken as many steps, the difference is gone.
+        same = [depth(run, run["path"][min(steps)]["a"]) for run in (one, two)]
+        assert f"After {min(steps)} steps each, the ends" in found["same"]
+        assert f"{same[0]:.1f} ({real}) and {same[1]:.1f} ({other})" in found["same"]
+        assert same[1] - same[0] < deep[1] - deep[0] - 1
+
+
+def counted(stored, question, end):
+    given = {"stored": stored, "question": question, "from": 1, "to": end + 1}
+    return call("counted(data)", given)
+
+
+def test_noise_draws_the_deeper_v_because_it_takes_more_steps(imdb):
+    found = lab_data.summary("labels", counted(imdb, "labels", 6))
+    assert found["deeper"] >= 5
+    assert found["depth"][1] - found["depth"][0] > 1.5
+    assert abs(found["same"][1] - found["same"][0]) < 0.6
+    labels = ROUNDS["labels"]
+    assert labels["least"] <= found["least"] and found["most"] <= labels["most"]
+    assert labels["rounds"] == lab_data.ROUNDS["labels"] and labels["deeper"] >= 95
+    assert abs(labels["same"][1] - labels["same"][0]) < 0.2
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("question", lab_data.ROUNDS)
+def test_what_is_said_of_the_first_rounds_is_counted(imdb, question):
+    found = counted(imdb, question, lab_data.ROUNDS[question])
+    assert lab_data.summary(question, found) == ROUNDS[question]
 
 
 def test_the_same_round_is_the_same_and_others_are_not(imdb):
@@ -230,18 +288,23 @@ def test_words_are_ordered_by_their_leans_and_ties_by_chance():
     assert len({tuple(order) for order in found}) > 1
 
 
-def test_a_score_is_compared_with_a_coin():
-    for played_, won in [(1, 1), (1, 0), (5, 3), (10, 9)]:
-        text = call(f"scoreText({won}, {played_})")
-        chance = binom.sf(won - 1, played_, 0.5)
-        share = f"A coin does as well in {100 * chance:.0f}% of cases."
-        assert text == f"You: {won} of {played_}. {share}"
+def test_the_result_of_a_game_is_compared_with_a_coin():
+    for bets in ([True], [False], [True, False, True, True, False], [True] * 5):
+        text = call('resultText(data, "labels")', bets)
+        chance = binom.sf(sum(bets) - 1, len(bets), 0.5)
+        marks = "".join("✓" if bet else "✗" for bet in bets)
+        assert text.startswith(
+            f"I was right in {sum(bets)} of {len(bets)} rounds ({marks})."
+        )
+        assert f"A coin does as well in {100 * chance:.0f}% of cases." in text
 
 
 def test_the_still_is_a_round_that_can_be_played(imdb):
-    still = json.loads(lineup.STILL.read_text("utf-8"))
-    found = lineup_data.played(imdb, lineup_data.STILL)
+    still = json.loads(lab.STILL.read_text("utf-8"))
+    given = {"stored": imdb, "number": lab_data.STILL, "rounds": ROUNDS}
+    found = call("shown(data)", given)
     found.pop("models")
     assert still == found
-    assert f"Round {still['round']}." in lineup.place()
-    assert still["answer"].startswith(("Model A. ", "Model B. "))
+    page = lab.lineup_place()
+    assert f"picture of round {still['round']}:" in page
+    assert all(line in page for line in still["answer"])

@@ -9,7 +9,6 @@ EXTENSIONS = (
     "exercises",
     "formulas",
     "lab",
-    "lineup",
     "openings",
     "pages",
     "reference",

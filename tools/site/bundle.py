@@ -26,10 +26,7 @@ UNUSED = {
     f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
 }
 # For the pages with the laboratory or the line-up, and for the list of all claims.
-ALONE = {
-    f"_static/{name}"
-    for name in ("claims.js", "lab.js", "lab.css", "lineup.js", "lineup.css")
-}
+ALONE = {f"_static/{name}" for name in ("claims.js", "lab.js", "lab.css")}
 # The folders of what figures draw with, a file for each page, and of what frames show.
 DRAWING = "_static/drawing/"
 FRAMES = "_static/frames/"

@@ -1,8 +1,9 @@
-"""The laboratory in the pages: an extension of Sphinx.
+"""The laboratory and the line-up in the pages: an extension of Sphinx.
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
-settings. What it shows is written here, from one template; its script fills it in.
-Scripts and styles are one file each, since a page opened from the disk may load files,
+settings; `{lineup}` is the place where two models train and one bets which of them
+learned something. Each is written here, from a template, and filled by the script. Both
+share one script and one style sheet, since a page opened from the disk may load files,
 but neither modules nor workers from files of their own.
 """
 
@@ -21,25 +22,38 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "book" / "attnsel_book" / "widgets"
 LAB = ROOT / "book" / "_static" / "lab"
+LINEUP = ROOT / "book" / "_static" / "lineup"
 PLACE = ROOT / "book" / "_templates" / "lab.html"
+LINEUP_PLACE = ROOT / "book" / "_templates" / "lineup.html"
 SETTINGS = LAB / "settings.json"
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 TABS = {"reviews": "Real reviews", "stages": "Theorem 4.3"}
-SHARED = (
-    "place",
-    "bags",
-    "model",
-    "optimizers",
-    "drawing",
-    "reviews",
-)  # with the line-up
-MODULES = *SHARED, "flow", "worker", "settings", "stages", "page"
+MODULES = (
+    *(f"lab/{name}" for name in ("place", "bags", "model", "optimizers", "drawing")),
+    *("lab/reviews", "lab/flow", "lab/worker", "lab/settings", "lab/stages"),
+    *("lineup/round", "lineup/worker", "lineup/page", "lab/page"),
+)
 SCRIPTS = [
     *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "canvas")),
     SETTINGS,
-    *(LAB / f"{name}.js" for name in MODULES),
+    *(ROOT / "book" / "_static" / f"{name}.js" for name in MODULES),
 ]
-STYLES = [FIGURES / "figures.css", LAB / "lab.css"]
+STYLES = [FIGURES / "figures.css", LAB / "lab.css", LINEUP / "lineup.css"]
+DOTS = (
+    "Each dot is a word. The further right it is, the more of its reviews are labelled "
+    "positive."
+)
+ASKS = {
+    "labels": "Both learn 800 film reviews by heart. One of them was given random "
+    "labels, so all that it can learn is noise.",
+    "attention": "Both have true labels now. In one of them, every word gets the same "
+    "attention. Which one has attention at all?",
+}
+WIDE = ("book/intro", "book/train")
+# What pages without scripts show: a round, and its answer.
+STILL = LINEUP / "still.json"
+# What `tools/lab_data.py` counted over the first rounds of the line-up.
+ROUNDS = LINEUP / "rounds.json"
 # Until the script fills the place; where there is one, nothing of it is loaded.
 STILLS = {
     "reviews": (
@@ -70,12 +84,19 @@ def joined(name: str, scripts: list[Path]) -> str:
     return f'function {name}() {{\n"use strict";\n{code}}}\n{name}();\n'
 
 
+def filled(template: Path, **values: Any) -> str:
+    """Return a template with its values filled in."""
+    writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    page = writer.from_string(template.read_text(encoding="utf-8"))
+    return page.render(**values)
+
+
 def place(settings: str) -> str:
     """Return a place with some settings: its tabs, which the script opens."""
     given = parse_qs(settings, keep_blank_values=True)
     kind = "stages" if given.get("tab") == ["stages"] else "reviews"
-    writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return writer.from_string(PLACE.read_text(encoding="utf-8")).render(
+    return filled(
+        PLACE,
         settings=Markup(html.escape(settings)),
         page="page" in given,
         kinds=list(TABS) if "page" in given else [kind],
@@ -83,6 +104,23 @@ def place(settings: str) -> str:
         forms=json.loads(SETTINGS.read_text(encoding="utf-8")),
         still=STILLS[kind],
     )
+
+
+def lineup_place() -> str:
+    """Return the place of the line-up, which its script fills."""
+    still, rounds = (json.loads(p.read_text(encoding="utf-8")) for p in (STILL, ROUNDS))
+    return filled(LINEUP_PLACE, dots=DOTS, asks=ASKS, still=still, rounds=rounds)
+
+
+class Lineup(SphinxDirective):
+    """The place of the line-up."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place, which the script fills."""
+        self.env.metadata[self.env.docname]["lab"] = True
+        for path in (LINEUP_PLACE, STILL, ROUNDS):
+            self.env.note_dependency(str(path))
+        return [nodes.raw("", lineup_place(), format="html")]
 
 
 class Lab(SphinxDirective):
@@ -105,8 +143,14 @@ class Lab(SphinxDirective):
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Load script and style on a page that holds such a place."""
+    """Load script and style on a page that holds such a place.
+
+    The line-up and the laboratory's own page get the width of the second sidebar.
+    """
     if "lab" in app.env.metadata.get(page, ()):
+        if page in WIDE:
+            meta = {"html_theme.sidebar_secondary.remove": True}
+            context["meta"] = {**(context["meta"] or {}), **meta}
         app.add_js_file("lab.js", loading_method="defer")
         app.add_css_file("lab.css")
 
@@ -128,6 +172,7 @@ def write(app: Any, error: Exception | None) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx."""
     app.add_directive("lab", Lab)
+    app.add_directive("lineup", Lineup)
     app.connect("html-page-context", load)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

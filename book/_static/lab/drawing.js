@@ -7,6 +7,18 @@ function line(pen, points, {colour, width = 2, dash = []}) {
   pen.setLineDash([]);
 }
 
+// The mean height in 20 bins from left to right, of those with more than 4: [x, mean].
+function binMeans(xs, heights, [low, high]) {
+  const sums = Array.from({length: 20}, () => [0, 0]), span = high - low;
+  xs.forEach((x, s) => {
+    if (Number.isNaN(x)) { return; }
+    const bin = sums[Math.min(19, Math.floor(20 * (x - low) / span))];
+    bin[0] += heights[s]; bin[1] += 1;
+  });
+  return sums.flatMap(([total, count], k) =>
+    count > 4 ? [[low + span * (k + 0.5) / 20, total / count]] : []);
+}
+
 // Words at their xs and heights, in the colours of their leans, with the mean in 20 bins
 // and the names of some, first of the one at `at`; returns the places [x, y] of the words
 // that have one, in pixels.
@@ -15,20 +27,15 @@ function cloud(canvas, look, {xs, heights, leans, ends, reach, below, beside, na
   const across = axis(ends), up = axis(reach), [low, high] = ends, span = high - low;
   if (below === undefined) { across.ticks = [[0.5, ""]]; up.ticks = []; }
   const {pen, at: placeOf, text} = chart(canvas, look, {across, up, below, beside});
-  const sums = Array.from({length: 20}, () => [0, 0]);
-  const places = Array.from(heights, (y, s) => {
-    if (Number.isNaN(xs[s]) || Number.isNaN(leans[s])) { return null; }
-    const bin = sums[Math.min(19, Math.floor(20 * (xs[s] - low) / span))];
-    bin[0] += y; bin[1] += 1;
-    return placeOf(xs[s], y);
-  });
+  const isHere = (s) => !Number.isNaN(xs[s]) && !Number.isNaN(leans[s]);
+  const places = Array.from(heights, (y, s) => isHere(s) ? placeOf(xs[s], y) : null);
   dots(pen, places, Array.from(leans, (x) =>
     look[x > 0 ? "positive" : x < 0 ? "negative" : "neither"]), look.alpha);
   if (heights.every((y) => y === 0)) {
     text("every word counts alike", look.width / 2, placeOf(0, 0)[1] - 20);
   }
-  const means = sums.flatMap(([sum, count], k) => count > 4
-    ? [placeOf(low + span * (k + 0.5) / 20, sum / count)] : []);
+  const known = Array.from(xs, (x, s) => isHere(s) ? x : NaN);
+  const means = binMeans(known, heights, ends).map((point) => placeOf(...point));
   line(pen, means, {colour: look.paper, width: 6});
   line(pen, means, {colour: look.ink, width: 2.5});
   if (curve) {

@@ -1,8 +1,7 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
 // draws. The page sends what is pressed and looked at, and shows what the worker answers.
-/* global CLASSES, SETTINGS, addressOf, attnselLab, clean, fetchReviews, fillForm, inWordsOf, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unknownIn, workerFor */
+/* global CLASSES, HERE, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unknownIn, workerFor */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
-const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
 function laboratory(root) {
   const given = new URLSearchParams(root.dataset.settings), isPage = given.has("page");
@@ -193,7 +192,7 @@ async function reviewsFor({part}) {
   const note = part(".note");
   // A note that comes and goes at once would only move what is below it.
   const late = setTimeout(() => { note.textContent = "Loading the reviews …"; }, 300);
-  const from = (source) => fetchReviews(new URL(`lab/${source}.js`, HERE), "attnselReviews")
+  const from = (source) => fetchReviews(`lab/${source}.js`)
     .then((stored) => ({source, ...stored}));
   fetched ??= from("imdb").catch(() => from("generated"));
   try {
@@ -211,7 +210,7 @@ async function reviewsFor({part}) {
 }
 
 function newWorker(lab) {
-  lab.worker = workerFor(lab.place, attnselLab, (data) => {
+  lab.worker = workerFor(lab.place, "lab", (data) => {
     if (data.number === lab.number) { showRun(lab, data); }
   });
   send(lab, "show", {...lab.seen, text: lab.part(".read input").value});
@@ -276,6 +275,7 @@ function pieceOf([text, attention, value]) {
 
 if (HERE) {
   document.querySelectorAll(".attnsel-lab").forEach(laboratory);
+  document.querySelectorAll(".attnsel-lineup").forEach(lineup);
 } else {
   startWorker();
 }

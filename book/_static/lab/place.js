@@ -1,24 +1,30 @@
 // What the places share in which a worker trains and draws.
-/* global lookOf, on */
+/* global attnselLab, lookOf, on */
+const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
 // Reviews come as a script, since a page opened from the disk may load no other file; it
-// calls the function of this name.
-const fetchReviews = (address, name) => new Promise((resolve, reject) => {
+// calls a function.
+const fetchReviews = (file) => new Promise((resolve, reject) => {
   const script = document.createElement("script");
-  window[name] = resolve;
+  window.attnselReviews = resolve;
   on(script, "error", () => reject(new Error("no connection")));
-  script.src = address;
+  script.src = new URL(file, HERE);
   document.head.append(script);
 });
 
+// Whether this browser cannot train: it has no workers, or none that can draw.
+const unable = () => !window.Worker || !window.OffscreenCanvas
+  || !HTMLCanvasElement.prototype.transferControlToOffscreen;
+
 // A worker to which all canvases of a place go over; it learns their sizes, the colours and
 // the letters of the page. Returns what sends it a command.
-function workerFor(place, code, hear) {
-  const blob = new Blob([`(${code})();`], {type: "text/javascript"});
+function workerFor(place, kind, hear) {
+  const blob = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
   const worker = new Worker(URL.createObjectURL(blob));
   const canvases = [...place.querySelectorAll("canvas")];
   const send = (name, content, transferred = []) =>
     worker.postMessage([name, content], transferred);
+  send("open", kind);
   on(worker, "message", ({data}) => hear(data));
   const taken = canvases.map((canvas) => canvas.transferControlToOffscreen());
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

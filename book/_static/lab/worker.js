@@ -1,7 +1,7 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
-/* global TABS, attend, beside, diverged, inWordsOf, nearest, readTexts, round, tokenize */
-function startWorker() {
+/* global TABS, attend, beside, diverged, inWordsOf, lineupWorker, nearest, readTexts, round, tokenize */
+function labWorker() {
   const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", text: "", speed: 1,
     step: null, still: false};  // as the page has it
   const finished = new Map();  // what runs came to where they paused, by their settings
@@ -80,7 +80,7 @@ function startWorker() {
   const point = (s) => { if (s !== shown.at) { shown.at = s; soon(); } };
   const sought = () => run.ids.get(shown.word)
     ?? run.names.findIndex((name) => shown.word && name.startsWith(shown.word));
-  const commands = {
+  return {
     load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
     begin: ({number, kind, settings}) => {
       stop(); clearTimeout(frame); frame = null; queue = []; other = null;
@@ -108,6 +108,11 @@ function startWorker() {
     find: (word) => { shown.word = word; shown.at = sought(); soon(); },
     move: ({panel, by}) => point(beside(run.places[panel] ?? [], shown.at, by)),
   };
+}
+
+// A worker serves one place, whose kind is the first thing it hears.
+function startWorker() {
+  let commands = {open: (kind) => { commands = {lab: labWorker, lineup: lineupWorker}[kind](); }};
   onmessage = ({data: [name, content]}) => commands[name](content);
 }
 

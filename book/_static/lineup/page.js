@@ -1,33 +1,31 @@
 // The line-up in the page: cards, bets and the score; a worker trains and draws.
-/* global KINDS, attnselLineup, fetchReviews, letterOf, on, onPoints, percent, scoreText,
-   startLineup, workerFor */
-const LINEUP = typeof document === "undefined" ? "" : document.currentScript.src;
+/* global KINDS, fetchReviews, letterOf, on, onPoints, percent, resultText, unable, workerFor */
+const GAME = 5;  // bets
 
 function lineup(root) {
   const part = (selector) => root.querySelector(selector);
   const parts = (selector) => [...root.querySelectorAll(selector)];
   const canvases = parts("canvas"), bets = parts(".bet"), said = part(".said");
-  const game = {number: 0, question: "labels", won: 0, played: 0, view: 0, open: false};
+  const game = {number: 0, question: "labels", won: [], first: 0, view: 0, open: false};
   let worker = null;
   const send = (name, content) => worker?.send(name, content);
 
   const linked = () => {
     const address = new URLSearchParams(location.hash.slice(1));
-    return {number: Number(address.get("round")), ask: address.get("ask") ?? ""};
+    const ask = address.get("ask");
+    return {number: Number(address.get("round")), ask: ask in KINDS ? ask : "labels"};
   };
   const addressOf = (number, question) =>
     `#round=${number}${question === "labels" ? "" : `&ask=${question}`}`;
 
   function play(number, question) {
+    if (game.won.length === GAME) { game.won = []; }
+    if (!game.won.length) { game.first = number; }
     Object.assign(game, {number, question, open: false, view: 0});
     root.dataset.question = question;
     part(".asked").textContent = part(`[data-asks=${question}]`).textContent;
-    bets.forEach((button, k) => {
-      button.textContent = `Model ${letterOf(k)} ${
-        question === "labels" ? "learned something" : "has attention"}`;
-      button.disabled = true;
-    });
-    root.classList.remove("open");
+    bets.forEach((button) => { button.disabled = true; });
+    root.classList.remove("open", "seen");
     parts(".model").forEach((card) => card.classList.remove("right"));
     parts(".kind, .accuracy, .described, .point").forEach((place) => {
       place.textContent = "";
@@ -36,88 +34,120 @@ function lineup(root) {
     part(".after").hidden = true;
     part(".link").href = addressOf(number, question);
     part(".link").textContent = `Round ${number}`;
+    part(".same").ariaPressed = "false";
+    tally();
     say([part(".training").textContent]);
     send("begin", {number, question});
   }
 
-  function say(paragraphs) {
-    said.replaceChildren(...paragraphs.map((text, k) => {
-      const line = document.createElement("p");
-      line.textContent = text;
-      line.className = k === 0 && game.open ? "first" : "";
-      return line;
-    }));
+  // What was bet in this game: a mark for each.
+  function tally() {
+    const {won} = game, right = won.filter(Boolean).length;
+    parts(".bets i").forEach((mark, k) => {
+      mark.className = k in won ? won[k] ? "won" : "lost" : "";
+    });
+    part(".score-line").textContent = game.open ? `${right} of ${won.length} right.`
+      : `Bet ${won.length + 1} of ${GAME}.`;
+    part(".result").hidden = won.length < GAME;
+    part(".result output").textContent = `${resultText(won, game.question)} ${
+      location.href.split("#")[0]}${addressOf(game.first, game.question)}`;
+    part(".next").textContent = won.length === GAME ? "Five more" : "Two new models";
   }
 
+  const line = (text, className = "") =>
+    Object.assign(document.createElement("p"), {textContent: text, className});
+  const say = (texts) => said.replaceChildren(...texts.map((text, k) =>
+    line(text, game.open && k < 2 ? "first" : "")));
+
   // What the worker tells: the accuracy, the end of a training, an answer, a word.
-  function hear({number, accuracy, described: sentences, answer, kinds, first, rest, unseen,
-    point}) {
+  function hear({number, accuracy, described, answer, kinds, texts, unseen, point, same}) {
     if (number !== game.number) { return; }
     if (accuracy !== undefined) {
       parts(".accuracy").forEach((place) => {
         place.textContent = `${percent(accuracy)} correct`;
       });
     }
-    if (sentences) {
-      parts(".described").forEach((place, k) => { place.textContent = sentences[k]; });
+    if (described) {
+      parts(".described").forEach((place, k) => { place.textContent = described[k]; });
       bets.forEach((button) => { button.disabled = false; });
-      const hint = game.played > 2 && game.question === "labels" ? [part(".hint")] : [];
-      say([part(".ready"), ...hint].map(({textContent}) => textContent));
+      say([part(".ready").textContent]);
     }
-    if (first && !game.open) { settle(answer, kinds); }
-    if (first) { say([first, ...rest ?? []]); }
-    if (rest) {
-      part(".after").hidden = false;
-      canvases.forEach((canvas) => { canvas.tabIndex = 0; });
-      parts(".accuracy").forEach((place, k) => {
-        place.textContent = `${percent(unseen[k])} on new reviews`;
-      });
-    }
-    if (point) { part(".point").textContent = point; }
+    if (kinds) { settle(answer, kinds, texts); }
+    if (unseen) { reveal(texts, unseen); }
+    if ((point ?? same) !== undefined) { part(".point").textContent = point ?? same; }
   }
 
-  function settle(answer, kinds) {
+  function settle(answer, kinds, {first}) {
     root.classList.add("open");
     parts(".kind").forEach((place, k) => { place.textContent = kinds[k]; });
-    game.open = true; game.view = 1; game.played += 1; game.won += game.bet === answer;
-    bets.forEach((button) => { button.disabled = true; });
     parts(".model")[answer].classList.add("right");
-    part(".score-line").textContent = scoreText(game.won, game.played);
+    Object.assign(game, {open: true, view: 1, won: [...game.won, game.bet === answer]});
     part(".back").textContent = part(".back").dataset.there;
+    tally();
+    say([first]);
+  }
+
+  function reveal({first, right, surprise, because, more}, unseen) {
+    root.classList.add("seen");
+    parts(".accuracy").forEach((place, k) => {
+      place.innerHTML = `<b>${percent(unseen[k])}</b> of new reviews`;
+    });
+    say([first, surprise, because, right]);
+    if (game.question === "labels") { said.children[2].append(" ", part(".law").cloneNode(true)); }
+    part(".more div").replaceChildren(...more.map((text) => line(text)));
+    part(".after").hidden = false;
+    canvases.forEach((canvas) => { canvas.tabIndex = 0; });
   }
 
   async function start() {
     said.textContent = part(".loading").textContent;
+    if (unable()) { root.classList.add("cannot"); return; }
     try {
-      const address = new URL("lineup/imdb.js", LINEUP);
-      const stored = await fetchReviews(address, "attnselLineupReviews");
-      worker = workerFor(part(".pair"), attnselLineup, hear);
-      send("load", stored);
+      const stored = await fetchReviews("lineup/imdb.js");
+      worker = workerFor(part(".pair"), "lineup", hear);
+      send("load", {stored, rounds: JSON.parse(root.dataset.rounds)});
     } catch ({message}) {
       said.textContent = `The reviews could not be loaded: ${message}. Load the page again.`;
       return;
     }
     const {number, ask} = linked();
-    play(number > 0 ? number : 1 + Math.floor(1000 * Math.random()),
-      ask in KINDS ? ask : "labels");
+    play(number > 0 ? number : 1 + Math.floor(1000 * Math.random()), ask);
   }
 
   bets.forEach((button, k) => on(button, "click", () => {
-    game.bet = k; bets.forEach((each) => { each.disabled = true; });
+    game.bet = k; said.focus({preventScroll: true});
+    bets.forEach((each) => { each.disabled = true; });
     send("bet", k);
   }));
+  // Another round: its number is in the address, and its cards are in view.
   parts("[data-next]").forEach((button) => on(button, "click", () => {
-    play(game.number + 1, button.dataset.next);
-    said.focus();
+    const {next} = button.dataset, number = game.number + 1;
+    history.replaceState(null, "", addressOf(number, next));
+    play(number, next);
+    part(".tally").focus({preventScroll: true});
+    [".pair", ".tally"].forEach((name) => part(name).scrollIntoView({block: "nearest"}));
   }));
-  on(part(".back"), "click", ({currentTarget: button}) => {
-    game.view = 1 - game.view;
-    button.textContent = button.dataset[game.view ? "there" : "here"];
-    send("view", game.view);
+  const view = (to) => {
+    part(".pair").scrollIntoView();
+    const button = part(".back");
+    game.view = to;
+    button.textContent = button.dataset[to ? "there" : "here"];
+    send("view", to);
+  };
+  on(part(".back"), "click", () => { view(1 - game.view); });
+  on(part(".same"), "click", ({currentTarget: button}) => {
+    const isSame = button.ariaPressed !== "true";
+    button.ariaPressed = String(isSame);
+    send("same", isSame);
+    view(isSame ? 0 : 1);
+  });
+  on(part(".copy"), "click", async ({currentTarget: button}) => {
+    await navigator.clipboard?.writeText(part(".result output").textContent).catch(() => {});
+    button.textContent = navigator.clipboard ? "Copied" : "Select the text to copy it";
   });
   on(window, "hashchange", () => {
     const {number, ask} = linked();
-    if (worker && number > 0) { play(number, ask in KINDS ? ask : "labels"); }
+    if (worker && number > 0) { play(number, ask); }
   });
   canvases.forEach((canvas, k) => {
     onPoints(canvas, (x, y) => { if (game.open) { send("near", {k, x, y}); } },
@@ -128,10 +158,4 @@ function lineup(root) {
     if (entries.some(({isIntersecting}) => isIntersecting)) { watch.disconnect(); start(); }
   });
   watch.observe(part(".pair"));
-}
-
-if (LINEUP) {
-  document.querySelectorAll(".attnsel-lineup").forEach(lineup);
-} else {
-  startLineup();
 }

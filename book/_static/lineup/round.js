@@ -1,6 +1,6 @@
 // A round of the line-up: two models of the same reviews, and a question about them. In
 // one of the two something is taken away: true labels, or the attention.
-/* global bagsOf, fitsOf, fitText, frequent, newModel, ofTokens, orderOf, percent,
+/* global bagsOf, binMeans, fitsOf, fitText, frequent, newModel, ofTokens, orderOf, percent,
    randomNumbers, rankedLeans, readTexts, shuffled, totals, training */
 const ROUND = {reviews: 800, least: 4, d: 32, rate: 0.01, reached: 0.98, most: 400};
 
@@ -38,9 +38,10 @@ function roundOf({words, texts, signs, size, unseen}, number, question) {
       rate: ROUND.rate, optimizer: "adam", E: true, p: true, v: true,
       uniform: lacks === "attention"});
     run.now = run.steps.next().value;
+    run.path = [run.scores];
     return run;
   });
-  return {number, question, answer, models};
+  return {number, question, answer, models, unseen: others.texts.length};
 }
 
 // Train the model that is behind by one step, so that both arrive together: the number
@@ -52,6 +53,7 @@ function advance({models}) {
   const slowest = behind.reduce((one, other) =>
     other.now.train.accuracy < one.now.train.accuracy ? other : one);
   slowest.now = slowest.steps.next().value;
+  slowest.path.push(slowest.scores);
   return true;
 }
 
@@ -59,6 +61,15 @@ function advance({models}) {
 // the unseen ones, as `fitsOf` has them, and its accuracy on the latter.
 const measured = ({scores, ranked, now}) => ({
   fits: ranked.map((one) => fitsOf(scores, one)), accuracy: now.test.accuracy});
+
+// How deep a V is: the ends of the line that is drawn, above its lowest point.
+function depthOf({orders: [places]}, {a}) {
+  const heights = binMeans(places, a, [0, 1]).map(([, height]) => height);
+  return (heights[0] + heights.at(-1)) / 2 - Math.min(...heights);
+}
+// The scores of both models when each has taken as many steps as the quicker one.
+const fewestSteps = ({models}) => Math.min(...models.map(({now}) => now.step));
+const atSameStep = (match) => match.models.map(({path}) => path[fewestSteps(match)]);
 
 // Frequent words that lean to one side in the labels of a model, of each side a few.
 function extremes({names, leans: [lean, unseen]}, count) {
@@ -73,7 +84,8 @@ function described(run, question) {
   const [[value, score]] = measured(run).fits;
   const values = `The values rise from left to right: rank correlation ${fitOf(value)}.`;
   return question === "attention" ? values : `${values} The scores draw a V: ${
-    fitOf(score)} with the size of the lean.`;
+    fitOf(score)} with the size of the lean. Its ends are ${
+    depthOf(run, run.scores).toFixed(1)} above its lowest point.`;
 }
 
 // What the two models of a round are, as the cards have it after the bet.
@@ -85,18 +97,27 @@ const kindsOf = ({question, answer}) =>
 const fitOf = (x) => fitText(x).replace("-", "−");
 const letterOf = (k) => "AB"[k];
 
-// What a bet on a model leads to: at once, and once the dots have moved.
-function verdict({question, answer, models}, bet) {
+// What a bet leads to: at once, and once the dots have moved. `rounds` is what
+// `tools/lab_data.py` counted over the first rounds.
+function verdict({question, answer, models, unseen}, bet, rounds) {
   const [real, other] = [letterOf(answer), letterOf(1 - answer)];
   const [one, two] = [models[answer], models[1 - answer]].map(measured);
-  const begins = bet === answer ? "Right" : "No";
-  const right = `${percent(one.accuracy)} of new reviews correctly, ${other} ${
-    percent(two.accuracy)}`;
+  const begins = bet === answer ? "Right" : "No", {labels, attention} = rounds;
+  const error = Math.max(...[one, two].map(({accuracy: x}) => Math.sqrt(x * (1 - x) / unseen)));
+  const right = `Of ${unseen} short reviews that neither has seen, ${real} classifies ${
+    percent(one.accuracy)} correctly and ${other} ${percent(two.accuracy)} (standard error: ${
+    (100 * error).toFixed(0)} points).`;
   if (question === "attention") {
-    return [`${begins}: model ${real} has attention.`,
-      `In model ${other} every word counts alike, so that all its scores are equal.`
-      + ` Model ${real} classifies ${right}.`];
+    return {first: `${begins}: model ${real} has attention. In model ${other} every word counts alike.`,
+      right, surprise: "The surprise: attention adds little here.",
+      because: `In the first ${attention.rounds} rounds it classified ${
+        attention.points} points more of the new reviews correctly on average: more in ${
+        attention.ahead} rounds, as many in ${attention.equal}, and fewer in ${attention.behind}.`,
+      more: [`The scores of ${other} are all equal. Its values alone had to fit the labels, which took ${
+        models[1 - answer].now.step} training steps instead of ${models[answer].now.step}.`]};
   }
+  const [deep, deeper] = [answer, 1 - answer].map((k) => depthOf(models[k], models[k].scores));
+  const [steps, longer] = [answer, 1 - answer].map((k) => models[k].now.step);
   const sentences = [answer, 1 - answer].map((k) => {
     const [up, down] = extremes(models[k], 3).map((list) =>
       list.map((s) => models[k].names[s]).join(", "));
@@ -104,25 +125,49 @@ function verdict({question, answer, models}, bet) {
   });
   const at = (k, part) => [one, two].map(({fits}) => fitOf(fits[k][part]));
   const [before, after] = [at(0, 0), at(1, 0)];
-  return [`${begins}: model ${real} learned something.`,
-    "The dots moved to where the words are in 25,000 reviews that neither model has seen."
-    + ` There, the values of ${real} still rise from left to right (rank correlation ${
-      after[0]} instead of ${before[0]}), but those of ${other} do not (${after[1]} instead`
-    + ` of ${before[1]}). ${real} classifies ${right}.`,
-    "The V is no evidence: in the reviews they learned from, the scores of both"
-    + ` models draw one (${at(0, 1).join(" and ")}; in the new reviews ${
-      at(1, 1).join(" and ")}). Both look alike because attention follows how`
-    + " strongly a word leans in the training labels, whether these are true or not.",
-    `For example, ${sentences.join("; ")}.`];
+  return {
+    first: `${begins}: model ${real} learned something, and ${other} memorized noise.`,
+    right: `${right} Guessing gets 50% right, and models with random labels got ${
+      percent(labels.least)} to ${percent(labels.most)} in ${labels.rounds} rounds.`,
+    surprise: deeper > deep ? `The surprise: the deeper V belongs to ${other}, the noise.`
+      : `Here the deeper V belongs to ${real}. Mostly it belongs to the noise.`,
+    because: `The noise had it in ${labels.deeper} of the first ${labels.rounds
+    } rounds, because random labels take more training steps (here ${longer} instead of ${steps
+    }), and each step lifts the ends. A clear picture of attention is no sign of learning.`,
+    more: ["The dots moved to where the words are in 25,000 reviews that neither model has seen."
+      + ` There, the values of ${real} still rise from left to right (rank correlation ${
+        after[0]} instead of ${before[0]}), but those of ${other} do not (${after[1]} instead`
+      + ` of ${before[1]}).`,
+    "In the reviews they learned from, the scores of both models draw a V, and its ends are "
+      + `${deep.toFixed(1)} (${real}) and ${deeper.toFixed(1)} (${other}) above its lowest `
+      + "point. So a V in the training reviews is no sign of true labels. In new reviews the "
+      + `rank correlation of score and size of the lean is ${at(1, 1)[0]} for ${real} and ${
+        at(1, 1)[1]} for ${other}.`,
+    `For example, ${sentences.join("; ")}.`]};
 }
 
-// A score next to a coin: how often a coin does as well or better.
-function scoreText(won, played) {
+// What remains of the difference when both have taken the same number of steps.
+function sameSteps(match, {labels}) {
+  const same = atSameStep(match), order = [match.answer, 1 - match.answer];
+  const [[real, other], depths] = [order.map(letterOf),
+    order.map((k) => depthOf(match.models[k], same[k]).toFixed(1))];
+  return `After ${fewestSteps(match)} steps each, the ends of the V are ${depths[0]} (${real}) and ${
+    depths[1]} (${other}) above its lowest point. Over ${labels.rounds} rounds these depths are ${
+    labels.same[0].toFixed(1)} and ${labels.same[1].toFixed(1)} on average, against ${
+    labels.depth[0].toFixed(1)} and ${labels.depth[1].toFixed(1)} at the end of training. So `
+    + "the V of the noise is deeper because it was trained for longer.";
+}
+
+// The bets of a game as a line to pass on, next to a coin.
+function resultText(bets, question) {
+  const won = bets.filter(Boolean).length;
   let ways = 1, total = 0;
-  for (let k = 0; k <= played; k++) {
+  for (let k = 0; k <= bets.length; k++) {
     if (k >= won) { total += ways; }
-    ways *= (played - k) / (k + 1);
+    ways *= (bets.length - k) / (k + 1);
   }
-  return `You: ${won} of ${played}. A coin does as well in ${
-    percent(total / 2 ** played)} of cases.`;
+  return `I was right in ${won} of ${bets.length} rounds (${bets.map((x) => x ? "✓" : "✗").join("")}). `
+    + `A coin does as well in ${percent(total / 2 ** bets.length)} of cases. ${
+      question === "labels" ? "Which of these two models learned anything?"
+      : "Which of these two models has attention?"}`;
 }

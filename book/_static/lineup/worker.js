@@ -1,16 +1,19 @@
 // What trains and draws the line-up, beside the page. The page learns the answer once a
 // bet is placed.
-/* global ROUND, advance, beside, cloud, described, extremes, kindsOf, letterOf, lookFor,
-   nearest, range, readLineup, roundOf, verdict */
+/* global ROUND, advance, atSameStep, beside, cloud, described, extremes, kindsOf, letterOf,
+   lookFor, nearest, range, readLineup, roundOf, sameSteps, verdict */
 const PACE = 40, GLIDE = 1800;  // steps per second; ms that the dots are on their way
 
-function startLineup() {
-  let stored = null, match = null, look = null, still = false, timer = null;
-  let shift = 0, isOpen = false, at = -1, places = [];
+function lineupWorker() {
+  let stored = null, rounds = null, match = null, look = null, still = false, timer = null;
+  let shift = 0, isOpen = false, isSame = false, at = -1, places = [];
   const canvases = [];
 
+  const scores = () => isSame ? atSameStep(match) : match.models.map((run) => run.scores);
+  // Both models have the same scale, so that the eye compares heights.
   function draw() {
     if (!match || !look) { return; }
+    const shown = scores();
     places = canvases.map((canvas, k) => {
       const run = match.models[k >> 1], letter = k % 2 ? "a" : "b", {orders} = run;
       if (match.question === "attention" && k % 2 && !isOpen) {
@@ -20,16 +23,16 @@ function startLineup() {
       // A word that no unseen review contains keeps its place.
       const across = orders[0].map((x, s) =>
         Number.isNaN(orders[1][s]) ? x : x + shift * (orders[1][s] - x));
-      const heights = run.scores[letter], leans = orders[0].map((x) => x - 0.5);
+      const heights = shown[k >> 1][letter], leans = orders[0].map((x) => x - 0.5);
       return cloud(canvas, lookFor(look, k), {xs: across, heights, leans, ends: [0, 1],
-        reach: range(heights), names: run.names, at,
+        reach: range(...shown.map((one) => one[letter])), names: run.names, at,
         named: isOpen ? extremes(run, 4).flat() : []});
     });
   }
   function begin({number, question}) {
     clearTimeout(timer);
     match = roundOf(stored, number, question);
-    shift = 0; isOpen = false; at = -1;
+    shift = 0; isOpen = isSame = false; at = -1;
     train(performance.now(), 0);
   }
   // As many steps as the time that has passed asks for; a slow phone draws less often.
@@ -56,14 +59,14 @@ function startLineup() {
   const point = (s) => {
     if (!isOpen || s === at || s < 0) { return; }
     at = s; draw();
-    const word = match.models.map(({scores: {a, b}}, k) =>
+    const word = scores().map(({a, b}, k) =>
       `${letterOf(k)}: value ${hundredths(b[s])}, score ${hundredths(a[s])}`);
     postMessage({number: match.number, point: `${match.models[0].names[s]}: ${
       word.join("; ")}; lean in new reviews ${hundredths(match.models[0].leans[1][s])}`});
   };
   const hundredths = (x) => Number.isNaN(x) ? "none" : x.toFixed(2).replace("-", "−");
-  const commands = {
-    load: (reviews) => { stored = readLineup(reviews); },
+  return {
+    load: (given) => { stored = readLineup(given.stored); ({rounds} = given); },
     show: (changes) => {
       canvases.push(...changes.canvases ?? []); still = changes.still ?? still;
       look = changes.look ?? look;
@@ -71,15 +74,18 @@ function startLineup() {
     },
     begin,
     bet: (k) => {
-      const [first, ...rest] = verdict(match, k), {number, answer, models} = match;
-      const kinds = kindsOf(match), unseen = models.map(({now}) => now.test.accuracy);
+      const texts = verdict(match, k, rounds), {number, answer, models} = match;
+      const unseen = models.map(({now}) => now.test.accuracy);
       isOpen = true;
-      postMessage({number, answer, kinds, first});
-      glide(1, () => postMessage({number, first, rest, unseen}));
+      postMessage({number, answer, kinds: kindsOf(match), texts});
+      glide(1, () => postMessage({number, texts, unseen}));
     },
     view: (to) => glide(to, () => {}),
+    same: (to) => {
+      isSame = to;
+      postMessage({number: match.number, same: to ? sameSteps(match, rounds) : ""});
+    },
     near: ({k, x, y}) => point(nearest(places[k] ?? [], x, y)),
     move: ({k, by}) => point(beside(places[k] ?? [], at, by)),
   };
-  onmessage = ({data: [name, content]}) => commands[name](content);
 }
