@@ -543,7 +543,8 @@ function said(kind, changes, reviews) {
   const now = records.at(-1);
   for (const view of VIEWS) { tab.draw(run, now, {...view, canvases, look, at: 0}); }
   tab.draw(run, records[0], {...VIEWS[0], canvases, look, at: -1});
-  return [...VIEWS.map((view) => tab.sentences(run, now, view).join(" ")),
+  const words = (said) => typeof said === "string" ? said : said.rows.join(" ");
+  return [...VIEWS.map((view) => tab.sentences(run, now, view).map(words).join(" ")),
     tab.status(run, now), ...rowOf(run, now),
     tab.point?.(run, now, {at: 0, ...VIEWS[1]}),
     readingOf(run, now, "A dull film; pos1 w1 neg1").verdict];
@@ -603,8 +604,8 @@ def test_each_setting_at_its_extremes_is_described_correctly(reviews):
 
 # What is drawn on each canvas: dots [colour, x, y], words, and lines with their dashes.
 DRAWN = """
-function drawn(tab, run, view) {
-  const canvases = [0, 1, 2, 3].map(() => {
+function drawn(tab, run, view, many = 4, rival = undefined) {
+  const canvases = [...Array(many).keys()].map(() => {
     const pen = {dots: [], words: [], lines: [],
       fillText: (text) => pen.words.push(text),
       fillRect: (x, y, w) => w === 3 && pen.dots.push([pen.fillStyle, x, y]),
@@ -619,10 +620,14 @@ function drawn(tab, run, view) {
     paper: "white", positive: "blue", negative: "orange", neither: "grey",
     third: "green"};
   tab.draw(run, run.records.at(-1), {view: 0, least: 0, across: "lean", at: -1, ...view,
-    canvases, look});
+    canvases, look}, rival);
   return canvases.map(({pen: {dots, words, lines}}) => ({dots, words, lines}));
 }
 """
+
+
+def call_drawn(expression, data):
+    return evaluate(CODE + DRAWN, expression, data)
 
 
 def rises(line):
@@ -650,9 +655,9 @@ def test_words_are_drawn_in_the_colours_of_their_sides_and_curves_as_named():
         (one, x, y), (other, x2, y2) = panel["dots"]
         assert (one, other) == ("orange", "blue") and x < x2
         assert (y < y2) == left_is_higher
-    # By other leans the same words change sides and colours, and keep their heights.
+    # By new leans the same words change sides, and keep their colours and heights.
     (one, x, y), (other, x2, y2) = unseen[0]["dots"]
-    assert (one, other) == ("blue", "orange") and x2 < x and y > y2
+    assert (one, other) == ("orange", "blue") and x2 < x and y > y2
     for panel, name, ways in zip(
         own[2:], ("accuracy", "loss"), ([True, False], [False, True]), strict=True
     ):
@@ -793,7 +798,7 @@ def test_a_pause_and_what_follows_it_are_described():
         assert ("help" in sentence) == ("help" in expected)
 
 
-def compared(*pairs, uniform=False, shuffle=False):
+def compared(*pairs, uniform=False, shuffle=False, counts=(803, 203)):
     """Return what is said of two finished runs, for each of some pairs."""
     code = """data.pairs.map((runs) => {
       const summaries = runs.map((run) => run && {...run,
@@ -801,23 +806,28 @@ def compared(*pairs, uniform=False, shuffle=False):
       const settings = {uniform: data.uniform, shuffle: data.shuffle};
       const summaryOf = (asked) => summaries[Number(
         asked.uniform !== settings.uniform || asked.shuffle !== settings.shuffle)];
-      return controlSentence({settings, summaryOf, pause: 0, records: [{moves: true}]});
+      const views = new Map(data.counts.map((length, k) =>
+        [[0, FREQUENT][k], [{}, {ranked: {known: {length}}}]]));
+      return controlSentence({settings, summaryOf, views, pause: 0,
+        records: [{moves: true}]});
     })"""
-    return call(code, {"uniform": uniform, "shuffle": shuffle, "pairs": pairs})
+    how = {"uniform": uniform, "shuffle": shuffle, "counts": counts}
+    return call(code, how | {"pairs": pairs})
 
 
-def finished(values=0.3, scores=0.2, right=(), loss=0.5):
+def finished(every=(0.3, 0.2), many=(0.5, 0.4), right=(), loss=0.5):
+    """Return a run with correlations in new reviews, of values and of scores."""
     parts = {"train": {"loss": loss}, "test": {"loss": loss, "accuracy": 0.8}}
-    return parts | {"fits": [[values, scores], [0.5, 0.4]], "right": list(right)}
+    return parts | {"fits": [list(every), list(many)], "right": list(right)}
 
 
 def test_uniform_attention_is_compared_review_by_review():
     cases = [
-        (101, 86, "Chance alone explains such"),
+        (101, 86, "Chance alone could explain"),
         (61, 40, "softmax attention helps here"),  # 21 > 2 sqrt(101)
-        (60, 40, "Chance alone explains such"),  # 20 = 2 sqrt(100)
+        (60, 40, "Chance alone could explain"),  # 20 = 2 sqrt(100)
         (40, 61, "softmax attention harms here"),
-        (0, 0, "Chance alone explains such"),
+        (0, 0, "Chance alone could explain"),
     ]
     pairs = [
         [finished(right=k * [own] + n * [1 - own] + [1, 0]) for own in (0, 1)]
@@ -832,20 +842,35 @@ def test_uniform_attention_is_compared_review_by_review():
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_true_labels_are_compared_with_shuffled_ones(shuffle):
+    # Two standard errors are 0.1 for 803 words and 0.2 for 203.
+    start = "The V of the scores "
+    does, not_ = f"{start}distinguishes true", f"{start}does not distinguish true"
     cases = [
-        ((0.19, 0.09), "both pictures tell"),
-        ((0.19, 0.11), "the values tell .* and the V of the scores does not"),
-        ((0.21, 0.09), "the scores tell .* and the values do not"),
-        ((0.21, 0.11), "neither picture tells"),
+        ((0.09, 0.19), f"{does} labels from shuffled ones, among all words and among"),
+        ((0.11, 0.19), f"{does} labels from shuffled ones among frequent words, but"),
+        ((0.09, 0.21), f"{does} labels from shuffled ones among all words, but not"),
+        ((0.11, 0.21), f"{not_} labels from shuffled ones."),
+        ((0.29, 0.39), f"{not_} labels from shuffled ones."),
+        ((0.31, 0.19), f"{does} labels from shuffled ones among frequent words; among"),
+        ((0.11, 0.61), f"{not_} labels from shuffled ones; among frequent words, the"),
     ]
-    pairs = [[finished(), finished(*noise)] for noise, _ in cases]
+    pairs = [[finished(), finished((0.3, a), (0.5, b))] for (a, b), _ in cases]
     if shuffle:
         pairs = [pair[::-1] for pair in pairs]
-    sentences = compared(*pairs, shuffle=shuffle)
-    for (noise, expected), sentence in zip(cases, sentences, strict=True):
-        assert re.search(f"So {expected}", sentence), sentence
-        value = f"{noise[0]:.2f}"[1:]
-        assert f"of .30 with true and {value} with shuffled labels" in sentence
+    for ((a, b), expected), (_, table, verdict) in zip(
+        cases, compared(*pairs, shuffle=shuffle), strict=True
+    ):
+        assert expected in verdict
+        assert "The values do not distinguish true labels" in verdict
+        every, many = (f"{x:.2f}"[1:] for x in (a, b))
+        heads, *values, one, two = table["rows"]
+        assert heads[1:] == ["true labels", "shuffled labels"] and len(values) == 2
+        assert one == ["score and size of the lean, all 803 words", ".20", every]
+        assert "the 203 words with 100 or more" in two[0] and two[1:] == [".40", many]
+    values = compared([finished((0.5, 0), (0.7, 0)), finished((0.3, 0), (0.4, 0))])
+    assert (
+        "The values distinguish true labels from shuffled ones, among" in values[0][2]
+    )
 
 
 def test_a_comparison_that_is_not_there_is_announced_or_has_diverged():
@@ -885,12 +910,55 @@ def test_descent_on_e_alone_shows_a_v_and_descent_by_default_none():
 
 def test_the_place_of_the_planted_word_is_described():
     scores = {"a": [3, 1, 2], "b": [1, 5, 4]}
-    given = {"marked": 7, "names": ["a", "b", "xyzzy"], "settings": {"shuffle": False}}
+    settings = {"shuffle": False, "optimizer": "adam"}
+    given = {"marked": 7, "names": ["a", "b", "xyzzy"], "settings": settings}
     said = call("plantedSentence(data, data.now)", given | {"now": {"scores": scores}})
     assert "into 7 positive training reviews" in said
     assert "number 2 by value and number 2 by score among 3 words" in said
+    assert "Adam" not in said
+    # With uniform attention all scores tie, so there is no place among them.
+    settings["uniform"] = True
+    said = call("plantedSentence(data, data.now)", given | {"now": {"scores": scores}})
+    assert "number 2 by value among 3 words" in said and "score" not in said
     none = call("plantedSentence(data, data.now)", {"marked": 0, "now": {}})
     assert none == ""
+
+
+def test_gradient_descent_puts_the_planted_word_first_and_adam_does_not():
+    code = """((reviews, all) => all.map((changes) => {
+      const run = trained("reviews", {planted: 20, ...changes}, unpacked(reviews), 300);
+      return plantedSentence(run, run.records.at(-1)); }))(...data)"""
+    given = [committed(IMDB), [{}, {"optimizer": "gd", "rate": 3}]]
+    adam, descent = evaluate(CODE + SAID, code, given)
+    place = int(re.search(r"is number ([\d,]+) by value", adam)[1].replace(",", ""))
+    assert place > 100 and "Gradient descent puts it first." in adam
+    assert "number 1 by value and number 1 by score" in descent
+    assert "Adam" not in descent
+
+
+def test_the_other_training_has_the_same_axes_and_its_own_sentence():
+    def record(step, accuracy, spread):
+        part = {"accuracy": accuracy, "loss": 0.5}
+        return {"step": step, "train": part, "test": part, "moves": True} | {
+            "scores": {"a": [0, spread, -spread], "b": [-spread, spread, 0]}
+        }
+
+    code = """(({run, rival}) => {
+      const views = new Map([[0, [0, 1].map(() => ({lean: run.lean, named: []}))]]);
+      Object.assign(run, {views}); rival.views = views;
+      const said = [false, true].map((shuffle) => reviewsTab.headline(
+        {...run, settings: {shuffle}}, run.records.at(-1), rival));
+      return [said, drawn(reviewsTab, run, {}, 6, rival)]; })(data)"""
+    run = {"names": list("abc"), "lean": [-0.5, 0.5, 0]}
+    run["records"] = [record(0, 0.5, 0.1), record(9, 0.8, 1)]
+    said, panels = call_drawn(code, {"run": run, "rival": record(12, 0.8, 2)})
+    assert said[0].endswith("; at step 12 with shuffled labels, 80% and 80%.")
+    assert said[1].endswith("; at step 12 with true labels, 80% and 80%.")
+    for own, other in ((0, 4), (1, 5)):
+        ticks = [panels[k]["words"][:-2] for k in (own, other)]
+        assert ticks[0] == ticks[1]
+        spread = [np.ptp([y for _, _, y in panels[k]["dots"]]) for k in (own, other)]
+        assert spread[1] == pytest.approx(2 * spread[0])
 
 
 def test_both_second_stages_are_compared_and_the_step_sizes_counted():

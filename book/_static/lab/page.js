@@ -1,6 +1,6 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
 // draws. The page sends what is pressed and looked at, and shows what the worker answers.
-/* global CLASSES, HERE, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unknownIn, workerFor */
+/* global CLASSES, HERE, LOOKS, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, lookAddress, looksFrom, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unable, unknownIn, workerFor */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 
 function laboratory(root) {
@@ -39,7 +39,8 @@ function laboratory(root) {
   // Another link, in a tab that shows the page already; not the address of what is shown.
   if (isPage) {
     on(window, "hashchange", () => {
-      if (isTab(linked()) && location.hash !== lab.address) { follow(linked()); }
+      const isOther = (location.hash || "#tab=reviews") !== lab.address;
+      if (isOther && (isTab(linked()) || !location.hash)) { follow(linked()); }
     });
   }
 }
@@ -58,7 +59,8 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
   const part = (selector) => place.querySelector(selector);
   const lab = {place, part, kind, tab: TABS[kind], isPage, number: 0, worker: null,
     settings: settingsFrom(kind, address), news: new Map(), shown: new Map(),
-    play: part(".play").textContent, seen: {}};
+    play: part(".play").textContent, looks: looksFrom(address), seen: {},
+    still: root.querySelector("noscript").textContent};
   const text = part(".read input"), search = part("[type=search]");
   text.value = address.get("text") ?? text.value;
   on(place, "click", ({target}) => {
@@ -83,7 +85,8 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
   if (search) {
     on(search, "input", () =>
       send(lab, "find", search.value.trim().toLowerCase().replaceAll("’", "'")));
-    on(part(".across"), "change", ({target}) => see(lab, {across: target.value}));
+    on(part(".across"), "change", ({target}) => { look(lab, "across", target.value); keep(lab); });
+    Object.entries(lab.looks).forEach(([name, value]) => look(lab, name, value));
   }
   place.querySelectorAll("canvas[tabindex]").forEach((canvas, panel) => {
     onPoints(canvas, (x, y) => send(lab, "near", {panel, x, y}),
@@ -101,20 +104,15 @@ const PRESSED = {
   attempt: (lab, {value}) => {
     const address = new URLSearchParams(value);
     lab.settings = settingsFrom(lab.kind, address);
-    keep(lab); go(lab, lab.tab.steps, true);
+    keep(lab, "pushState"); go(lab, lab.tab.steps, true);
   },
   eta: (lab, {value}) => {
     lab.settings.eta = Number(value);
     keep(lab); go(lab, lab.tab.steps, true);
   },
   sweep: (lab) => go(lab, 0).then(() => send(lab, "sweep", SETTINGS[lab.kind][0])),
-  see: (lab, button) => {
-    const [name, value] = button.value.split("=");
-    for (const other of lab.place.querySelectorAll("[name=see]")) {
-      if (other.value.startsWith(name)) { other.ariaPressed = other === button; }
-    }
-    see(lab, {[name]: Number(value)});
-  },
+  look: (lab, {value}) => { look(lab, ...value.split("=")); keep(lab); },
+  speed: (lab, {value}) => look(lab, "speed", value),
   copy: async (lab, button) => {
     keep(lab);
     await navigator.clipboard?.writeText(location.href).catch(() => {});
@@ -128,11 +126,21 @@ function see(lab, changes) {
   send(lab, "show", changes);
 }
 
+// Look at other words, or place them otherwise: this stands in the address.
+function look(lab, name, value) {
+  if (name in LOOKS) { lab.looks[name] = value; }
+  for (const button of lab.place.querySelectorAll(`[value^="${name}="], [name=${name}]`)) {
+    button.ariaPressed = String(button.value.split("=").pop() === value);
+  }
+  if (name === "across") { lab.part(".across").value = value; }
+  see(lab, {[name === "words" ? "least" : name]: name === "across" ? value : Number(value)});
+}
+
 // Show the settings in the form, in the buttons that set them and in the link.
 function showSettings(lab) {
   const {part, place, kind, settings, isPage} = lab, text = part(".read input");
   const set = addressOf(kind, settings), written = new URLSearchParams({text: text.value});
-  lab.address = `#${[`tab=${kind}`, set, text.value === text.defaultValue ? "" : written]
+  lab.address = `#${[`tab=${kind}`, set, lookAddress(lab.looks), text.value === text.defaultValue ? "" : written]
     .filter(String).join("&")}`;
   fillForm(part("form"), kind, settings);
   for (const button of place.querySelectorAll("[name=attempt]")) {
@@ -146,14 +154,20 @@ function showSettings(lab) {
 }
 
 // Show the settings that somebody chose, also in the address bar.
-function keep(lab) {
+// A preset is a place of its own in the history, so that one gets back from it.
+function keep(lab, how = "replaceState") {
   showSettings(lab);
   lab.part(".linked").textContent = "";
-  if (lab.isPage) { history.replaceState(null, "", lab.address); }
+  if (lab.isPage) { history[how](null, "", lab.address); }
 }
 
 // Take steps, 0 to pause; `anew` from a new initialization.
 async function go(lab, steps, anew = false) {
+  if (unable()) {
+    lab.part(".note").innerHTML = "The model cannot be trained here, because this browser has no workers "
+      + `or no OffscreenCanvas. ${lab.still}`;
+    return;
+  }
   lab.part(".outcome").ariaBusy = lab.isBusy = true;
   lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
   if (!await lab.ready) { lab.ready = null; lab.part(".outcome").ariaBusy = false; return; }
@@ -219,8 +233,8 @@ function newWorker(lab) {
 const send = ({worker}, name, content) => worker?.send(name, content);
 
 // Show the state of a run, and more where it is to be seen.
-function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, point, shares, rows,
-  reading}) {
+function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, headline, names, point,
+  shares, rows, reading}) {
   const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
@@ -232,8 +246,15 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, p
   if (outcome) {
     const table = [...place.querySelectorAll("tbody th")].map((head, k) => `<tr>${
       head.outerHTML}${rows.map((row) => `<td>${clean(row[k])}</td>`).join("")}</tr>`);
-    news.set(".outcome", outcome.map((words) => `<p>${clean(words)}</p>`).join(""))
-      .set(".point", clean(point)).set(".last", last).set(".runs tbody", table.join(""));
+    news.set(".outcome", outcome.map((said) =>
+      said.rows ? tableOf(said.rows) : `<p>${clean(said)}</p>`).join(""))
+      .set(".headline", clean(headline)).set(".point", clean(point)).set(".last", last).set(".runs tbody", table.join(""));
+  }
+  if (names && part(".rival")) {
+    place.querySelectorAll("figure:not(.low) figcaption").forEach((title, k) => {
+      const words = `${["value", "attention score"][k % 2]}, ${names[k >> 1]}`;
+      if (title.textContent !== words) { title.textContent = words; }
+    });
   }
   if (reading) {
     news.set(".read output", reading.verdict)
@@ -249,6 +270,12 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, p
   if (!lab.shows) { showNews(lab); }
 }
 
+// Rows of a table, the heads first.
+const tableOf = ([heads, ...rows]) => `<table class="runs"><thead><tr>${
+  heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${rows.map(
+  ([head, ...cells]) => `<tr><th scope="row">${head}</th>${cells.map((cell) =>
+    `<td>${cell}</td>`).join("")}</tr>`).join("")}</tbody></table>`;
+
 // One piece of news a frame: on a slow phone all of them would be one long task.
 async function showNews(lab) {
   const {news, part, shown} = lab;
@@ -256,7 +283,7 @@ async function showNews(lab) {
   for (const [area, words] of news) {  // also what comes meanwhile
     news.delete(area);
     const text = document.activeElement.closest(".attnsel-text");  // keys go over it
-    if (shown.get(area) === words || (lab.going && part(area) === text)) { continue; }
+    if (!part(area) || shown.get(area) === words || (lab.going && part(area) === text)) { continue; }
     shown.set(area, words); part(area).innerHTML = words;
     await nextFrame();
   }

@@ -5,7 +5,6 @@ const fitText = (x) => Number.isNaN(x) ? "none"
   : (Math.round(100 * x) / 100 || 0).toFixed(2).replace("0.", ".");
 const diverged = ({train, test}) => !Number.isFinite(train.loss + test.loss);
 const FREQUENT = 100;
-const APART = 0.1;  // between rank correlations that tell two trainings apart
 
 const reviewsTab = {
   steps: 300,
@@ -35,14 +34,28 @@ const reviewsTab = {
     const {step, train, test, ...now} = run.records.at(-1);
     const right = Array.from(readings(run.test, now.scores).logits,
       (f, i) => run.test.signs[i] * f > 0);
-    return {step, train, test, right, fits: new Map([0, FREQUENT].map((least) =>
-      [least, reviewsTab.fits(run, now, least)]))};
+    return {step, train, test, right, scores: now.scores, views: run.views,
+      fits: new Map([0, FREQUENT].map((least) => [least, reviewsTab.fits(run, now, least)]))};
   },
 
   // The settings of the run that one is compared with.
   control: ({settings, records}) => !records[0].moves ? null
     : settings.uniform ? {...settings, uniform: false}
     : {...settings, shuffle: !settings.shuffle},
+
+  rivalName: ({settings}) => settings.uniform ? "softmax attention"
+    : settings.shuffle ? "true labels" : "shuffled labels",
+  ownName: ({settings}) => settings.uniform ? "uniform attention"
+    : settings.shuffle ? "shuffled labels" : "true labels",
+
+  // What one sees first: how well this training and the other one do.
+  headline(run, now, rival) {
+    const right = ({train, test}) => [train, test].map(({accuracy}) => percent(accuracy));
+    const [own, unseen] = right(now);
+    return diverged(now) || !now.moves ? "" : `Step ${now.step}: ${own} of the training reviews and ${
+      unseen} of the new reviews are classified correctly${!rival || diverged(rival) ? ""
+      : `; at step ${rival.step} with ${reviewsTab.rivalName(run)}, ${right(rival).join(" and ")}`}.`;
+  },
 
   status(_, now) {
     const {step, train, test} = now;
@@ -78,11 +91,11 @@ const reviewsTab = {
       settings.shuffle ? " The labels of the training reviews are shuffled." : ""} ${which
     } rank correlation of value and lean is ${fitText(own[0])} in the training reviews and ${
       fitText(unseen[0])} in new reviews. ${settings.uniform ? "Every score is 0."
-      : `That of score and size of the lean is ${fitText(own[1])} and ${
+      : `For the score and the size of the lean it is ${fitText(own[1])} and ${
         fitText(unseen[1])}.`}`];
     if (going) { return said; }
     return [...said, ...[pauseSentence, controlSentence, descentSentence, plantedSentence,
-      lawSentence].map((sentence) => sentence(run, now, shown, records)).filter(Boolean)];
+      lawSentence].flatMap((sentence) => sentence(run, now, shown, records)).filter(Boolean)];
   },
 
   point({names, views}, now, {at, word, view, least}) {
@@ -93,20 +106,29 @@ const reviewsTab = {
       + (Number.isNaN(lean[at]) ? "none, since it is not among these words" : round(lean[at]));
   },
 
-  draw({names, views, records}, now, {canvases, look, view, across, least, at}) {
-    const {lean, named, spread} = views.get(least)[view], {a, b} = now.scores;
+  // The rival, if there is room for it, has the same axes. A word keeps the colour of its
+  // side in the training reviews, also where it is placed by new ones.
+  draw({names, views, records}, now, {canvases, look, view, across, least, at}, rival) {
     const isLost = diverged(now), isLaw = across === "value", [first] = records;
-    if (across === "rank") {
-      views.get(least)[view].spread ??= orderOf(lean, randomNumbers(1)).map((x) => 2 * x - 1);
-    }
-    const places = {lean: [lean, "lean of the word"], value: [b, "value of the word"],
-      rank: [spread ?? views.get(least)[view].spread, "words in order of their leans"]};
-    const panels = [[b, "value", "b"], [a, "score", "a"]].map(([heights, beside, letter], k) => {
-      const [xs, below] = places[isLaw && !k ? "lean" : across];
-      return isLost ? [] : cloud(canvases[k], lookFor(look, k), {xs, below, heights, beside,
-        leans: lean, named, names, at, ends: isLaw && k ? range(b) : [-1, 1],
-        reach: range(heights, first.scores[letter]), curve: isLaw && k && ((x) => x * x / 2)});
+    const both = [now, rival].map((one) => one && !diverged(one) ? one.scores : null);
+    const panelsOf = (scores, {views: own}, from) => ["b", "a"].map((letter, k) => {
+      if (!scores || isLost) { canvases[from + k].getContext("2d").reset?.(); return []; }
+      const {lean, named} = own.get(least)[view], {a, b} = scores;
+      if (across === "rank") {
+        own.get(least)[view].spread ??= orderOf(lean, randomNumbers(1)).map((x) => 2 * x - 1);
+      }
+      const [xs, below] = isLaw && k ? [b, "value of the word"] : across === "rank"
+        ? [own.get(least)[view].spread, "words in order of their leans"]
+        : [lean, view ? "lean of the word in new reviews" : "lean of the word"];
+      const shown = both.filter(Boolean);
+      return cloud(canvases[from + k], lookFor(look, from + k), {xs, below, named, names, at,
+        heights: scores[letter], beside: k ? "score" : "value", leans: own.get(least)[0].lean,
+        ends: isLaw && k ? range(...shown.map((one) => one.b)) : [-1, 1],
+        reach: range(...shown.map((one) => one[letter]), first.scores[letter]),
+        curve: isLaw && k && ((x) => x * x / 2)});
     });
+    const panels = panelsOf(both[0], {views}, 0);
+    if (canvases.length > 4) { panels.push(...panelsOf(both[1], rival ?? {}, 4)); }
     const xs = records.map(({step}) => step), kept = records.filter((x) => !diverged(x));
     ["accuracy", "loss"].forEach((name, k) => {
       const lines = [["train", []], ["test", [6, 4]]].map(([part, dash]) =>
@@ -128,8 +150,8 @@ function pauseSentence({records, pause}, now) {
     return then.train.accuracy >= 0.99
       ? "The training paused here because 99% of the training reviews are classified "
         + "correctly. Press Continue to see what more steps do to new reviews."
-      : `The training paused here after ${then.step} steps. It would have paused earlier at `
-        + "99% of the training reviews.";
+      : `The training paused here after ${then.step} steps. It pauses earlier if 99% of the `
+        + "training reviews are classified correctly.";
   }
   const [better, worse] = [now.train.loss < then.train.loss, now.test.loss > then.test.loss];
   return `Since the pause at step ${then.step}, the accuracy on new reviews went from ${
@@ -146,13 +168,12 @@ function controlSentence(run) {
   const {settings, summaryOf, pause} = run, rival = reviewsTab.control(run);
   if (pause === undefined || !rival) { return ""; }
   const [own, other] = [settings, rival].map(summaryOf);
-  const name = settings.uniform ? "softmax attention"
-    : settings.shuffle ? "true labels" : "shuffled labels";
+  const name = reviewsTab.rivalName(run);
   if (!other) { return `For comparison, the same training with ${name} runs now.`; }
   if (diverged(other) || diverged(own)) { return `The same training with ${name} ${
     diverged(other) ? "diverged." : "did not diverge."}`; }
-  const start = `At its pause, the same training with ${name} classifies ${
-    percent(other.test.accuracy)} of the new reviews correctly, and this one ${
+  const start = `At its pause, the model with ${name} classifies ${
+    percent(other.test.accuracy)} of the new reviews correctly; this model classifies ${
     percent(own.test.accuracy)}.`;
   if (settings.uniform) {
     const [gain, loss] = [[other, own], [own, other]].map(([one, two]) =>
@@ -160,25 +181,42 @@ function controlSentence(run) {
     return `${start} They disagree on ${gain + loss} new reviews, of which softmax attention `
       + `has ${gain} right and uniform attention ${loss}. ${
         Math.abs(gain - loss) <= 2 * Math.sqrt(gain + loss)
-          ? "Chance alone explains such a difference, so this test shows no loss by uniform "
-            + "attention."
+          ? "Chance alone could explain this difference, so the test does not show that "
+            + "attention helps or harms."
           : `That is more than chance explains, so softmax attention ${
             gain > loss ? "helps" : "harms"} here.`}`;
   }
-  const [real, noise] = (settings.shuffle ? [other, own] : [own, other]).map(({fits}) => fits);
-  const [[values, scores], [words, many]] = [0, FREQUENT].map((least) => [0, 1].map((k) =>
-    [real, noise].map((fits) => fits.get(least)[1][k])));
-  const both = (pair) => pair.map(fitText).join(" with true and ") + " with shuffled labels";
-  const [byValue, byScore] = [values, scores].map(([x, y]) => x - y >= APART);
-  return `${start} In new reviews, value and lean have a rank correlation of ${both(values)}; `
-    + `score and size of the lean have ${both(scores)} (words with ${FREQUENT} or more `
-    + `occurrences: ${words.map(fitText).join(" and ")} for values, ${
-      many.map(fitText).join(" and ")} for scores). ${
-      byValue && byScore ? "So both pictures tell true labels from noise here"
-      : byValue ? "So the values tell true labels from noise, and the V of the scores does not"
-      : byScore ? "So the scores tell true labels from noise, and the values do not"
-      : "So neither picture tells true labels from noise here"}, if we ask for a difference of `
-    + `at least ${fitText(APART)} over all words.`;
+  const [real, noise] = settings.shuffle ? [other, own] : [own, other];
+  const counts = [0, FREQUENT].map((least) => run.views.get(least)[1].ranked.known.length);
+  // In new reviews: the correlations of all words and of frequent ones, and by how many
+  // standard errors those with true labels are ahead.
+  const found = [0, 1].map((part) => [0, FREQUENT].map((least, k) => {
+    const pair = [real, noise].map(({fits}) => fits.get(least)[1][part]);
+    return {pair, ahead: (pair[0] - pair[1]) / Math.sqrt(2 / (counts[k] - 3))};
+  }));
+  const [all, many] = counts.map((n) => n.toLocaleString("en"));
+  const rows = [["rank correlation in new reviews", "true labels", "shuffled labels"],
+    ...found.flatMap((both, part) => both.map(({pair}, k) => [`${
+      part ? "score and size of the lean" : "value and lean"}, ${k
+      ? `the ${many} words with ${FREQUENT} or more occurrences` : `all ${all} words`}`,
+    ...pair.map(fitText)]))];
+  return [start, {rows}, `${verdictOf("values", found[0])} ${verdictOf("V of the scores", found[1])
+  } (A difference counts from two standard errors on, as if the words were independent.)`];
+}
+
+// Whether a picture distinguishes true labels from shuffled ones, and among which words.
+function verdictOf(name, found) {
+  const [all, many] = found.map(({ahead}) => ahead > 2 ? 1 : ahead < -2 ? -1 : 0);
+  const verb = name === "values" ? ["distinguish", "do not distinguish"]
+    : ["distinguishes", "does not distinguish"];
+  const start = `The ${name} ${verb[all > 0 || many > 0 ? 0 : 1]} true labels from shuffled ones`;
+  if (all < 0 || many < 0) {
+    return `${start}${all > 0 || many > 0 ? ` among ${all > 0 ? "all" : "frequent"} words` : ""}; among ${
+      all < 0 && many < 0 ? "both" : all < 0 ? "all words" : "frequent words"}, the shuffled labels are ahead.`;
+  }
+  return `${start}${all && many ? ", among all words and among frequent ones"
+    : all ? " among all words, but not among frequent ones"
+    : many ? " among frequent words, but not among all" : ""}.`;
 }
 
 // Why gradient descent shows no V, or which one: rare words have small gradients.
@@ -201,18 +239,23 @@ function descentSentence(run, {scores, ...now}) {
 // Where the planted word went.
 function plantedSentence({marked, names, settings}, {scores}) {
   if (!marked) { return ""; }
-  const [byScore, byValue] = ["a", "b"].map((letter) => scores[letter].filter((x) =>
-    x > scores[letter].at(-1)).length + 1).map((place) => place.toLocaleString("en"));
+  const placeOf = (letter) => scores[letter].filter((x) => x > scores[letter].at(-1)).length + 1;
+  const [byValue, byScore] = ["b", "a"].map(placeOf);
+  const number = (n) => n.toLocaleString("en");
   return `“${PLANTED}”, which was written into ${marked} ${settings.shuffle ? "" : "positive "
-  }training ${marked > 1 ? "reviews" : "review"}, is number ${byValue} by value and number ${
-    byScore} by score among ${names.length.toLocaleString("en")} words. It occurs in no new `
-    + "review, so no accuracy on new reviews can reveal it.";
+  }training ${marked > 1 ? "reviews" : "review"}, is number ${number(byValue)} by value${
+    settings.uniform ? "" : ` and number ${number(byScore)} by score`} among ${number(names.length)} words. ${
+    settings.optimizer === "adam" && byValue > 100 ? "Adam moves each word by about as much per "
+      + "step, however often it occurs, so hundreds of one-sided words have similar values: its own "
+      + `is ${round(scores.b.at(-1))}, the largest ${round(Math.max(...scores.b))}. ${
+        settings.planted === 20 ? "Gradient descent puts it first. " : ""}` : ""}It occurs in no new review, so no accuracy on new reviews can reveal it.`;
 }
 
 // The score against the law of the V.
 const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
-  : "The dashed parabola is a = b²/2. By the law of the V, scores lie on it if E alone is trained "
-    + `in small steps, minus the exposure of each word. The score has a correlation of ${
+  : "The dashed parabola is a = b²/2. The law of the V: if E alone is trained in small steps, each "
+    + "score is b²/2 minus a number that grows with the word's frequency (Chapter 3 calls it its "
+    + `exposure). The score has a correlation of ${
       fitText(correlation([...a], Array.from(b, (x) => x * x)))} with the square of the value and of ${
       fitText(correlation([...a], Array.from(b, Math.abs)))} with its size.`;
 

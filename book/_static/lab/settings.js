@@ -8,9 +8,18 @@ const valueIn = ({name, values}, address) => values.find((value) =>
 // The values of all settings, and what an address asks for that there is not.
 const settingsFrom = (kind, address) => Object.fromEntries(SETTINGS[kind].map((setting) =>
   [setting.name, valueIn(setting, address) ?? setting.usual]));
-const unknownIn = (kind, address) => [...address].filter(([key]) =>
-  !["tab", "text", "page", "small"].includes(key) && !SETTINGS[kind].some((setting) =>
-    setting.name === key && valueIn(setting, address) !== undefined));
+const unknownIn = (kind, address) => [...address].filter(([key, value]) =>
+  !["tab", "text", "page", "small"].includes(key) && !LOOKS[key]?.includes(value)
+    && !SETTINGS[kind].some((setting) =>
+      setting.name === key && valueIn(setting, address) !== undefined));
+
+// What one looks at: which reviews place the words, which words, and in which order. The first
+// of each is usual.
+const LOOKS = {view: ["0", "1"], words: ["0", "100"], across: ["lean", "rank", "value"]};
+const looksFrom = (address) => Object.fromEntries(Object.entries(LOOKS).map(([name, values]) =>
+  [name, values.find((value) => value === address.get(name)) ?? values[0]]));
+const lookAddress = (looks) => String(new URLSearchParams(Object.entries(looks).filter(
+  ([name, value]) => value !== LOOKS[name][0])));
 
 // The settings that differ from their usual values, as an address and in words.
 const changed = (kind, settings) => SETTINGS[kind].filter(({name, usual}) =>

@@ -27,23 +27,42 @@ function labWorker() {
   }
   // Steps are shown one by one, faster and faster, or as many at once as there is time for.
   function slice() {
+    run.rival ??= rivalOf(run);
     const isFast = shown.still || shown.speed === 0, {records} = run;
     const end = performance.now() + Math.max(30, 3 * took);
     do {
       left -= 1;
       if (advance(run)) { left = 0; }
+      follow(run);
     } while (left > 0 && isFast && performance.now() < end);
     if (left > 0) {
       timer = setTimeout(slice, isFast ? 0 : 100 / shown.speed / (1 + records.length / 30));
     }
     report();
   }
+  // The same training but for one thing, where there is room to show it beside the run. It is
+  // as far as the run if it classifies as many training reviews correctly.
+  function rivalOf(one) {
+    const settings = shown.canvases?.length > 4 ? one.tab.control?.(one) : null;
+    const rival = settings && start(one.kind, settings);
+    if (rival) { advance(rival); }
+    return rival;
+  }
+  const isBehind = (rival, {train}) => rival.pause === undefined
+    && rival.records.at(-1).train.accuracy < train.accuracy;
+  function follow({rival, records}) {
+    for (let k = 0; rival && k < 2 && isBehind(rival, records.at(-1)); k++) { advance(rival); }
+  }
+  const rivalAt = ({rival}, {train}) => !rival ? undefined : {views: rival.views,
+    ...rival.records.find((one) => one.train.accuracy >= train.accuracy) ?? rival.records.at(-1)};
+
   // Runs that are not shown, while the one that is pauses.
   function compute() {
     if (!queue.length) { other = null; return; }
     const end = performance.now() + 50;
     let pauses = false;
-    other ??= start(run.kind, queue[0]);
+    other ??= run.rival && keyOf(run.rival.settings) === keyOf(queue[0]) ? run.rival
+      : start(run.kind, queue[0]);
     while (!pauses && performance.now() < end) { pauses = advance(other); }
     if (pauses) { queue.shift(); other = null; report(); } else { timer = setTimeout(compute); }
   }
@@ -53,10 +72,12 @@ function labWorker() {
     frame = null; run.going = left > 0;
     const message = {number, turn, going: run.going, ended, step, steps: records.length - 1,
       status: tab.status(run, now)};
+    const rival = rivalAt(run, now);
     if (!run.going || !shown.still) {
       const row = rowOf(run, now);
-      if (shown.look) { run.places = tab.draw(run, now, shown); }
+      if (shown.look) { run.places = tab.draw(run, now, shown, rival); }
       Object.assign(message, {outcome: tab.sentences(run, now, shown),
+        headline: tab.headline?.(run, now, rival) ?? "", names: tab.rivalName && [tab.ownName(run), tab.rivalName(run)],
         point: tab.point?.(run, now, shown) ?? "", shares: tab.shares?.(run),
         rows: [row, run.last ?? row.map(() => "")],
         last: run.last ? `last run: ${tab.inShort(run.last)}` : ""});
