@@ -548,11 +548,14 @@ def test_a_page_that_one_comes_back_to_stands_where_it_stood(browser, address):
     view.context.close()
 
 
-def test_a_menu_opens_and_the_top_is_a_press_away(browser, address):
-    view = View(browser, address, "book/one_step.html", PHONE)
+@pytest.mark.parametrize(
+    ("width", "menu"), [(PHONE, "Menu of this page"), (DESK, "Download this page")]
+)
+def test_a_menu_opens_and_the_top_is_a_press_away(browser, address, width, menu):
+    view = View(browser, address, "book/one_step.html", width)
     tab, link = view.tab, view.tab.get_by_text(".ipynb", exact=True)
     assert tab.evaluate("typeof bootstrap") == "undefined" and not link.is_visible()
-    tab.get_by_label("Download this page").press("Enter")
+    tab.get_by_label(menu).press("Enter")
     link.wait_for()
     tab.keyboard.press("Escape")
     link.wait_for(state="hidden")

@@ -9,6 +9,7 @@ EXTENSIONS = (
     "exercises",
     "formulas",
     "lab",
+    "live",
     "openings",
     "pages",
     "reference",

@@ -1,0 +1,52 @@
+"""A live figure of another page: `{live} max_margin fig-max-margin-live`.
+
+The figure is the output that the chapter stores, so both pages show the same. Its
+caption leads to the chapter.
+"""
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+def output_of(notebook: Path, name: str) -> str:
+    """Return the HTML that the cell with the figure of this name shows.
+
+    Raises:
+        ValueError: if the notebook has no such figure, or it is a picture.
+    """
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        figure = cell["metadata"].get("mystnb", {}).get("figure", {})
+        for output in cell.get("outputs", []) if figure.get("name") == name else []:
+            if "text/html" in output.get("data", {}):
+                return "".join(output["data"]["text/html"])
+    raise ValueError(f"{notebook.name} has no live figure {name}; see its metadata")
+
+
+class Live(SphinxDirective):
+    """The chapter and the name of the figure, and what the link says of it."""
+
+    required_arguments = 2
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the figure and a link to its chapter."""
+        chapter, name = self.arguments
+        path = Path(self.env.srcdir, "book", f"{chapter}.ipynb")
+        self.env.note_dependency(str(path))
+        words = escape(" ".join(self.content))
+        page = (
+            f'<div class="cell_output live">{output_of(path, name)}<p class="way">'
+            f'<a href="{chapter}.html#{name}">{words}</a></p></div>'
+        )
+        return [nodes.raw("", page, format="html")]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect it to Sphinx."""
+    app.add_directive("live", Live)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
