@@ -28,17 +28,24 @@ def sequence() -> str:
     return file.getvalue()
 
 
-def test_a_frame_stands_around_each_state_of_the_chapter():
+def test_each_map_is_cut_out_of_the_figure_without_its_letters():
     line = strip("maps.svg", "intro.html#maps", sequence(), [1, 4])
     assert "This chapter shows map 1 (random start) and map 4 (shuff" in line
-    places = re.findall(r"left:([\d.]+)%;width:([\d.]+)%", line)
-    (first, wide), (fourth, narrow) = [tuple(map(float, place)) for place in places]
-    # The axes share 77.5% of the width, after a margin of 12.5%; the first panel
-    # has the margin before it.
-    assert first == 0
-    assert wide == pytest.approx(12.5 + 77.5 / 5, abs=4)
-    assert fourth == pytest.approx(12.5 + 3 * 77.5 / 5, abs=4)
-    assert narrow == pytest.approx(77.5 / 5, abs=4)
+    maps = re.findall(
+        r'class="map( here)?" style="width:64px;height:(\d+)px;background:'
+        r'url\(maps.svg\) (-[\d.]+)px (-[\d.]+)px/([\d.]+)px"',
+        line,
+    )
+    assert [bool(here) for here, *_ in maps] == [True, False, False, True, False]
+    # Axes begin at 12.5% of the width and 12% below the top, five and four gaps of a
+    # fifth share 77.5%, and each is 77% of the height: a fifth of the width.
+    part = 0.775 / (5 + 4 * 0.2)
+    for k, (_, high, left, top, wide) in enumerate(maps):
+        whole = 64 / part
+        assert float(wide) == pytest.approx(whole, rel=0.01)
+        assert -float(left) / whole == pytest.approx(0.125 + k * 1.2 * part, abs=0.003)
+        assert float(high) == pytest.approx(0.77 * whole / 5, abs=1)
+        assert -float(top) == pytest.approx(0.12 * whole / 5, abs=1)
 
 
 @pytest.mark.site
@@ -46,11 +53,11 @@ def test_a_frame_stands_around_each_state_of_the_chapter():
 def test_the_page_of_a_chapter_shows_its_states_above_the_guess(page, states):
     text = (SITE / "book" / f"{page}.html").read_text(encoding="utf-8")
     (line,) = re.findall(r'<a class="stages".*?</a>', text)
-    assert line.count('class="here"') == len(states)
+    assert line.count('class="map here"') == len(states)
     assert all(NAMES[state - 1] in line for state in states)
     assert text.index(line) < text.index("Guess first")
     address, name = re.findall(r'href="([^"#]*)#([^"]*)"', line)[0]
     landing = (SITE / "book" / address).read_text(encoding="utf-8")
     assert f'id="{name}"' in landing
-    image = re.findall(r'src="([^"]*)"', line)[0]
+    image = re.findall(r"url\(([^)]*)\)", line)[0]
     assert (SITE / "book" / image).is_file()

@@ -10,11 +10,11 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from tools.site.svg import panels
+from tools.site.svg import axes_boxes
 
 LANDING, FIGURE = "book/intro", "fig-intro-strip"
 NAMES = "random start", "one step", "trained", "shuffled labels", "flow of p"
-WIDTH = 360  # CSS pixels
+WIDTH = 64  # CSS pixels of a map
 
 
 class MapStrip(nodes.Element):
@@ -34,18 +34,20 @@ class Directive(SphinxDirective):
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return the sequence of maps as a link to its figure, these states framed."""
-    width, height, columns = panels(svg)
-    frames = ""
-    for state in states:
-        left, right = (100 * end / width for end in columns[state - 1])
-        place = f"left:{left:.1f}%;width:{right - left:.1f}%"
-        frames += f'<span class="here" style="{place}"></span>'
+    """Return the maps without their letters as a link to the figure, these framed."""
+    width, boxes = axes_boxes(svg)
+    maps = ""
+    for state, (left, top, right, bottom) in enumerate(boxes, 1):
+        scale = WIDTH / (right - left)
+        here = " here" if state in states else ""
+        maps += (
+            f'<span class="map{here}" style="width:{WIDTH}px;'
+            f"height:{scale * (bottom - top):.0f}px;background:url({image}) "
+            f'{-scale * left:.1f}px {-scale * top:.1f}px/{scale * width:.1f}px"></span>'
+        )
     shown = " and ".join(f"map {state} ({NAMES[state - 1]})" for state in states)
-    size = f'width="{WIDTH}" height="{WIDTH * height / width:.0f}"'
     return (
-        f'<a class="stages" href="{address}"><span class="maps"><img src="{image}" '
-        f'{size} alt="Five small maps of the vocabulary">{frames}</span>'
+        f'<a class="stages" href="{address}"><span class="maps">{maps}</span>'
         f"<small>This chapter shows {shown} of five.</small></a>"
     )
 

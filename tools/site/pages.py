@@ -10,6 +10,9 @@ from docutils import nodes
 
 # Names, punctuation and spaces of code: they have the colour of what is around them.
 PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
+# Ids that each proof and each exercise of a page gets, and heads that name nothing.
+SAME = re.compile(r' id="(?:proof|(?:proof|exercise|solution)-content)"')
+EMPTY = re.compile(r"<th\b[^>]*>\s*(?:<p>\s*</p>\s*)?</th>")
 
 
 def described(doctree: nodes.document) -> str:
@@ -33,11 +36,11 @@ def describe(
 
 
 def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Spare elements of a page, and give it a place to which readers skip."""
+    """Spare elements and ids of a page, and give it a place to which readers skip."""
     if "body" in context:
         # A fold is called by what stands on it, and the text is what one skips to.
         text = context["body"].replace(' aria-label="Toggle hidden content"', "")
-        body = PLAIN.sub(r"\2", text)
+        body = EMPTY.sub("<td></td>", SAME.sub("", PLAIN.sub(r"\2", text)))
         context["body"] = f'<span id="text" tabindex="-1"></span>{body}'
 
 

@@ -30,6 +30,23 @@ LETTER = re.compile(
 FINE, LETTER_FINE = 8, 64
 
 
+def axes_boxes(svg: str) -> tuple[float, list[tuple[float, float, float, float]]]:
+    """Return the width of a picture by Matplotlib, and the frame of each of its axes.
+
+    A frame is left, top, right, bottom.
+    """
+    root = ElementTree.fromstring(svg)
+    width = float(root.get("viewBox", "0 0 1 1").split()[2])
+    boxes = []
+    for group in root.iter(f"{SVG}g"):
+        patch = group.find(f"{SVG}g/{SVG}path")
+        if group.get("id", "").startswith("axes") and patch is not None:
+            numbers = [float(x) for x in re.findall(NUMBER, patch.get("d", ""))]
+            xs, ys = numbers[::2], numbers[1::2]
+            boxes.append((min(xs), min(ys), max(xs), max(ys)))
+    return width, boxes
+
+
 def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
     """Return width and height of a picture by Matplotlib, and where its columns are.
 

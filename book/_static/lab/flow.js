@@ -167,47 +167,18 @@ function onRelevant({signs}, relevant, attentionOf) {
     const chosen = found.filter((_, i) => signs[i] === sign).map(of);
     return sum(chosen) / chosen.length;
   });
-  return {attention: means(({share}) => share), selected: means(({isTop}) => isTop),
-    least: Math.min(...found.map(({share}) => share))};
+  return {attention: means(({share}) => share), selected: means(({isTop}) => isTop)};
 }
 const firstScores = (a) => [...a.slice(0, 4), Math.max(...a.slice(4))];
 
-// E alone trained to a small loss. Where p and v stay, its flow is one of scores and values
-// that needs only their inner products; it is followed by its length, by Heun's method.
-function* embeddingPath(run, {bags, relevant}, least, h = 0.05, steps = 3000) {
-  const {p, v} = run.model, pp = inner(p, p), pv = inner(p, v), vv = inner(v, v);
-  const rows = rowsOf(bags);
-  const moved = ({a, b}, ...ways) => ({a: a.map((x, s) => x + sum(ways.map(({a: y}) => y[s]))),
-    b: b.map((x, s) => x + sum(ways.map(({b: y}) => y[s])))});
-  const direction = (scores, size) => {
-    const read = readings(bags, scores), {ga, gb} = scoreGradient(bags, read, scores);
-    const square = inner(ga, ga) * pp + 2 * inner(ga, gb) * pv + inner(gb, gb) * vv;
-    const scale = -size / (Math.sqrt(square) || 1);
-    return {read, a: ga.map((x, s) => scale * (x * pp + gb[s] * pv)),
-      b: ga.map((x, s) => scale * (x * pv + gb[s] * vv))};
-  };
-  for (let step = 0; ; step++) {
-    const first = direction(run.scores, h / 2), {loss} = quality(first.read.logits, bags.signs);
-    const {attention} = first.read;
-    yield {length: step * h, loss, tops: firstScores(run.scores.a),
-      ...onRelevant(bags, relevant, (i) => ({ids: rows[i].ids,
-        attention: attention.slice(bags.starts[i], bags.starts[i + 1])}))};
-    if (loss <= least || step === steps) { return; }
-    const second = direction(moved(run.scores, first, first), h / 2);
-    run.scores = moved(run.scores, first, second);
-  }
-}
-
-// The two stages of Theorem 4.3: one step of size eta on E, then the flow of p; or, instead,
-// that of E. Of each point of p's path it yields the norm, the cosine with the max-margin
-// direction, the scores of the relevant tokens and the greatest other one, and by class the
-// attention on them.
-function* twoStages(run, {bags, relevant}, {eta, most, train, least}) {
+// The two stages of Theorem 4.3: one step of size eta on E, then the flow of p. Of each point
+// of its path it yields the norm, the cosine with the max-margin direction, the scores of the
+// relevant tokens and the greatest other one, and by class the attention on them.
+function* twoStages(run, {bags, relevant}, {eta, most}) {
   const {model} = run, before = scoresOf(model);
   const gradient = scoreGradient(bags, readings(bags, before), before);
   takeStep(model, gradient, {E: optimizers.gd(eta)});
   run.scores = scoresOf(model);
-  if (train === "E") { yield* embeddingPath(run, {bags, relevant}, least); return; }
   const values = run.scores.b, problem = {...tokenSpace(model), bags, values};
   const best = maxMargin(problem, relevant);
   run.goal = times(problem.K, best);

@@ -234,7 +234,7 @@ const send = ({worker}, name, content) => worker?.send(name, content);
 
 // Show the state of a run, and more where it is to be seen.
 function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, headline, names, point,
-  shares, rows, reading}) {
+  shares, reading}) {
   const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
@@ -244,11 +244,9 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, h
   news.set(".play", going ? "Pause" : ended || !steps ? lab.play : "Continue")
     .set(".status", status);
   if (outcome) {
-    const table = [...place.querySelectorAll("tbody th")].map((head, k) => `<tr>${
-      head.outerHTML}${rows.map((row) => `<td>${clean(row[k])}</td>`).join("")}</tr>`);
     news.set(".outcome", outcome.map((said) =>
       said.rows ? tableOf(said.rows) : `<p>${clean(said)}</p>`).join(""))
-      .set(".headline", clean(headline)).set(".point", clean(point)).set(".last", last).set(".runs tbody", table.join(""));
+      .set(".headline", clean(headline)).set(".point", clean(point)).set(".last", last);
   }
   if (names && part(".rival")) {
     place.querySelectorAll("figure:not(.low) figcaption").forEach((title, k) => {

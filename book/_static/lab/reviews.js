@@ -65,13 +65,8 @@ const reviewsTab = {
         test.loss.toFixed(3)}`;
   },
 
-  inShort: ([step, own, unseen]) => `${step} steps, ${own}, new reviews ${unseen}`,
-
-  row(run, now) {
-    const [own, unseen] = reviewsTab.fits(run, now, 0);
-    return [now.step, percent(now.train.accuracy), percent(now.test.accuracy),
-      ...[0, 1].map((k) => `${fitText(own[k])}, ${fitText(unseen[k])}`)];
-  },
+  inShort: ({step, train, test}) => `${step} steps, ${percent(train.accuracy)}, new reviews ${
+    percent(test.accuracy)}`,
 
   sentences(run, now, shown) {
     const {settings, records, going} = run, {step, train, test} = now;

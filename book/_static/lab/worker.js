@@ -74,13 +74,11 @@ function labWorker() {
       status: tab.status(run, now)};
     const rival = rivalAt(run, now);
     if (!run.going || !shown.still) {
-      const row = rowOf(run, now);
       if (shown.look) { run.places = tab.draw(run, now, shown, rival); }
       Object.assign(message, {outcome: tab.sentences(run, now, shown),
         headline: tab.headline?.(run, now, rival) ?? "", names: tab.rivalName && [tab.ownName(run), tab.rivalName(run)],
         point: tab.point?.(run, now, shown) ?? "", shares: tab.shares?.(run),
-        rows: [row, run.last ?? row.map(() => "")],
-        last: run.last ? `last run: ${tab.inShort(run.last)}` : ""});
+        last: run.last ?? ""});
       if (!run.going || began - read > 500) {  // words are slow to set
         message.reading = readingOf(run, now, shown.text);
         read = began;
@@ -105,7 +103,8 @@ function labWorker() {
     load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
     begin: ({number, kind, settings}) => {
       stop(); clearTimeout(frame); frame = null; queue = []; other = null;
-      const last = run.records.length > 1 ? rowOf(run, run.records.at(-1)) : run.last;
+      const last = run.records.length < 2 ? run.last : `last run: ${
+        run.tab.inShort(run.records.at(-1))} (${inWordsOf(run.kind, run.settings)})`;
       run = Object.assign(start(kind, settings), {number, last, places: []});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
       shown.at = sought(); advance(run);
@@ -139,9 +138,6 @@ function startWorker() {
 
 // A training pauses once almost all is right.
 const isEnd = (now) => now?.train?.accuracy >= 0.99;
-
-// A run as a column of the table: also one that was not shown on its way.
-const rowOf = (run, now) => [...run.tab.row(run, now), inWordsOf(run.kind, run.settings)];
 
 // One's own text, as the model reads it now: its first pieces [text, attention, value].
 const MOST_PIECES = 400;
