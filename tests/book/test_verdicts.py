@@ -124,7 +124,7 @@ TABLE: dict[str, dict[str, str]] = {
         "right_tensor * (1 + 5e-7)": RIGHT,
         "right_tensor * (1 + 1e-4)": WRONG,
     },
-    "model-constant": {
+    "reviews-constant": {
         "E + (1 + 5e-5) * (right - E)": RIGHT,
         "E + (1 - 2e-4) * (right - E)": WRONG,
         "E + (1 + 2e-4) * (right - E)": WRONG,

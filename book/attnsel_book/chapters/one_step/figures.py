@@ -1,13 +1,12 @@
 """Figures of the chapter on one gradient step."""
 
 import math
-from typing import Any
 
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from attnsel.tokens import Vocab
-from attnsel_book.style import ACCENT, NEGATIVE, NEUTRAL, POSITIVE, name_tokens
+from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 
 
 def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
@@ -38,14 +37,3 @@ def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     axes.set_xticks(ticks, names, fontsize=9)
     axes.set_yticks(ticks, names, fontsize=9)
     axes.minorticks_off()
-
-
-def draw_bound(
-    axes: Axes, share: Tensor, error: Tensor, bound: Tensor, title: str
-) -> None:
-    """Draw the error of each token, (V,), and its bound, by the share of the token."""
-    points: Any = {"lw": 0, "rasterized": True}  # 13,478 elements each, otherwise
-    axes.scatter(share.numpy(), error.numpy(), s=4, color=NEUTRAL, **points)
-    axes.scatter(share.numpy(), bound.numpy(), s=2, color=ACCENT, **points)
-    axes.set(xscale="log", yscale="log", xlabel="share $\\varphi_s$", ylabel="error")
-    axes.set_title(title)

@@ -11,8 +11,9 @@ import attnsel
 from attnsel.corpus import Corpus
 from attnsel.statistics import label_z
 from attnsel.synthetic import synthetic_corpus
-from attnsel_book.exercises.cases import one_corpus
+from attnsel_book.exercises.cases import models, one_corpus
 from attnsel_book.exercises.checking import exercise
+from attnsel_book.exercises.messages import as_numbers
 
 
 @exercise(
@@ -206,3 +207,58 @@ def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(torch.as_tensor(corpus.labels)[order])
+
+
+def parameters() -> Iterator[tuple[Any, ...]]:
+    """Yield E, p, v and a constant of either sign; the chapter takes a median off."""
+    for i, (model, _) in enumerate(models()):
+        yield *model.arrays(), (-1) ** i * (1.0 + i)
+
+
+def shift_fault(
+    result: Any, E: np.ndarray, p: np.ndarray, v: np.ndarray, c: float
+) -> str | None:
+    """Return what keeps all logits from growing by c."""
+    moved = as_numbers(result)
+    if moved is None or moved.shape != E.shape:
+        return f"return the new E, of shape {E.shape}"
+    grown, turned = (moved - E) @ v, (moved - E) @ p
+    if not np.allclose(grown, c, rtol=1e-4):
+        return f"the values grow by {grown.min():.4g} to {grown.max():.4g}, not by {c}"
+    if not np.allclose(turned, turned[0], rtol=1e-4, atol=1e-5):
+        return "the scores change by different amounts, so the attention changes"
+    return None
+
+
+@exercise(
+    "reviews-constant",
+    fault=shift_fault,
+    cases=parameters,
+    mistakes={
+        "each value grows by c ‖v‖²; divide by ‖v‖²": "/ (v @ v) ->",
+        "each value grows by c ‖v‖; divide by ‖v‖ once more": (
+            "(v @ v) -> (v @ v) ** 0.5"
+        ),
+        "c in every entry adds c times the sum of v": "* v / (v @ v) ->",
+        (
+            "you multiplied the embeddings; this moves large values further "
+            "than small ones"
+        ): "c * v / (v @ v) -> c * E",
+        "this moves the rows along p, which hardly changes E v": (
+            "v / (v @ v) -> p / (p @ p)"
+        ),
+    },
+    hints=(
+        "Add the same vector to every row of E. Which vector has the inner product c "
+        "with v?",
+        "A multiple of v itself will do. What is the inner product of v with v?",
+    ),
+)
+def my_shift(
+    E: np.ndarray,
+    p: np.ndarray,
+    v: np.ndarray,
+    c: float,
+) -> np.ndarray:
+    """Return a new E (V, d) with which every logit is larger by just c."""
+    return E + c * v / (v @ v)
