@@ -23,7 +23,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_name("mutants.tsv")
-PACKAGES = ("attnsel", "report/attnsel_report", "book/attnsel_book")
+PACKAGES = (
+    "attnsel",
+    "report/attnsel_report",
+    "report/attnsel_readers",
+    "book/attnsel_book",
+)
 HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"
 
 

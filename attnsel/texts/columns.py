@@ -53,9 +53,10 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
     if not alike and not is_named and len(there) <= 2 and place in there:
         return place
     # pandas calls a second column of a name "text.1".
+    names = [f"{name:.60}" if isinstance(name, str) else name for name in there]
     if len(alike) != 1 or f"{alike[0]}.1" in there:
         raise KeyError(
-            f"expected one column {wanted!r}, got {shortened(there, SHOWN)}; name your "
+            f"expected one column {wanted!r}, got {shortened(names, SHOWN)}; name your "
             "columns with text= and label=, or give their positions, from 0, if the "
             "first line contains no names"
         )

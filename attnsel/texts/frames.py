@@ -47,7 +47,7 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)
     if isinstance(source, bytes) or hasattr(source, "read"):
-        from attnsel_report.readers.files import read_open
+        from attnsel_readers.files import read_open
 
         return table_of(read_open(source, wanted), wanted, split)
     if split != "train":

@@ -11,7 +11,7 @@
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
 
 The named corpora, such as "imdb", are counted already (`attnsel.texts.shipped`).
-Formats of files are known to `attnsel_report.readers` alone.
+Formats of files are known to `attnsel_readers` alone.
 """
 
 import os
@@ -188,7 +188,7 @@ def find_split(source: Any, split: str) -> DataSplit:
         return DataSplit("generated", lambda _: _generated_table(source, split))
     if isinstance(source, (str, os.PathLike)):
         # Files come in many formats, which a package of its own knows.
-        from attnsel_report.readers.sources import find_path
+        from attnsel_readers.sources import find_path
 
         return find_path(str(source), split)
     return DataSplit("texts", lambda wanted: table_of(source, wanted, split))

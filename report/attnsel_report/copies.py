@@ -1,9 +1,10 @@
 """Near copies: texts that share sequences of words that few other texts contain.
 
-The likeness of two texts is the Jaccard index of their sequences of WORDS words, that
+The likeness of two texts is the Jaccard index of their sequences of three words, that
 is, the number of sequences in both texts divided by the number in at least one. It
 ignores case, digits and punctuation, and sequences that many texts contain. For
 example, the words of a disclaimer below a tenth of the texts make no two texts alike.
+Long texts that share most of all their sequences are near copies in any case.
 """
 
 import numpy as np
@@ -15,8 +16,8 @@ from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Vocab
 from attnsel_report.sequences import InOrder
 
-WORDS = 3  # of a sequence
-ALIKE = 0.3  # Jaccard index from which on texts are near copies
+ALIKE = 0.2  # Jaccard index from which on texts are near copies
+SAME, LONG = 0.7, 40  # the same for all sequences of texts with at least LONG of them
 FEW, FEW_SHARE = 5, 0.01  # texts, and share of them, that a sequence is at most in
 BANDS = 32  # of hashes; two texts that agree in all hashes of a band are compared
 HASHES = 2  # of a band
@@ -29,18 +30,38 @@ def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
     """Return the text of which each text is a near copy, or the text itself, (n,).
 
     Near copies are linked to one centre and not in chains. The text with the most
-    similar texts is the first centre. A text of fewer than WORDS words has one
+    similar texts is the first centre. A text of fewer than three words has one
     sequence, the whole text.
-
-    MinHash (Broder, 1997) proposes the pairs to compare, because the probability that
-    two texts agree in a hash is their likeness. It uses the sequences that are in two
-    texts or more. A pair that is ALIKE among these is proposed with probability 95%,
-    and a pair of likeness .5 with probability 99.99%.
     """
+    texts, codes = _sequences(order, vocab)
     n = len(order.sizes)
-    bags, sizes = _rare_sequences(order, vocab)
+    is_once = ~pd.Series(codes).duplicated(keep=False).to_numpy()
+    alone = np.bincount(texts[is_once], minlength=n)
+    numbers, known = pd.factorize(codes[~is_once])
+    ones = np.ones(len(numbers), np.float32)
+    bags = csr_array((ones, (texts[~is_once], numbers)), (n, len(known)))
+    bags.data[:] = 1  # however often a text has it
+    in_texts = np.bincount(bags.indices, minlength=len(known))
+    is_whole_text = known < 0
+    is_rare = (in_texts <= max(FEW, FEW_SHARE * n)) | is_whole_text
+    is_long = alone + np.diff(bags.indptr) >= LONG
+    links = [_alike(bags[:, is_rare], alone, ALIKE)]
+    long = np.flatnonzero(is_long)
+    links.append(long[_alike(bags[long], alone[long], SAME)])
+    return _centres(n, *np.concatenate(links, axis=1))
+
+
+def _alike(bags: csr_array, alone: np.ndarray, least: float) -> np.ndarray:
+    """Return pairs of rows (2, m) whose Jaccard index is at least `least`.
+
+    `alone` are the numbers (n,) of sequences that only this row has, besides those of
+    `bags`. MinHash (Broder, 1997) proposes the pairs to compare, because the
+    probability that two rows agree in a hash is their Jaccard index in `bags`. A pair
+    of index .3 there is proposed with probability 95%, one of .5 with 99.99%.
+    """
     left, right = _proposed(bags)
     lengths = np.diff(bags.indptr)
+    sizes = alone + lengths
 
     def compared(pairs: slice) -> np.ndarray:
         one, other = left[pairs], right[pairs]
@@ -49,30 +70,7 @@ def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
 
     parts = in_parts(lengths[left] + lengths[right], BLOCK)
     likeness = np.concatenate([np.empty(0), *side_by_side(compared, parts)])
-    near = likeness >= ALIKE
-    return _centres(n, left[near], right[near])
-
-
-def _rare_sequences(order: InOrder, vocab: Vocab) -> tuple[csr_array, np.ndarray]:
-    """Return which texts contain which sequences of few texts, and their numbers.
-
-    The array (n, sequences) has only the sequences of two texts or more, and the
-    numbers (n,) are those of all sequences that are in few texts.
-    """
-    n = len(order.sizes)
-    texts, codes = _sequences(order, vocab)
-    is_once = ~pd.Series(codes).duplicated(keep=False).to_numpy()
-    sizes = np.bincount(texts[is_once], minlength=n)
-    texts, codes = texts[~is_once], codes[~is_once]
-    numbers, known = pd.factorize(codes)
-    ones = np.ones(len(numbers), np.float32)
-    bags = csr_array((ones, (texts, numbers)), (n, len(known)))
-    bags.data[:] = 1  # however often a text has it
-    in_texts = np.bincount(bags.indices, minlength=len(known))
-    is_whole_text = known < 0
-    is_rare = (in_texts <= max(FEW, FEW_SHARE * n)) | is_whole_text
-    sizes += np.asarray(bags @ is_rare.astype(np.float32)).astype(np.int64)
-    return bags[:, is_rare], sizes
+    return np.stack([left, right])[:, likeness >= least]
 
 
 def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +98,7 @@ def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
         drawn = mixed <= np.uint64(share * (2**64 - 2**11))
         n_words = np.bincount(text - first, minlength=rows.stop - first)
         begin = np.cumsum(n_words) - n_words
-        short = np.flatnonzero((n_words > 0) & (n_words < WORDS))
+        short = np.flatnonzero((n_words == 1) | (n_words == 2))
         second = np.where(
             n_words[short] == 2, ids[begin[short] + n_words[short] - 1], -1
         )

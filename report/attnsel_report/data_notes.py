@@ -12,7 +12,7 @@ import pandas as pd
 from attnsel.corpus import Corpus
 from attnsel.statistics import class_sizes
 from attnsel.validation import shortened
-from attnsel_report.copies import ALIKE, FEW_SHARE, WORDS
+from attnsel_report.copies import ALIKE, FEW_SHARE, SAME
 from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.splits import Parts, Repeats, Sample
 from attnsel_report.tables import LEAST_TEXTS
@@ -201,13 +201,14 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     yield Fact(
         "Near copies",
         f"{repeats.near:,} {'text is' if repeats.near == 1 else 'texts are'} nearly "
-        f"the same as another one: {ALIKE:.0%} or more of the sequences of {WORDS} "
-        f"words are the same, apart from those in more than {FEW_SHARE:.0%} of the "
-        "texts",
-        "You need not remove them. Each counts once as evidence, together with the "
-        "text that it is like, and is held out with it or not at all. A text that "
-        "repeats another one with a third of its words replaced, or one of the many "
-        "texts that share a phrase, counts as a text of its own.",
+        "the same as another one",
+        f"At least {ALIKE:.0%} of their sequences of three words are the same, not "
+        f"counting those in more than {FEW_SHARE:.0%} of the texts, or {SAME:.0%} of "
+        "all in long texts. You need not remove them. Each counts once as evidence, "
+        "together with the text that it is like, and is held out with it or not at "
+        "all. But a text that repeats another one with a third of its words replaced, "
+        "or a short text that shares a phrase with many others, counts as a text of "
+        "its own.",
         amiss=repeats.near > NOTABLE * repeats.rows,
     )
     if repeats.seen:

@@ -23,8 +23,8 @@ from attnsel.texts.loading import TooFewRows, load_corpus
 from attnsel.tokens import Tokenizer
 from attnsel.validation import shortened
 from attnsel_report.copies import find_near_copies
-from attnsel_report.readers.whole_tables import Table, load_table
 from attnsel_report.sequences import InOrder, read_texts
+from attnsel_report.whole_tables import Table, load_table
 
 FEWEST = 10  # texts of which there is something to say
 HELD_OUT = 0.2  # share of the texts of each class, where there is no test split

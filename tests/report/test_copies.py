@@ -55,6 +55,15 @@ def test_short_and_long_copies_of_which_some_words_were_replaced_are_found(
     assert len(copies([" ".join(text) for text in [*texts, *again]])) == 100
 
 
+@pytest.mark.parametrize(("length", "found"), [(60, True), (41, False)])
+def test_many_copies_of_a_long_text_are_no_phrase(length, found):
+    # A text of 41 words has 39 sequences of three.
+    texts = [" ".join(text) for text in drawn(200, length)]
+    words = texts[0].split()
+    again = [" ".join([*words[:i], "other", *words[i + 1 :]]) for i in range(30)]
+    assert copies([*texts, *again]) == (list(range(200, 230)) if found else [])
+
+
 @pytest.mark.parametrize("n", [FEW, FEW + 1])
 def test_a_sequence_counts_up_to_five_texts(n):
     texts = [" ".join(text) for text in drawn(100, 10)]

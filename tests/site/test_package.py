@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BY_NAME = {"ipywidgets"}
 # What each room needs beyond the core.
 ROOMS = {
-    "report": ["report/attnsel_report"],
+    "report": ["report"],
     "hub": ["attnsel/texts/hub.py"],
     "book": ["book/attnsel_book"],
 }
@@ -86,7 +86,8 @@ print(sorted(corpus.vocab), attnsel.Report.__module__)
 
 def test_the_package_works_from_a_zip_and_says_what_to_type_for_the_extras(tmp_path):
     with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
-        for folder in (ROOT / "attnsel", ROOT / "report" / "attnsel_report"):
+        rooms = ("attnsel", "report/attnsel_report", "report/attnsel_readers")
+        for folder in map(ROOT.joinpath, rooms):
             for path in folder.rglob("*.*"):
                 if path.suffix != ".pyc":
                     file.write(path, path.relative_to(folder.parent))

@@ -9,7 +9,8 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OWN = {"attnsel", "attnsel_report", "attnsel_book", "support", "tools"}
+OWN = {"attnsel", "attnsel_report", "attnsel_readers", "attnsel_book", "support"}
+OWN |= {"tools"}
 OWN |= {"google", "sweeps"}  # of Colab, and in `book`
 OWN |= {path.stem for path in (ROOT / "tests").rglob("*.py")}
 

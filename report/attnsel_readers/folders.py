@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from attnsel.texts.columns import Columns
 from attnsel.texts.frames import SPLITS, NoSuchSplit, one_table
-from attnsel_report.readers.encodings import decoded
-from attnsel_report.readers.files import ENDINGS
+from attnsel_readers.encodings import letters_of
+from attnsel_readers.files import ENDINGS
 
 UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
 _PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"
@@ -114,7 +115,10 @@ def is_one_text(path: Path) -> bool:
 
 def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
     """Read a text from each file; its class is the name of the folder."""
-    texts = [decoded(path.read_bytes()) for path in paths]
+    texts = []
+    for path in paths:
+        letters = letters_of(partial(path.open, "rb"))
+        texts.append(path.read_text(letters.encoding, letters.errors))
     labels = [path.parent.name for path in paths]
     classes = [None if label in UNLABELLED else label for label in labels]
     return pd.DataFrame({wanted.text: texts, wanted.label: classes})

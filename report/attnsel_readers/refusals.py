@@ -52,12 +52,15 @@ def unpack(name: str) -> str:
     return f"{line} unpacks it, then name {folder!r}"
 
 
-def into_csv(name: str, call: str, imports: str = "pandas") -> str:
+def into_csv(
+    name: str, call: str, imports: str = "pandas", *, has_names: bool = True
+) -> str:
     """Return the line that makes a CSV file by a call of pandas, and what to name."""
     target = str(PurePath(name).with_suffix(".csv"))
     if target == name:
         target = str(PurePath(name).with_suffix("")) + "-mended.csv"
-    line = f"`import {imports}; pandas.{call}.to_csv({target!r}, index=False)`"
+    options = "index=False" if has_names else "index=False, header=False"
+    line = f"`import {imports}; pandas.{call}.to_csv({target!r}, {options})`"
     return f"{line} makes a table of it, then name {target!r}"
 
 

@@ -1,6 +1,7 @@
 """Files, folders, addresses and data sets of the Hub, by what their name says."""
 
 import glob
+import io
 import re
 import urllib.request
 from collections.abc import Sequence
@@ -13,15 +14,15 @@ from attnsel.texts import hub
 from attnsel.texts.columns import Columns
 from attnsel.texts.frames import DataSplit, one_table, table_of
 from attnsel.texts.shipped import CORPORA
-from attnsel_report.readers.files import ENDINGS, JSON, read_bytes, read_file
-from attnsel_report.readers.folders import (
+from attnsel_readers.files import ENDINGS, JSON, read_file, read_open
+from attnsel_readers.folders import (
     files_of_split,
     is_one_text,
     read_texts,
     readable_ending,
     stem,
 )
-from attnsel_report.readers.refusals import into_csv, refuse_unreadable
+from attnsel_readers.refusals import into_csv, refuse_unreadable
 
 URL_PATIENCE = 60.0  # seconds
 
@@ -47,7 +48,9 @@ def _at_url(url: str, split: str) -> DataSplit:
                 f"it and name {name!r}; with a library for such addresses, "
                 f"{into_csv(name, f'read_csv({url!r})')}"
             ) from error
-        return table_of(read_bytes(content, name, wanted), wanted, split)
+        file = io.BytesIO(content)
+        file.name = name
+        return table_of(read_open(file, wanted), wanted, split)
 
     return DataSplit(name.split(".")[0], read)
 
