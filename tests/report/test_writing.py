@@ -81,7 +81,7 @@ main()
 STOPPED = """
 import os, signal
 from pathlib import Path
-from attnsel.scale import files
+from attnsel import files
 from attnsel_report import command
 signal.signal(signal.SIGINT, command._stop)
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGINT)
