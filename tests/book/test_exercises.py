@@ -225,7 +225,7 @@ def test_a_right_function_is_there_in_the_next_chapter(capsys):
         mine("one-step-alpha")
         assert "your function is used" in capsys.readouterr().out
     for broken, why in (
-        ("def my_alpha(corpus): return 0", "the shape"),
+        ("def my_alpha(corpus): return 0", "return numbers of"),
         ("def my_alpha(", "SyntaxError"),
         ("my_alpha = 3", "it defines nothing"),
     ):
@@ -325,7 +325,7 @@ def smallest_of_all_sets(Q, b):
             60,
             "Overflow",
         ),
-        ("explanation-flip", smallest_of_all_sets, 0.1, "an end"),
+        ("explanation-flip", smallest_of_all_sets, 2, "an end"),
     ],
 )
 def test_an_answer_meets_what_the_next_cell_gives_it(
@@ -333,7 +333,12 @@ def test_an_answer_meets_what_the_next_cell_gives_it(
 ):
     monkeypatch.setattr(running, "LIMIT", limit)
     verdict = judge(TASKS[name], slow)
-    assert verdict.state == "wrong" and why in verdict.text
+    assert verdict.state == "right" and why in verdict.text and verdict.is_for_small
+    used, (output,) = displayed(check, name, slow)
+    assert used is TASKS[name].solution
+    text = output.data["text/plain"]
+    assert "right, but" in text and "The next cells use the package's" in text
+    assert not Path("my_attnsel.py").exists()
 
 
 @pytest.fixture
@@ -427,23 +432,72 @@ def test_an_unknown_name_is_reported():
     [
         ([1.0, 2], [1.0, 2 + 1e-9], None),
         ([-1.0, -2], [1.0, 2], "the sign is reversed in all examples"),
-        ([2.0, 4], [1.0, 2], "in all examples it is 2 times what is expected"),
-        ([0.5, 1], [1.0, 2], "in all examples it is 0.5 times what is expected"),
-        ([2.0, 3], [1.0, 2], "in all examples it is +1 from what is expected"),
-        ([1.0], [1.0, 2], "the shape (2,) is expected, not (1,)"),
-        ([1.0, np.nan], [1.0, 2], "nan at 1 where a number is expected"),
-        ([1.0, np.inf], [1.0, 2], "inf at 1 where a number is expected"),
+        ([2.0, 4], [1.0, 2], "your result is 2 times the expected one in all examples"),
+        (
+            [0.5, 1],
+            [1.0, 2],
+            "your result is 0.5 times the expected one in all examples",
+        ),
+        ([2.0, 3], [1.0, 2], "your result is the expected one +1 in all examples"),
+        (
+            [1.0],
+            [1.0, 2],
+            "return numbers of shape (2,); your function returned numbers of shape "
+            "(1,)",
+        ),
+        (
+            [1.0, np.nan],
+            [1.0, 2],
+            "your result is nan at 1, where a number is expected",
+        ),
+        (
+            [1.0, np.inf],
+            [1.0, 2],
+            "your result is inf at 1, where a number is expected",
+        ),
         ([1.0, 0], [1.0, np.nan], "nan is expected at 1"),
-        (torch.tensor([1.0, 5]), [1.0, 2], "other numbers are expected"),
-        ({"a"}, [1.0], "numbers of shape (1,) are expected"),
+        (
+            torch.tensor([1.0, 5]),
+            [1.0, 2],
+            "1 of 2 numbers are wrong; the one at 1 is 5 and should be 2",
+        ),
+        (
+            [-1.0, 2],
+            [1.0, 2],
+            "the sizes of the numbers are right, but some signs are wrong",
+        ),
+        ([2.0, 1], [1.0, 2], "the numbers are right, but their order is wrong"),
+        (
+            [[1.0, 5], [3, 4]],
+            [[1.0, 2], [3, 4]],
+            "1 of 4 numbers are wrong; the one at 0, 1 is 5 and should be 2",
+        ),
+        ({"a"}, [1.0], "return numbers of shape (1,); your function returned a set"),
+        (
+            (x for x in [1.0]),
+            [1.0],
+            "return numbers of shape (1,); your function returned a generator, which "
+            "np.array(list(...)) turns into numbers",
+        ),
+        (
+            [[1.0], [2.0, 3.0]],
+            [1.0],
+            "return numbers of shape (1,); your function returned a list that contains "
+            "other things, or rows of unequal length",
+        ),
         ([[1.0, 2], [3, 4]], torch.tensor([[1.0, 2], [3, 4]]), None),
         ([1, 0], np.array([True, False]), None),
         ([-5.0, -1e-10], [-5.0, 0.0], None),  # rounding, beside the -5
         (3, 3, None),
-        (3, 4.5, "other numbers are expected"),  # any number is a multiple
-        ("3", 3, "numbers of shape () are expected"),
-        (3 + 0j, 3, "numbers of shape () are expected"),
-        ([np.inf, 5], [np.inf, 1], "other numbers are expected"),
+        (3, 4.5, "your result is 3, and 4.5 is expected"),  # any number is a multiple
+        ("3", 3, "return one number; your function returned a text"),
+        ([3.0], 3, "return one number; your function returned numbers of shape (1,)"),
+        (3 + 0j, 3, "return one number; your function returned a complex"),
+        (
+            [np.inf, 5],
+            [np.inf, 1],
+            "1 of 2 numbers are wrong; the one at 1 is 5 and should be 1",
+        ),
     ],
 )
 def test_a_difference_is_put_in_words(mine, wanted, words):
@@ -453,9 +507,16 @@ def test_a_difference_is_put_in_words(mine, wanted, words):
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (([6.0], [3.0]), "in all examples it is 2 times what is expected"),
-        (([7.0], [3.0]), "other numbers are expected"),
-        (([6.0, 1], [3.0]), "other numbers are expected"),
+        (([6.0], [3.0]), "your result is 2 times the expected one in all examples"),
+        (
+            ([7.0], [3.0]),
+            "in each example your result is a multiple of the expected one, but the "
+            "factor differs between examples (2, 2.333, ...)",
+        ),
+        (
+            ([6.0, 1], [3.0]),
+            "2 of 2 numbers are wrong; the one at 0 is 2 and should be 1",
+        ),
     ],
 )
 def test_a_factor_is_one_of_all_examples(second, words):
@@ -506,7 +567,7 @@ def test_a_value_is_shown_as_it_can_be_pasted(value, text):
 
 def test_expected_and_got_are_always_shown():
     verdict = judge(TASKS["one-step-alpha"], lambda corpus: [1.0, 2.0, 3.0])
-    assert verdict.text == "other numbers are expected"
+    assert verdict.text.startswith("3 of 3 numbers are wrong; the one at 0 is 1 and")
     assert verdict.example.splitlines()[2:] == [
         "# expected: torch.tensor([0., 1., 0.], dtype=torch.float64)",
         "# got: [1.0, 2.0, 3.0]",

@@ -221,7 +221,7 @@ TABLE: dict[str, dict[str, str]] = {
         "set(right.astype(int).tolist())": RIGHT,
         "right[::-1]": RIGHT,
         "right[:-1]": WRONG,
-        "one_more(right, Q, b)": "are enough, not",
+        "one_more(right, Q, b)": "the smallest such set has size",
     },
     "explanation-reversed": {
         "right[0] * (1 + 5e-7), right[1]": RIGHT,

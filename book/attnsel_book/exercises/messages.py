@@ -88,7 +88,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return how results differ from those expected, None if none does.
+    """Return how results differ from the expected ones, or None if they are right.
 
     Args:
         pairs: a result and what was expected, for each example.
@@ -96,29 +96,52 @@ def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
     wrong = [pair for pair in pairs if not same(*pair)]
     if not wrong:
         return None
+    got = wrong[0][0]
     mine, right = map(as_numbers, wrong[0])
     assert right is not None  # exercises ask for numbers
-    if mine is None:
-        return f"numbers of shape {right.shape} are expected"
-    if mine.shape != right.shape:
-        return f"the shape {right.shape} is expected, not {mine.shape}"
-    return _about_nan(mine, right) or _in_all(pairs) or "other numbers are expected"
+    if mine is None or mine.shape != right.shape:
+        return f"return {_form(right)}; your function returned {_kind(got, mine)}"
+    return _about_nan(mine, right) or _in_all(pairs) or _in_one(mine, right)
+
+
+def _form(right: np.ndarray) -> str:
+    """Return which numbers a function has to return."""
+    return f"numbers of shape {right.shape}" if right.ndim else "one number"
+
+
+def _kind(value: Any, numbers: np.ndarray | None) -> str:
+    """Return what a function returned in place of such numbers."""
+    if numbers is not None:
+        return _form(numbers)
+    name = type(value).__name__
+    if isinstance(value, list | tuple):
+        return f"a {name} that contains other things, or rows of unequal length"
+    if hasattr(value, "__next__"):
+        return f"a {name}, which np.array(list(...)) turns into numbers"
+    kind = {"str": "text", "NoneType": "None"}.get(name, name)
+    dtype = getattr(value, "dtype", None)
+    return f"{_article(kind)} of type {dtype}" if dtype is not None else _article(kind)
+
+
+def _article(kind: str) -> str:
+    """Return a noun with its article."""
+    return f"an {kind}" if kind[0].lower() in "aeiou" else f"a {kind}"
 
 
 def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
-    """Return which numbers are missing, or are there and should not be."""
+    """Return where a number is missing, or where one should be missing."""
     missing = ~np.isfinite(mine) & np.isfinite(right)
     surplus = np.isnan(right) & ~np.isnan(mine)
     if missing.any():
         found = mine[missing].flat[0]
-        return f"{found} {_place(missing)}where a number is expected"
+        return f"your result is {found}{_place(missing)}, where a number is expected"
     if surplus.any():
-        return f"nan is expected {_place(surplus)}".strip()
+        return f"nan is expected{_place(surplus)}"
     return None
 
 
 def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return what one operation would mend all numbers of all examples at once."""
+    """Return which one operation would correct all numbers of all examples."""
     mine, right = [], []
     for pair in pairs:
         one, other = map(as_numbers, pair)
@@ -130,16 +153,48 @@ def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
     got, wanted = np.concatenate(mine), np.concatenate(right)
     if np.count_nonzero(wanted) < 2 or not np.isfinite(got).all():
         return None  # one number is a multiple of any other
+    factors = [_factor(*pair) for pair in zip(mine, right, strict=True)]
     largest = np.abs(wanted).argmax()
     factor = got[largest] / wanted[largest]
     if factor and all(map(close, mine, [factor * x for x in right])):
         if np.isclose(factor, -1):
             return "the sign is reversed in all examples"
-        return f"in all examples it is {factor:.4g} times what is expected"
+        return f"your result is {factor:.4g} times the expected one in all examples"
     shift = got[0] - wanted[0]
     if all(map(close, mine, [x + shift for x in right])):
-        return f"in all examples it is {shift:+.4g} from what is expected"
+        return f"your result is the expected one {shift:+.4g} in all examples"
+    if None not in factors and np.count_nonzero(wanted) > len(pairs):
+        few = ", ".join(f"{x:.4g}" for x in factors[:3])
+        return (
+            "in each example your result is a multiple of the expected one, but the "
+            f"factor differs between examples ({few}, ...)"
+        )
+    if close(np.abs(got), np.abs(wanted)):
+        return "the sizes of the numbers are right, but some signs are wrong"
+    if all(map(close, map(np.sort, mine), map(np.sort, right))):
+        return "the numbers are right, but their order is wrong"
     return None
+
+
+def _factor(mine: np.ndarray, right: np.ndarray) -> float | None:
+    """Return by which factor numbers are too large, or None if by no common one."""
+    if not right.any():
+        return None
+    factor = float(mine @ right / (right @ right))
+    return factor if factor and close(mine, factor * right) else None
+
+
+def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
+    """Return how many numbers of an example are wrong, with the first of them."""
+    sizes = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    wrong = ~np.isclose(mine, right, TOLERANCE, TOLERANCE * sizes, equal_nan=True)
+    if not wrong.any():  # both are nearly zero
+        wrong = mine != right
+    one, other = mine[wrong].flat[0], right[wrong].flat[0]
+    if not mine.ndim:
+        return f"your result is {one:.6g}, and {other:.6g} is expected"
+    count = f"{wrong.sum()} of {wrong.size} numbers are wrong"
+    return f"{count}; the one{_place(wrong)} is {one:.6g} and should be {other:.6g}"
 
 
 def _place(where: np.ndarray) -> str:
@@ -147,8 +202,7 @@ def _place(where: np.ndarray) -> str:
     if where.ndim == 0:
         return ""
     first = np.argwhere(where)[0].tolist()
-    place = ", ".join(map(str, first))
-    return f"at {place} "
+    return f" at {', '.join(map(str, first))}"
 
 
 def code(value: Any) -> str:

@@ -96,7 +96,8 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
         return "without these tokens f keeps its sign"
     least = fewest(Q, b)
     if len(S) > least:
-        return f"f changes its sign, but {least} tokens are enough, not {len(S)}"
+        sizes = f"the smallest such set has size {least}, and yours has size {len(S)}"
+        return f"f changes its sign, but {sizes}"
     return None
 
 
@@ -104,6 +105,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     "explanation-flip",
     fault=flip_fault,
     cases=lambda: drawn((3, 5, 8, 10, 12, 150)),
+    large=1,  # reviews of the chapter have about 150 different words
     mistakes={
         (
             "you chose the tokens by their attention; choose them by how much f"
@@ -146,7 +148,9 @@ def reversed_fault(result: Any) -> str | None:
         return "two lists of five finite numbers, Q and b, are expected"
     Q, b = numbers
     if not (Q > 0).all() or abs(Q.sum() - 1) > 1e-6:
-        return f"attention is positive and sums to one, and this sums to {Q.sum():.4g}"
+        if not (Q > 0).all():
+            return f"attention is positive, but the smallest Q is {Q.min():.4g}"
+        return f"attention is positive and sums to one; yours sums to {Q.sum():.7g}"
     order = np.argsort(-Q)
     if np.diff(Q[order]).max() > -1e-9:
         return "two tokens have the same attention"

@@ -104,6 +104,12 @@ def my_rows(E: np.ndarray, corpus: attnsel.Corpus, selected: np.ndarray) -> np.n
     cases=parts_and_corpora,
     mistakes={
         "reverse the sign, because p moves down the gradient": "u = y -> u = -y",
+        "multiply by the label y, because negative sequences pull the other way": (
+            "u = y / -> u = 1 /"
+        ),
+        "scores and values are exchanged; E p are the scores, and E v the values": (
+            "a, b, y = E @ p, E @ v -> a, b, y = E @ v, E @ p"
+        ),
         "divide by the number of sequences, because the loss is a mean": (
             "/ len(y) ->"
         ),

@@ -12,6 +12,7 @@ from attnsel_book.exercises.checking import exercise
     ),
     # The chapter counts up to 336,756 occurrences of a token.
     cases=lambda: [(n,) for n in (1, 5, 10, 20, 33, 336_756)],
+    large=1,
     mistakes={
         "this is only one tail; add the leans below -0.8": "2 * ->",
         "a lean of exactly 0.8 does not count": "(n - 1) // -> n //",

@@ -44,7 +44,7 @@ def shortest_fault(result: Any, rows: np.ndarray) -> str | None:
     """Return why a vector is not the shortest one with leads of at least one."""
     p = as_numbers(result)
     if p is None or p.shape != rows.shape[1:] or not np.isfinite(p).all():
-        return f"{rows.shape[1]} finite numbers are asked, the entries of p"
+        return f"return the {rows.shape[1]} entries of p, all finite"
     least = (rows @ p).min()
     if least < LEAST:
         return f"the smallest lead is {least:.4g} and has to be at least 1"
@@ -62,6 +62,7 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
     "own-attention-margin",
     fault=shortest_fault,
     cases=margin_problems,
+    large=1,
     mistakes={
         "a lead may be larger than 1, so do not require equality in each row": (
             lambda rows: np.linalg.pinv(rows) @ np.ones(len(rows))

@@ -125,6 +125,13 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(mean), np.array(deviation)
 
 
+def compared_lengths(corpus: Corpus) -> float:
+    """Return the mistake of x_0 that compares mean lengths."""
+    T, y = corpus.lengths.double(), corpus.signs
+    one, other = T[y > 0].mean(), T[y < 0].mean()
+    return float((one - other) / (one + other))
+
+
 @exercise(
     "reviews-neutral",
     expected=lambda corpus: float(
@@ -137,6 +144,9 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ),
         "the sign is reversed": "float(signed -> float(-signed",
         "divide by the mean length as well": "corpus.lengths.sum() -> len(corpus)",
+        "compare the numbers of tokens of both classes; you compared mean lengths": (
+            compared_lengths
+        ),
         (
             "this is the share of the tokens in positive texts, from 0 to 1; "
             "subtract the share in negative texts"
@@ -224,7 +234,8 @@ def shift_fault(
         return f"return the new E, of shape {E.shape}"
     grown, turned = (moved - E) @ v, (moved - E) @ p
     if not np.allclose(grown, c, rtol=1e-4):
-        return f"the values grow by {grown.min():.4g} to {grown.max():.4g}, not by {c}"
+        by = dict.fromkeys(f"{x:.4g}" for x in (grown.min(), grown.max()))
+        return f"the values grow by {' to '.join(by)}, not by {c:g}"
     if not np.allclose(turned, turned[0], rtol=1e-4, atol=1e-5):
         return "the scores change by different amounts, so the attention changes"
     return None

@@ -105,6 +105,12 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "c times the component should remain, so add (c - 1) times the component": (
             "(c - 1) -> c"
         ),
+        "reverse the sign; this makes the component along v 2 - c times as long": (
+            "(c - 1) -> (1 - c)"
+        ),
+        "use the unit vector u twice; the component of E_s along v is (E_s u) u": (
+            "E @ u, u -> E @ u, v"
+        ),
     },
     hints=(
         "If u is the unit vector along v, the component of E_s along v is (E_s u) u.",
@@ -161,7 +167,7 @@ def lost_fault(corpus: Any) -> str | None:
         "runs that lose a class: 0 of 3 seeds; at least two should": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
-        "return an attnsel.Corpus": lambda: [
+        "return a corpus, an object of the class attnsel.Corpus": lambda: [
             [0, 2],
             [1, 2],
         ],
