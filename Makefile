@@ -29,7 +29,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.warm_kernels -p tool
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab notebooks lab colab-environment wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # A VENV that another tree has made is used as it is, with the code of this tree.
@@ -58,7 +58,17 @@ endif
 
 book: $(READY)
 	$(BIN)/jupyter-book build . -n -W --keep-going
+	$(MAKE) --no-print-directory colab
 	@echo "$(abspath $(SITE)/index.html)"
+
+# The chapters to open and change: plain Markdown, the same code, beside `my_attnsel.py`.
+notebooks: colab
+	$(BIN)/python -m tools.notebooks
+
+lab: $(READY)
+	if [ ! -d notebooks ]; then $(MAKE) --no-print-directory notebooks; fi
+	$(BIN)/jupyter trust notebooks/*.ipynb > _build/trusted.txt
+	$(BIN)/jupyter lab --notebook-dir notebooks
 
 test: test-unit test-notebooks
 
@@ -152,15 +162,16 @@ execute: text
 	$(BIN)/python -m tools.glued
 	$(BIN)/jupytext --sync --quiet book/*.ipynb
 
-# The chapters as plain Markdown, for the branch that the launch buttons open and for
-# download from the site. They install the tag of their version, or REFERENCE, a commit.
-# What `make book` has read is not read again.
+# The chapters as plain Markdown: for the branch that the launch buttons open, for the
+# download buttons of the site, and for `make notebooks`. They install the commit that
+# they are made from, or its tag. What `make book` has read is not read again.
 colab: export REFERENCE ?=
 colab: $(READY)
 	rm -rf _build/colab
 	$(BIN)/jupyter-book build . -n -W --keep-going -q --builder custom --custom-builder colab
 	rm -rf _build/colab/_static
-	test ! -d $(SITE) || $(BIN)/python -m zipfile -c $(SITE)/notebooks.zip _build/colab/book/
+	test ! -d $(SITE) || { mkdir -p $(SITE)/notebooks && cp _build/colab/book/*.ipynb $(SITE)/notebooks/ && \
+		$(BIN)/python -m zipfile -c $(SITE)/notebooks.zip _build/colab/book/; }
 
 # Requests every external link, so it needs the network.
 links: $(READY)

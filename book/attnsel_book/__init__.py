@@ -2,7 +2,7 @@
 
 from attnsel.validation import require
 
-require("book", "IPython", "ipywidgets", "matplotlib", "sklearn")
+require("book", "IPython", "matplotlib", "sklearn")
 
 from attnsel_book.chapter import in_vocabulary as in_vocabulary
 from attnsel_book.chapter import settings as settings

@@ -116,6 +116,16 @@ def test_the_code_is_the_same_and_in_the_same_place(name):
 
 @pytest.mark.site
 @each_chapter
+def test_each_figure_and_table_of_a_copy_has_its_caption_below_it(name):
+    cells = {cell.id: place for place, cell in enumerate(made(name).cells)}
+    for cell in read(ROOT / "book" / name).cells:
+        if "caption" in cell.metadata.get("mystnb", {}).get("figure", {}):
+            below = made(name).cells[cells[cell.id] + 1].source
+            assert re.match(r'(<a name="[^"]+"></a>)?\*\*(Figure|Table) ', below)
+
+
+@pytest.mark.site
+@each_chapter
 def test_links_within_a_copy_arrive(name):
     text = "\n".join(prose(made(name)).values())
     anchors = re.findall(r'<a name="([^"]+)"></a>', text)
@@ -264,7 +274,8 @@ def test_boxes_and_what_opens_are_set_apart():
     opens = nodes.admonition("", title.deepcopy(), text.deepcopy())
     opens["classes"] = ["dropdown"]
     assert markdown(opens) == (
-        "<details>\n<summary><b>Lemma</b></summary>\n\nIt holds.\n\n</details>"
+        "<details>\n<summary><b>Lemma</b> (click to open)</summary>\n\n"
+        "It holds.\n\n</details>"
     )
 
 
@@ -304,7 +315,8 @@ def test_an_exercise_with_code_is_taken_apart_and_its_solution_folded():
     page = Markdown("page", document, env)
     made = copy(new.new_notebook(cells=cells), page, document, "https://x.org")
     sources = [cell.source for cell in made.cells]
-    fold = "<details>\n<summary><b>Solution to Exercise 1.2{}</b></summary>\n\n{}\n\n"
+    fold = "<details>\n<summary><b>Solution to Exercise 1.2{}</b> (click to open)"
+    fold += "</summary>\n\n{}\n\n"
     assert sources[0].startswith("**Exercise 1.2** (Sum)\n\nAdd.\n\n*This copy is")
     assert sources[2] == fold.format("", "So.") + "</details>"
     assert sources[4] == fold.format(", continued", "And so.") + "</details>\n\nOn."

@@ -18,8 +18,6 @@ from tools.release import main, notes
 from tools.try_wheel import example
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# Asked for by name alone: tqdm draws its bar in a notebook by ipywidgets.
-BY_NAME = {"ipywidgets"}
 # What each room needs beyond the core.
 ROOMS = {
     "report": ["report/attnsel_report"],
@@ -54,7 +52,7 @@ def test_dependencies_are_what_is_imported():
     for name, rooms in ROOMS.items():
         added = needed(modules(*rooms)) - core
         if name == "book":
-            added = (added | BY_NAME) - declared(extras["report"] + extras["hub"])
+            added -= declared(extras["report"] + extras["hub"])
         assert declared(extras[name]) == added, name
 
 

@@ -8,6 +8,7 @@ a cell of text per cell of the chapter. The code stays as it is.
 import ast
 import os
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -36,15 +37,16 @@ ADMONITIONS = {"attention", "caution", "hint", "important", "note", "tip", "warn
 FIELDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 README = """# Attention selects important tokens: the chapters
 
-The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. With Python 3.11
-or newer:
+The chapters of https://attnsel.github.io/attnsel/ as plain notebooks. You need Python
+3.11 or newer and git:
 
     python -m venv .venv
-    .venv/bin/pip install -r requirements.txt
+    .venv/bin/python -m pip install -r requirements.txt
     .venv/bin/jupyter lab
 
-On Windows the folder is `.venv\\Scripts`. Each chapter runs alone, from top to bottom;
-it loads its reviews the first time, and without a network generated ones stand in.
+On Windows, write `.venv\\Scripts` for `.venv/bin`. Each chapter runs alone, from top to
+bottom. Your solutions of exercises are saved in `my_attnsel.py`, where later chapters
+find them.
 
 """
 # torch's build for the CPU: the usual one draws in gigabytes for GPUs.
@@ -62,11 +64,11 @@ def quoted(content: str) -> str:
 def folded(title: str, content: str) -> str:
     """Hide content below a title that opens it."""
     title = re.sub(r"`([^`]+)`", r"<code>\1</code>", title)
-    return (
-        f"<details>\n<summary><b>{title}</b></summary>\n\n{content}\n\n</details>"
-        if content
-        else ""
-    )
+    if not content:
+        return ""
+    # Not every notebook draws the mark that shows that it opens.
+    summary = f"<summary><b>{title}</b> (click to open)</summary>"
+    return f"<details>\n{summary}\n\n{content}\n\n</details>"
 
 
 def in_table(cell: str) -> str:
@@ -295,7 +297,8 @@ def code(cell: Any, *, solution: bool) -> Any:
     if cell.source.startswith("# settings\n"):
         cell.source = form(cell.source)
     if solution or (tags & FOLDED and "lab" not in tags):
-        cell.metadata["cellView"] = "form"
+        cell.metadata["cellView"] = "form"  # in Colab
+        cell.metadata["jupyter"] = {"source_hidden": True}
     if solution or tags & {"remove-cell", "remove-output"}:
         cell.outputs = []  # a reader tries first; stored ones cannot be folded
     return cell
@@ -353,10 +356,41 @@ def pin(notebook: Any, reference: str) -> None:
             )
 
 
+def reference(root: Path = ROOT) -> str:
+    """Return the tag of this version if it is checked out, or else the commit.
+
+    Where there is no repository, such as in a release, it is the tag.
+    """
+    tag = f"v{attnsel.__version__}"
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    return (
+        tag
+        if tag in git("tag", "--points-at").split()
+        else git("rev-parse", "HEAD") or tag
+    )
+
+
+def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
+    """Let the button of a chapter download its copy, and no button a source."""
+    for group in context.get("header_buttons", []):
+        if group.get("label") != "download-buttons":
+            continue
+        source, *others = group["buttons"]
+        group["buttons"] = others
+        if context["page_source_suffix"] == ".ipynb":
+            source["url"] = context["pathto"](f"notebooks/{Path(page).name}.ipynb", 1)
+            source["tooltip"] = "Download this chapter as a notebook"
+            group["buttons"] = [source, *others]
+
+
 class Colab(Builder):
     """Write each chapter as a notebook at the path that its launch button names.
 
-    The copies install the tag of this version, or the commit `REFERENCE`.
+    The copies install `REFERENCE`, a commit or a tag, or else what `reference` returns.
     """
 
     name = format = "colab"
@@ -377,8 +411,7 @@ class Colab(Builder):
 
     def prepare_writing(self, pages: set[str]) -> None:
         """Name the version that the copies install."""
-        reference = os.environ.get("REFERENCE")
-        self.reference = reference or f"v{attnsel.__version__}"
+        self.reference = os.environ.get("REFERENCE") or reference()
         self.titles: dict[str, str] = {}
 
     def write_doc(self, page: str, doctree: nodes.document) -> None:
@@ -410,4 +443,5 @@ class Colab(Builder):
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx."""
     app.add_builder(Colab)
+    app.connect("html-page-context", offer_copy, priority=900)  # the theme's come first
     return {"parallel_read_safe": True, "parallel_write_safe": False}

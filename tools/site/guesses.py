@@ -45,7 +45,8 @@ def _cell(name: str, classes: str, text: str) -> nbformat.NotebookNode:
     )
     output = nbformat.v4.new_output("display_data", {"text/html": page})
     key = f"guess-{sha256(name.encode()).hexdigest()[:8]}"
-    return nbformat.v4.new_code_cell(source, outputs=[output], id=key)
+    hidden = {"cellView": "form", "jupyter": {"source_hidden": True}}
+    return nbformat.v4.new_code_cell(source, outputs=[output], id=key, metadata=hidden)
 
 
 def _page(option: str) -> str:

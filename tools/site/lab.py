@@ -112,6 +112,13 @@ def lineup_place() -> str:
     return filled(LINEUP_PLACE, dots=DOTS, asks=ASKS, still=still, rounds=rounds)
 
 
+def in_page_and_copy(at: SphinxDirective, place: str, link: str) -> list[nodes.Node]:
+    """Return a place of a page, and the link to it in the copy of a chapter."""
+    copy = nodes.raw("", link, format="markdown")
+    at.set_source_info(copy)
+    return [nodes.raw("", place, format="html"), copy]
+
+
 class Lineup(SphinxDirective):
     """The place of the line-up."""
 
@@ -120,7 +127,9 @@ class Lineup(SphinxDirective):
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (LINEUP_PLACE, STILL, ROUNDS):
             self.env.note_dependency(str(path))
-        return [nodes.raw("", lineup_place(), format="html")]
+        address = f"{self.config.html_baseurl}book/intro.html"
+        link = f"[See the two models in the book, and bet on one of them]({address})"
+        return in_page_and_copy(self, lineup_place(), link)
 
 
 class Lab(SphinxDirective):
@@ -136,10 +145,7 @@ class Lab(SphinxDirective):
         knobs = self.arguments[0] if self.arguments else ""
         address = f"{self.config.html_baseurl}book/train.html#{knobs}".rstrip("#")
         link = f"[Train the model in the book]({address})"
-        page, copy = nodes.raw("", place(knobs), format="html"), nodes.raw("", link)
-        self.set_source_info(copy)
-        copy["format"] = "markdown"  # of the copies for Colab
-        return [page, copy]
+        return in_page_and_copy(self, place(knobs), link)
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:

@@ -1,0 +1,41 @@
+"""The control of the chapter on memorized words: which tokens, and at what lean."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attnsel_book.plots import bin_curve, two_panels
+from attnsel_book.style import ACCENT
+
+TRAINING, TEST = "training", "test"
+
+
+def draw_vs(
+    scores: Mapping[str, Tensor],
+    leans: Mapping[str, Mapping[str, Tensor]],
+    occurrences: np.ndarray,
+    least: int = 1,
+    lean: str = TRAINING,
+) -> Figure:
+    """Draw mean values and attention scores by lean, of a model and its control.
+
+    By the name of a model there are `scores` (V, 2) and, in its training and in the
+    test reviews, `leans` (V,). Tokens that occur fewer than `least` times, (V,), are
+    left out.
+    """
+    axes = two_panels(height=3.2)
+    often = np.asarray(occurrences) >= least
+    for (name, ab), colour in zip(scores.items(), ("black", ACCENT), strict=True):
+        x = leans[name][lean]
+        here = often & ~x.isnan().numpy()
+        for ax, column in zip(axes, (1, 0), strict=True):
+            bin_curve(ax, x[here], ab[here, column], color=colour, label=name)
+    for ax in axes:
+        ax.set(xlabel=f"lean in {lean} reviews", xlim=(-1.05, 1.05))
+    axes[0].legend()
+    figure = pyplot.gcf()
+    figure.suptitle(f"{int(often.sum()):,} tokens", fontsize=10)
+    return figure

@@ -1,0 +1,31 @@
+"""The control of the chapter on synthetic data: delta, and the number of sequences."""
+
+from collections.abc import Callable
+
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from attnsel.corpus import Corpus
+from attnsel.model import AttentionClassifier
+from attnsel.theory import posterior_difference
+from attnsel.train import fit
+from attnsel_book.plots import token_figures
+
+Sample = Callable[..., Corpus]
+
+
+def draw_figure_2(
+    sample: Sample, delta: float = 0.1, n: int = 500, d: int = 64
+) -> Figure:
+    """Draw the paper's Figure 2 for a corpus of n sequences that `sample` draws.
+
+    A small model is trained until it classifies all of them. The panels show value and
+    attention score of each token against its lean.
+    """
+    corpus = sample(delta, n=n)
+    model = AttentionClassifier(len(corpus.vocab), d, seed=0)
+    history = fit(model, corpus, steps=200, lr=0.02, until_accuracy=0.995)
+    token_figures(posterior_difference(corpus), history.at(), size=6)
+    figure = pyplot.gcf()
+    figure.suptitle(f"{int(history.step[-1])} training steps", fontsize=10)
+    return figure

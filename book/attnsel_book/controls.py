@@ -1,0 +1,110 @@
+"""Controls of a chapter: what a reader moves, Python computes again."""
+
+import html
+import importlib.util
+import inspect
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from IPython.display import display
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from attnsel_book.style import svg
+
+LIVE = "application/vnd.jupyter.widget-view+json"
+MISSING = (
+    "This figure moves only with ipywidgets, which is not installed. Run %pip install "
+    "ipywidgets, and restart the kernel."
+)
+
+
+def control(draw: Callable[..., Figure], **choices: Sequence[Any] | str) -> None:
+    """Display a figure with a control for each of its arguments.
+
+    Each move calls `draw` again, in this kernel, and the figure takes the place of the
+    last one. The first figure is that of the default arguments. It is also the picture
+    that a notebook stores, for those who read it without a kernel.
+
+    Args:
+        draw: Function that returns a figure and has a default for each argument that
+            has a control.
+        choices: For each argument the values that it can take: numbers in their order
+            make a slider, words a menu, and a text of its own makes a field to type in.
+
+    Raises:
+        ValueError: If an argument has no default among its values.
+    """
+    start = {name: _start(draw, name, choices[name]) for name in choices}
+    picture = _drawn(draw, start)
+    bundle: dict[str, Any] = {"image/svg+xml": picture, "text/plain": "a figure"}
+    if importlib.util.find_spec("ipywidgets") is None:
+        print(MISSING)
+    else:
+        bundle[LIVE] = _widget_of(draw, choices, start, picture)
+    display(bundle, raw=True)
+
+
+def _start(draw: Callable[..., Figure], name: str, values: Sequence[Any] | str) -> Any:
+    """Return the default of an argument."""
+    default = inspect.signature(draw).parameters[name].default
+    if isinstance(values, str):
+        return values
+    if default not in list(values):
+        raise ValueError(
+            f"{name}={default!r} is where the control starts, but it is none of its "
+            f"values, {', '.join(map(str, values))}: add it, or change the default"
+        )
+    return default
+
+
+def _drawn(draw: Callable[..., Figure], values: Mapping[str, Any]) -> str:
+    """Return the figure of these values as SVG."""
+    figure = draw(**values)
+    pyplot.close(figure)  # so that the cell does not show it a second time
+    return svg(figure)
+
+
+def _widget_of(
+    draw: Callable[..., Figure],
+    choices: Mapping[str, Sequence[Any] | str],
+    start: Mapping[str, Any],
+    picture: str,
+) -> dict[str, Any]:
+    """Return what a notebook shows as controls above a picture."""
+    import ipywidgets  # not at the top, because a chapter runs without it
+
+    shown = ipywidgets.HTML(picture)
+    parts = {
+        name: _part(ipywidgets, name, values, start[name])
+        for name, values in choices.items()
+    }
+
+    def redraw(_change: Any) -> None:
+        try:
+            shown.value = _drawn(
+                draw, {name: part.value for name, part in parts.items()}
+            )
+        except Exception:  # a widget would hide it in a log
+            shown.value = f"<pre>{html.escape(traceback.format_exc(limit=-1))}</pre>"
+
+    for part in parts.values():
+        part.observe(redraw, names="value")
+    box = ipywidgets.VBox([*parts.values(), shown])
+    return {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+
+
+def _part(ipywidgets: Any, name: str, values: Sequence[Any] | str, start: Any) -> Any:
+    """Return the control of one argument."""
+    look: Any = {
+        "description": name.replace("_", " "),
+        "style": {"description_width": "9em"},
+        "layout": {"width": "min(36em, 100%)"},
+    }
+    if isinstance(values, str):
+        return ipywidgets.Text(start, continuous_update=False, **look)
+    if all(isinstance(value, str) for value in values):
+        return ipywidgets.Dropdown(options=list(values), value=start, **look)
+    options = [(f"{value:,.4g}", value) for value in values]
+    return ipywidgets.SelectionSlider(options=options, value=start, **look)

@@ -1,0 +1,45 @@
+"""The chapters to open and change: `make notebooks` writes them into `notebooks/`.
+
+They are the copies of `make colab`. A notebook that was changed since, for example by a
+reader who wrote an exercise, is kept as it is.
+"""
+
+import json
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIES = ROOT / "_build" / "colab" / "book"
+FOLDER = ROOT / "notebooks"
+WRITTEN = ".written.json"  # the names of the copies, and hashes of their content
+
+
+def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
+    """Write the copies of a folder into another one; return which stay as they are."""
+    folder.mkdir(exist_ok=True)
+    record = folder / WRITTEN
+    known = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    kept = []
+    for copy in sorted(copies.glob("*.ipynb")):
+        content, path = copy.read_bytes(), folder / copy.name
+        if path.exists() and hash_of(path.read_bytes()) != known.get(copy.name):
+            kept.append(copy.name)
+            continue
+        path.write_bytes(content)
+        known[copy.name] = hash_of(content)
+    record.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    # The text beside a chapter is for those who write the book.
+    (folder / "jupytext.toml").write_text('formats = "ipynb"\n', encoding="utf-8")
+    return kept
+
+
+def hash_of(content: bytes) -> str:
+    """Return what tells a content from others."""
+    return sha256(content).hexdigest()
+
+
+if __name__ == "__main__":
+    for name in write():
+        print(f"notebooks/{name} is yours and stays; delete it for a new one")
+    print(f"The chapters are in {FOLDER}; make lab opens them.", file=sys.stderr)
