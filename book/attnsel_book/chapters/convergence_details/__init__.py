@@ -6,7 +6,6 @@ BOOK = {
     "STEP": 100.0,
     "SEED": 0,
     "MAX_NORM": 20_000.0,
-    "PROBLEMS": 40,
 }
 RANGES = {
     "DIM >= SIZES['n_tokens'] + 2": "or the embeddings are linearly dependent",
@@ -16,7 +15,7 @@ RANGES = {
 # A small corpus with Assumption 1.
 SMALL = {"n": 40, "n_tokens": 20, "length": 5, "n_relevant": 4}
 TRIED = [
-    {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0, "PROBLEMS": 8},
-    {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0, "PROBLEMS": 12},
-    {"SIZES": SMALL, "STEP": 1.0, "DIM": 512, "PROBLEMS": 1},
+    {"SIZES": SMALL, "DIM": 22, "MAX_NORM": 200.0},
+    {"SIZES": SMALL, "DIM": 64, "SEED": 1, "MAX_NORM": 1000.0},
+    {"SIZES": SMALL, "STEP": 1.0, "DIM": 512},
 ]

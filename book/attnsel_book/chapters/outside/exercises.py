@@ -56,7 +56,7 @@ def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
 
 
 def sums() -> Iterator[tuple[np.ndarray, float]]:
-    """Yield the numbers of a sum, and its output for an empty text."""
+    """Yield the numbers that a model adds up, and its output for an empty text."""
     yield np.array([1.0, 2.0, -1.0]), 0.5
     random = np.random.default_rng(0)
     for V in (3, 4, 5, 6):
