@@ -26,7 +26,7 @@ TABLE = Path(__file__).with_name("mutants.tsv")
 PACKAGES = (
     "attnsel",
     "report/attnsel_report",
-    "report/attnsel_readers",
+    "attnsel_readers",
     "book/attnsel_book",
 )
 HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"

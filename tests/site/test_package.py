@@ -46,7 +46,7 @@ def test_dependencies_are_what_is_imported():
     core = declared(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
     # Who loads a file of texts runs the readers, without the rest of the report.
-    first = modules("attnsel", "report/attnsel_readers")
+    first = modules("attnsel", "attnsel_readers")
     assert core == needed(first - modules(*ROOMS["hub"]))
     assert len(core) <= 10
     for name, rooms in ROOMS.items():
@@ -84,7 +84,7 @@ print(sorted(corpus.vocab), attnsel.Report.__module__)
 
 def test_the_package_works_from_a_zip_and_says_what_to_type_for_the_extras(tmp_path):
     with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
-        rooms = ("attnsel", "report/attnsel_report", "report/attnsel_readers")
+        rooms = ("attnsel", "report/attnsel_report", "attnsel_readers")
         for folder in map(ROOT.joinpath, rooms):
             for path in folder.rglob("*.*"):
                 if path.suffix != ".pyc":

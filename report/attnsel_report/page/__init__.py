@@ -1,11 +1,9 @@
 """The page of a report: one file that needs nothing else."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, Template
@@ -14,9 +12,6 @@ from attnsel_report.data_notes import brief
 from attnsel_report.letters import visible, with_names
 from attnsel_report.quality import STEPS, Misread
 from attnsel_report.tables import COLUMNS
-
-if TYPE_CHECKING:
-    from attnsel_report.result import Report
 
 FIRST = 20  # top findings that are shown
 SUSPECTS = 5  # texts that are shown
@@ -31,8 +26,8 @@ CORRELATIONS = {
 }
 
 
-def render(report: Report) -> str:
-    """Return the page of a report; texts are escaped, and no sign is invisible."""
+def render(report: Any) -> str:
+    """Return the page of a `Report`; texts are escaped, and no sign is invisible."""
     found = report.signs.to_dict("records")
     page = _template().render(
         report=report,
@@ -95,7 +90,7 @@ def _quoted(row: dict[str, Any]) -> str:
     return with_names(f"“{name}”" if is_words else name)
 
 
-def _sentence(row: dict[str, Any], report: Report) -> str:
+def _sentence(row: dict[str, Any], report: Any) -> str:
     """Say what a finding is, with its number of texts and its class."""
     name = f"“{brief(row['class'])}”"
     if row["kind"] == "measures":
@@ -136,7 +131,7 @@ def _rows_of(table: pd.DataFrame) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _tiles(report: Report) -> list[tuple[str, str]]:
+def _tiles(report: Any) -> list[tuple[str, str]]:
     n_texts = len(report.train) + len(report.test)
     n_tokens = len(report.found(report.tokens))
     tiles = [
@@ -160,7 +155,7 @@ def _text(text: Misread) -> dict[str, Any]:
     return vars(text) | {"pieces": pieces}
 
 
-def _diagnosis(report: Report) -> list[tuple[str, str]]:
+def _diagnosis(report: Any) -> list[tuple[str, str]]:
     if report.diagnosis is None:
         return []
     lines = []
