@@ -27,7 +27,7 @@ from attnsel_book.chapters.selection import controls as selection
 from attnsel_book.chapters.synthetic import controls as synthetic
 from attnsel_book.chapters.why_v import controls as why_v
 from attnsel_book.chapters.why_v.exercises import my_step
-from attnsel_book.controls import LIVE, control
+from attnsel_book.interactive import LIVE, interactive_figure
 from attnsel_book.style import use_style
 from support.display import displayed
 
@@ -199,7 +199,7 @@ def shown(**choices):
     from ipywidgets import Widget
     from ipywidgets.widgets import widget
 
-    _, (output,) = displayed(control, curve, **choices)
+    _, (output,) = displayed(interactive_figure, curve, **choices)
     alive = widget._instances if hasattr(widget, "_instances") else Widget.widgets
     return output.data, alive[output.data[LIVE]["model_id"]].children
 
@@ -227,12 +227,12 @@ def test_a_text_is_typed_into_a_field():
 
 def test_a_control_starts_at_one_of_its_values():
     with pytest.raises(ValueError, match="slope=1 is where the control starts"):
-        control(curve, slope=[2, 3])
+        interactive_figure(curve, slope=[2, 3])
 
 
 def test_without_ipywidgets_there_is_the_first_figure_and_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     with capture_output() as captured:
-        control(curve, slope=[1, 2])
+        interactive_figure(curve, slope=[1, 2])
     assert "%pip install ipywidgets" in captured.stdout
     assert set(captured.outputs[0].data) == {"image/svg+xml", "text/plain"}

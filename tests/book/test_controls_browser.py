@@ -17,7 +17,7 @@ pytestmark = pytest.mark.site
 
 CELL = """
 from matplotlib import pyplot
-from attnsel_book.controls import control
+from attnsel_book.interactive import interactive_figure
 
 def curve(slope=1):
     figure, axes = pyplot.subplots()
@@ -25,7 +25,7 @@ def curve(slope=1):
     axes.set_gid(f"slope-{slope}")
     return figure
 
-control(curve, slope=[1, 2, 3])
+interactive_figure(curve, slope=[1, 2, 3])
 """
 
 

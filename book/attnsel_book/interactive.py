@@ -1,8 +1,9 @@
-"""Controls of a chapter: what a reader moves, Python computes again."""
+"""Figures with controls: what a reader moves, Python computes again."""
 
 import html
 import importlib.util
 import inspect
+import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,7 +21,9 @@ MISSING = (
 )
 
 
-def control(draw: Callable[..., Figure], **choices: Sequence[Any] | str) -> None:
+def interactive_figure(
+    draw: Callable[..., Figure], **choices: Sequence[Any] | str
+) -> None:
     """Display a figure with a control for each of its arguments.
 
     Each move calls `draw` again, in this kernel, and the figure takes the place of the
@@ -47,16 +50,18 @@ def control(draw: Callable[..., Figure], **choices: Sequence[Any] | str) -> None
 
 
 def _start(draw: Callable[..., Figure], name: str, values: Sequence[Any] | str) -> Any:
-    """Return the default of an argument."""
-    default = inspect.signature(draw).parameters[name].default
+    """Return the value of an argument at which its control starts."""
     if isinstance(values, str):
         return values
-    if default not in list(values):
-        raise ValueError(
-            f"{name}={default!r} is where the control starts, but it is none of its "
-            f"values, {', '.join(map(str, values))}: add it, or change the default"
-        )
-    return default
+    default = inspect.signature(draw).parameters[name].default
+    for value in values:
+        same = value == default
+        if same or (not isinstance(value, str) and math.isclose(value, default)):
+            return value
+    raise ValueError(
+        f"{name}={default!r} is where the control starts, but it is none of its "
+        f"values, {', '.join(map(str, values))}: add it, or change the default"
+    )
 
 
 def _drawn(draw: Callable[..., Figure], values: Mapping[str, Any]) -> str:
