@@ -1,6 +1,5 @@
 """What an installer sees: dependencies, version, changelog, README."""
 
-import ast
 import os
 import re
 import subprocess
@@ -141,7 +140,25 @@ def test_notes_are_the_section_of_a_version():
             notes(text, version)
 
 
-def test_the_readme_has_one_example():
-    code = example((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert "attnsel.load_corpus(" in code
-    ast.parse(code)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.weekly
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+def test_the_example_of_the_readme_prints_what_the_readme_says(capsys):
+    exec(example(README), {})
+    *accuracies, labels = capsys.readouterr().out.splitlines()
+    for line in accuracies:
+        assert line.split()[-1] in README.partition("It prints ")[2]
+    assert labels == "['positive', 'negative']"
+
+
+def test_the_readme_lists_the_first_chapters_and_the_minutes_of_their_exercises():
+    rows = re.findall(r"/book/(\w+)\.html\).*/\1\.ipynb\) \| (\d+) min \|", README)
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+    chapters = [c["file"][5:] for part in parts[1:3] for c in part["chapters"]]
+    assert [name for name, _ in rows] == chapters
+    for name, minutes in rows:
+        text = (ROOT / "book" / "text" / f"{name}.md").read_text(encoding="utf-8")
+        each = re.findall(r"^:+\{exercise\}.*?(\d+) min\)", text, re.MULTILINE)
+        assert sum(map(int, each)) == int(minutes), name
