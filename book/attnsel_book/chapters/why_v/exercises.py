@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the laws of scores and values."""
+"""Exercises of the chapter *Why the V, and why frequency decides*."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,12 @@ import numpy as np
 
 import attnsel
 from attnsel.corpus import Corpus
-from attnsel_book.chapters.why_v.laws import rates
-from attnsel_book.exercises.cases import corpora, models
+from attnsel.theory import mean_count, relevant_tokens
+from attnsel_book.chapters.why_v.laws import loss, rates
+from attnsel_book.exercises.cases import corpora
 from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import labelled_sequences
+from attnsel_book.problems import crowd_corpus
 
 
 def scored() -> Iterator[tuple[Any, ...]]:
@@ -117,47 +119,6 @@ def my_step(
     return np.stack([a + rate * toward_p, b + rate * toward_v])
 
 
-def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield E, p and v."""
-    for model, _ in models():
-        yield tuple(model.arrays())
-
-
-@exercise(
-    "why-v-balance",
-    expected=lambda E, p, v: np.array(
-        [
-            [sum(x[i] * x[j] for x in E) - p[i] * p[j] - v[i] * v[j] for j in range(4)]
-            for i in range(4)
-        ]
-    ),
-    cases=trained_parts,
-    mistakes={
-        "subtract the matrices of p and v; you added them": (
-            "- np.outer(p, p) - np.outer(v, v) -> + np.outer(p, p) + np.outer(v, v)"
-        ),
-        "this is only the trace, one number; return the matrix": (
-            "E.T @ E - np.outer(p, p) - np.outer(v, v) -> (E**2).sum() - p @ p - v @ v"
-        ),
-        "use E^T E, which is (d, d); E E^T compares tokens": (
-            "E.T @ E - np.outer(p, p) - np.outer(v, v) -> E @ E.T"
-        ),
-        "p p^T is a matrix, np.outer(p, p); you subtracted a number": (
-            "np.outer(p, p) - np.outer(v, v) -> p @ p - v @ v"
-        ),
-        "subtract the matrix of v, too": "- np.outer(v, v) ->",
-    },
-    hints=(
-        "Subtract two matrices of rank one, for p and for v, from a (d, d) matrix.",
-        "E.T @ E is the sum of the outer products of the rows of E with themselves; "
-        "np.outer gives the outer product of p with itself.",
-    ),
-)
-def my_balance(E: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return what training E, p and v together conserves, (d, d)."""
-    return E.T @ E - np.outer(p, p) - np.outer(v, v)
-
-
 STEPS, RATE = 2000, 0.1  # of descent on the reader's sequences
 
 
@@ -183,7 +144,7 @@ def upside_down_fault(result: Any) -> str | None:
         a, b = a + RATE * toward_p, b + RATE * toward_v
     found = f"after training its score is {a[0]:.2f} and its value {b[0]:.2f}"
     if abs(b[0]) < 0.5:
-        return f"{found}: the value of token 0 has to be at least 0.5 in size"
+        return f"{found}: the value of token 0 has to be at least 0.5 in absolute value"
     if a[0] >= -0.1:
         return f"{found}: the score has to be below -0.1"
     return None
@@ -210,3 +171,66 @@ def upside_down_fault(result: Any) -> str | None:
 def my_sequences() -> tuple[list[list[int]], list[int]]:
     """Return sequences of token ids and labels: token 0 is good, and sinks."""
     return [[0, 1, 1, 1], [2]], [1, 0]
+
+
+LEVEL, MOVES = 0.05, 4000  # training ends at this loss, or after these steps
+
+
+def crowds() -> Iterator[tuple[Corpus]]:
+    """Yield corpora with a crowd of rare relevant tokens in one class."""
+    for positive, negative, length in ((1, 12, 2), (12, 1, 8), (1, 4, 31), (1, 40, 31)):
+        size = positive * negative
+        counts = [[size // tokens] * tokens for tokens in (positive, negative)]
+        yield (crowd_corpus(*counts, length=length),)
+
+
+def safe_fault(given: Any, corpus: Corpus) -> str | None:
+    """Return which class is lost if tokens move with the reader's rates."""
+    rate = np.asarray(given, dtype=float)
+    if rate.shape != (len(corpus.vocab),):
+        return f"give a rate for each token, numbers of shape {(len(corpus.vocab),)}"
+    if not (np.isfinite(rate).all() and (rate > 0).all()):
+        return "each rate has to be a positive number"
+    share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
+    rate = rate / (rate * share).max()
+    a, b = np.zeros((2, len(corpus.vocab)))
+    for _ in range(MOVES):
+        toward_p, toward_v, _ = rates(corpus, a, b)
+        a, b = a + rate * toward_p, b + rate * toward_v
+        if loss(corpus, a, b) < LEVEL:
+            break
+    scores = np.where(corpus.counts.toarray() > 0, a, -np.inf)
+    right = scores.argmax(axis=1) == relevant_tokens(corpus).numpy()
+    for sign, name in ((1, "positive"), (-1, "negative")):
+        if not right[corpus.signs.numpy() == sign].all():
+            length = int(corpus.lengths[0])
+            return f"here, with T = {length}, the {name} class is lost"
+    return None
+
+
+@exercise(
+    "why-v-safe",
+    cases=crowds,
+    fault=safe_fault,
+    mistakes={
+        "give rare tokens a higher rate; with equal rates the crowds are lost": (
+            "1 / share -> 0 * share + 1"
+        ),
+        "divide by the share, because these rates make frequent tokens even faster": (
+            "1 / share -> share"
+        ),
+        "use the share itself; its square root makes up for only a part of it": (
+            "1 / share -> share**-0.5"
+        ),
+    },
+    hints=(
+        "A token that occurs in twice as many sequences gets a gradient about twice "
+        "as large. Which rate makes both tokens equally fast?",
+        "With equal lengths, corpus.counts.sum(axis=0) is proportional to the average "
+        "share of each token.",
+    ),
+)
+def my_rates(corpus: attnsel.Corpus) -> np.ndarray:
+    """Return a rate for each token, (V,), with which no class is lost."""
+    share = corpus.counts.sum(axis=0) / corpus.counts.sum()
+    return 1 / share

@@ -1,9 +1,10 @@
-"""Figures of the chapter on the laws of scores and values."""
+"""Figures of the chapter *Why the V, and why frequency decides*."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from attnsel_book.style import ACCENT, CONTRAST, NEGATIVE, NEUTRAL, POSITIVE
@@ -55,40 +56,28 @@ def draw_arms(
     axes.set(title=title, xlabel="value $b_s$")
 
 
-def draw_drop(
-    axes: Axes,
-    losses: Mapping[int, tuple[np.ndarray, np.ndarray]],
-    forecasts: Mapping[int, tuple[np.ndarray, np.ndarray]],
-    control: tuple[np.ndarray, np.ndarray],
-) -> None:
-    """Draw the loss over time for each length, its forecast, and the control in grey.
+def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
+    """Draw the attention on a crowd against its size, a colour for each length.
 
-    Each curve is a pair of times and losses.
+    Args:
+        axes: where to draw.
+        flow: rows of the flow in six numbers, with "T", "ratio" and "attention".
+        starts: rows of models from random starts, with "by" and "seed" as well; full
+            marks are means for descent, open marks for Adam.
     """
-    colours = (ACCENT, CONTRAST, "#6B4E2E")
-    for (length, curve), colour in zip(losses.items(), colours, strict=False):
-        axes.plot(*forecasts[length], color=colour, lw=1, label=f"T = {length}")
-        axes.plot(*curve, "o", ms=3.5, color=colour)
-    axes.plot(*control, "--", color=NEUTRAL, label="uniform attention")
-    axes.set(xlabel="time $t$ of the flow", ylabel="loss", ylim=(0, 0.72))
-    axes.set_ylim(0, 1)  # room for the legend above the curves
-    axes.legend(loc="upper right", ncols=2)
-
-
-def draw_horseshoe(
-    panels: Sequence[Axes], measured: np.ndarray, forecast: np.ndarray
-) -> None:
-    """Draw scores against values, and against their forecast, in two panels.
-
-    What was measured and the forecast are scores and values, (2, V); tokens are blue
-    or orange by the sign of the measured value, and the line has the slope one.
-    """
-    left, right = panels
-    a, b = measured
-    style: Any = {"s": 6, "lw": 0, "rasterized": True}
-    style["c"] = np.where(b > 0, POSITIVE, NEGATIVE)
-    left.scatter(b, a, **style)
-    left.set(xlabel="value $b_s$", ylabel="score $a_s$")
-    right.scatter(forecast[0], a, **style)
-    right.axline((0, 0), slope=1, color="black", lw=1)
-    right.set(xlabel="score, forecast", ylabel="score $a_s$ of the model")
+    lengths = sorted(flow["T"].unique())
+    for length, colour in zip(lengths, (ACCENT, CONTRAST, "#6B4E2E"), strict=False):
+        line = flow[flow["T"] == length]
+        axes.plot(line["ratio"], line["attention"], color=colour, label=f"T = {length}")
+        of_length = starts[starts["T"] == length]
+        for by, fill in (("descent", colour), ("Adam", "none")):
+            rows = of_length[of_length["by"] == by]
+            mean = rows.groupby("ratio")["attention"].mean()
+            style: Any = {"mfc": fill, "mec": colour, "ms": 5, "label": None}
+            axes.plot(mean.index, mean, "o" if by == "descent" else "s", **style)
+    axes.set(xscale="log", xlabel="rare tokens per frequent token", ylim=(-0.03, 1.05))
+    ticks = sorted(starts["ratio"].unique())
+    axes.set_xticks(ticks, [f"{x:g}" for x in ticks], minor=False)
+    axes.minorticks_off()
+    axes.set_ylabel("attention on the crowd")
+    axes.legend(loc="center right")

@@ -1,0 +1,96 @@
+r"""Few frequent relevant tokens against a crowd of rare ones: the flow in six numbers.
+
+One class has R_+ equally frequent relevant tokens and the other R_-; the classes are
+equally large, and each sequence contains the same T - 1 irrelevant tokens. From zero
+scores and values, the tokens of a kind stay alike, so that the gradient flow on E alone
+is one of six numbers: the score and the value of each of the three kinds.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.special import log_expit, softmax
+
+Array = np.ndarray
+LABELS = np.array([1.0, -1.0])  # of the few and of the crowd
+LONG = 50.0  # times the length: how far a flow is followed to see what it selects
+
+
+class Crowds(NamedTuple):
+    """Scores and values of the few, the crowd and the irrelevant tokens.
+
+    Attributes:
+        scores: float64 (3,).
+        values: float64 (3,).
+        attention: on the relevant token in each class, the few first, float64 (2,).
+        loss: mean logistic loss.
+    """
+
+    scores: Array
+    values: Array
+    attention: Array
+    loss: float
+
+
+def crowds(state: Array, length: int) -> Crowds:
+    """Return what the six numbers (6,) of a state mean in sequences of a length."""
+    a, b = state.reshape(2, 3)
+    behind = np.minimum(a[2] - a[:2], 600.0)
+    Q = 1 / (1 + (length - 1) * np.exp(behind))
+    f = Q * b[:2] + (1 - Q) * b[2]
+    return Crowds(a, b, Q, float(-log_expit(LABELS * f).mean()))
+
+
+def forces(state: Array, few: float, many: float, length: int) -> Array:
+    r"""Return minus the gradient in the six numbers, divided by the mean of g, (6,).
+
+    The equations are those of `laws.rates` for three kinds of tokens. The division
+    changes the speed of the flow and not its path; without it, the flow would take
+    exponentially long.
+    """
+    _, b, Q, _ = crowds(state, length)
+    f = Q * b[:2] + (1 - Q) * b[2]
+    g = 2 * softmax(log_expit(-LABELS * f))
+    own = LABELS * g * Q / (2 * np.array([few, many]))
+    shared = LABELS * g * (1 - Q) / (2 * (length - 1))
+    toward_p = [*(own * (b[:2] - f)), (shared * (b[2] - f)).sum()]
+    return np.concatenate([toward_p, [*own, shared.sum()]])
+
+
+def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Crowds:
+    """Follow the flow from zero to a loss, or far if it is 0, and return its end.
+
+    Args:
+        few: number R_+ of relevant tokens in one class; it need not be whole.
+        many: number R_- of relevant tokens in the other class, at least `few`.
+        length: T, at least 2.
+        until_loss: mean loss at which the flow ends.
+    """
+
+    def speed(_: float, state: Array) -> Array:
+        return 2 * max(few, many) * forces(state, few, many, length)
+
+    def excess(_: float, state: Array) -> float:
+        return crowds(state, length).loss - until_loss
+
+    excess.terminal = True  # type: ignore[attr-defined]
+    tight = {"method": "LSODA", "rtol": 1e-8, "atol": 1e-10}
+    events = excess if until_loss else None
+    found = solve_ivp(speed, (0, LONG * length), np.zeros(6), events=events, **tight)
+    return crowds(found.y[:, -1], length)
+
+
+def critical_ratio(few: float, length: int, halvings: int = 11) -> float:
+    """Return the ratio R_- / R_+ above which the flow does not select the crowd.
+
+    It lies between 1 and 8, and is found by bisection to 7 / 2^halvings.
+    """
+    selects, loses = 1.0, 8.0
+    for _ in range(halvings):
+        ratio = (selects + loses) / 2
+        if follow(few, ratio * few, length).attention[1] > 0.5:
+            selects = ratio
+        else:
+            loses = ratio
+    return (selects + loses) / 2
