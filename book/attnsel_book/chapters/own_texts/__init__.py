@@ -1,11 +1,11 @@
 """Settings of the chapter *A report on your own labelled texts*."""
 
 BOOK = {
-    "DATA": "imdb",
-    "TEXT": "text",
-    "LABEL": "label",
+    "DATA": "tickets.csv",
+    "TEXT": "body",
+    "LABEL": "queue",
     "GROUPS": None,
-    "LIMIT": 2000,
+    "LIMIT": None,
     "RATE": 0.05,
 }
 RANGES = {
