@@ -21,6 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 import attnsel
 from attnsel.flow import angle_gap
 from attnsel.model import logistic_loss
+from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import relevant_tokens
 
 Row = tuple[str, str, str]
@@ -162,7 +163,8 @@ def in_fives(text: str) -> list[str]:
 
 def report(_: int) -> Iterator[Row]:
     """A page on reviews, and on a million short rows: five words of a review each."""
-    table = pd.DataFrame({"text": reviews().texts, "label": reviews().targets})
+    texts, labels = generate_reviews(25_000)
+    table = pd.DataFrame({"text": texts, "label": labels})
     table = table.sample(frac=1, random_state=0)
     short = table.assign(text=table["text"].map(in_fives)).explode("text")
     million = short.sample(1_000_000, random_state=0)

@@ -10,8 +10,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from attnsel import Corpus
+from attnsel import Corpus, load_corpus
 from attnsel.flow import Flow
+from attnsel.texts.shipped import CORPORA
 from attnsel_book.results import result_folder, store
 
 Row = dict[str, Any]
@@ -30,6 +31,27 @@ def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(corpus.targets[order])
+
+
+def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
+    """Load a named corpus from the published texts, in the folder after --texts.
+
+    The folder contains imdb/train.parquet, yelp/test.parquet and so on. Counts, labels
+    and order are those of `load_corpus(name)`, which has no texts.
+    """
+    if "--texts" not in sys.argv:
+        sys.exit("this script needs the order of words: give --texts FOLDER")
+    folder = sys.argv[sys.argv.index("--texts") + 1]
+    file, classes = CORPORA[name]
+    table = pd.read_parquet(Path(folder, file, f"{split}.parquet"))
+    stars = table["rating"] if file == "imdb" else table["label"] + 1
+    of = {star: label for label, its in classes.items() for star in its}
+    table["label"] = pd.Categorical(stars.map(of), list(classes))
+    table = table.dropna(subset="label").reset_index(drop=True)
+    if file == "yelp":  # a backslash stands before line breaks and quotes
+        plain = {r"\\n": "\n", r'\\"': '"'}
+        table["text"] = table["text"].replace(plain, regex=True)
+    return load_corpus(table, **settings)
 
 
 def shares(flow: Flow, corpus: Corpus, relevant: Tensor) -> dict[str, float]:
@@ -59,7 +81,8 @@ def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
     the part's name, each part has a file of its own.
     """
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or parts:
+    end = sys.argv.index("--texts") if "--texts" in sys.argv else None
+    for part in sys.argv[1:end] or parts:
         rows = list(shown(parts[part]))
         path = result_folder(f"{target.format(part)}.json")
         known = {}

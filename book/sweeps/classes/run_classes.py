@@ -1,16 +1,14 @@
 """The sweep behind the chapter on more than two classes.
 
-    ATTNSEL_DATA=... python -m sweeps.classes.run_classes
+    python -m sweeps.classes.run_classes
 
 Each model is trained again with shuffled labels: whatever it then shows is memory. It
 takes about ten minutes of one core and writes `classes.json`, which
 the chapter reads. IMDB's ratings are in a local copy of the data only.
 """
 
-import os
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -177,9 +175,8 @@ if __name__ == "__main__":
     stars = load_corpus("yelp-full", min_count=1, max_tokens=5_424)
     new = load_corpus("yelp-full", "test", vocab=stars.vocab)
     middle, pairs = (0, 1, -1, 2, 3), (0, 0, 1, 1, 2, 2, 3, 3)
-    files = Path(os.environ["ATTNSEL_DATA"], "imdb")
-    rated = load_corpus(files / "train.parquet", label="rating")
-    rated_new = load_corpus(files / "test.parquet", label="rating", vocab=rated.vocab)
+    rated = load_corpus("imdb-rating")
+    rated_new = load_corpus("imdb-rating", "test", vocab=rated.vocab)
     yelp = {
         "five stars": (stars.balanced(), new.balanced(), 2048),
         "stars 1, 2, 4, 5": (

@@ -25,7 +25,7 @@ from attnsel.tokens import split
 from attnsel.train import fit, one_step
 from attnsel_book.v_shape import correlation
 from attnsel_report.baseline import baseline
-from sweeps.common import Row, rounded, run_parts
+from sweeps.common import Row, rounded, run_parts, with_texts
 
 SEEDS = range(10)
 Plan = tuple[float, Row, int]  # q, options of two layers, how many seeds
@@ -224,8 +224,8 @@ def at_equal_numbers(
 def words() -> Iterator[Row]:
     """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
     random, size = torch.Generator().manual_seed(0), 10_000
-    train = load_corpus("imdb")
-    test = load_corpus("imdb", "test", vocab=train.vocab)
+    train = with_texts("imdb")
+    test = with_texts("imdb", "test", vocab=train.vocab)
     train = train[torch.randperm(len(train), generator=random)[:size]]
     texts = [token_ids(train), token_ids(test)]
     inputs = {"words": (train, test)}

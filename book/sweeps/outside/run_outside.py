@@ -1,7 +1,7 @@
 """The runs behind the chapter *Does a transformer select tokens?*.
 
-    python -m sweeps.outside.run_outside
-    python -m sweeps.outside.run_outside models
+    python -m sweeps.outside.run_outside --texts FOLDER
+    python -m sweeps.outside.run_outside models --texts FOLDER
 
 The first line makes all runs that are not in the table yet, the second the models that
 the chapter asks, again. Small transformers and what they are compared with are trained
@@ -28,14 +28,14 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from attnsel import AttentionClassifier, Corpus, fit, load_corpus
+from attnsel import AttentionClassifier, Corpus, fit
 from attnsel.beyond.transformer import Transformer
 from attnsel.statistics import binned
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab, split
 from attnsel_book.chapters.outside.stored_models import packed
 from attnsel_book.results import result_folder
-from sweeps.common import Row, add_missing, rounded
+from sweeps.common import Row, add_missing, rounded, with_texts
 from sweeps.outside import surrogates
 
 HERE = result_folder("outside")
@@ -74,9 +74,9 @@ def known_tokens(corpus: Corpus, rows: range) -> Tensor:
 def all_reviews(name: str) -> Data:
     """Return all training reviews of a source, and a few thousand to test on."""
     settings: Row = {"min_count": 20} if name == "imdb" else {"min_count": 1}
-    train = load_corpus(name, **settings)
+    train = with_texts(name, **settings)
     train = train.most_frequent(5_000 if name == "imdb" else 2_000)
-    test = load_corpus(name, "test", vocab=train.vocab)
+    test = with_texts(name, "test", vocab=train.vocab)
     if name == "yelp":
         train, test = train.balanced(), test.balanced()
     held = posterior_difference(test)

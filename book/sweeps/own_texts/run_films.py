@@ -1,6 +1,6 @@
 """Finds by row and by film, on IMDB.
 
-    python -m sweeps.own_texts.run_films
+    python -m sweeps.own_texts.run_films --texts FOLDER
 
 The reviews do not say which film they are of, but they stand film by film in each half
 of the file: neighbours name the same people, and rows thirty apart, the most reviews
@@ -20,10 +20,11 @@ import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from attnsel import Corpus, load_corpus
+from attnsel import Corpus
 from attnsel.significance.exact_test import beyond_luck, texts_by_class
 from attnsel.significance.lean import lean_of
 from attnsel_book.results import result_folder, store
+from sweeps.common import with_texts
 
 NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, reviews that hold a name at most
 SIZE, DRAWS = 1_500, 20  # reviews of each class, and draws of their labels
@@ -103,8 +104,8 @@ def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    train = load_corpus("imdb")
-    test = load_corpus("imdb", "test", vocab=train.vocab)
+    train = with_texts("imdb")
+    test = with_texts("imdb", "test", vocab=train.vocab)
     assert train.texts is not None
     labels = train.targets.numpy()
     names = names_of([str(text) for text in train.texts])

@@ -1,8 +1,8 @@
 """Which way of looking finds planted leaks, and which misses them?
 
-    python -m sweeps.own_texts.run_leaks
+    python -m sweeps.own_texts.run_leaks --texts FOLDER
 
-Leaks are planted in real reviews (Yelp, or the generated ones where there are none):
+Leaks are planted in reviews of Yelp:
 five kinds, at three frequencies and two balances, and seven shortcuts in the manner of
 Zhou et al. (2024, occurrence, style and concept), whose rules are re-made here in our
 own words, with lists in place of taggers and language models. Each way of looking puts
@@ -32,7 +32,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from attnsel import Corpus, load_corpus
+from attnsel import Corpus
 from attnsel.significance.exact_test import (
     false_discovery,
     luck_p,
@@ -47,7 +47,7 @@ from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample
-from sweeps.common import Row, shown
+from sweeps.common import Row, shown, with_texts
 
 SEEDS = range(3)
 RATE = 0.05  # of false finds
@@ -173,7 +173,7 @@ def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
 @cache
 def all_reviews() -> Corpus:
     """Return the reviews that leaks are planted in."""
-    return load_corpus("yelp")
+    return with_texts("yelp")
 
 
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:

@@ -1,9 +1,8 @@
 """What masking the ratings in IMDB's reviews costs a model: masked.json.
 
-    python -m sweeps.own_texts.run_masked
+    python -m sweeps.own_texts.run_masked --texts FOLDER
 
-Real reviews are needed. It takes half a minute of one core; the chapter on your own
-texts counts the ratings again.
+It takes half a minute of one core.
 """
 
 import json
@@ -14,9 +13,10 @@ import pandas as pd
 import torch
 from scipy.sparse import vstack
 
-from attnsel import Corpus, load_corpus
+from attnsel import Corpus
 from attnsel_book.results import result_folder, store
 from attnsel_report.quality import trained
+from sweeps.common import with_texts
 
 RATING = re.compile(
     r"\b(?:\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten)"
@@ -43,10 +43,8 @@ def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    reviews = load_corpus("imdb")
-    if reviews.name == "bundled":
-        raise SystemExit("real reviews are needed: set ATTNSEL_DATA")
-    again = load_corpus("imdb", split="test", vocab=reviews.vocab)
+    reviews = with_texts("imdb")
+    again = with_texts("imdb", "test", vocab=reviews.vocab)
     rated, rows = with_rating(reviews), with_rating(again)
     order, has = np.argsort(~rows, kind="stable"), np.sort(~rows) == 0
     model, plain = trained(reviews, 16), trained(masked(reviews, rated), 16)

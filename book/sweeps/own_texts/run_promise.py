@@ -1,10 +1,10 @@
 """Does a report find anything where labels were dealt by luck? promise.csv.
 
-    python -m sweeps.own_texts.run_promise
+    python -m sweeps.own_texts.run_promise --texts FOLDER
 
 It takes about five minutes of one core.
 
-Files of 150 real reviews (Yelp, or the generated ones where there are none), cut to 60
+Files of 150 reviews of Yelp, cut to 60
 words, have labels that were dealt by luck, at three balances. A file goes through all
 that a report does before it trains a model: reading, copies and near copies, what is
 held out, tokens, pairs, kinds, beginnings, ends and measures, and the list of signs.
@@ -28,12 +28,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from attnsel import load_corpus
 from attnsel_book.results import result_folder
 from attnsel_report.ranking import top_findings
 from attnsel_report.report import evidence_of
 from attnsel_report.splits import read_parts
-from sweeps.common import Row, shown
+from sweeps.common import Row, shown, with_texts
 
 RATE = 0.05  # of false finds
 DRAWS = 40
@@ -53,7 +52,7 @@ FILES = (
 @cache
 def all_reviews() -> list[str]:
     """Return distinct reviews, cut to WORDS words."""
-    texts = load_corpus("yelp").texts or ()
+    texts = with_texts("yelp").texts or ()
     return list(dict.fromkeys(" ".join(text.split()[:WORDS]) for text in texts))
 
 
