@@ -16,6 +16,8 @@ WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 export OMP_NUM_THREADS ?= 1
 
 export ATTNSEL_PROGRESS := 0
+# What `datasets` prepares stays in the tree: a home may be read-only.
+export HF_HOME ?= $(abspath _build/huggingface)
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What is imported is compiled once, whatever the caller's settings: uv compiles nothing.
 export PYTHONDONTWRITEBYTECODE :=
@@ -89,8 +91,10 @@ test-weekly: $(TESTS)
 faults: $(TESTS)
 	$(BIN)/python -m tools.mutants
 
+# ALONE=.ci/alone runs the chapters without network and without the folder beside the
+# clone, as a stranger has them.
 test-notebooks: $(TESTS)
-	$(NBVAL)
+	$(ALONE) $(NBVAL)
 
 # What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
 # RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
