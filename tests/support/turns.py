@@ -1,11 +1,14 @@
 """What is tried in turns: too much for each push, and another part at each commit."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
 
 def commit() -> int:
-    """Return the number of the commit, 0 in a copy without its history."""
+    """Return the number of the commit, 0 without git or in a copy without history."""
+    if shutil.which("git") is None:
+        return 0
     call = ["git", "rev-parse", "--short=8", "HEAD"]
     folder = Path(__file__).parent
     return int(subprocess.run(call, capture_output=True, cwd=folder).stdout or b"0", 16)
