@@ -105,7 +105,11 @@ def load_corpus(
         warnings.filterwarnings("always", category=UserWarning)
         if isinstance(source, str) and source in CORPORA:
             if own_tokens:
-                raise ValueError(_not_counted_so(source))
+                raise ValueError(
+                    f"tokenize: {source!r} comes as counts of words, which cannot be "
+                    "split in another way; load the texts with "
+                    f"load_corpus({_published(source)!r}, tokenize=...)"
+                )
             find_columns(["text", "label"], wanted)
             corpus = _of_counts(
                 source, split, label, vocab, min_count, max_tokens, limit, seed
@@ -171,12 +175,9 @@ def _of_counts(
     )
 
 
-def _not_counted_so(name: str) -> str:
-    texts = SOURCES[CORPORA[name][0]]["texts"]
-    return (
-        f"tokenize: {name!r} is stored as counts of words, which cannot be split in "
-        f"another way; load the texts with load_corpus({texts!r}, tokenize=...)"
-    )
+def _published(name: str) -> str:
+    """Return the data set of the Hub with the texts of a named corpus."""
+    return str(SOURCES[CORPORA[name][0]]["texts"])
 
 
 # Where the rows are
@@ -184,6 +185,11 @@ def _not_counted_so(name: str) -> str:
 
 def find_split(source: Any, split: str) -> DataSplit:
     """Find the rows of a split: of a file, of the Hub or of a table in memory."""
+    if isinstance(source, str) and source in CORPORA:
+        raise ValueError(
+            f"source: {source!r} comes as counts of words, and a report needs texts; "
+            f"give {_published(source)!r}, which loads them from the Hub"
+        )
     if isinstance(source, str) and source in GENERATED:
         return DataSplit("generated", lambda _: _generated_table(source, split))
     if isinstance(source, (str, os.PathLike)):

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from attnsel import Corpus, Vocab, load_corpus
+from attnsel import Corpus, Vocab, load_corpus, report
 from attnsel.texts import shipped
 from support.corpora import same
 
@@ -23,6 +23,7 @@ needs_texts = pytest.mark.skipif(
 
 
 @given(st.data())
+@settings(max_examples=5)
 def test_a_file_gives_back_what_was_packed(data):
     draw = data.draw
     width = draw(st.integers(1, 6))
@@ -92,7 +93,7 @@ def test_a_sample_is_balanced_seeded_and_has_the_words_of_its_own_reviews():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("arguments", "message"),
     [
         ({"split": "dev"}, r"split: expected one of \['train', 'test'\], got 'dev'"),
         (
@@ -103,9 +104,14 @@ def test_a_sample_is_balanced_seeded_and_has_the_words_of_its_own_reviews():
         ({"vocab": Vocab(["food"], ["bad", "good"])}, "'positive' in row 0 is not one"),
     ],
 )
-def test_what_counts_cannot_give_is_an_error(settings, message):
+def test_what_counts_cannot_give_is_an_error(arguments, message):
     with pytest.raises(ValueError, match=message):
-        load_corpus("yelp", **settings)
+        load_corpus("yelp", **arguments)
+
+
+def test_a_report_on_counts_says_where_the_texts_are():
+    with pytest.raises(ValueError, match="needs texts; give 'stanfordnlp/imdb', which"):
+        report("imdb")
 
 
 def test_a_damaged_file_is_told_by_name(tmp_path, monkeypatch):

@@ -70,8 +70,10 @@ class Journey:
         assert not set(installed) & set(before)
         assert "attnsel" in installed
         assert loaded < 50, sizes
-        # The one file that a chapter is for: own_texts ends with it.
-        assert set(os.listdir(session.folder)) - {"report.html"} == {path.name}
+        # The files that own_texts reads and writes.
+        assert set(os.listdir(session.folder)) - {"report.html", "tickets.csv"} == {
+            path.name
+        }
         self.check_outputs()
 
     def check_outputs(self) -> None:

@@ -17,5 +17,5 @@ MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED = [
     MINE | {"GROUPS": "film"},
     {"LIMIT": 20, "RATE": 0.95},
-    {"DATA": "yelp", "LIMIT": 100, "RATE": 0.001},
+    {"DATA": "generated", "TEXT": "text", "LABEL": "label", "RATE": 0.001},
 ]
