@@ -17,7 +17,7 @@ export OMP_NUM_THREADS ?= 1
 
 export ATTNSEL_PROGRESS := 0
 # What `datasets` prepares stays in the tree: a home may be read-only.
-export HF_HOME ?= $(abspath _build/huggingface)
+export HF_HOME ?= $(CURDIR)/_build/huggingface
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What is imported is compiled once, whatever the caller's settings: uv compiles nothing.
 export PYTHONDONTWRITEBYTECODE :=
@@ -61,7 +61,7 @@ endif
 book: $(READY)
 	$(BIN)/jupyter-book build . -n -W --keep-going
 	$(MAKE) --no-print-directory colab
-	@echo "$(abspath $(SITE)/index.html)"
+	@echo "$(CURDIR)/$(SITE)/index.html"
 
 # The chapters to open and change: plain Markdown, the same code, beside `my_attnsel.py`.
 notebooks: colab
