@@ -16,16 +16,17 @@ CHAPTERS = {
 }
 STYLE = """
 .proof-map { display: flex; flex-wrap: wrap; gap: .4rem 1.3rem; list-style: none;
-  margin: .5rem 0; padding: 0; font-size: .85rem; line-height: 1.35; }
-.proof-map li { position: relative; flex: 1 1 13rem; margin: 0; padding: .4rem .6rem;
+  margin: .5rem 0; padding: 0 .2rem 0 1.2rem !important; font-size: .85rem;
+  line-height: 1.35; text-align: left; font-weight: 600; }
+.proof-map li { position: relative; flex: 1 1 12rem; margin: 0; padding: .4rem .6rem;
   border: 1.5px solid currentColor; border-radius: .3rem; }
 .proof-map li + li::before { content: "→"; position: absolute; left: -1.2rem;
   top: calc(50% - .7rem); }
 .proof-map .open { border-style: dashed; }
 .proof-map [aria-current] { border-color: #009e73; box-shadow: 0 0 0 2px #009e73; }
-.proof-map small { display: block; opacity: .8; }
+.proof-map small { display: block; font-size: .75rem; font-weight: 400; }
 @media (max-width: 600px) {
-  .proof-map { display: block; }
+  .proof-map { display: block; padding: 0 .2rem !important; }
   .proof-map li { margin-bottom: 1.1rem; }
   .proof-map li + li::before { content: "↓"; left: 50%; top: -1.15rem; }
 }
