@@ -55,7 +55,9 @@ class _WeightedLearner(ScoreSpaceLearner):
 class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
     """A text classifier with one layer of attention and trained embeddings.
 
-    The logit is the function f(X) of the paper.
+    The logit is the function f(X) of the paper. Use this estimator to study the model,
+    because a logistic regression on tf-idf is more accurate: by 4.5 percentage points
+    on sentences of reviews, and by 8.4 on 3,000 reviews of IMDB.
 
     Args:
         dim: dimension of the embeddings.

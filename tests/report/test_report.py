@@ -211,6 +211,14 @@ def test_a_class_a_row_is_reported():
     assert "; 0 of " in repr(told) and "nearly every text has a class" in repr(told)
 
 
+def test_a_clean_file_has_no_warning_and_says_what_is_looked_at():
+    texts, labels = generate_reviews(300)
+    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
+    assert 'class="amiss"' not in told.html()
+    assert "a contraction, a typographic quote, " in told.html()
+    assert "does not look at words that are further apart" in told.html()
+
+
 @pytest.mark.parametrize("rate", [0, 1e-9, 0.99, 0.991, 1])
 def test_a_rate_is_above_0_and_at_most_99_percent(rate):
     error, message = TypeError, "source: expected"  # which is looked at next

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, Template
 from attnsel_report.data_notes import brief
 from attnsel_report.letters import visible, with_names
 from attnsel_report.quality import STEPS, Misread
+from attnsel_report.surface import KINDS
 from attnsel_report.tables import COLUMNS
 
 FIRST = 20  # top findings that are shown
@@ -45,6 +46,7 @@ def render(report: Any) -> str:
         suspects=report.suspects.head(SUSPECTS).to_dict("records"),
         every=_rows_of(report.table()),
         columns=COLUMNS,
+        kinds=list(KINDS),
         most_steps=STEPS,
         masked=report.masked.to_dict("records"),
         misread=[_text(text) for text in report.misread],

@@ -22,7 +22,7 @@
       const tr = document.createElement("tr");
       row.forEach((value, i) => {
         const td = document.createElement(i === 1 ? "th" : "td");
-        if (data.kinds[i] === "name") td.className = "left";
+        if (data.kinds[i] === "name") [td.className, td.dir] = ["left", "auto"];
         td.textContent = cell(value, data.kinds[i]);
         tr.append(td);
       });
