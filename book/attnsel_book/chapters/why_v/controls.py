@@ -19,7 +19,7 @@ def draw_v(
     corpus: Corpus,
     step: Step,
     labels: str = "true",
-    steps: int = 30,
+    steps: int = 100,
     rates: str = EQUAL,
     rate: float = 20.0,
 ) -> Figure:
