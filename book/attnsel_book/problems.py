@@ -1,4 +1,4 @@
-"""What chapters and benchmarks start from: drawn corpora, and one step on them."""
+"""What chapters start from: drawn corpora, and one step on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
