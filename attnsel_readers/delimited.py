@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.cells import as_list
-from attnsel.texts.columns import Columns, find_columns
 from attnsel.validation import described
+from attnsel_readers.cells import as_list
+from attnsel_readers.columns import Columns, find_columns
 from attnsel_readers.encodings import Letters
 from attnsel_readers.refusals import into_csv
 

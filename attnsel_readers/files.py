@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pandas as pd
 import pyarrow as pa
 
-from attnsel.texts.cells import as_list
-from attnsel.texts.columns import Columns, find_columns
 from attnsel.validation import described, require, shortened
+from attnsel_readers.cells import as_list
+from attnsel_readers.columns import Columns, find_columns
 from attnsel_readers.delimited import Refused, names_below, read_table
 from attnsel_readers.encodings import BLOCK, Letters, letters_of, likely_encodings
 from attnsel_readers.refusals import into_csv, refuse_unreadable, unpack

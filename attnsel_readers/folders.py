@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from attnsel.texts.columns import Columns
-from attnsel.texts.frames import SPLITS, NoSuchSplit, one_table
+from attnsel_readers.columns import Columns
 from attnsel_readers.encodings import letters_of
 from attnsel_readers.files import ENDINGS
+from attnsel_readers.frames import SPLITS, NoSuchSplit, one_table
 
 UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
 _PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"

@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from attnsel.texts import hub
-from attnsel.texts.columns import Columns
-from attnsel.texts.frames import DataSplit, one_table, table_of
 from attnsel.texts.shipped import CORPORA
+from attnsel_readers import hub
+from attnsel_readers.columns import Columns
 from attnsel_readers.files import ENDINGS, JSON, read_file, read_open
 from attnsel_readers.folders import (
     files_of_split,
@@ -22,6 +21,7 @@ from attnsel_readers.folders import (
     readable_ending,
     stem,
 )
+from attnsel_readers.frames import DataSplit, one_table, table_of
 from attnsel_readers.refusals import into_csv, refuse_unreadable
 
 URL_PATIENCE = 60.0  # seconds

@@ -81,7 +81,7 @@ def alone(monkeypatch, tmp_path):
     import datasets
     import huggingface_hub
 
-    from attnsel.texts import hub
+    from attnsel_readers import hub
 
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
     monkeypatch.setattr(hub, "unreachable", lambda _: "no network in this test")

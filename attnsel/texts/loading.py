@@ -25,13 +25,13 @@ import pandas as pd
 from attnsel.corpus import Corpus
 from attnsel.encoding import check_settings, count_matrix, frequent_tokens
 from attnsel.labels import number_labels, report_left_out
-from attnsel.texts.cells import as_list, categories, labels_of, marked_rows, texts_of
-from attnsel.texts.columns import Columns, find_columns
-from attnsel.texts.frames import DataSplit, is_dataset, table_of
 from attnsel.texts.reviews import generate_reviews
 from attnsel.texts.shipped import CORPORA, SOURCES, as_block, counted_reviews
 from attnsel.tokens import Tokenizer, Vocab
 from attnsel.validation import check_choice, check_number
+from attnsel_readers.cells import as_list, categories, labels_of, marked_rows, texts_of
+from attnsel_readers.columns import Columns, find_columns
+from attnsel_readers.frames import DataSplit, is_dataset, table_of
 
 # Reviews of a grammar, with the classes of the named corpora.
 GENERATED = {"generated": "imdb", "generated-full": "yelp-full"}

@@ -23,8 +23,8 @@ from scipy.sparse import csc_array, csr_array
 
 from attnsel.encoding import CountedTexts
 from attnsel.labels import ClassName
-from attnsel.texts.cells import categories
 from attnsel.validation import check_choice
+from attnsel_readers.cells import categories
 
 _HERE = resources.files(__package__)
 SOURCES: dict[str, Any] = json.loads((_HERE / "sources.json").read_text("utf-8"))

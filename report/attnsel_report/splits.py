@@ -17,11 +17,11 @@ from scipy.sparse import vstack
 
 from attnsel.corpus import Corpus
 from attnsel.significance.groups import group_numbers, linked, same_texts
-from attnsel.texts.columns import SHOWN, Columns, find_columns
-from attnsel.texts.frames import NoSuchSplit
 from attnsel.texts.loading import TooFewRows, load_corpus
 from attnsel.tokens import Tokenizer
 from attnsel.validation import shortened
+from attnsel_readers.columns import SHOWN, Columns, find_columns
+from attnsel_readers.frames import NoSuchSplit
 from attnsel_report.copies import find_near_copies
 from attnsel_report.sequences import InOrder, read_texts
 from attnsel_report.whole_tables import Table, load_table

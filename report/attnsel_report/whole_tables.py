@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.cells import as_list
-from attnsel.texts.columns import Columns, find_columns
-from attnsel.texts.frames import is_dataset
 from attnsel.texts.loading import balanced_sample, find_split, texts_and_labels
 from attnsel.validation import check_number
+from attnsel_readers.cells import as_list
+from attnsel_readers.columns import Columns, find_columns
+from attnsel_readers.frames import is_dataset
 
 
 class Table(NamedTuple):

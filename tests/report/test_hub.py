@@ -5,8 +5,8 @@ import pytest
 from huggingface_hub import constants
 
 import attnsel
-from attnsel.texts import hub as module
 from attnsel.texts.reviews import generate_reviews
+from attnsel_readers import hub as module
 from support.hub import hub, repository
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from test_hub import ask_at
 
-from attnsel.texts import hub as hub_module
 from attnsel.texts import loading
 from attnsel.texts.loading import load_corpus
 from attnsel.tokens import Vocab
+from attnsel_readers import hub as hub_module
 from support.corpora import same
 
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]

@@ -20,7 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What each room needs beyond the core.
 ROOMS = {
     "report": ["report/attnsel_report"],
-    "hub": ["attnsel/texts/hub.py"],
+    "hub": ["attnsel_readers/hub.py"],
     "book": ["book/attnsel_book"],
 }
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.cells import as_list
-from attnsel.texts.columns import Columns, plain_name
+from attnsel_readers.cells import as_list
+from attnsel_readers.columns import Columns, plain_name
 
 SPLITS = ("train", "test", "validation", "valid", "val", "dev")
 
