@@ -249,8 +249,8 @@ function plantedSentence({marked, names, settings}, {scores}) {
 // The score against the law of the V.
 const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
   : "The dashed parabola is a = b²/2. The law of the V: if E alone is trained in small steps, each "
-    + "score is b²/2 minus a number that grows with the word's frequency (in Why the V, its "
-    + `exposure). The score has a correlation of ${
+    + "score is b²/2 minus a number that grows with the word's frequency (its exposure). "
+    + `The score has a correlation of ${
       fitText(correlation([...a], Array.from(b, (x) => x * x)))} with the square of the value and of ${
       fitText(correlation([...a], Array.from(b, Math.abs)))} with its size.`;
 
