@@ -58,11 +58,3 @@ def test_a_symbol_stands_in_the_chapter_that_its_row_names(chapter, symbols):
     bases = [re.sub(r"_\w$", "_", symbol) for symbol in symbols]
     missing = [base for base in bases if base not in text]
     assert missing == [], f"{chapter} has no {missing}"
-
-
-@pytest.mark.parametrize("path", sorted(BOOK.glob("text/*.md")), ids=lambda p: p.stem)
-def test_the_value_of_a_token_has_one_letter(path):
-    r"""It is $b_s$ everywhere; what else a chapter has is named otherwise."""
-    text = path.read_text(encoding="utf-8")
-    assert r"\gamma" not in text
-    assert not re.search(r"\bgamma\b", text)

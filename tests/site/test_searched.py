@@ -1,12 +1,8 @@
 """What can be found on a page, read from its HTML."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from support.node import evaluate
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
@@ -126,81 +122,3 @@ def test_aliases_are_of_pages_of_the_book_and_each_leads_to_one(tmp_path):
     words = [word.lower() for page in stored.values() for word in page]
     assert len(words) == len(set(words)) > 100
     assert search.aliases(tmp_path / "none.yml") == {}
-
-
-# The weights of the search, and without them. Of each two entries the second holds the
-# word more often or in a shorter text, so that a weight alone puts the first before it.
-WEIGHTS = {
-    "title": ("title: 3", "title: 1"),
-    "names": ("names: 3", "names: 1"),
-    "aliases": ("aliases: 3", "aliases: 1"),
-    "page": ("page: 1.5", "page: 1"),
-    "result": ("result: 1.3", "result: 1"),
-    "functions": ("? 0.4", "? 1"),
-    "claims": ("return 0.2", "return 1"),
-}
-LONG = "a few words more"
-PAIRS = {
-    "title": [{"title": "zebra crossing"}, {"text": "zebra zebra"}],
-    "names": [{"names": ["zebra crossing"]}, {"text": "zebra zebra"}],
-    "aliases": [{"aliases": ["zebra herds"]}, {"text": "zebra zebra"}],
-    "page": [{"kind": "page", "text": f"zebra {LONG}"}, {"text": "zebra walk"}],
-    "result": [{"kind": "result", "text": f"zebra {LONG}"}, {"text": "zebra walk"}],
-    "functions": [
-        {"text": f"zebra {LONG}"},
-        {"kind": "function", "text": "zebra", "page": "book/package_models.html"},
-    ],
-    "claims": [
-        {"text": f"zebra {LONG}"},
-        {"text": "zebra", "page": "book/claims.html"},
-    ],
-}
-
-
-def searched(script: str, listed: list[dict[str, Any]], query: str) -> list[int]:
-    """Return which of some entries are found, best first, by a script of the search."""
-    empty = {"kind": "section", "page": "book/one.html", "anchor": "", "names": []}
-    values = {
-        "entries": [{**empty, "title": "", "text": "", **entry} for entry in listed],
-        "stopwords": ["the"],
-    }
-    static = ROOT / "book" / "_static"
-    minisearch = (static / "vendor/minisearch/minisearch.js").read_text("utf-8")
-    code = f"""const window = {{}};
-const document = {{documentElement: {{dataset: {{}}}}}};
-class Stemmer {{ stemWord(word) {{ return word; }} }}
-{minisearch}
-const MiniSearch = module.exports;
-const searched = {json.dumps(values)};
-{script}"""
-    find = "window.attnselSearch.find(data).map(({entry}) => entry.id)"
-    return evaluate(code, find, query)
-
-
-SCRIPT = (ROOT / "book" / "_static" / "search" / "search.js").read_text("utf-8")
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_each_field_and_kind_has_the_weight_that_puts_it_first(kind):
-    before, without = WEIGHTS[kind]
-    assert SCRIPT.count(before) == 1
-    assert searched(SCRIPT, PAIRS[kind], "zebra") == [0, 1]
-    assert searched(SCRIPT.replace(before, without), PAIRS[kind], "zebra") == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [("zebra", 0), ("zebra()", 1), ("zoo.zebra", 1), ("Zebra", 0), ("the zebra", 0)],
-)
-def test_what_looks_like_code_finds_code_first(query, first):
-    chapter = {"kind": "page", "title": "Herds", "aliases": ["zebra"]}
-    code = {"kind": "function", "title": "zoo.zebra", "names": ["zebra", "zoo.zebra"]}
-    code["page"] = "book/package.html"
-    assert searched(SCRIPT, [chapter, code], query)[0] == first
-
-
-@pytest.mark.parametrize(("query", "first"), [("Herd()", 0), ("herd()", 1)])
-def test_code_is_found_as_it_is_written(query, first):
-    names = ({"kind": "class", "names": ["Herd"]}, {"kind": "function"})
-    listed = [{"title": "x", **names[0]}, {"title": "y", "names": ["herd"], **names[1]}]
-    assert searched(SCRIPT, listed, query)[0] == first

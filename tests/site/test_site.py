@@ -20,7 +20,6 @@ from support.browser import WAITING, WATCH, measure, scroll, sent, wait_for_layo
 from support.colours import least_contrast
 from support.turns import commit
 from tools.site import bundle
-from tools.site.claims import claims
 from tools.site.contents import chapters
 
 pytestmark = pytest.mark.site
@@ -800,23 +799,6 @@ def test_axe_finds_no_serious_violation_in_the_search(searching, width):
     check_with_axe(searching, width)
 
 
-@files
-def test_all_claims_are_listed_with_what_was_measured():
-    text = html.unescape((SITE / "book" / "claims.html").read_text(encoding="utf-8"))
-    line = r'<a class="claim" href="(\w+)\.html#.*?">(.*?)</a>: <.*?>(.*?)</span>,'
-    listed = re.findall(line, text)
-    stored = [
-        (path.stem, claim["statement"], claim["measured"])
-        for path in chapters(SITE.parent.parent)
-        for claim in claims(path)
-    ]
-    assert listed == stored
-    assert f"{len(stored)} claims" in text
-    contents = re.findall(r'nav-link" href="#(.*?)">', text)
-    assert "the-model" in contents
-    assert "one-step" not in contents  # titles, not names of files
-
-
 def test_claims_are_filtered(searching):
     searching.go("book/claims.html")
     tab = searching.tab
@@ -839,15 +821,6 @@ def test_claims_are_filtered(searching):
     tab.get_by_label("Said by").select_option("this book")
     assert lines.evaluate_all(shown) and not set(lines.evaluate_all(shown)) & set(paper)
     assert searching.wrong == []
-
-
-@files
-def test_results_are_mentioned_by_their_names():
-    text = "".join(source_of(page) for page in CHAPTERS)
-    mentions = re.findall(r'href="([^"#]*#thm-[^"]*)"[^>]*>(.*?)</a>', text)
-    assert mentions
-    for target, words in mentions:
-        assert "thm-" not in re.sub("<[^>]*>", "", words), target
 
 
 @files

@@ -328,34 +328,11 @@ def test_an_exercise_leads_to_its_copy_and_a_formula_to_the_exercise(site):
     assert re.search(r'href="#equation-eq-first-sum"', page)
 
 
-def test_question_and_figure_come_before_what_a_run_needs_and_the_numbers(site):
-    text = words(site["opening"])
-    parts = ["Does it rise?", "A line.", "run('drawn')", "how to run it", "about 10 s"]
-    parts += ["run('install')", "run('imports')", "run('knobs')"]
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
-    (fold,) = re.findall(
-        r'<details class="run">(.*?)</details>\s*<div class="cell',
-        site["opening"],
-        re.S,
-    )
-    assert "about 10 s" in fold
-    assert "knobs" not in fold
-
-
 def test_the_code_of_the_first_figure_is_folded_below_it(site):
     _, _, below = site["opening"].partition("A line.")
     closed, _, _ = below.partition("</details>")
     assert re.search(r'<details class="[^"]*hide', closed)
     assert words(closed).endswith("run('drawn')")
-
-
-def test_what_a_run_costs_stands_where_a_page_says_how_to_run_it(site):
-    text = words(site["landing"])
-    assert (
-        text.index("How to run it") < text.index("about 10 s") < text.index("In Colab")
-    )
-    assert "<details" not in site["landing"]
 
 
 def test_results_have_their_names_and_no_numbers(site):
