@@ -77,17 +77,29 @@ def claim(
         raise ValueError(f"claim {statement!r}: give {expected}, not {given}")
     x = _number(value)
     if between is not None:
-        holds, bound = between[0] <= x <= between[1], "between {:g} and {:g}"
-        bound = bound.format(*between)
+        bound = "between {:g} and {:g}".format(*between)
     elif above is not None:
-        holds, bound = x > above, f"above {above:g}"
+        bound = f"above {above:g}"
     elif below is not None:
-        holds, bound = x < below, f"below {below:g}"
+        bound = f"below {below:g}"
     else:
-        holds, bound = x == equals, f"exactly {equals:g}"
-    holds = holds and math.isfinite(x)
+        bound = f"exactly {equals:g}"
+
+    def is_within(number: float) -> bool:
+        low, high = between or (-math.inf, math.inf)
+        return (
+            math.isfinite(number)
+            and low <= number <= high
+            and (above is None or number > above)
+            and (below is None or number < below)
+            and (equals is None or number == equals)
+        )
+
+    holds = is_within(x)
     missing = [words for words, is_so in (when or {}).items() if not is_so]
-    measured = f"{x:.4g}" if equals is None else f"{x:g}"
+    # As many digits as show on which side of the bound the value is.
+    written = (f"{x:.{digits}g}" for digits in (4 if equals is None else 6, 6, 9, 17))
+    measured = next(text for text in written if is_within(float(text)) is holds)
     line = {
         "statement": statement,
         "measured": measured,
@@ -101,7 +113,9 @@ def claim(
     if is_the_books_run():
         if missing or not holds:
             why = (
-                f"{missing[0]} does not hold" if missing else f"{x:.4g} is not {bound}"
+                f"{missing[0]} does not hold"
+                if missing
+                else f"{measured} is not {bound}"
             )
             raise AssertionError(f"{statement} fails: {why}")
     elif missing:

@@ -25,6 +25,9 @@ BOUNDS = [
     (torch.tensor(0.25), {"above": 0.2}, "0.25", "above 0.2"),
     (-1, {"below": 1e-5}, "-1", "below 1e-05"),
     (3, {"equals": 3}, "3", "exactly 3"),
+    # Four digits would show a value on the bound.
+    (1 - 1e-5, {"below": 1}, "0.99999", "below 1"),
+    (2 + 1e-7, {"above": 2}, "2.0000001", "above 2"),
 ]
 
 
