@@ -44,10 +44,11 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 
 
 class Classifier(nn.Module):
-    """A classifier of bags of tokens, with its embeddings, query, outputs and scores.
+    """Base class of classifiers of bags of tokens.
 
-    `matrices` names the model's (d, d) matrices other than W, and the attribute of this
-    name all of them. The rest is as in `AttentionClassifier`.
+    It has the embeddings, the query, the outputs and the scores. The attribute
+    `matrices` contains the names of the (d, d) matrices other than W. All other
+    attributes are described in `AttentionClassifier`.
     """
 
     key_query: nn.Parameter | None
@@ -95,7 +96,7 @@ class Classifier(nn.Module):
         self.classes: tuple[Any, ...] = tuple(range(n_classes))
 
     def directions(self) -> Tensor:
-        """Return the query and the outputs, rows of a (2, d) or (K + 1, d)."""
+        """Return the query and the outputs as rows, (2, d) or (K + 1, d)."""
         query: Tensor = self.cls
         if self.key_query is not None:
             query = self.key_query @ self.cls
@@ -103,9 +104,9 @@ class Classifier(nn.Module):
         return torch.cat([query[None], outputs])
 
     def weights(self) -> list[Tensor]:
-        """Return copies of E, p and v, then of any matrices, as float64 on the CPU.
+        """Return copies of E, p and v, followed by any matrices, as float64 on the CPU.
 
-        The order is that of `named_parameters`. No gradient flows back from them.
+        The order is that of `named_parameters`. The copies have no gradient.
         """
         return [
             parameter.detach().to("cpu", torch.float64, copy=True)
@@ -120,8 +121,8 @@ class Classifier(nn.Module):
     def scores(self) -> Tensor:
         """Return E p (or E W p) and each E v_k of all tokens, (V, 2) or (V, K + 1).
 
-        They are float64 on the CPU, computed in the dtype of the model; no gradient
-        flows back.
+        The model's dtype is used for the computation. The result is float64 on the CPU
+        and has no gradient.
         """
         return (self.embeddings @ self.directions().T).cpu().double()
 
@@ -163,10 +164,10 @@ class Classifier(nn.Module):
         return [self.classes[k] for k in logits.argmax(1).tolist()]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write parameters, vocabulary and classes to a file, whole or not at all.
+        """Write parameters, vocabulary and classes to a file, completely or not at all.
 
-        The file contains tensors, strings and numbers, no code. The vocabulary is that
-        of the training corpus, none before training.
+        The file contains tensors, strings and numbers, but no code. The vocabulary is
+        that of the training corpus; before training there is none.
 
         Raises:
             OSError: if the file cannot be written.
@@ -228,7 +229,7 @@ class Classifier(nn.Module):
 
 
 def class_logits(logits: Tensor) -> Tensor:
-    """Return a logit per class, (n, K); of two classes the first has 0."""
+    """Return one logit per class, (n, K); for two classes, the first one is 0."""
     return pad(logits[:, None], (1, 0)) if logits.ndim == 1 else logits
 
 
@@ -240,7 +241,7 @@ def has_token(text: str | None, vocab: Vocab | None) -> bool:
 
 
 def _lost_tokenizer(text: str) -> list[str]:
-    """Replace the function that split the texts of a loaded model."""
+    """Raise an error, because a saved model does not contain its tokenizer."""
     raise ValueError(
         "texts: the model was trained with your own tokenizer, which its file "
         "does not contain; set model.vocab.tokenize to it"
@@ -305,10 +306,11 @@ class AttentionClassifier(Classifier):
 
 
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
-    """Return the attention (len(words),) on the pieces of a text of `Corpus.words`.
+    """Return the attention on the pieces of a text, (len(words),).
 
-    It is the softmax of the scores E p, column 0 of the argument (V, K + 1), over the
-    pieces that are tokens, and 0 on the others.
+    The pieces are those of `Corpus.words`. Column 0 of the argument (V, K + 1) contains
+    the scores E p. The attention is their softmax over the pieces that are tokens, and
+    0 on the other pieces.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
     is_token = ids >= 0
@@ -323,12 +325,13 @@ def bag_logits(
     corpus: Corpus,
     multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
 ) -> Tensor:
-    """Return the logits of a corpus from the scores of its tokens.
+    """Return the logits of a corpus, computed from the scores of its tokens.
 
-    Column 0 of the scores is a = E p, each other column is b_k = E v_k: (V, 2) gives
-    the logits (n,), and (V, K + 1) those of K classes, (n, K). The result is
-    differentiable in all of them, and exact to the dtype for any spread of a. The
-    counts, or their transpose, are multiplied with a matrix by `multiply`.
+    Column 0 of the scores contains a = E p, and each other column contains one b_k = E
+    v_k. Scores (V, 2) give logits (n,), and scores (V, K + 1) give the logits of K
+    classes, (n, K). The result is differentiable with respect to all scores, and it is
+    accurate for any spread of a. The function `multiply` multiplies the counts, or
+    their transpose, by a matrix.
 
     Raises:
         FloatingPointError: if a score is not finite.
@@ -352,7 +355,7 @@ def bag_logits(
 
 
 class _Product(torch.autograd.Function):
-    """C x, with its gradient by the transpose that is there: 80 times faster."""
+    """The product C x; its gradient uses the stored transpose, 80 times as fast."""
 
     @staticmethod
     def forward(
@@ -374,7 +377,11 @@ class _Product(torch.autograd.Function):
 
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
-    """Return the logits (n, K) with one shift per sequence, for a of any spread."""
+    """Return the logits (n, K).
+
+    The largest score of each sequence is subtracted first, so scores of any size are
+    safe.
+    """
     rows, columns, q = sequence_softmax(a, C)  # each (nnz,)
     # Values relative to the most attended token of each sequence: where that token
     # has nearly all attention, b - f would be lost in rounding.
@@ -402,10 +409,11 @@ def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) -> Tensor:
-    """Return the softmax of entries over the row that each is of, with their counts.
+    """Return the softmax of entries within each row, weighted by their counts.
 
-    Scores and the rows 0, ..., n - 1, int64, are of one length; an entry that counts
-    c times weighs c exp(score). A row without a finite score gives nan.
+    The arguments have the same length: the scores, the rows 0, ..., n - 1 (int64) and
+    the counts. An entry with count c has the weight c exp(score). A row without a
+    finite score gives nan.
     """
     top = scores.new_full((n,), -math.inf)
     top.scatter_reduce_(0, rows, scores.detach(), "amax")  # of each row, (n,)
@@ -432,8 +440,8 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
     """Return the share of sequences that are classified correctly, from their logits.
 
-    A logit (n,) is correct if it has the sign of the label; of logits (n, K) that of
-    the label has to exceed all others. Zero, or a tie, is wrong.
+    A logit (n,) is correct if it has the sign of the label. Logits (n, K) are correct
+    if the logit of the label is larger than all others. Zero, or a tie, is wrong.
     """
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0
@@ -450,9 +458,10 @@ def score_gradient(
     corpus: Corpus,
     multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
 ) -> tuple[Tensor, Tensor]:
-    r"""Return the logits and the gradient g of the loss in the scores, of their shape.
+    r"""Return the logits, and the gradient g of the loss with respect to the scores.
 
-    With the query and the outputs as the rows of P, `Classifier.directions`,
+    The gradient has the shape of the scores. If the rows of P are the query and the
+    outputs (`Classifier.directions`), then
 
     .. math:: \nabla_E L = g P, \qquad \nabla_P L = g^\top E .
 
@@ -469,10 +478,12 @@ def score_gradient(
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
     r"""Return how a gradient step on E with lr = 1 changes the scores E p and E v.
 
-    With p (d,) and v (d,) or (K, d) as the rows of P the gradient of E is g P, so the
-    scores, (V, 2) or (V, K + 1), change in float64 by lr times
+    If the rows of P are p (d,) and v (d,) or (K, d), the gradient with respect to E is
+    g P. Therefore the scores, (V, 2) or (V, K + 1), change by lr times
 
     .. math:: \Delta (E P^\top) = -g P P^\top .
+
+    The result is float64.
     """
     outputs = output.view(-1, len(cls))
     P = torch.cat([cls[None], outputs]).detach().cpu().double()

@@ -191,7 +191,7 @@ def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
 
 
 def _mean_ranks(turns: np.ndarray) -> np.ndarray:
-    """Return the ranks of integers from 0 on, equal ones with the mean of theirs."""
+    """Return ranks from 0; equal integers get the mean of their ranks."""
     counts = np.bincount(turns)
     return (counts.cumsum() - (counts - 1) / 2)[turns]
 

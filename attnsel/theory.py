@@ -1,7 +1,7 @@
-"""What the paper predicts, computed from a corpus and from given embeddings.
+"""Predictions of the paper, computed from a corpus and from given embeddings.
 
 Source: Wu, Shevchenko, Oymak, Mondelli, "Attention with Trained Embeddings Provably
-Selects Important Tokens", NeurIPS 2025. Nothing here trains anything.
+Selects Important Tokens", NeurIPS 2025. The functions of this module train nothing.
 """
 
 import itertools
@@ -34,7 +34,7 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
     .. math:: \hat{\mathbb{E}}\big[w_X c_s(X)\big], \qquad c_s(X) = \#\{i : x_i = s\}
 
-    It is float64: (V,) for weights (n,), and (V, K) for weights (n, K).
+    The result is float64: (V,) for weights (n,), and (V, K) for weights (n, K).
     """
     sums = corpus.counts.T @ weights.double().numpy()
     return torch.from_numpy(sums) / len(corpus)
@@ -176,10 +176,10 @@ def relevant_tokens(
 
 
 def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
-    """Return the token of each sequence that votes most strongly for its label.
+    """Return the token of each sequence with the largest vote, int64 (n,).
 
-    That is the largest y b_s of its tokens, with the values b = E v of shape (V,); the
-    result is int64 (n,). Of tokens with equal votes it is the first in the vocabulary.
+    The vote of token s is y b_s, with the values b = E v (V,). If two tokens have equal
+    votes, the one with the smaller id is returned.
     """
     check_shape("values", values, (len(corpus.vocab),))
     b = values.detach().double().cpu().numpy()
@@ -193,14 +193,15 @@ def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
-    """Solution p of the margin problem of Theorem 4.3.
+    """The solution p of the margin problem of Theorem 4.3.
 
     Attributes:
         direction: p / ‖p‖, float64 tensor (d,).
-        margin: 1 / ‖p‖, the smallest of direction·(E_selected - E_other).
-        support: int64 tensor (k, 2) of (selected, other) pairs that attain it and carry
-            the solution; more pairs may attain it, and other choices may carry it.
-        weights: their multipliers, positive, float64 tensor (k,):
+        margin: 1 / ‖p‖, which is the smallest direction·(E_selected - E_other).
+        support: pairs (selected, other) that attain the margin and have a multiplier,
+            int64 tensor (k, 2). Other pairs may attain the margin, too, and the choice
+            of support pairs need not be unique.
+        weights: positive multipliers of these pairs, float64 tensor (k,):
             direction = margin sum_k weights_k (E_selected_k - E_other_k).
         residual: largest relative violation of the optimality (KKT) conditions.
     """
@@ -302,7 +303,7 @@ def _least_norm(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None
 def _kkt_residual(
     differences: np.ndarray, z: np.ndarray, multipliers: np.ndarray
 ) -> float:
-    """Return the greatest relative violation of optimality by z and its multipliers."""
+    """Return the largest relative violation of the KKT conditions."""
     norm = float(np.linalg.norm(z))
     violation = 1 - differences @ z
     negative = -multipliers.min() / multipliers.max()
@@ -341,7 +342,7 @@ def _pairs(corpus: Corpus, selected: Selection) -> np.ndarray:
 
 
 def _token_ids(choice: int | Iterable[int]) -> set[int]:
-    """Return the ids of one sequence's choice, an id or several."""
+    """Return the selected ids of one sequence, given as one id or several."""
     if isinstance(choice, Iterable):
         return set(map(operator.index, choice))
     return {operator.index(choice)}

@@ -1,4 +1,4 @@
-"""What a chapter says to the page: claims, numbers for the prose, figures that move."""
+"""Tools of the chapters: claims, numbers for the text, plots and figures that move."""
 
 from attnsel.validation import require
 

@@ -1,4 +1,4 @@
-"""The chapter that runs: its settings, their ranges, and where it has to stop."""
+"""The settings of the chapter that is running, and their ranges."""
 
 import html
 import importlib
@@ -22,7 +22,7 @@ _OTHER_RUN = (
 
 
 class Stop(ValueError):
-    """Raised where a chapter cannot go on; a notebook shows its sentence alone."""
+    """An error that ends a chapter; a notebook shows only its sentence."""
 
     def _render_traceback_(self) -> list[str]:  # IPython asks an exception for this
         return [f"The chapter stops here: {self}."]
@@ -33,10 +33,10 @@ class _Run:
     """The run of a chapter in this process.
 
     Attributes:
-        names: the chapter's global names, as they are now; None before `settings`.
-        book: the book's value of each setting.
-        shown: the changed settings that were last displayed.
-        read: the stored results that a note has named.
+        names: current global names of the chapter; None before `settings` is called.
+        book: value of each setting in the book.
+        shown: text about changed settings that was displayed last.
+        read: names of the stored results that a note has mentioned.
     """
 
     names: Mapping[str, Any] | None = None
@@ -96,9 +96,9 @@ def stop_unless(holds: bool, why: str) -> None:
     """Stop the chapter with one sentence unless a condition holds.
 
     Args:
-        holds: whether the chapter can go on.
-        why: what is missing and what to do, such as "no value gap is left, because
-            STEP is small; choose a larger STEP".
+        holds: whether the chapter can continue.
+        why: reason and remedy, for example "no value gap is left, because STEP is
+            small; choose a larger STEP".
 
     Raises:
         Stop: if the condition does not hold.
@@ -108,11 +108,14 @@ def stop_unless(holds: bool, why: str) -> None:
 
 
 def in_vocabulary(vocab: Any, *settings: str) -> None:
-    """Stop the chapter if a setting is a word that the vocabulary does not contain.
+    """Stop the chapter if a setting is a word that does not occur in the vocabulary.
 
     Args:
         vocab: tokens of the data.
-        settings: names of the settings, such as "STRONG".
+        settings: names of the settings to check, for example "STRONG".
+
+    Raises:
+        Stop: if a word does not occur; the message lists similar words.
     """
     for name in settings:
         word = (_run.names or {})[name]
@@ -123,24 +126,24 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
 
 
 def has_begun() -> bool:
-    """Return whether `settings` was called, without which no claim is a test."""
+    """Return whether `settings` has been called; before that no claim is a test."""
     return _run.names is not None
 
 
 def is_the_books_run() -> bool:
-    """Return whether all settings are as in the book."""
+    """Return whether all settings have the values of the book."""
     return not any(_changed())
 
 
 def say_what_is_read(name: str) -> None:
-    """Display once, in another run than the book's, that results are stored ones."""
+    """Display a note, once per name, that stored results are read in another run."""
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
         note([f"Read, not run here: the stored results {name} of the book."])
 
 
 def say_what_is_changed() -> None:
-    """Display which settings differ from the book's, unless that was done before."""
+    """Display the settings that differ from the book, once for each change."""
     changed = ", ".join(_changed())
     if changed != _run.shown:
         _run.shown = changed
@@ -149,7 +152,7 @@ def say_what_is_changed() -> None:
 
 
 def _changed() -> Iterator[str]:
-    """Yield each setting that differs from the book's, with both values."""
+    """Yield a text with both values for each setting that differs from the book."""
     for name, value in _run.book.items():
         now = (_run.names or {}).get(name)
         if not _equal(now, value):
@@ -157,21 +160,21 @@ def _changed() -> Iterator[str]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Return whether two values of a setting are equal, of whatever type."""
+    """Return whether two values of a setting are equal; 1 and 1.0 are."""
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other
     return repr(one) == repr(other)
 
 
 def _short(value: Any) -> str:
-    """Return a value as written in code, or its type if that is long."""
+    """Return a value as Python code, or its type if the code is long."""
     text = repr(value)
     is_short = len(text) <= 80 and "\n" not in text
     return text if is_short else f"a {type(value).__name__}"
 
 
 def _unlike(name: str, now: Any, book: Any) -> str:
-    """Return why a value cannot replace the book's, or ""."""
+    """Return why a value of this kind cannot replace the value of the book, or ""."""
     got = f"{name} = {_short(now)}"
     if isinstance(book, dict):
         if not isinstance(now, dict) or not set(now) <= set(book) | {"n_relevant"}:
@@ -202,7 +205,7 @@ def _unlike(name: str, now: Any, book: Any) -> str:
 
 
 def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
-    """Return why no corpus has these sizes, or ""."""
+    """Return why no corpus of these sizes exists, or ""."""
     try:
         separable_corpus(**sizes, seed=0)
     except (ValueError, TypeError) as error:
@@ -211,12 +214,12 @@ def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
 
 
 def _possible(sizes: Mapping[str, int], **change: int) -> bool:
-    """Return whether a corpus of these sizes exists with a change, for `RANGES`."""
+    """Return whether a corpus of these changed sizes exists; `RANGES` can call this."""
     return not _infeasible("", {**sizes, **change})
 
 
 def note(lines: list[str]) -> None:
-    """Display sentences that a reader should not miss."""
+    """Display sentences in a box that readers notice."""
     page = "<br>".join(map(html.escape, lines))
     page = f'<div class="attnsel-settings" role="note" style="{_NOTE}">{page}</div>'
     display({"text/plain": " ".join(lines), "text/html": page}, raw=True)

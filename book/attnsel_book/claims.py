@@ -1,4 +1,4 @@
-"""What a chapter says to the page: checked claims, and numbers for the prose."""
+"""Claims of a chapter, which are tests, and numbers for its text."""
 
 import html
 import math
@@ -34,36 +34,36 @@ def claim(
     yours: Sequence[Callable[..., Any]] = (),
     when: Mapping[str, bool] | None = None,
 ) -> None:
-    """Display one line if a measured value is where a result says, else raise.
+    """Display a claim as one line, and raise an error if it is false.
 
-    Exactly one bound is given: the closed interval that contains the value, what it
-    exceeds or stays under, or, for counts, what it equals. The metadata of the output
-    have a "claim" of "statement", "measured", "bound", "by", as shown, and "id", the
-    anchor of the line.
+    Give exactly one of the four bounds. The metadata of the output contain a dictionary
+    "claim" with the texts "statement", "measured", "bound" and "by" of the line, and
+    with "id", the anchor of the line.
 
-    That is so with the book's settings. With others the line is an observation, and
-    nothing is raised. It contains the value measured here and the bound of the book's
-    run, with a dash in place of the check mark if the value is not within it. A dot
-    marks a line that is no observation, because it rests on stored results or because
-    a condition does not hold. A circle marks a line about functions of the reader's
-    that the reader has not written yet.
+    This holds with the book's settings. With other settings the line is an observation,
+    and no error is raised. It then contains the value of this run and the bound of the
+    book's run. A dash instead of a check mark means that the value is outside the
+    bound. A dot means that the line is no observation, because the value rests on
+    stored results or because a condition does not hold. With any settings, a circle
+    means that the claim is about functions that the reader has not written yet.
 
     Args:
-        statement: what is claimed, in words.
-        value: what was measured; what is no number counts as nan.
-        between: the closed interval that contains the value.
-        above: what the value exceeds.
-        below: what the value stays under.
-        equals: the value that is required.
-        paper: whether the paper claims it, not this book.
+        statement: the claim in words.
+        value: measured value; anything that is not a number counts as nan.
+        between: closed interval that contains the value.
+        above: lower bound, which the value exceeds.
+        below: upper bound, which exceeds the value.
+        equals: the value that is required, for counts.
+        paper: whether this is a claim of the paper and not of this book.
         stored: whether the value rests on results that the chapter reads from a file.
-        yours: functions that the statement calls the reader's, from `check` or `mine`.
-        when: for each condition of the claim, in words, whether it holds.
+        yours: functions, returned by `check` or `mine`, that the statement attributes
+            to the reader.
+        when: conditions of the claim, in words, and whether each of them holds.
 
     Raises:
-        AssertionError: in the book's run, if a condition does not hold, or the value
-            is elsewhere or not finite.
-        RuntimeError: if the cell with `settings` has not run.
+        AssertionError: in the book's run, if a condition does not hold, or if the value
+            is outside the bound or not finite.
+        RuntimeError: if `settings` has not been called.
         ValueError: if not exactly one bound is given.
     """
     if not has_begun():
@@ -132,7 +132,7 @@ def claim(
 
 
 def _show_claim(line: Mapping[str, str], mark: str) -> None:
-    """Display the line of a claim; one that rests on a stored run is folded."""
+    """Display the line of a claim, folded if the claim rests on stored results."""
     parts = ""
     for name, width in _WIDTHS.items():
         style = f'class="{name}" style="{_PART}{width}"'
@@ -153,7 +153,7 @@ def _show_claim(line: Mapping[str, str], mark: str) -> None:
 
 
 def _number(value: Any) -> float:
-    """Return a value as a number; what is none, such as an empty tensor, is nan."""
+    """Return a value as a number; anything else, such as an empty tensor, gives nan."""
     try:
         return float(value)
     except (TypeError, ValueError, RuntimeError):

@@ -27,9 +27,9 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
 
 
 def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[Axes]:
-    """Draw the paper's two figures: each token's value and attention score against x.
+    """Draw values and attention scores against x, as in the paper's two figures.
 
-    Scores are (V, 2), E p and E v; `size` as in `token_scatter`.
+    The scores E p and E v have shape (V, 2). For `size` see `token_scatter`.
     """
     axes = two_panels(height=3.8)
     for ax, column in zip(axes, COLUMNS, strict=True):
@@ -38,7 +38,7 @@ def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[A
 
 
 def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
-    """Draw the means of y over 20 bins of x that hold at least 5 tokens."""
+    """Draw the mean of y in 20 bins of x, if a bin contains at least 5 tokens."""
     bins = binned(x, y.detach().cpu())
     enough = bins.count >= 5
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
@@ -46,9 +46,9 @@ def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
 
 
 def draw_training(history: History) -> None:
-    """Draw loss and accuracy by step, on the training and on the test corpus.
+    """Draw loss and accuracy on the training and test corpus against the training step.
 
-    A dotted line marks the best test accuracy.
+    A dotted line marks the step with the best test accuracy.
     """
     _, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3.4))
     steps = history.step
@@ -74,11 +74,10 @@ def draw_ranges(
     """Draw means over seeds as marks, with lines from the smallest to the largest.
 
     Args:
-        runs: one row per run.
-        by: name of the column that names the models; each has a row of each panel.
-        panels: by the name of a horizontal axis, the columns that a panel shows, each
-            with its word in the legend. A row whose values are infinite has "∞" at its
-            right end.
+        runs: frame with one row per run.
+        by: column with the name of the model; each model is one row in every panel.
+        panels: for each panel, the label of its horizontal axis, and its columns with
+            their legends. A model with infinite values gets "∞" at the right end.
     """
     groups = runs.groupby(by, sort=False)
     names = list(groups.groups)

@@ -1,4 +1,4 @@
-"""What chapters start from: drawn corpora, and one step on them."""
+"""Problems for chapters: random corpora, and one gradient step on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +17,11 @@ from attnsel.train import one_step
 
 @dataclass(frozen=True, eq=False)
 class OneStepProblem:
-    """A corpus and a model whose embeddings took one gradient step on it.
+    """A corpus, and a model after one gradient step on its embeddings.
 
     Attributes:
         corpus: n sequences of two classes.
-        model: its p is where the flow of the theory starts.
+        model: the model; its p is the start of the flow.
     """
 
     corpus: Corpus
@@ -46,10 +46,10 @@ def one_step_problem(
     dtype: torch.dtype = torch.float32,
     **sizes: Any,
 ) -> OneStepProblem:
-    """Draw a corpus and a model, both with this seed, and take one step of size lr.
+    """Draw a corpus and a model, and take one gradient step of size lr on E.
 
-    The corpus is `separable_corpus(**sizes)`, the embeddings have `dim` dimensions; for
-    lr = 0 they stay as drawn.
+    The corpus is `separable_corpus(**sizes)`, and the embeddings have `dim` dimensions.
+    Both are drawn with the same seed. If lr is 0, the embeddings do not change.
     """
     corpus = separable_corpus(**sizes, seed=seed)
     model = AttentionClassifier(len(corpus.vocab), dim, seed=seed, dtype=dtype)
@@ -76,11 +76,13 @@ def two_reviews() -> OneStepProblem:
 
 
 def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Corpus:
-    """Return sequences of one relevant token and the same length - 1 irrelevant ones.
+    """Return sequences that each contain one relevant token and the same other tokens.
 
-    The lists say in how many sequences each completely positive and each completely
-    negative token occurs: [1, 1] and [2] are two positive tokens in a sequence each and
-    one negative token in two. With equal sums Assumption 1 holds.
+    The lists contain, for each completely positive and each completely negative token,
+    the number of its sequences. For example, [1, 1] and [2] mean two positive tokens in
+    one sequence each, and one negative token in two sequences. All sequences contain
+    the same length - 1 irrelevant tokens. Assumption 1 holds if both lists have the
+    same sum.
     """
     owners = [*positive, *negative]
     shared = range(len(owners), len(owners) + length - 1)
@@ -93,11 +95,12 @@ def crowd_corpus(positive: list[int], negative: list[int], *, length: int) -> Co
 
 
 def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
-    """Draw 4,000 sequences of 40 tokens, of which token s leans by x_s from -1 to 1.
+    """Draw 4,000 sequences of 40 tokens with given leans.
 
-    Given the label y, each of the 400 tokens has a probability in proportion to
-    1 + y x_s. So all are equally frequent; with `rare` = 1 they are the rarer the more
-    they lean, up to 20 times.
+    There are 400 tokens, whose leans x_s are evenly spaced from -1 to 1. Given the
+    label y, the probability of token s is proportional to 1 + y x_s, so all tokens are
+    equally frequent. With `rare` = 1, tokens with a strong lean are up to 20 times
+    rarer.
     """
     random = torch.Generator()
     random.manual_seed(seed)
@@ -111,10 +114,11 @@ def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
-    """Return R, even, for which all tokens of the family are about equally frequent.
+    """Return the even number R for which all tokens are about equally frequent.
 
-    A sequence of `length` tokens holds m = 1 + (length - 1) (1 - k) signal draws in the
-    mean, k = delta + 1 / |S|, so R = |S| m / length of the |S| >= 4 tokens carry them.
+    In the synthetic family, a sequence of `length` tokens contains on average m = 1 +
+    (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. Therefore R = |S| m /
+    length of the |S| >= 4 tokens have to be signal tokens.
     """
     k = delta + 1 / n_tokens
     signal_draws = 1 + (length - 1) * (1 - k)

@@ -1,4 +1,4 @@
-"""Stored results: tables of several chapters, and how a chapter reads its own."""
+"""Results that are stored with the book, and the functions that read them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,31 +13,33 @@ from attnsel_book.chapter import say_what_is_read
 
 
 def authors(table: str) -> dict[str, np.ndarray]:
-    """Return a table of the authors' rebuttals as arrays by the name of the column.
+    """Return a table from the authors' rebuttals as arrays, by the name of the column.
 
-    "two layers" and "MLP" have the columns "x", the middles of 20 bins of
-    P(1|s) - P(0|s), "attention" and "value", the means of E_s p (or of p W E_s) and of
-    E_s v; "class 2" and "class 4" have "x", the importance for the class, and "value".
+    In the tables "two layers" and "MLP", "x" contains the centers of 20 bins of P(1|s)
+    - P(0|s), "attention" the mean of E_s p (or of p W E_s) in each bin, and "value" the
+    mean of E_s v. In "class 2" and "class 4", "x" is the importance for the class, and
+    "value" the mean of E_s v for this class.
     """
     columns = _json("authors.json")[table]
     return {name: np.array(x) for name, x in columns.items() if name != "what"}
 
 
 def step_sweep() -> pd.DataFrame:
-    """Return what became of flows after steps of many sizes, one row a run.
+    """Return the outcomes of flows after first steps of many sizes, one row per run.
 
-    The `problem` is "T31", "T8" or "T6", by the length of its sequences; with `d`,
-    `step` and `seed` it makes the run. Then shares of the `positive` and `negative`
-    class that select rightly at norm 3,000, the value `gap`, and the norm from which
-    Theorem A makes it `certain`, if it does. A run is `lost` if one class is missed
-    altogether, and `all` right if none is in part. `run_steps.py` of the chapter on
-    selection makes it.
+    The column `problem` is "T31", "T8" or "T6", after the length of the sequences. With
+    `d`, `step` and `seed` it determines the run. The columns `positive` and `negative`
+    contain the share of each class that selects correctly at ‖p‖ = 3,000, `gap` is the
+    value gap, and `certain` is the norm from which on Theorem A proves the selection,
+    if it does. A run is `lost` if it misses one class completely, and `all` means that
+    it selects correctly in every sequence. The script `run_steps.py` of the chapter
+    *When does attention fail?* computes the runs.
     """
     return with_outcomes(stored("selection/steps"))
 
 
 def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return runs and whether they lose one class altogether, or select everywhere."""
+    """Return runs with two more columns, `lost` and `all`; see `step_sweep`."""
     shares = runs[["positive", "negative"]]
     fewer = shares.min(axis=1)
     more = shares.max(axis=1)
@@ -46,9 +48,9 @@ def with_outcomes(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def store(target: Path, found: Mapping[str, Any] | Iterable[Any]) -> None:
-    """Write rows for `stored`, or named parts of rows, a row a line.
+    """Write rows, or rows by name, to a file that `stored` reads.
 
-    A difference between two versions then shows what moved.
+    Each row is on a line of its own, so that a diff shows which rows have changed.
     """
     if isinstance(found, Mapping):
         parts = [f"{json.dumps(name)}: {_lines(part)}" for name, part in found.items()]
@@ -60,7 +62,7 @@ def store(target: Path, found: Mapping[str, Any] | Iterable[Any]) -> None:
 
 
 def _lines(part: Any) -> str:
-    """Return JSON: rows with one a line, or a single value."""
+    """Return rows as JSON with one row per line, or a single value as JSON."""
     if isinstance(part, str | float | Mapping) or not isinstance(part, Iterable):
         return json.dumps(part)
     rows = ",\n".join(map(json.dumps, part))
@@ -68,15 +70,15 @@ def _lines(part: Any) -> str:
 
 
 def result_folder(chapter: str) -> Path:
-    """Return the folder of a chapter's stored results, to which its sweeps write."""
+    """Return the folder to which the sweeps of a chapter write their results."""
     return Path(__file__).parent / "chapters" / chapter
 
 
 def stored(name: str) -> Any:
-    """Return what a file of a chapter contains, such as "frozen/frozen".
+    """Return the stored results of a name such as "frozen/frozen".
 
-    A JSON file gives lists and dictionaries, a CSV file a data frame. In a run that is
-    not the book's, a note names the file.
+    JSON files give lists and dictionaries, and CSV files give data frames. In a run
+    with other settings than the book's, a note names the results.
     """
     say_what_is_read(name)
     folder = resources.files("attnsel_book.chapters")
@@ -88,6 +90,6 @@ def stored(name: str) -> Any:
 
 
 def _json(path: str) -> Any:
-    """Return what a JSON file of the book's package contains."""
+    """Return the content of a JSON file of this package."""
     file = resources.files("attnsel_book").joinpath(path)
     return json.loads(file.read_text(encoding="utf-8"))

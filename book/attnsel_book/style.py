@@ -38,9 +38,9 @@ SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, NEUTRAL, POSITIV
 
 
 def use_style() -> None:
-    """Set the book's figure style; in a notebook, draw figures as SVG.
+    """Set the style of the book's figures; in a notebook, figures are drawn as SVG.
 
-    The SVG holds no date, so a figure whose data did not change is the same file.
+    The SVG contains no date, so equal figures give equal files.
     """
     pyplot.style.use("attnsel_book.figures")
     pyplot.rcParams["axes.prop_cycle"] = cycler(color=CURVES)
@@ -51,15 +51,15 @@ def use_style() -> None:
 
 
 def svg(figure: Figure) -> str:
-    """Return a figure as SVG, its pictures of thousands of points as small ones."""
+    """Return a figure as SVG; parts with thousands of points are compressed bitmaps."""
     drawn = print_figure(figure, "svg", metadata={"Date": None})
     return re.sub(r"(?<=data:image/png;base64,)[^\"]+", _with_palette, drawn)
 
 
 def _with_palette(picture: re.Match[str]) -> str:
-    """Return a PNG in base64 with 128 colours, if that is shorter.
+    """Return a PNG in base64, with a palette of 128 colours if it is then shorter.
 
-    Where translucent points lie on each other there are thousands of shades.
+    Overlapping translucent points have thousands of shades.
     """
     file = BytesIO()
     with Image.open(BytesIO(base64.b64decode(picture[0]))) as image:
@@ -68,10 +68,11 @@ def _with_palette(picture: re.Match[str]) -> str:
 
 
 def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> None:
-    """Draw the paper's scatter: tokens, and over them mean and deviation in 20 bins.
+    """Draw the paper's scatter plot: one dot per token, with means in 20 bins.
 
-    Tensors x and y (V,) are the lean of each token, in [-1, 1] or nan, and its value or
-    attention score. The colour goes from orange to blue with x.
+    The tensor x (V,) contains the lean of each token, in [-1, 1] or nan, and y (V,) its
+    value or attention score. Error bars show the standard deviation in each bin. The
+    colour of a dot changes from orange to blue with x.
     """
     y = y.detach().cpu()
     style: Any = {"c": x.numpy(), "s": size, "lw": 0, "rasterized": True}
@@ -83,10 +84,10 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
 
 
 def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
-    """Draw the mean over seeds against x, with a bar from the least to the greatest.
+    """Draw the mean over seeds against x, with a bar from the smallest to the largest.
 
-    `runs` is an array-like (k, seeds) for the k places x. No interval is computed: what
-    is drawn is what the seeds gave. The style goes to `errorbar`.
+    `runs` is array-like (k, seeds), for k values of x. The bars are ranges, not
+    confidence intervals. The style is passed to `errorbar`.
     """
     values = np.asarray(runs, dtype=float)
     mean = values.mean(axis=1)
@@ -97,13 +98,13 @@ def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
 
 
 def legend_above(axes: Axes, columns: int) -> None:
-    """Put the legend of axes without a title above them, where no curve is."""
+    """Put the legend above axes without a title, where it covers no curve."""
     place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.3}
     axes.legend(ncols=columns, columnspacing=1.2, handlelength=1.6, **place)
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
-    """Ring the points (x[s], y[s]) of tokens s; name them on alternate sides."""
+    """Circle the points (x[s], y[s]) of tokens s, and write their names beside them."""
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
@@ -116,9 +117,10 @@ def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) ->
 
 
 def figure_html(figure: Figure, alt: str) -> str:
-    """Close a figure and return it as `<img>`s with their data inside, for `frames`.
+    """Close a figure, and return it as `<img>` elements that contain their data.
 
-    There is one for each column of axes; on a narrow page they wrap.
+    There is one element per column of axes, so that the columns wrap on a narrow page.
+    The function `frames` takes the result.
     """
     file = BytesIO()
     figure.savefig(file, dpi=1.5 * CSS_DPI, pil_kwargs={"compress_level": 0})
@@ -150,7 +152,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return where a drawn figure can be cut between axes, as parts of its width."""
+    """Return where to cut a figure between its axes, as shares of its width."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

@@ -1,4 +1,4 @@
-"""A reader's own texts, for all chapters that take a file: read, split, described."""
+"""Reading, splitting and describing a reader's own texts."""
 
 import os
 import warnings
@@ -23,21 +23,22 @@ def train_and_test(
     limit: int | None,
     classes: Sequence[Hashable] | None = None,
 ) -> tuple[Corpus, Corpus]:
-    """Return texts of two classes to learn from and others held out.
+    """Return training and held-out texts of two classes.
 
-    The split "test" of the source is held out, or a fifth of its texts. Of three or
-    more classes two remain. A few sentences describe texts that are not the book's.
+    The split "test" of the source is held out, or else a fifth of its texts. Of three
+    or more classes, two are used. If the texts are not those of the book, sentences
+    that describe them are displayed.
 
     Args:
-        source: name of a corpus, path of a file or a folder, or table.
-        text: name of the column of texts.
-        label: name of the column of labels.
+        source: name of a corpus, path of a file or folder, or table.
+        text: name of the column with the texts.
+        label: name of the column with the labels.
         limit: number of texts of each split, or None for all.
         classes: the two classes to distinguish, or None for the two largest.
 
     Raises:
-        Stop: if the source cannot be read, or fewer than two texts of two classes are
-            left in one of the parts.
+        Stop: if the source cannot be read, or if a part contains fewer than two texts
+            of a class.
     """
     name = os.path.basename(source) if isinstance(source, str) else "the table"
     try:
@@ -66,7 +67,7 @@ def majority_share(corpus: Corpus) -> float:
 def _of_two_classes(
     train: Corpus, test: Corpus, classes: Sequence[Hashable] | None, name: str
 ) -> tuple[Corpus, Corpus]:
-    """Return the texts of two classes, in a vocabulary of their own."""
+    """Return the texts of two classes, with a vocabulary of their own."""
     there = [str(c) for c in train.classes]
     if classes is None:
         sizes = np.bincount(train.targets, minlength=len(there))
@@ -106,7 +107,7 @@ def _rows(corpus: Corpus, classes: Sequence[str]) -> tuple[list[str], list[str]]
 
 
 def _description(train: Corpus, test: Corpus, name: str) -> list[str]:
-    """Return sentences on texts that a reader has to know next to each number."""
+    """Return sentences about texts that a reader needs for every number below."""
     largest = train.classes[int(np.bincount(test.targets).argmax())]
     lines = [
         f"{name}: {len(train):,} texts to learn from, {len(test):,} held out, "

@@ -1,4 +1,4 @@
-"""Many models of random settings, and the diagnosis of each."""
+"""Models with random settings, and the diagnosis of each model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,19 +23,21 @@ def trials(
     number: int,
     coins: int,
 ) -> pd.DataFrame:
-    """Train models with settings drawn at random; a row has settings and diagnoses.
+    """Train models with random settings, and return one diagnosis per row.
 
     Args:
         train: texts of two classes.
-        test: others, in the same vocabulary.
-        choices: what to draw from for `dim`, `lr`, `steps`, `tokens` (the size of the
-            vocabulary), `frozen` (whether E stays as drawn) and `noise` (share of the
+        test: other texts, in the same vocabulary.
+        choices: possible values of `dim`, `lr`, `steps`, `tokens` (the size of the
+            vocabulary), `frozen` (whether E is not trained) and `noise` (share of
             training labels that are exchanged).
         number: number of models.
-        coins: number of models, the first ones, with half of their labels exchanged.
+        coins: number of models, the first ones, for which half of the labels are
+            exchanged.
 
-    Columns are the settings and, after "training, " or "held-out, ", the attributes of
-    `Diagnosis`; training labels are those that the model saw.
+    Returns:
+        A frame with the settings and the attributes of `Diagnosis`, after "training, "
+        or "held-out, ". The training labels are those that the model saw.
     """
     rows = []
     for seed in range(number):

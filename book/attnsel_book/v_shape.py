@@ -1,4 +1,4 @@
-"""How close scores come to the paper's figures: means by bin, rise, V and spread."""
+"""Measures of the paper's two figures: means in bins, rise, V and spread."""
 
 from dataclasses import dataclass
 
@@ -18,17 +18,17 @@ def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shape:
-    """How a model's scores lie along the axis of the paper's figures.
+    """The shape of scores and values, plotted against the lean.
 
     Attributes:
-        values: rank correlation of E v with the axis; 1 if it rises throughout.
-        left: rank correlation of E p with the axis where that is negative; -1 for a V.
-        right: rank correlation of E p with the axis where that is positive; 1 for a V.
-        value_spread: standard deviation of E v within a bin, averaged, over the range
-            of the means of the bins.
-        score_spread: the same of E p.
-        end: mean of E v in the last bin on either side over its greatest mean on that
-            side, averaged; below 1 if E v bends back at the ends.
+        values: rank correlation of E v with the lean; 1 if E v rises throughout.
+        left: rank correlation of E p with the lean where it is negative; -1 for a V.
+        right: rank correlation of E p with the lean where it is positive; 1 for a V.
+        value_spread: mean standard deviation of E v within a bin, divided by the range
+            of the bin means.
+        score_spread: the same for E p.
+        end: mean of E v in the outermost bin of a side, divided by its largest bin mean
+            on this side, averaged over both sides; below 1 if E v bends back.
     """
 
     values: float
@@ -45,13 +45,13 @@ class Shape:
 
 
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
-    """Measure rise, V, spread and bend of scores E p and E v, (V, 2), along x (V,).
+    """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
 
-    The axis x is, for example, `posterior_difference`; a token with nan in it is left
-    out. Of its 20 equal bins, those with at least `least` tokens count.
+    For example, x is `posterior_difference`. Tokens with nan in x are left out. Of 20
+    bins of equal width, those with at least `least` tokens are used.
 
     Raises:
-        ValueError: if there are fewer than two such bins.
+        ValueError: if fewer than two bins contain enough tokens.
     """
     check_shape("scores", scores, (len(x), 2))
     score, value = scores.detach().T
@@ -76,7 +76,7 @@ def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
 
 
 def _relative_spread(bins: Binned, full: Tensor) -> float:
-    """Return the mean deviation within full bins over the range of their means."""
+    """Return the mean deviation within bins, divided by the range of the bin means."""
     means = bins.mean[full]
     within = bins.deviation[full].mean()
     return float(within / (means.max() - means.min()))

@@ -1,6 +1,6 @@
-"""Exercises a reader writes code for: `check` and `mine`, by name.
+"""Exercises in which readers write functions: `check` and `mine` find them by name.
 
-Each chapter has its own in a module `exercises` of its folder.
+The exercises of a chapter are in the module `exercises` of its folder.
 """
 
 from attnsel_book.exercises.checking import check as check

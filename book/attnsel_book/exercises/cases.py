@@ -1,4 +1,4 @@
-"""Small arguments to try answers on, the smallest first; the same on each call."""
+"""Small arguments for exercises, the smallest first and the same in each call."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,11 +14,11 @@ LETTERS = list("abcdef")
 
 
 def corpora(count: int = 10) -> Iterator[Corpus]:
-    """Yield corpora of two classes with sequences of unequal lengths.
+    """Yield corpora of two classes whose sequences differ in length.
 
-    The first has two sequences and three tokens, one of which never occurs; further
-    ones are drawn: two to six sequences of one to five of six tokens, both classes in
-    each, mostly not in equal number.
+    The first corpus has two sequences and three tokens, one of which never occurs. The
+    others are random. They have two to six sequences of one to five tokens, six
+    different tokens, and both classes, mostly in unequal numbers.
     """
     vocab = Vocab(LETTERS[:3])
     rows = [[0, 1, 1], [0]]
@@ -36,7 +36,7 @@ def corpora(count: int = 10) -> Iterator[Corpus]:
 
 
 def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
-    """Yield models in float64 with entries of order one, and a corpus for each."""
+    """Yield pairs of a float64 model with entries of order one and a corpus."""
     for i, corpus in enumerate(corpora(count)):
         n_tokens = len(corpus.vocab)
         model = AttentionClassifier(n_tokens, 4, seed=i, dtype=torch.float64)
@@ -47,7 +47,7 @@ def models(count: int = 10) -> Iterator[tuple[AttentionClassifier, Corpus]]:
 
 
 def one_corpus() -> Iterator[tuple[Corpus]]:
-    """Yield one corpus per case."""
+    """Yield the corpora of `corpora`, each as the only argument."""
     return ((corpus,) for corpus in corpora())
 
 
@@ -59,7 +59,7 @@ def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
 def gradients(
     E: np.ndarray, p: np.ndarray, v: np.ndarray, corpus: Corpus
 ) -> list[np.ndarray]:
-    """Return the gradients of the loss in E and p, by autograd over the positions."""
+    """Return the gradients of the loss with respect to E and p, by autograd."""
     rows, query = torch.tensor(E).requires_grad_(), torch.tensor(p).requires_grad_()
     logits = []
     for i in range(len(corpus)):

@@ -1,7 +1,7 @@
-"""How an exercise is written down, and how what a reader wrote is checked.
+"""Definitions of exercises, and checks of answers.
 
-An exercise is its solution, a function with a decorator that says what the answer is
-compared with, on which arguments, and which mistakes it knows by name.
+An exercise is a function, its solution, with a decorator. The decorator states the
+arguments to try, the expected results, and mistakes with a sentence on each of them.
 """
 
 import ast
@@ -37,7 +37,7 @@ Cases = Sequence[tuple[Any, ...]]
 
 
 def no_arguments() -> list[tuple[Any, ...]]:
-    """Return the one case of a function that takes no argument."""
+    """Return the only case of a function without arguments."""
     return [()]
 
 
@@ -46,17 +46,20 @@ class Exercise:
     """One exercise.
 
     Attributes:
-        name: what `check` is called with.
-        solution: the function a reader is to write.
-        mistakes: by what is said of it, a change of the solution, such as
-            "/ len(corpus) -> / 2", or a function that makes the mistake.
-        hints: two, the second one plainer.
-        expected: what to compare with on the same arguments, or None.
-        fault: instead, says what is wrong with a result of these arguments, or None.
-        cases: returns the arguments to try, the smallest first.
-        used: whether the next cells run on the answer.
-        large: how many of the last arguments are as large as in the chapter. An answer
-            that fails or takes too long only there is right, but not used.
+        name: name of the exercise, the first argument of `check`.
+        solution: the package's function.
+        mistakes: for each mistake, a sentence about it, and how to make it: either a
+            change of the body of the solution, such as "/ len(corpus) -> / 2", or a
+            function.
+        hints: two hints, the second one more explicit.
+        expected: function that returns the expected result for the same arguments, or
+            None.
+        fault: function that returns what is wrong with a result, or None if it is
+            right. It is an alternative to `expected`.
+        cases: function that returns the arguments to try, the smallest first.
+        used: whether the next cells call the answer.
+        large: number of cases at the end that are as large as in the chapter. An answer
+            that fails or takes too long only in these cases is right, but not used.
     """
 
     name: str
@@ -72,7 +75,7 @@ class Exercise:
 
     @functools.cached_property
     def text(self) -> str:
-        """The solution as the reader would write it."""
+        """Source of the solution, as a reader could write it."""
         source = textwrap.dedent(inspect.getsource(self.solution))
         (function,) = ast.parse(source).body
         lines = source.splitlines()
@@ -112,11 +115,13 @@ _EXERCISES: dict[str, Exercise] = {}
 def exercise(
     name: str, **stated: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that makes a solution an exercise, stated as in `Exercise`.
+    """Return a decorator that registers a solution as an exercise.
+
+    The arguments are those of `Exercise`.
 
     Raises:
-        ValueError: if the name is taken, or not just one of `expected` and `fault` is
-            given.
+        ValueError: if the name is taken, or if not exactly one of `expected` and
+            `fault` is given.
     """
     if name in _EXERCISES:
         raise ValueError(f"name: {name!r} is an exercise already")
@@ -140,7 +145,11 @@ def exercises() -> dict[str, Exercise]:
 
 
 def _find(name: str) -> Exercise:
-    """Return an exercise; a ValueError names the ones there are."""
+    """Return an exercise.
+
+    Raises:
+        ValueError: if there is no exercise of this name; the message lists all names.
+    """
     known = exercises()
     if name not in known:
         raise ValueError(f"name: no exercise {name!r}; there are {sorted(known)}")
@@ -149,12 +158,12 @@ def _find(name: str) -> Exercise:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         state: "open", "right" or "wrong".
-        text: why, in a sentence.
-        example: the smallest example that shows it, as Python that can be pasted.
+        text: the reason, as a sentence.
+        example: the smallest case that shows a fault, as Python code to paste.
         is_for_small: whether the answer is right, but cannot be used in the chapter.
     """
 
@@ -165,9 +174,9 @@ class Verdict:
 
 
 def judge(exercise: Exercise, answer: Any) -> Verdict:
-    """Try an answer on all cases, and report the first that fails, the smallest one.
+    """Try an answer on all cases, and report the first case in which it is wrong.
 
-    Whatever the answer is and does, nothing is raised.
+    No answer makes this function raise an error.
     """
     if not callable(answer):
         name = exercise.solution.__name__
@@ -200,13 +209,13 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
 
 @functools.cache
 def _cases(name: str) -> Cases:
-    """Return the arguments to try in an exercise; whoever gets them gets copies."""
+    """Return the cases of an exercise; answers are called with copies of them."""
     return list(_EXERCISES[name].cases())
 
 
 @functools.cache
 def _wanted(name: str) -> list[Any]:
-    """Return what is expected in each case of an exercise that says it."""
+    """Return the expected results, one per case, if the exercise gives them."""
     expected = _EXERCISES[name].expected
     if expected is None:
         return []
@@ -215,7 +224,7 @@ def _wanted(name: str) -> list[Any]:
 
 
 def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
-    """Return what is wrong with the result in one case, or None."""
+    """Return what is wrong with the result of one case, or None."""
     if exercise.fault is None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
@@ -227,7 +236,7 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
 
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
-    """Return the sentence on a wrong answer: a known mistake, or how it differs."""
+    """Return a sentence on a wrong answer: a known mistake, or else the difference."""
     if fault in exercise.mistakes:  # what no number shows, such as derivatives
         return fault
     mistake = _mistake(exercise, tried)
@@ -243,10 +252,10 @@ def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
 
 
 def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
-    """Return the name of the mistake that gives the same results.
+    """Return the sentence on the mistake that gives the same results, or None.
 
-    Cases in which either gives something that is not finite do not count, unless the
-    mistake shows in no other.
+    Cases in which a result is not finite are not compared, unless the mistake changes
+    no other result.
     """
     results = [outcome.result for outcome in tried]
     if not any(map(_is_finite, results)):
@@ -264,7 +273,7 @@ def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
 
 @dataclass(frozen=True)
 class _Made:
-    """What a mistake gives, and whether it shows in a case with finite results."""
+    """The results of a mistake, and whether it changes a case with finite results."""
 
     outcomes: Sequence[Outcome]
     shows_finite: bool
@@ -272,7 +281,7 @@ class _Made:
 
 @functools.cache
 def _made(name: str) -> dict[str, _Made]:
-    """Return what each mistake of an exercise gives in its cases."""
+    """Return the results of each mistake of an exercise."""
     exercise = _EXERCISES[name]
     found = {}
     for sentence in exercise.mistakes:
@@ -286,13 +295,13 @@ def _made(name: str) -> dict[str, _Made]:
 
 
 def _is_finite(result: Any) -> bool:
-    """Return whether a result is made of finite numbers."""
+    """Return whether a result consists of finite numbers."""
     found = as_numbers(result)
     return found is not None and bool(np.isfinite(found).all())
 
 
 def _example(exercise: Exercise, i: int, outcome: Outcome) -> str:
-    """Return the call that shows a fault, with what is expected and what comes out."""
+    """Return the code of a call that shows a fault, with both results as comments."""
     function = exercise.solution
     names = list(inspect.signature(function).parameters)
     case = _cases(exercise.name)[i]
@@ -316,14 +325,22 @@ USED = {
 
 
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
-    """Display whether a function solves an exercise, or what is wrong with it.
+    """Display whether a function solves an exercise, or else what is wrong with it.
 
-    Below that are two hints and the solution, folded. Nothing is raised by a wrong or
-    unfinished function; a ValueError says that there is no exercise of this name.
+    Two hints and the solution follow, folded. A wrong or unfinished function raises no
+    error. A right function is saved in `my_attnsel.py`.
+
+    Args:
+        name: name of the exercise.
+        mine: the reader's function.
 
     Returns:
-        The function to go on with: `mine` once it is right, its results of the kind
-        that the stub says, until then the package's.
+        The function for the next cells: `mine` if it is right, with its results
+        converted to the type that the stub announces, and otherwise the package's
+        function.
+
+    Raises:
+        ValueError: if there is no exercise of this name.
     """
     exercise = _find(name)
     if mine is exercise.solution:
@@ -360,7 +377,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
-    """Keep a right answer, and say in a sentence whether later chapters can use it."""
+    """Save a right answer, and return a sentence about its use in later chapters."""
     source = source_of(answer)
     if source is None or not keep({exercise.name: source}):
         return "It could not be kept for later chapters."
@@ -371,7 +388,7 @@ def _kept_now(exercise: Exercise, answer: Callable[..., Any]) -> str:
 
 
 def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
-    """Return the right function that the file contains, or None and why not."""
+    """Return the right function in the file, or None and the reason."""
     if not FILE.exists():
         return None, f"there is no {FILE} in this folder"
     found = functions().get(exercise.name, "it does not contain this one")
@@ -384,13 +401,13 @@ def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
 
 
 def mine(name: str) -> Callable[..., Any]:
-    """Return what the reader wrote for an exercise, checked again.
+    """Return the function that the reader wrote for an exercise, after a new check.
 
-    Where the reader's file contains no right function, the package's is returned. A
-    printed line says which one it is, and why.
+    If the file `my_attnsel.py` does not contain a right function, the package's
+    function is returned. A printed line states which of the two is used, and why.
 
     Raises:
-        ValueError: if there is no such exercise.
+        ValueError: if there is no exercise of this name.
     """
     exercise = _find(name)
     function, why = _kept_earlier(exercise)
@@ -402,6 +419,6 @@ def mine(name: str) -> Callable[..., Any]:
 
 
 def _folded(title: str, content: str) -> str:
-    """Return HTML that opens on demand."""
+    """Return HTML that is folded below a title."""
     summary = f"<summary>{title}</summary>"
     return f'<details class="attnsel-help">{summary}{content}</details>'

@@ -1,4 +1,4 @@
-"""Words for results: whether two are the same, how they differ, how they look."""
+"""Sentences about results: compare two, describe the difference, and print one."""
 
 import numbers
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ LONGEST = 600  # characters of a value that is written out
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return real numbers of any shape as float64, or None if the value is no such.
+    """Return real numbers as a float64 array, or None if the value has other contents.
 
-    Lists, tuples, arrays and tensors of any dtype are, and tables of numbers; texts,
-    sets and complex numbers are not.
+    Numbers, lists, tuples, arrays, tensors of any dtype, and tables are converted.
+    Texts, sets and complex numbers are not.
     """
     try:
         return _as_numbers(value)
@@ -51,10 +51,11 @@ SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
 
 
 def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
-    """Return the token ids of sequences and their signs.
+    """Return the token ids of sequences, and their signs.
 
     Raises:
-        ValueError: if the value is not made of sequences and labels; it says what is.
+        ValueError: if the value is not a pair of sequences and labels; the message says
+            what to return.
     """
     kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
@@ -72,14 +73,14 @@ def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
 
 
 def close(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether numbers of one shape agree; nan agrees with nan."""
+    """Return whether two arrays of the same shape agree; nan agrees with nan."""
     sizes = np.abs(other[np.isfinite(other)])
     absolute = TOLERANCE * sizes.max(initial=0.0) or 1e-12
     return np.allclose(one, other, TOLERANCE, absolute, equal_nan=True)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two results are the same, numbers up to rounding."""
+    """Return whether two results contain the same numbers, up to rounding."""
     first = as_numbers(one)
     second = as_numbers(other)
     if first is None or second is None:
@@ -206,7 +207,7 @@ def _place(where: np.ndarray) -> str:
 
 
 def code(value: Any) -> str:
-    """Return a value as Python that gives it back, or, if it is long, what it is."""
+    """Return Python code for a value, or a description if the code is long."""
     try:
         return _code(value)
     except Exception:  # a reader's object may fail at whatever is asked of it
@@ -236,7 +237,7 @@ def _code(value: Any) -> str:
 
 
 def _array(value: Any) -> str:
-    """Return the numbers of an array or a tensor in brackets, in one line."""
+    """Return the numbers of an array or a tensor on one line, in brackets."""
     array = np.asarray(value.float() if value.dtype == torch.bfloat16 else value)
     with np.printoptions(
         precision=6, threshold=1000, nanstr="np.nan", infstr="np.inf", linewidth=100_000
@@ -246,14 +247,14 @@ def _array(value: Any) -> str:
 
 
 def _dtype(value: torch.Tensor) -> str:
-    """Return how a tensor's type is written where it is not the one of a list."""
+    """Return the argument dtype= for a tensor, unless it is the default dtype."""
     default = torch.float32 if value.is_floating_point() else torch.int64
     is_default = value.dtype in (default, torch.bool)
     return "" if is_default else f", dtype={value.dtype}"
 
 
 def _fitting(text: str, value: Any) -> str:
-    """Return a text, or what the value is where that is too long for a line."""
+    """Return a text, or a description of the value if the text is long."""
     text = " ".join(text.split())
     if len(text) <= LONGEST and "..." not in text:
         return text
@@ -263,7 +264,7 @@ def _fitting(text: str, value: Any) -> str:
 
 
 def _corpus(corpus: Corpus) -> str:
-    """Return the call that makes a corpus, if it is a small one."""
+    """Return the call that makes a corpus, or a description of a large one."""
     if len(corpus) > 12:
         return f"<Corpus of {len(corpus)} sequences, {len(corpus.vocab)} tokens>"
     rows = []

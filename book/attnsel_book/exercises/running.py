@@ -1,4 +1,4 @@
-"""Calls of what a reader wrote: on copies, in silence, within a limit of time."""
+"""Calls of the reader's functions, with copied arguments and a time limit."""
 
 import copy
 import ctypes
@@ -25,12 +25,12 @@ LIMIT_HERE = 120.0  # seconds, for all calls in the cells of a chapter together
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a function did with one example.
+    """The outcome of one call.
 
     Attributes:
-        result: what it returned, as it was at that moment.
-        error: why it returned nothing, or None.
-        printed: what it wrote to the standard output.
+        result: the returned value, copied.
+        error: the error message, or None.
+        printed: text written to the standard output.
     """
 
     result: Any = None
@@ -39,16 +39,16 @@ class Outcome:
 
 
 class _TimeIsUpError(BaseException):
-    """Raised from outside in a thread that has run for too long."""
+    """An error that is raised in a thread from outside, to end it."""
 
 
 def outcomes(
     function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> list[Outcome]:
-    """Call a function on copies of arguments, up to the first that it fails on.
+    """Call a function with copies of the arguments, until a call fails.
 
-    It runs in a thread of its own, so that a loop without end is stopped and reported
-    once it has used `LIMIT` seconds. Its warnings are not shown.
+    The calls run in a thread of their own, so that an endless loop can be ended once it
+    has used `LIMIT` seconds. Warnings are not shown.
     """
     found: list[Outcome] = []
     with (
@@ -73,7 +73,7 @@ def outcomes(
 
 
 def _wait(thread: threading.Thread) -> None:
-    """Wait until a thread has ended or has used its time, on a busy machine as well."""
+    """Wait until a thread has ended, or until it has used its processor time."""
     used, begun = time.process_time(), time.monotonic()
     while thread.is_alive():
         thread.join(0.05)
@@ -90,7 +90,7 @@ def _call_all(
     found: list[Outcome],
     printed: io.StringIO,
 ) -> None:
-    """Append what a function does with each example."""
+    """Call a function with each case, and append the outcomes."""
     for case in cases:
         start = printed.tell()
         try:
@@ -108,9 +108,10 @@ def _call_all(
 
 
 def derivatives(result: Tensor, given: Sequence[Any]) -> list[Tensor]:
-    """Return the derivatives of a weighted sum of a result in each argument with one.
+    """Return the derivatives of a weighted sum of the result.
 
-    Where none passes, they are zero.
+    There is one derivative for each argument that requires a gradient. It is zero if
+    the result does not depend on the argument.
     """
     inputs = [x for x in given if isinstance(x, Tensor) and x.requires_grad]
     if not inputs:
@@ -125,7 +126,7 @@ def derivatives(result: Tensor, given: Sequence[Any]) -> list[Tensor]:
 
 
 def _kept(result: Any, given: Sequence[Any]) -> Any:
-    """Return a result that later calls do not change, with its derivatives."""
+    """Return a copy of a result, with its derivatives."""
     if isinstance(result, Tensor):
         copied = result.detach().clone().requires_grad_(result.requires_grad)
         if result.grad_fn is not None:
@@ -138,7 +139,7 @@ def _kept(result: Any, given: Sequence[Any]) -> Any:
 
 
 def _stop(thread: threading.Thread) -> None:
-    """Raise an error in a thread, at its next line of Python."""
+    """Raise an error in a thread, which reaches it at its next line of Python."""
     number = ctypes.c_ulong(thread.ident or 0)
     error = ctypes.py_object(_TimeIsUpError)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
@@ -147,7 +148,7 @@ def _stop(thread: threading.Thread) -> None:
 
 @contextmanager
 def _limit_of_time(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what takes longer, where the system has such an alarm."""
+    """Raise a TimeoutError after some seconds, if the system has an alarm signal."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not hasattr(signal, "setitimer"):
         yield
@@ -168,11 +169,11 @@ def _limit_of_time(seconds: float) -> Iterator[None]:
 def in_form(
     function: Callable[..., Any], solution: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return the function, its results of the kind that its stub says.
+    """Return a function whose results have the type that the stub announces.
 
-    A check takes lists, arrays and tensors for the same; the lines after it need what
-    was announced. Where the function fails on what they give it, or its calls take
-    longer than `LIMIT_HERE`, a printed line says so, and the solution takes its place.
+    A check accepts lists, arrays and tensors, but the next cells need one of them. If a
+    call fails, or if all calls together take longer than `LIMIT_HERE`, a printed line
+    says so, and the solution is called instead.
     """
     kind = solution.__annotations__["return"]
     is_slow, spent = False, 0.0
@@ -207,7 +208,7 @@ def in_form(
 
 
 def is_yours(function: Callable[..., Any]) -> bool:
-    """Return whether `check` or `mine` gave a function that the reader wrote."""
+    """Return whether the reader wrote a function that `check` or `mine` returned."""
     return getattr(function, "is_yours", False)
 
 
@@ -215,7 +216,7 @@ def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
     """Return a sentence on how many parts of a chapter the reader wrote.
 
     Args:
-        parts: functions that `check` and `mine` gave, by what they compute.
+        parts: functions that `check` and `mine` returned, by the name of the part.
     """
     open_ones = [name for name, function in parts.items() if not is_yours(function)]
     count = f"You wrote {len(parts) - len(open_ones)} of the {len(parts)} parts"
@@ -223,7 +224,7 @@ def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
 
 
 def _as_kind(value: Any, kind: Any) -> Any:
-    """Return a value as an array, a tensor, a number or a tuple of such."""
+    """Return a value as an array, a tensor, a number, or a tuple of these."""
     if get_origin(kind) is tuple:
         return tuple(map(_as_kind, value, get_args(kind)))
     if kind in (np.ndarray, torch.Tensor) and not isinstance(value, kind):
@@ -235,7 +236,7 @@ def _as_kind(value: Any, kind: Any) -> Any:
 
 
 def _as_array(value: Any) -> np.ndarray:
-    """Return numbers as an array of their own type."""
+    """Return numbers as an array, without changing their type."""
     if isinstance(value, torch.Tensor):
         dense = value.detach().cpu().to_dense()
         return (dense.float() if dense.dtype == torch.bfloat16 else dense).numpy()

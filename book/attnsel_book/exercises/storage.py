@@ -1,4 +1,4 @@
-"""A reader's own functions in one plain file, from one chapter to the next."""
+"""The file in which a reader's functions are saved for later chapters."""
 
 import inspect
 import re
@@ -19,13 +19,13 @@ _MARK = re.compile(r"^# exercise: ([\w-]+)\n", re.MULTILINE)
 
 
 def parts(text: str) -> dict[str, str]:
-    """Return the source of each function in such a file, by exercise."""
+    """Return the source of each function in the text of such a file, by exercise."""
     pieces = _MARK.split(text)
     return dict(zip(pieces[1::2], map(str.strip, pieces[2::2]), strict=True))
 
 
 def sources() -> dict[str, str]:
-    """Return the sources that the file contains; none if it cannot be read."""
+    """Return the sources in the file by exercise; none if the file cannot be read."""
     try:
         return parts(FILE.read_text(encoding="utf-8"))
     except (OSError, UnicodeError):
@@ -33,7 +33,7 @@ def sources() -> dict[str, str]:
 
 
 def keep(new: dict[str, str]) -> bool:
-    """Add sources to the file, by exercise; return whether it could be written."""
+    """Add sources to the file, by exercise, and return whether it could be written."""
     blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (sources() | new).items()]
     try:
         FILE.write_text(HEAD + "".join(blocks), encoding="utf-8")
@@ -43,7 +43,7 @@ def keep(new: dict[str, str]) -> bool:
 
 
 def source_of(function: Callable[..., Any]) -> str | None:
-    """Return the source of a function, or None, as for a lambda of a shell."""
+    """Return the source of a function, or None if it is not known."""
     try:
         return textwrap.dedent(inspect.getsource(function)).strip()
     except (OSError, TypeError):
@@ -51,9 +51,9 @@ def source_of(function: Callable[..., Any]) -> str | None:
 
 
 def functions() -> dict[str, Any]:
-    """Return by exercise what the file defines, or why it defines nothing.
+    """Return the function of each exercise in the file, or why there is none.
 
-    Each function sees those above it, `np`, `torch` and `attnsel`.
+    A function can use those above it, and the names `np`, `torch` and `attnsel`.
     """
     names: dict[str, Any] = {}
     exec(HEAD, names)

@@ -1,1 +1,1 @@
-"""Figures that move: a module each with its script and what stands without it."""
+"""Figures that move. A module, its script and its still picture are side by side."""

@@ -1,4 +1,4 @@
-"""Figures that move, as HTML with their data, and the scripts and styles they need."""
+"""HTML of figures that move, with their data, scripts and styles."""
 
 import base64
 import html
@@ -31,8 +31,9 @@ def source(name: str) -> str:
 def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
     """Return a figure that needs no other file, no library and no network.
 
-    The function `kind` in the script of that name gets the data and the element, which
-    holds `body`; the title is for screen readers. Equal figures have equal text.
+    The script `kind` defines a function of the same name, which gets the data and the
+    element that contains `body`. Screen readers read the title. Equal figures give
+    equal HTML.
     """
     # No text in the data can end the script.
     stored = json.dumps({"title": title, **data}, ensure_ascii=False)
@@ -53,7 +54,8 @@ def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTM
 def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
     """Return numbers as 16-bit floats in base64, for `unpack` of `tips.js`.
 
-    Each is off by at most 1 in 2,000 of itself or 1 in 10^12 of the greatest.
+    The relative error is at most 1/2,000, and the absolute error at most 10^-12 times
+    the largest number.
     """
     array = np.asarray(values, dtype=np.float64)
     unit = float(np.abs(array).max()) / 60_000 or 1.0
@@ -62,13 +64,13 @@ def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
 
 
 def state_line(state: str, what: str) -> str:
-    """Return a line that tells a state, and what a script would do."""
+    """Return a line that describes a state, and what one can do with a script."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
 
 
 def picture_of_words(figure: Figure, alt: str) -> str:
-    """Return a picture of words; a letter that its font lacks is an empty box."""
+    """Return a picture of words; letters that the font lacks are empty boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)
         return figure_html(figure, alt)

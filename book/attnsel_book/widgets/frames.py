@@ -1,4 +1,4 @@
-"""A figure whose frames a slider and a button go through."""
+"""A figure with several frames, which a slider and a button show."""
 
 import html
 from collections.abc import Mapping
@@ -10,9 +10,10 @@ from attnsel_book.widgets.embedding import embed
 
 
 def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
-    """Return a figure whose frames, HTML by label, a slider and a button go through.
+    """Return a figure with frames, given as HTML by label, a slider and a button.
 
-    The title is the slider's; the frame at the position `start` is shown first.
+    The title is the name of the slider. The frame at the position `start` is shown
+    first.
     """
     check_number("start", start, 0, len(contents) - 1, integer=True)
     parts = []

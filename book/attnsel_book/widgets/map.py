@@ -1,4 +1,4 @@
-"""A scatter of tokens whose axes are chosen, and whose points are named on demand."""
+"""A scatter plot of tokens in which readers choose the axes and search for words."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -25,19 +25,20 @@ def scatter_explorer(
     log: Collection[str] = (),
     slider: tuple[str, float, float] | None = None,
 ) -> HTML:
-    """Return a scatter whose axes are chosen, and whose points are named on demand.
+    """Return a scatter plot in which readers choose the axes and search for words.
 
     Args:
-        tokens: V names, one a point; the search takes the first that matches.
-        columns: V numbers a label; the first two are on the axes at first, and a point
-            is blue where the first is positive, else orange. With a slider, pairs of
-            such: before a step, and what each unit of its size adds.
-        title: names the figure for screen readers.
-        log: labels of the columns on a logarithmic scale, all positive, the greatest
-            at most 10^9 times the least.
-        slider: label, least and greatest size of a step. Each axis is linear up to
-            the median size of its numbers and logarithmic beyond, and a line shows
-            the correlation of the two.
+        tokens: names of the V points; the search finds the first name that matches.
+        columns: V numbers by label. The first two columns are on the axes at first. A
+            point is blue if its first number is positive, and otherwise orange. With a
+            slider, each entry is a pair of columns: the numbers before the step, and
+            their change per unit of the step size.
+        title: name of the figure for screen readers.
+        log: labels of the columns with a logarithmic scale. Their numbers are positive,
+            and the largest is at most 10^9 times the smallest.
+        slider: label, smallest and largest step size. Each axis is then linear up to
+            the median absolute value of its numbers and logarithmic beyond, and a line
+            states the correlation of both columns.
     """
     for label in log:
         check_choice("log", label, columns)
@@ -63,7 +64,7 @@ def scatter_explorer(
 def _first_scatter(
     numbers: Mapping[str, Tensor], data: Mapping[str, Any], log: Collection[str]
 ) -> str:
-    """Return the explorer as it is before anything is chosen."""
+    """Return the scatter plot before a reader has chosen anything."""
     at, scale = 0.0, "linear"
     if data["slider"]:
         _, least, most = data["slider"]
@@ -82,10 +83,11 @@ def scatter_still(
     colours: Sequence[str],
     scales: Sequence[str],
 ) -> str:
-    """Draw points in their colours, with two labelled columns (V,) across and up.
+    """Draw coloured points, with one labelled column (V,) on each axis.
 
-    A scale is "linear", "log" or "symlog", which is linear up to the median size and
-    logarithmic beyond. Of many points one in so many is drawn, and said to be.
+    A scale is "linear", "log", or "symlog", which is linear up to the median absolute
+    value and logarithmic beyond. Of very many points only a sample is drawn, and a line
+    says so.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
     every = math.ceil(len(colours) / MOST_POINTS)
@@ -109,7 +111,7 @@ def scatter_still(
 
 
 def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
-    """Raise a ValueError unless numbers have a place on an axis."""
+    """Raise a ValueError if a number cannot be drawn on an axis of this scale."""
     if is_log and not bool((numbers > 0).all()):
         raise ValueError(f"columns: {label}: expected finite numbers above 0")
     if not bool(numbers.isfinite().all()):

@@ -1,4 +1,4 @@
-"""The plane of a model with d = 2, its words and the start of p to be moved."""
+"""The plane of a model with d = 2, in which readers move the words and p."""
 
 import warnings
 from collections.abc import Sequence
@@ -22,11 +22,12 @@ SIDES = {1: POSITIVE, 0: NEUTRAL, -1: NEGATIVE}
 def flow_plane(
     model: AttentionClassifier, corpus: Corpus, selected: Tensor, lost: Sequence[float]
 ) -> HTML:
-    """Return the plane of a model with d = 2, its words and the start of p to be moved.
+    """Return the plane of a model with d = 2, in which readers move the words and p.
 
-    The path of p, the max-margin direction and the pairs that hold it follow, computed
-    in the page as `gradient_flow` and `max_margin` do. Each sequence should select its
-    token of `selected`, int64 (n,); some do not if the flow starts at `lost`.
+    The page computes the path of p, the max-margin direction and its support pairs, as
+    `gradient_flow` and `max_margin` do. The tokens that the sequences should select are
+    `selected`, int64 (n,). If the flow starts at `lost`, some sequences do not select
+    them.
     """
     check_shape("model.cls", model.cls, (2,))
     top = selected.tolist()
@@ -53,7 +54,7 @@ def flow_plane(
 
 
 def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
-    """Draw the words, the path of p, and the direction that selects best, if any."""
+    """Draw the words, the path of p and, if there is one, the max-margin direction."""
     places, start = model.embeddings.detach(), model.cls.detach()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # it may end before

@@ -1,4 +1,4 @@
-"""A review whose p is dragged until it is classified correctly."""
+"""A review with p, which readers drag until the review is classified correctly."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ from attnsel_book.widgets.embedding import BESIDE, embed, picture_of_words, stat
 
 
 def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
-    """Return a review whose p is dragged until it is classified correctly.
+    """Return a review with p, which readers drag until it is classified correctly.
 
-    The model has d = 2, and the corpus the one positive review, in which each word
-    occurs once; `wanted` is the id of the word that has to win the attention.
+    The model has d = 2. The corpus is one positive review, in which each word occurs
+    once. The id of the word that must get the most attention is `wanted`.
     """
     check_shape("model.cls", model.cls, (2,))
     ids = corpus.counts.indices.tolist()
@@ -39,7 +39,7 @@ def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
 def steer_still(
     words: Sequence[str], places: Tensor, values: Sequence[float], p: Tensor
 ) -> str:
-    """Draw k words at their places (k, 2) with p, and tell their values (k,)."""
+    """Draw p and k words at the points (k, 2), with their values (k,)."""
     figure, axes = pyplot.subplots(figsize=(3.6, 3.2))
     for word, place, value in zip(words, places.tolist(), values, strict=True):
         axes.plot(*place, "o", color=POSITIVE if value > 0 else NEGATIVE)

@@ -1,4 +1,4 @@
-"""Texts whose words are coloured by a number each."""
+"""Texts with coloured words."""
 
 import html
 from collections.abc import Sequence
@@ -23,13 +23,16 @@ def coloured_text(
     scale: float,
     unit: str = "",
 ) -> str:
-    """Return a text as HTML with a colour behind each token, stronger for more.
+    """Return a text as HTML, with a colour behind each token.
 
     Args:
-        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
-        values: one number a piece, blue if positive and orange if negative.
-        scale: the value of the full colour, positive.
-        unit: what the value is; with it a token tells its value on demand.
+        words: pieces with token ids, as `Corpus.words` returns them; pieces with the id
+            -1 have no colour.
+        values: one number per piece; blue if positive and orange if negative, and
+            stronger if it is larger.
+        scale: number with the strongest colour, positive.
+        unit: name of the numbers; if it is given, readers can point at a token to see
+            its number.
     """
     numbers = torch.as_tensor(values, dtype=torch.float64)
     check_shape("values", numbers, (len(words),))
@@ -52,16 +55,17 @@ def attended_text(
     *,
     full: float,
 ) -> str:
-    """Return a text as HTML, each token in the colour of its value's sign.
+    """Return a text as HTML, with attention as strength and the value's sign as colour.
 
-    The colour, blue for positive and orange for negative, is as strong as the attention
-    on the token; each token tells its attention and its value on demand.
+    A token is blue if its value is positive, and orange if it is negative. Readers can
+    point at a token to see its attention and its value.
 
     Args:
-        words: pieces with token ids, as `Corpus.words` returns them; -1 has no colour.
-        attention: one number a piece, between 0 and 1.
-        values: one number a piece.
-        full: the attention of the full colour, positive.
+        words: pieces with token ids, as `Corpus.words` returns them; pieces with the id
+            -1 have no colour.
+        attention: one number per piece, between 0 and 1.
+        values: one number per piece.
+        full: attention from which on a word has the full colour; positive.
     """
     pairs = torch.as_tensor(attention), torch.as_tensor(values)
     for name, numbers in zip(("attention", "values"), pairs, strict=True):
@@ -81,7 +85,7 @@ def attended_text(
 def _shaded(
     words: Sequence[tuple[str, int]], shades: Sequence[tuple[str, float, str]]
 ) -> str:
-    """Return words as HTML, each over its colour in its strength, with its tip."""
+    """Return words as HTML, with a colour of some strength and a tip for each."""
     spans = []
     for (piece, token_id), (colour, strength, tip) in zip(words, shades, strict=True):
         piece = html.escape(piece)
@@ -100,7 +104,7 @@ def _shaded(
 
 
 def show_text(text: str) -> HTML:
-    """Return coloured text, or several joined, as something a notebook displays."""
+    """Return one or several coloured texts as an object that a notebook displays."""
     return embed("tips", "Coloured text", {}, text)
 
 

@@ -1,4 +1,4 @@
-"""A text box that shows attention, values and logit of what one types."""
+"""A text box that shows the attention, the values and the logit of a typed text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,15 +23,21 @@ def text_box(
     explained: bool = False,
     between: Mapping[int, Tensor] | None = None,
 ) -> HTML:
-    """Return a text box that shows attention, values and logit of what one types.
+    """Return a text box that shows attention, values and the logit of a typed text.
 
-    Folded below, or open if `explained`, are the influence and the Shapley value of
-    each word, as `influence` and `shapley` of `attnsel.beyond.deletion` have them, and
-    what has to go for another reading. It reads as `Corpus.from_texts` and the model of
-    two classes do, in the page itself; logits are within 0.05. A slider goes through
-    the scores by step, tensors (V, 2) of E p and E v, each 50 kB in the page, and for
-    texts of no other words than those of the examples through those `between`, too,
-    which are small. Examples are texts to try and what they teach.
+    Below it are, folded or with `explained` open, the influence and the Shapley value
+    of each word, as in `attnsel.beyond.deletion`, and the fewest words whose deletion
+    changes the prediction. The page itself splits the text like `Corpus.from_texts` and
+    evaluates a model of two classes. Its logits have errors of at most 0.05.
+
+    Args:
+        vocab: vocabulary of the model.
+        scores: tensors (V, 2) of E p and E v by training step, between which a slider
+            chooses; each adds 50 kB to the page.
+        between: further tensors, which are used for texts that contain only words of
+            the examples; they add little.
+        examples: texts to try, each with a sentence about it.
+        explained: whether the explanation is open at first.
     """
     pairs, others = (
         [(k, of[k].detach().cpu().double()) for k in sorted(of)]
@@ -59,7 +65,7 @@ def text_box(
 def _first_reading(
     words: list[tuple[str, int]], scores: Tensor, data: Mapping[str, Any]
 ) -> str:
-    """Return the text of a box before one types: attention, values and the logit."""
+    """Return attention, values and logit of the first example."""
     weights = attention_on(words, scores)
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)
     values = torch.where(ids < 0, 0.0, scores[ids.clamp(min=0), 1])

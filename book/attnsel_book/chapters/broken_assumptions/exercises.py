@@ -17,7 +17,7 @@ def _beta(corpus: Corpus) -> Tensor:
 
 
 def clear_corpora() -> Iterator[tuple[Corpus]]:
-    """Yield corpora in which no two tokens of a sequence tie."""
+    """Yield corpora in which no two tokens of a sequence have equal votes."""
     for corpus in corpora(30):
         beta = _beta(corpus).numpy()
         values = [beta[ids].round(9) for ids, _ in corpus.bags()]

@@ -12,7 +12,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def of_several() -> Iterator[tuple[Corpus]]:
-    """Yield corpora of three or four classes, some tokens twice in a sequence."""
+    """Yield corpora of three or four classes, in which a token may occur twice."""
     vocab = Vocab(list("ab"))
     yield (Corpus.from_tokens([[0, 0, 1], [1], [1]], [0, 1, 2], vocab),)
     random = torch.Generator().manual_seed(0)
@@ -58,7 +58,7 @@ def of_several() -> Iterator[tuple[Corpus]]:
 def importance(corpus: attnsel.Corpus) -> torch.Tensor:
     """Return E[(1{y = k} - 1/K) 1{s in X}], (V, K), of a corpus of K classes.
 
-    corpus.counts is (n, V), corpus.targets holds the classes 0..K-1.
+    corpus.counts is (n, V), corpus.targets contains the classes 0..K-1.
     """
     K = corpus.n_classes
     Y = torch.eye(K, dtype=torch.float64)[corpus.targets] - 1 / K

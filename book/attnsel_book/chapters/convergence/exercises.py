@@ -19,7 +19,7 @@ from attnsel_book.problems import one_step_problem
 
 
 def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield votes, which tokens are present, and the relevant ones; last as many."""
+    """Yield votes, which tokens are in a sequence, and the relevant tokens."""
     yield np.array([[1.0, 0.0]]), np.full((1, 2), True), np.array([0])
     votes = np.array([[1.0, -1.0, 0.8], [3.0, 2.2, 9.0], [0.2, -0.1, -0.6]])
     there = np.array([[True, True, True], [True, True, False], [True, True, True]])
@@ -35,7 +35,7 @@ def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
 
 
 def least_loss(votes: np.ndarray, there: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the loss with some sequence on its best rival, of all rivals of all."""
+    """Return the smallest loss of an attention that misses one sequence."""
     n = np.arange(len(votes))
     loss = np.logaddexp(0, -votes)
     kept = loss[n, relevant]
@@ -47,7 +47,7 @@ def least_loss(votes: np.ndarray, there: np.ndarray, relevant: np.ndarray) -> fl
 def miss_fault(
     result: Any, votes: np.ndarray, there: np.ndarray, relevant: np.ndarray
 ) -> str | None:
-    """Return why an attention is not the one of least loss that misses a sequence."""
+    """Return why an attention does not miss a sequence at least cost, or None."""
     Q = as_numbers(result)
     if Q is None or Q.shape != votes.shape or not np.isfinite(Q).all():
         return f"return an array of shape {votes.shape} of finite numbers"
@@ -98,9 +98,10 @@ def my_cheapest(
     there: np.ndarray,
     relevant: np.ndarray,
 ) -> np.ndarray:
-    """Return the attention Q, (n, V), of least loss that misses some sequence.
+    """Return the attention Q (n, V) with the smallest loss that misses a sequence.
 
-    votes (n, V), there (n, V), whether a token is in a sequence, relevant (n,).
+    Votes are (n, V), `there` (n, V) marks the tokens of each sequence, and the
+    relevant tokens are (n,).
     """
     n = np.arange(len(votes))
     Q = np.zeros(votes.shape)
@@ -115,9 +116,10 @@ def my_cheapest(
 
 
 def known() -> Iterator[tuple[float, float, float]]:
-    """Yield a smallest lead, a norm and a margin; the first lead is the whole margin.
+    """Yield a smallest lead, a norm and a margin.
 
-    The last case is as far out as the chapter goes.
+    In the first case the lead is as large as possible. The last case has the largest
+    norm of the chapter.
     """
     yield 2.0, 1.0, 2.0
     yield 1.0, 1.0, 2.0
@@ -160,7 +162,7 @@ def known() -> Iterator[tuple[float, float, float]]:
 def my_cosine(lead: float, norm: float, m: float) -> float:
     """Return the largest c with cos(p, u) >= c for all p of this lead and norm.
 
-    lead is the smallest at p, norm that of p, m the margin, u its direction.
+    The smallest lead at p is `lead`, ‖p‖ is `norm`, and u has the margin m.
     """
     return lead / (m * norm)
 

@@ -52,11 +52,11 @@ def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) ->
 def draw_bound(
     flow: Flow, gap: Tensor, bound: Tensor, certain: float, null: float
 ) -> None:
-    """Draw 1 - cos along a flow, (k,), and Theorem A's bound on it, (k,).
+    """Draw 1 - cos along a flow, (k,), and the bound of Theorem A, (k,).
 
-    A dotted line marks the norm from which the bound is `certain`, a dashed one the
-    exponent -2 of Theorem B, through the last point. Grey is the `null`, 1 - cos of a
-    direction that selects, too.
+    A dotted line marks the norm `certain`, from which on the bound is valid. A dashed
+    line through the last point has the exponent -2 of Theorem B. The grey line `null`
+    is 1 - cos of another direction that selects.
     """
     R = flow.norms
     _, axes = pyplot.subplots(figsize=(5, 3.8))
@@ -74,7 +74,7 @@ def draw_bound(
 
 
 def draw_tiny(path: Tensor, difference: Tensor) -> None:
-    """Draw p (k, 2) on its way along a difference (2,), and how its angle closes."""
+    """Draw the path of p (k, 2), a difference (2,), and 1 - cos of their angle."""
     along = difference / difference.norm()
     part = path[0] - (path[0] @ along) * along
     norms = path.norm(dim=1)
@@ -101,10 +101,10 @@ def draw_tiny(path: Tensor, difference: Tensor) -> None:
 def draw_leads(
     norms: np.ndarray, leads: np.ndarray, margin: float, separator: float
 ) -> None:
-    """Draw the least leads (k,) over the norms of p (k,), and what to compare with.
+    """Draw the smallest leads (k,) against the norms of p (k,).
 
-    That is the margin, the most that any p has, and one over the norm of a `separator`
-    whose leads are at least one.
+    Two lines are drawn for comparison: the margin, which is the largest possible lead
+    at norm 1, and one over the norm of a `separator` whose leads are at least one.
     """
     _, axes = pyplot.subplots(figsize=(5.2, 3.4))
     axes.semilogx(norms, leads / norms, color="black", label="flow")

@@ -10,7 +10,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield votes of the relevant tokens and the strongest ones against them."""
+    """Yield the votes of the relevant tokens and of their strongest rivals."""
     yield np.array([1.0]), np.array([0.0])
     yield np.array([1.0, 3.0]), np.array([0.5, -1.0])
     random = np.random.default_rng(0)
@@ -59,13 +59,13 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     ),
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A from votes (n,) and the strongest against them, (n,)."""
+    """Return A from the votes (n,) and those of the strongest rivals, (n,)."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
 
 
 def levels() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
-    """Yield votes with an excess loss below the level of selection."""
+    """Yield votes and an excess loss below the selection level."""
     for held, others in votes():
         costs = np.logaddexp(0, -others) - np.logaddexp(0, -held)
         for share in (0.1, 0.6):
@@ -73,7 +73,7 @@ def levels() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
 
 
 def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta of Theorem A, from the outputs with these losses."""
+    """Return theta of Theorem A, computed from outputs by a root finder."""
     shares = []
     for vote, other in zip(votes, others, strict=True):
         loss = np.logaddexp(0, -vote) + len(votes) * excess
@@ -114,7 +114,7 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     ),
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta from votes, the strongest against them, and excess loss."""
+    """Return theta from the votes, the strongest rivals' votes and the excess."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
     return ((worst - others) / (votes - others)).min()

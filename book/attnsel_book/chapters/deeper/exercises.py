@@ -11,9 +11,9 @@ Case = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
 def bags() -> Iterator[Case]:
-    """Yield distinct embeddings, counts, a matrix, a query, an output and r.
+    """Yield distinct embeddings, counts, a matrix, a query, an output vector and r.
 
-    Half of the counts are floats, as those of the chapter.
+    Half of the counts are floats, as in the chapter.
     """
     random = torch.Generator().manual_seed(0)
     for i in range(8):
@@ -28,7 +28,7 @@ def bags() -> Iterator[Case]:
 def repeated(
     X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
 ) -> Tensor:
-    """Return f of the sequence with each embedding as often as it counts."""
+    """Return f of the sequence with all repeated embeddings."""
     return of_logs(X.repeat_interleave(counts.long(), dim=0), W1, k, v, r)
 
 
@@ -41,7 +41,7 @@ def of_logs(
     first: Tensor | float = 0.0,
     second: Tensor | float = 0.0,
 ) -> Tensor:
-    """Return f with numbers added to the scores of the two softmaxes."""
+    """Return f after adding numbers to the scores of the two softmaxes."""
     H = torch.softmax(X @ W1 @ X.T + first, dim=1) @ X + r * X
     return torch.softmax(H @ k + second, dim=0) @ H @ v
 

@@ -19,7 +19,7 @@ def valued() -> Iterator[tuple[Any, ...]]:
 
 
 def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
-    """Yield the counts of each sequence over its length, and its sign."""
+    """Yield the counts of each sequence divided by its length, and its sign."""
     for counts, sign in zip(
         corpus.counts.toarray(), corpus.signs.tolist(), strict=True
     ):
@@ -107,7 +107,7 @@ def with_values() -> Iterator[tuple[Any, ...]]:
     ),
 )
 def my_own(corpus: attnsel.Corpus, b: np.ndarray) -> np.ndarray:
-    """Return the own part of each token, (V,): even attention, g = 1/2."""
+    """Return the own part of each token, (V,), for uniform attention and g = 1/2."""
     C, y, T = corpus.counts, corpus.signs.numpy(), corpus.lengths.numpy()
     f = C @ b / T
     return (b * (C.T @ (y / T)) - C.T @ (y / T * f)) / (2 * len(T))

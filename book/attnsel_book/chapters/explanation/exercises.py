@@ -13,7 +13,7 @@ Text = tuple[np.ndarray, np.ndarray]  # attention Q (T,) and values b (T,) of a 
 
 
 def drawn(sizes: tuple[int, ...]) -> Iterator[Text]:
-    """Yield texts of these numbers of tokens; both signs occur among the values."""
+    """Yield texts with these numbers of tokens, whose values have both signs."""
     random = np.random.default_rng(0)
     for T in sizes:
         Q = random.dirichlet(np.ones(T))
@@ -23,7 +23,7 @@ def drawn(sizes: tuple[int, ...]) -> Iterator[Text]:
 
 
 def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return what f loses without each token, deleted one after the other."""
+    """Return the change of f after deleting each token."""
     f = Q @ b
     kept = [np.arange(len(Q)) != s for s in range(len(Q))]
     return np.array([f - Q[left] @ b[left] / Q[left].sum() for left in kept])
@@ -56,16 +56,16 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     ),
 )
 def my_influence(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What f loses without each token, (T,), from its attention and value."""
+    """Return f minus f without the token, for each token, (T,)."""
     f = Q @ b
     without = (f - Q * b) / (1 - Q)
     return Q * (b - without)
 
 
 def fewest(Q: np.ndarray, b: np.ndarray) -> int:
-    """Return the size of the smallest set of tokens without which f changes sign.
+    """Return the size of the smallest set of tokens that flips the sign of f.
 
-    All sets of a short text are tried; of a long one, those of the largest terms.
+    For at most 12 tokens all sets are tried. Otherwise the largest terms are used.
     """
     terms = np.sort(Q * b * np.sign(Q @ b))[::-1]
     if len(Q) > 12:
@@ -78,7 +78,7 @@ def fewest(Q: np.ndarray, b: np.ndarray) -> int:
 
 
 def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
-    """Return what is wrong with a smallest flipping set, or None."""
+    """Return why a set is not a smallest set that flips the sign, or None."""
     numbers = as_numbers(sorted(result) if isinstance(result, set) else result)
     wanted = "return different positions, as whole numbers from 0 to T - 1"
     if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
@@ -132,7 +132,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     ),
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Positions of the fewest tokens without which f = Q @ b changes sign."""
+    """Return the fewest positions whose deletion changes the sign of Q @ b."""
     f = Q @ b
     pull = Q * b * np.sign(f)
     order = np.argsort(-pull)

@@ -29,9 +29,9 @@ COLOURS = "black", CURVES[3], CONTRAST, CURVES[2]
 def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -> None:
     """Draw the words of a text by attention and contrast, with lines of equal product.
 
-    For k words: their attention and contrast, both positive, and `sign`, positive for
-    words that count for the verdict, (k,). The words of most attention and of most
-    influence are named.
+    The arguments attention and contrast, both positive, and `sign` have shape (k,) for
+    k words. The sign is positive for words that support the prediction. The words with
+    the most attention and with the most influence have names.
     """
     share, contrast, sign = (
         np.asarray(x, dtype=float) for x in (share, contrast, sign)
@@ -61,16 +61,17 @@ def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -
 
 
 def _plain_numbers(axes: Axes) -> None:
-    """Write numbers of logarithmic axes without powers, whose letters are small."""
+    """Write numbers on logarithmic axes without powers, whose digits are small."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
 
 
 def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
-    """Draw what deletion in several orders takes from a verdict, from `explanations`.
+    """Draw how deletion in several orders changes the prediction.
 
-    There is a panel for each moment; bars go from the least to the greatest seed.
+    The data are those of `explanations`. There is one panel per moment, and bars show
+    the range over seeds.
     """
     ways = {"optimum": "-", "signed Q b": "--", "attention": "-"}
     ways |= {"size of influence": "-", "random": ":"}
@@ -89,11 +90,12 @@ def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
 
 
 def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
-    """Draw how far another attention lies and what it changes, from `explanations`.
+    """Draw how far another attention is, and how much it changes predictions.
 
-    There is a panel for each moment; `farthest` has the mean divergence of an attention
-    that is made for each review. Dots are one other p, triangles all scores and values
-    trained again, stars those with the same verdicts on every text.
+    The data are those of `explanations`, with one panel per moment. The mean divergence
+    of an attention that is made for each review is `farthest`. Dots are other vectors
+    p, triangles are models trained again, and stars are models with the same
+    predictions on every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):

@@ -1,4 +1,4 @@
-"""The stored measurements of the chapter on attention as an explanation."""
+"""The stored results of the chapter *Is attention an explanation?*."""
 
 import pandas as pd
 
@@ -6,11 +6,13 @@ from attnsel_book.results import stored
 
 
 def explanations(corpus: str = "IMDB") -> pd.DataFrame:
-    """Return how faithful attention is on reviews, one row a measure.
+    """Return measures of how faithful attention is on reviews, one row per measure.
 
-    The reviews are those of "IMDB" or of "Yelp". Columns are pairs of a moment, "best
-    step" or "converged", and a seed.
-    book/sweeps/explanation/run_explanations.py measures it.
+    The columns are pairs of a moment ("best step" or "converged") and a seed. The
+    script book/sweeps/explanation/run_explanations.py computes them.
+
+    Args:
+        corpus: "IMDB" or "Yelp".
     """
     runs = stored("explanation/explanations")
     runs = runs[runs["corpus"] == corpus.lower()].copy()

@@ -9,7 +9,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def leads() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield scores and values of a sequence whose first token leads in both."""
+    """Yield scores and values of a sequence; its first token has the largest ones."""
     yield np.array([2.0, 0.0]), np.array([1.0, 0.5])
     random = np.random.default_rng(0)
     for lead in (1.0, 20.0, 45.0, 300.0, 900.0):
@@ -18,7 +18,7 @@ def leads() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def log_lead(a: np.ndarray, b: np.ndarray) -> float:
-    """Return log(b_top - f)."""
+    """Return log(b_top - f), computed with many digits."""
     return float(logsumexp(a[1:], b=b[0] - b[1:]) - logsumexp(a))
 
 
@@ -54,9 +54,9 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     ),
 )
 def my_log_lead(a: np.ndarray, b: np.ndarray) -> float:
-    """Return log(b_top - f), f = sum of q_i b_i, q = softmax(a), a and b (T,).
+    """Return log(b_top - f) with f = q @ b and q = softmax(a); a and b are (T,).
 
-    Token 0 has the greatest score a and the greatest value b.
+    Token 0 has the largest score and the largest value, b_top.
     """
     top = a[1:].max()
     rest = np.exp(a[1:] - top) @ (b[0] - b[1:])

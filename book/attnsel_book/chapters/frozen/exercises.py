@@ -18,7 +18,7 @@ Case = tuple[AttentionClassifier, Corpus, float, Tensor]
 
 
 def steps() -> Iterator[Case]:
-    """Yield a start, its corpus, the size of a step and some other output vector."""
+    """Yield a start, its corpus, a step size and another output vector."""
     for i, (start, corpus) in enumerate(models()):
         random = torch.Generator().manual_seed(i)
         yield start, corpus, 1.0 + i, torch.randn(4, generator=random).double()
@@ -27,7 +27,7 @@ def steps() -> Iterator[Case]:
 def stepped(
     start: AttentionClassifier, corpus: Corpus, eta_0: float, v: Tensor
 ) -> Tensor:
-    """Return the values with the embeddings formed."""
+    """Return the values, computed from the embeddings after the step."""
     return one_step(start, corpus, lr=eta_0).weights()[0] @ v
 
 
@@ -79,7 +79,7 @@ def value_after(
 
 
 def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Yield scores (V, 2), and p and v that are neither orthogonal nor of length 1."""
+    """Yield scores (V, 2), and p and v that are neither orthogonal nor unit vectors."""
     random = torch.Generator().manual_seed(2)
     for n_tokens, dim in ((2, 2), (3, 2), (4, 5), (6, 9)):
         ab = torch.randn(n_tokens, 2, generator=random, dtype=torch.float64)
@@ -88,7 +88,7 @@ def vectors() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
 
 
 def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
-    """Return why the embeddings do not give the scores ab with p and v, or None."""
+    """Return why embeddings do not give the scores and values ab, or None."""
     E = as_numbers(result)
     if E is None or E.shape != (len(ab), len(p)):
         return f"return numbers of shape ({len(ab)}, {len(p)}), a row for each token"
@@ -129,6 +129,6 @@ def my_embeddings(
     p: torch.Tensor,
     v: torch.Tensor,
 ) -> torch.Tensor:
-    """Embeddings E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
+    """Return E (V, d) with E p = ab[:, 0] and E v = ab[:, 1]."""
     P = torch.stack([p, v])
     return ab @ torch.linalg.pinv(P).T

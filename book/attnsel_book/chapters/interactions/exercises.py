@@ -9,12 +9,12 @@ from attnsel_book.exercises.checking import exercise
 
 
 def margins() -> list[tuple[float]]:
-    """Return the margins to try."""
+    """Return the values of B to try."""
     return [(1.0,), (5.0,), (50.0,)]
 
 
 def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> float:
-    """Return f of one layer on some of the three tokens, once each."""
+    """Return f of one layer for some of the three tokens, each occurring once."""
     top = max(a[s] for s in tokens)
     weights = [math.exp(a[s] - top) for s in tokens]
     votes = [w * b[s] for w, s in zip(weights, tokens, strict=True)]
@@ -22,7 +22,7 @@ def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> floa
 
 
 def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
-    """Return which of the four kinds has a wrong logit, or None."""
+    """Return which of the four texts has a wrong logit, or None."""
     try:
         a, b = ([float(x) for x in numbers] for numbers in result)
     except (TypeError, ValueError, OverflowError, RuntimeError):
@@ -72,7 +72,7 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
 def gate_scores(B: float) -> tuple[list[float], list[float]]:
     """Return a and b, lists of three numbers for good, bad and not.
 
-    B is positive: f must be B on "good", -B on "bad", and within 0.01 of 0
-    when a "not" is beside them.
+    For B > 0, f must be B on "good", -B on "bad", and within 0.01 of 0 on either
+    of them together with "not".
     """
     return [0.0, 0.0, float(np.log(100 * B))], [B, -B, 0.0]

@@ -45,5 +45,5 @@ def trained_parts() -> Iterator[tuple[np.ndarray, ...]]:
     ),
 )
 def my_balance(E: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return what training E, p and v together conserves, (d, d)."""
+    """Return the matrix (d, d) that training E, p and v together conserves."""
     return E.T @ E - np.outer(p, p) - np.outer(v, v)

@@ -11,7 +11,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def moments() -> Iterator[tuple[Any, ...]]:
-    """Yield p, g, m and s (d,), the step's number, a rate, beta2 and epsilon."""
+    """Yield p, g, m and s (d,), the step number, the rate, beta2 and epsilon."""
     p, g, zero = np.zeros(2), np.array([2.0, -1.0]), np.zeros(2)
     yield p, g, zero, zero, 1, 0.1, 0.99, 0.0
     yield p, g, np.array([1.0, 1.0]), np.array([4.0, 1.0]), 2, 0.1, 0.99, 0.5
@@ -31,7 +31,7 @@ def adam_by_torch(
     beta2: float,
     eps: float,
 ) -> tuple[np.ndarray, ...]:
-    """Return what torch's Adam makes of a gradient -g, given its two averages."""
+    """Return the step of torch's Adam for the gradient -g and given averages."""
     at = torch.from_numpy(p.copy())
     adam = torch.optim.Adam([at], lr=rate, betas=(0.9, beta2), eps=eps)
     at.grad = torch.from_numpy(-g)
@@ -103,7 +103,7 @@ def small_steps() -> Iterator[tuple[Tensor, Tensor, Tensor, float]]:
 
 
 def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
-    """Return what one step of torch's Adam does to embeddings of zero."""
+    """Return the first step of torch's Adam from embeddings of zero."""
     E = torch.zeros(len(g), len(p), dtype=torch.float64)
     E.grad = g @ torch.stack([p, v])
     adam = torch.optim.Adam([E], lr=lr, eps=0.0)

@@ -18,7 +18,7 @@ def queries() -> Iterator[tuple[float, Tensor]]:
 
 
 def rate_by_torch(rate: float, p: Tensor) -> float:
-    """Return the rate at which one step of Adam on W moves W p by `rate` an entry."""
+    """Return the rate of W for which Adam moves each entry of W p by `rate`."""
     W = torch.zeros(len(p), len(p), dtype=torch.float64)
     h = torch.linspace(0.5, 2, len(p), dtype=torch.float64)
     W.grad = -torch.outer(h, p)
@@ -62,14 +62,14 @@ def my_rate(rate: float, p: torch.Tensor) -> float:
 
 
 def takeovers() -> Iterator[tuple[float, float, float]]:
-    """Yield the lead at which one epsilon takes over, that epsilon, and another."""
+    """Yield the lead at which one epsilon takes over, this epsilon, and another one."""
     yield 13.0, 1e-8, 1e-9
     yield 13.0, 1e-8, 1e-12
     yield 20.0, 1e-10, 1e-7
 
 
 def by_bisection(lead: float, eps: float, other: float) -> float:
-    """Return where the root of v, a multiple of e^-lead, falls to `other`."""
+    """Return the lead at which the root of v equals `other`, by bisection."""
     second_moment = eps**2
     low, high = lead - 50.0, lead + 50.0
     for _ in range(80):

@@ -18,7 +18,7 @@ FARTHEST = 4.0  # norm of the start in the open exercise
 
 
 def selections() -> Iterator[tuple[Any, ...]]:
-    """Yield embeddings, a corpus, and a token to be selected in each sequence."""
+    """Yield embeddings, a corpus, and the token to select in each sequence."""
     X = [[0, 2], [0, 3], [1, 2, 3]]
     small = Corpus.from_tokens(X, [1, 1, 0], attnsel.Vocab(list("abcd")))
     yield np.diag([1.0, 2, 3, 4]), small, np.array([0, 0, 1])
@@ -29,7 +29,7 @@ def selections() -> Iterator[tuple[Any, ...]]:
 
 
 def pairs_of(corpus: Corpus, selected: np.ndarray) -> list[tuple[int, int]]:
-    """Return the selected token and each other one of its sequence."""
+    """Return the selected token and each of its rivals, for all sequences."""
     bags = (corpus.counts[[i]].indices.tolist() for i in range(len(corpus)))
     return [
         (int(r), s)
@@ -40,7 +40,7 @@ def pairs_of(corpus: Corpus, selected: np.ndarray) -> list[tuple[int, int]]:
 
 
 def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether each of the wanted rows is there."""
+    """Return whether an array contains each of the wanted rows."""
     distances = abs(rows[None] - wanted[:, None]).max(axis=2)
     return bool((distances.min(axis=1) < 1e-5 * abs(wanted).max()).all())
 
@@ -48,7 +48,7 @@ def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
 def rows_fault(
     result: Any, E: np.ndarray, corpus: Corpus, selected: np.ndarray
 ) -> str | None:
-    """Return which rows of the margin problem are missing, or should not be there."""
+    """Return which rows are missing or wrong, or None."""
     rows, d = as_numbers(result), E.shape[1]
     if rows is None or rows.ndim != 2 or rows.shape[1] != d or not len(rows):
         return f"rows of {d} numbers are expected, one for each pair"
@@ -157,7 +157,7 @@ def my_pull(
 
 
 def plane(start: np.ndarray) -> tuple[attnsel.AttentionClassifier, Corpus]:
-    """Return the words of the figure in the plane, with p at a start."""
+    """Return the model and corpus of the figure in the plane, for a start of p."""
     words = ["good", "great", "bad", "awful", "the", "film", "plot"]
     places = [[0.9, 1], [1.1, 0.6], [-0.8, 0.8], [-1, 1.2]]
     places += [[0, 0.1], [0.1, -0.3], [-0.1, 0.3]]
@@ -172,7 +172,7 @@ def plane(start: np.ndarray) -> tuple[attnsel.AttentionClassifier, Corpus]:
 
 
 def start_fault(result: Any) -> str | None:
-    """Return why a start of p is not one from which a class is lost."""
+    """Return why the flow from this p loses no class, or None."""
     start = as_numbers(result)
     if start is None or start.shape != (2,) or not np.isfinite(start).all():
         return "return p(0) as two finite numbers"

@@ -18,9 +18,9 @@ def draw_selection(
     attention: Tensor,
     title: str,
 ) -> Figure:
-    """Draw the tokens in the plane of value and score, and what attention they have.
+    """Draw the tokens by value and score, and the attention on relevant tokens.
 
-    Each of the V tokens is of the kind "pos", "neg" or "irr"; the attention, (n,), is
+    The kind of each of the V tokens is "pos", "neg" or "irr". The attention (n,) is
     that on the relevant token of each sequence. Scores are in units of the margin.
     """
     figure, (left, right) = pyplot.subplots(
@@ -40,9 +40,10 @@ def draw_selection(
 def draw_descent(
     paths: Mapping[str, np.ndarray], angles: Mapping[str, np.ndarray]
 ) -> None:
-    """Draw 1 - cos to the max-margin direction by the norm of p.
+    """Draw 1 - cos to the max-margin direction against the norm of p.
 
-    By name, a path (steps, d) and the gap (steps,) at each of its points.
+    By name, the arguments contain a path (steps, d), and 1 - cos at its points,
+    (steps,).
     """
     _, axes = pyplot.subplots(figsize=(5, 3.4))
     for name, path in paths.items():
@@ -53,10 +54,10 @@ def draw_descent(
 
 
 def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
-    """Draw a flow by the norm of p: attention, angle and time.
+    """Draw attention, angle and time of a flow against the norm of p.
 
-    The gap (k,) is 1 - cos to the max-margin direction at its k points; the attention
-    is that on the token selected in each sequence.
+    The angle is given as 1 - cos to the max-margin direction at k points, (k,). The
+    attention is that on the selected token of each sequence.
     """
     _, panels = pyplot.subplots(1, 3, figsize=(9, 2.6))
     first, second, third = panels

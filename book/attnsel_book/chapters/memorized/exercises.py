@@ -45,5 +45,5 @@ from attnsel_book.exercises.checking import exercise
     ),
 )
 def my_chance(n: int) -> float:
-    """Probability of |lean| > 0.8 after n fair and independent coin flips."""
+    """Return P(|lean| > 0.8) for a token whose n labels are fair coin flips."""
     return 2 * binom.cdf((n - 1) // 10, n, 0.5)

@@ -22,12 +22,12 @@ def small_cases() -> Iterator[tuple[int, int, int, int]]:
 
 
 def exact_p(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the p-value that the package computes."""
+    """Return the p-value of the package."""
     return float(hypergeometric_p(np.array(x), np.array(m), np.array(n_1), n))
 
 
 def replaced(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the p-value of labels that are drawn independently for each text."""
+    """Return the p-value if each label were drawn independently."""
     law = binom(m, n_1 / n).pmf(np.arange(m + 1))
     return float(law[law <= law[x] * (1 + 1e-7)].sum())
 
@@ -74,7 +74,7 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
     ),
 )
 def my_p(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the two-sided p-value of x of m texts being of class 1 by chance.
+    """Return the two-sided p-value if x of m texts are of class 1.
 
     The labels of n texts are shuffled, and n_1 of them are 1.
     """

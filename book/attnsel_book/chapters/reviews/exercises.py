@@ -52,7 +52,7 @@ from attnsel_book.exercises.messages import as_numbers
     ),
 )
 def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
-    """P(1|s) - P(0|s), (V,), from counts (n, V) and signs (n,) of a corpus."""
+    """Return P(1|s) - P(0|s), (V,), from counts (n, V) and signs (n,)."""
     positive = corpus.counts.T @ (corpus.signs > 0)
     total = corpus.counts.sum(axis=0).astype(float)
     total[total == 0] = np.nan
@@ -72,7 +72,7 @@ def points() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Return means and deviations of y by bin of x."""
+    """Return the mean and deviation of y in each bin of x, computed by scipy."""
     given = x[~np.isnan(x)], y[~np.isnan(x)]
     kinds = "mean", "std"
     return [binned_statistic(*given, kind, 20, (-1, 1)).statistic for kind in kinds]
@@ -111,10 +111,10 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     ),
 )
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and deviations (20,) of y in 20 bins of x from -1 to 1.
+    """Return means and deviations (20,) of y in 20 bins of x from -1 to 1.
 
-    Where x is nan the point is in no bin. A bin contains its left end, the last
-    one both. nan where it is empty.
+    Points with nan in x are in no bin. A bin contains its left end, and the last
+    bin both ends. An empty bin gives nan.
     """
     y, x = y[~np.isnan(x)], x[~np.isnan(x)]
     place = np.digitize(x, np.linspace(-1, 1, 21)) - 1
@@ -126,7 +126,7 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compared_lengths(corpus: Corpus) -> float:
-    """Return the mistake of x_0 that compares mean lengths."""
+    """Return x_0 with a mistake: a comparison of mean lengths."""
     T, y = corpus.lengths.double(), corpus.signs
     one, other = T[y > 0].mean(), T[y < 0].mean()
     return float((one - other) / (one + other))
@@ -160,7 +160,7 @@ def compared_lengths(corpus: Corpus) -> float:
     ),
 )
 def my_neutral(corpus: attnsel.Corpus) -> float:
-    """x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
+    """Return x_0 of a corpus, from its signs y (n,) and lengths T_X (n,)."""
     signed_tokens = corpus.signs * corpus.lengths
     return float(signed_tokens.sum() / corpus.lengths.sum())
 
@@ -181,7 +181,7 @@ TEXTS = (
 
 
 def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
-    """Return how a corpus differs from a control of another one, or None."""
+    """Return why a corpus is not a control of another one, or None."""
     if not isinstance(result, Corpus) or result.labels is None:
         return "return an attnsel.Corpus with labels"
     if result.counts.shape != corpus.counts.shape:
@@ -213,14 +213,14 @@ def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
     ),
 )
 def my_null(corpus: attnsel.Corpus, seed: int) -> attnsel.Corpus:
-    """A corpus like this one in which tokens lean by chance alone."""
+    """Return a corpus like this one in which tokens lean only by chance."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(torch.as_tensor(corpus.labels)[order])
 
 
 def parameters() -> Iterator[tuple[Any, ...]]:
-    """Yield E, p, v and a constant of either sign; the chapter takes a median off."""
+    """Yield E, p, v and a constant of either sign."""
     for i, (model, _) in enumerate(models()):
         yield *model.arrays(), (-1) ** i * (1.0 + i)
 
@@ -228,7 +228,7 @@ def parameters() -> Iterator[tuple[Any, ...]]:
 def shift_fault(
     result: Any, E: np.ndarray, p: np.ndarray, v: np.ndarray, c: float
 ) -> str | None:
-    """Return what keeps all logits from growing by c."""
+    """Return why not all logits grow by c, or None."""
     moved = as_numbers(result)
     if moved is None or moved.shape != E.shape:
         return f"return the new E, of shape {E.shape}"
@@ -271,5 +271,5 @@ def my_shift(
     v: np.ndarray,
     c: float,
 ) -> np.ndarray:
-    """Return a new E (V, d) with which every logit is larger by just c."""
+    """Return a new E (V, d) for which every logit is larger by exactly c."""
     return E + c * v / (v @ v)

@@ -1,4 +1,4 @@
-"""What the chapter *IMDB and Yelp* finds in a reader's own file, in sentences."""
+"""Sentences of the chapter *IMDB and Yelp* about a reader's own file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,16 +8,16 @@ from attnsel_book.texts import majority_share
 
 
 def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
-    """Return sentences on accuracy, shapes and what lasts on held-out texts.
+    """Return sentences on accuracy, on the two shapes, and on leans in held-out texts.
 
-    Accuracy is clearly better than always predicting the most frequent class if it is
-    above by two standard errors of that share. Values follow held-out leans clearly
-    more than those of the control if the 95% intervals do not overlap.
+    The accuracy is clearly better than always predicting the most frequent class if it
+    is larger by two standard errors. The values clearly follow the held-out leans more
+    than those of the control do if the 95% intervals do not overlap.
 
     Args:
-        rows: for "your labels" and for "control", the "test accuracy" and, as rank
-            correlations or None, "value", "left arm", "right arm" and "value, held-out
-            leans".
+        rows: for "your labels" and for "control", the "test accuracy", and the rank
+            correlations "value", "left arm", "right arm" and "value, held-out leans",
+            which may be None.
         test: the held-out texts.
     """
     own, control = rows["your labels"], rows["control"]

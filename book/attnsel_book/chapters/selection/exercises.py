@@ -18,9 +18,9 @@ from attnsel_book.problems import crowd_corpus
 
 
 def races() -> Iterator[tuple[float, float, int]]:
-    """Yield the pulls of two classes on their own scores, and tokens per class.
+    """Yield the pulls of two classes on their own scores, and the tokens per class.
 
-    The last two are as the chapter meets them.
+    The last two cases are those of the chapter.
     """
     yield 2.0, 1.0, 1
     yield 2.0, 1.0, 4
@@ -64,7 +64,7 @@ def races() -> Iterator[tuple[float, float, int]]:
 def my_push(ahead: float, behind: float, k: int) -> float:
     """Return the value x from which on the scores of the class behind fall.
 
-    ahead > behind > 0 are pulls of a token on its own score; k is per class.
+    Each class has k relevant tokens, whose own pulls are ahead > behind > 0.
     """
     return (behind / (k * (ahead - behind))) ** 0.5
 
@@ -80,7 +80,7 @@ def embeddings() -> Iterator[tuple[Tensor, Tensor, float]]:
 
 
 def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
-    """Return E with c times its part along v, by a projection."""
+    """Return E with c times its component along v, computed by a projection."""
     onto = torch.outer(v, v) / v.square().sum()
     return E @ (torch.eye(len(v)).to(onto) - onto + c * onto)
 
@@ -122,7 +122,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     ),
 )
 def my_weaken(E: torch.Tensor, v: torch.Tensor, c: float) -> torch.Tensor:
-    """Return E (V, d) with c times its part along v (d,); float64 tensors."""
+    """Return E (V, d) with c times its component along v (d,)."""
     u = v / v.norm()
     return E + (c - 1) * torch.outer(E @ u, u)
 
@@ -131,7 +131,7 @@ LONGEST, MOST = 8, 24
 
 
 def lost_fault(corpus: Any) -> str | None:
-    """Return why a corpus is no counterexample, or None if it is one."""
+    """Return why a corpus is no counterexample, or None."""
     if not isinstance(corpus, Corpus):
         return "return an attnsel.Corpus, for example from Corpus.from_tokens"
     if len(corpus) > MOST or int(corpus.lengths.max()) > LONGEST:

@@ -43,11 +43,11 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
 
 
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
-    """Draw the shares of each class that select, by the size of the step; as HTML.
+    """Return HTML with the share of each class that selects, against the step size.
 
-    The runs are rows of `step_sweep`, of one dimension: a mark for each, and a line for
-    the mean of both classes. Grey, the controls: the mean of runs with `no_step` on the
-    embeddings, dashed, and the share that is right by `chance`.
+    The runs are rows of `step_sweep` with the same dimension. Each run is a mark, and a
+    line shows the mean of both classes. The grey lines are controls: the mean of runs
+    with `no_step` on the embeddings (dashed), and the share that is right by `chance`.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
@@ -74,9 +74,10 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
 
 
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
-    """Draw the share (k, 2) of each class, positive first, that selects, by step (k,).
+    """Draw the share of each class that selects, (k, 2), against k step sizes.
 
-    A grey line is at the share that is right by `chance`.
+    The positive class is column 0. A grey line shows the share that is right by
+    `chance`.
     """
     _, axes = pyplot.subplots(figsize=(5, 3))
     for column, (mark, colour, label) in enumerate(
@@ -92,11 +93,12 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
 
 
 def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
-    """Draw the scores of both classes along flows, a panel a run.
+    """Draw the scores of both classes along flows, one panel per flow.
 
-    By title, norms of p and the mean score of the relevant tokens of the positive and
-    of the negative class over that of irrelevant tokens, (k,) each; then the least and
-    the greatest score of an irrelevant token, likewise, which make a grey band.
+    By title, each flow is given by arrays (k,): the norms of p, the mean score of the
+    relevant tokens of the positive and of the negative class, minus the mean score of
+    the irrelevant tokens, and the smallest and largest score of an irrelevant token,
+    which are drawn as a grey band.
     """
     _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
     for axes, (title, (norms, positive, negative, low, high)) in zip(

@@ -8,38 +8,41 @@ from attnsel_book.results import step_sweep, stored, with_outcomes
 
 
 def selection_runs(part: str) -> pd.DataFrame:
-    """Return one part of what `run_selection.py` ran, one row a run.
+    """Return one part of the results of `run_selection.py`, one row per run.
 
-    "weakened", "limit" and "trap" have the columns `lost` and `all` of `step_sweep`.
+    The parts "weakened", "limit" and "trap" have the columns `lost` and `all` of
+    `step_sweep`.
     """
     runs = pd.DataFrame(stored("selection/selection")[part])
     return with_outcomes(runs) if "positive" in runs else runs
 
 
 def followed_runs(part: str) -> pd.DataFrame:
-    """Return one part of what `run_followed.py` ran, "lost", "pairs" or "pairs, limit".
+    """Return one part of the results of `run_followed.py`, one row per run.
 
-    The columns `lost` and `all` are those of `step_sweep`, at the end of the run.
+    The part is "lost", "pairs" or "pairs, limit". The columns `lost` and `all` are as
+    in `step_sweep`, at the end of the run.
     """
     return with_outcomes(pd.DataFrame(stored("selection/followed")[part]))
 
 
 def trained_runs() -> pd.DataFrame:
-    """Return what `run_freezing.py` ran, one row a run and a level of the loss.
+    """Return the results of `run_freezing.py`, one row per run and level of the loss.
 
-    After a first `step` on E the parameters in `training` ("p", "p v", "E", "E p" or
-    "E p v") were trained, E at `speed` times the rate of the others, until the loss was
-    below the `level`. p alone reaches no level and was followed to norm 300. `mean` is
-    the mean attention on relevant tokens; `lost` and `all` are those of `step_sweep`.
+    After a first step of size `step` on E, the parameters `training` ("p", "p v", "E",
+    "E p" or "E p v") were trained until the loss was below `level`. The learning rate
+    of E was `speed` times that of the others. Runs that train p alone reach no level
+    and end at ‖p‖ = 300. The column `mean` is the mean attention on relevant tokens,
+    and `lost` and `all` are as in `step_sweep`.
     """
     return with_outcomes(stored("selection/freezing"))
 
 
 def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return how many runs on these corpora lose a class, by training and step.
+    """Return the number of runs that lose a class, by corpus, training and step size.
 
-    A row is a corpus and a training, p alone first; there is a column a step, empty
-    where it was not tried.
+    The rows are pairs of a corpus and a training, p alone first, and the columns are
+    step sizes. An entry is empty if this combination was not tried.
     """
     rows = ["corpus", "training"]
     lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")
@@ -51,7 +54,7 @@ def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def ending(problem: str, steps: list[int]) -> pd.DataFrame:
-    """Return by step of `step_sweep` how many runs lose a class, and select all."""
+    """Return how many runs of `step_sweep` lose a class or select all, by step size."""
     sweep = step_sweep()
     runs = sweep[sweep["problem"] == problem].groupby("step")
     table = {"lose a class": runs["lost"].sum(), "select everywhere": runs["all"].sum()}
@@ -59,7 +62,7 @@ def ending(problem: str, steps: list[int]) -> pd.DataFrame:
 
 
 def followed_table(followed: pd.DataFrame) -> pd.DataFrame:
-    """Return by corpus and dimension what became of lost runs to norm 30,000."""
+    """Return the outcomes of lost runs at ‖p‖ = 30,000, by corpus and dimension."""
     kinds = followed.groupby(["problem", "d"])
     changes = {}
     for norm, head in (

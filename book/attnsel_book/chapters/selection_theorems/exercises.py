@@ -29,7 +29,7 @@ def _slope(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
 
 
 def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
-    """Return the speed of the scores in the limit flow."""
+    """Return the velocity of the scores in the limit flow."""
     slope = _slope(a, b, ids, signs)
     return -(slope + b * (b @ slope))
 

@@ -12,7 +12,7 @@ from attnsel_book.v_shape import shape
 
 
 def scatters() -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield an axis x and rising heights y; one bin holds fewer than five tokens."""
+    """Yield x and rising heights y; one bin contains fewer than five tokens."""
     random = torch.Generator().manual_seed(0)
     for tokens, noise in ((30, 0.2), (60, 0.5), (100, 1.0)):
         x = torch.rand(tokens, generator=random).mul(0.4).double()
@@ -51,7 +51,7 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     ),
 )
 def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Spread within bins over the range of their means, a number."""
+    """Return the mean deviation within bins over the range of the bin means."""
     bins = binned(x, y)
     full = bins.count >= 5
     return float(bins.deviation[full].mean() / np.ptp(bins.mean[full].numpy()))

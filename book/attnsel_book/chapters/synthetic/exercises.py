@@ -22,7 +22,7 @@ RARE = 1e-8  # by chance a right sampler draws what is called wrong
 
 
 def laws() -> Iterator[tuple[Tensor, Tensor, int]]:
-    """Yield two laws (2, V) that have nothing to do with each other, and a length."""
+    """Yield two unrelated pairs of distributions (2, V), and a length."""
     random = torch.Generator().manual_seed(0)
     for n_tokens, length in ((2, 3), (3, 2), (4, 5), (6, 10)):
         shape = 2, 2, n_tokens
@@ -70,13 +70,13 @@ def my_leans(
     later: torch.Tensor,
     length: int,
 ) -> torch.Tensor:
-    """Leans (V,) from two laws (2, V): row 0 for y = -1, row 1 for +1."""
+    """Return the leans (V,) for distributions (2, V), row 0 for y = -1."""
     negative, positive = first + (length - 1) * later
     return (positive - negative) / (positive + negative)
 
 
 def laws_to_draw_from() -> Iterator[tuple[Tensor, Tensor, Tensor, int, int]]:
-    """Yield two laws (2, V), labels 0 and 1, a length and a seed."""
+    """Yield two pairs of distributions (2, V), labels 0 and 1, a length and a seed."""
     random = torch.Generator().manual_seed(1)
     for seed, (n_tokens, length) in enumerate(((3, 2), (3, 3), (5, 5), (7, 6))):
         weights = torch.rand(2, 2, n_tokens, generator=random, dtype=torch.float64)
@@ -100,7 +100,7 @@ COPIED = "draw each sequence separately; yours are copies of one another"
 
 
 def chance(tokens: np.ndarray, law: Tensor) -> float:
-    """Return how likely counts as these, or rarer ones, are under a law (V,)."""
+    """Return the probability of counts as rare as these under a distribution (V,)."""
     counts = np.bincount(tokens.ravel(), minlength=len(law))
     expected = law.numpy() / float(law.sum()) * counts.sum()
     return float(chisquare(counts, expected).pvalue)
@@ -109,7 +109,7 @@ def chance(tokens: np.ndarray, law: Tensor) -> float:
 def law_fault(
     result: Any, first: Tensor, later: Tensor, y: Tensor, length: int, seed: int
 ) -> str | None:
-    """Return what token ids have that these laws do not give, or None."""
+    """Return how token ids differ from the given distributions, or None."""
     found = as_numbers(result)
     n, n_tokens = len(y), first.shape[1]
     if found is None or found.shape != (n, length):
@@ -178,9 +178,10 @@ def my_sampler(
     length: int,
     seed: int,
 ) -> torch.Tensor:
-    """Token ids (n, length): the first by one law, the others by another.
+    """Return token ids (n, length), the first one of each row drawn from `first`.
 
-    Laws (2, V) have a row for each label, labels y (n,) are 0 and 1.
+    The others are drawn from `later`. Both are (2, V), one row per label, and the
+    labels y (n,) are 0 and 1.
     """
     random = torch.Generator().manual_seed(seed)
     start = torch.multinomial(first[y], 1, generator=random)
@@ -214,7 +215,7 @@ def my_sampler(
     ),
 )
 def my_distance(n: int, length: int) -> float:
-    """The greatest 1 - k with probability of at least 1/2."""
+    """Return the largest 1 - k for which the probability is at least 1/2."""
     return 1 - 0.5 ** (1 / (n * (length - 1)))
 
 
@@ -268,5 +269,5 @@ def no_break(corpus: Corpus) -> str | None:
     ),
 )
 def my_corpus() -> attnsel.Corpus:
-    """A corpus of at most 1,000 sequences and 100 tokens."""
+    """Return a corpus of at most 1,000 sequences and 100 tokens."""
     return synthetic_corpus(1000, 100, 20, delta=0.1, n_relevant=70)

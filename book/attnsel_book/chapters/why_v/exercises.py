@@ -71,7 +71,7 @@ def stepping() -> Iterator[tuple[Any, ...]]:
 
 
 def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.ndarray:
-    """Return the step made of the rate of the value and that of the exposure."""
+    """Return the step, computed from the rates of values and exposure."""
     _, toward_v, exposure = rates(corpus, a, b)
     return np.stack([a + rate * (b * toward_v - exposure), b + rate * toward_v])
 
@@ -123,7 +123,7 @@ STEPS, RATE = 2000, 0.1  # of descent on the reader's sequences
 
 
 def upside_down_fault(result: Any) -> str | None:
-    """Return why the score of token 0 does not fall while its value grows."""
+    """Return why token 0 is not good and sinking, or None."""
     try:
         rows, signs = labelled_sequences(result)
     except ValueError as error:

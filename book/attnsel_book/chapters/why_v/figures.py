@@ -15,8 +15,8 @@ HALF = r"half the square, $b^2/2$"
 def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
     """Draw the paths of words in the plane of values and scores, (times, 2, words).
 
-    Along a path the score is entry 0 and the value entry 1; the dashed line is half the
-    square of the value.
+    Entry 0 is the score and entry 1 the value. The dashed line is half the square of
+    the value.
     """
     reach = 1.1 * np.abs(paths[:, 1]).max()
     across = np.linspace(-reach, reach, 100)
@@ -41,10 +41,10 @@ def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
 def draw_arms(
     axes: Axes, title: str, a: np.ndarray, b: np.ndarray, exposure: np.ndarray
 ) -> None:
-    """Draw scores against values, blue and orange by the sign of the value.
+    """Draw scores against values, all (V,), coloured by the sign of the value.
 
-    Grey, below them, are the scores plus exposure; dashed is half the square of the
-    value. All are (V,).
+    Grey dots are scores plus exposure, and the dashed line is half the square of the
+    value.
     """
     reach = 1.05 * np.abs(b).max()
     across = np.linspace(-reach, reach, 100)

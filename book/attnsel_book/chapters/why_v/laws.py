@@ -30,7 +30,7 @@ TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}  # of the solver of f
 def rates(corpus: Corpus, a: Array, b: Array) -> tuple[Array, Array, Array]:
     """Return -dL/da, -dL/db and the rate of the exposure of all tokens, each (V,).
 
-    The corpus has two classes; scores a and values b are float64 (V,).
+    The corpus has two classes. The scores a and the values b are float64 (V,).
     """
     C, y = corpus.counts, corpus.signs.numpy()
     w = np.exp(a - a.max())
@@ -43,7 +43,7 @@ def rates(corpus: Corpus, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def loss(corpus: Corpus, a: Array, b: Array) -> float:
-    """Return the logistic loss of scores a and values b, (V,)."""
+    """Return the logistic loss for scores a and values b, (V,)."""
     w = np.exp(a - a.max())
     f = corpus.counts @ (w * b) / (corpus.counts @ w)
     return float(np.logaddexp(0, -corpus.signs.numpy() * f).mean())
@@ -201,7 +201,7 @@ def symmetric_corpus(
 
 
 def odd_corpora() -> Iterator[tuple[str, Corpus]]:
-    """Yield ten small corpora of two classes that break what one may have assumed."""
+    """Yield ten small corpora of two classes that violate common assumptions."""
     rows: dict[str, tuple[list[list[int]], list[int]]] = {
         "one token": ([[0], [0, 0, 0], [0]], [1, 0, 1]),
         "one sequence": ([[0, 1, 1, 2]], [1]),
@@ -249,7 +249,7 @@ def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
 
 
 def explained(measured: Array, foretold: Array) -> float:
-    """Return the share of the variance of what was measured that is foretold."""
+    """Return the share of the variance of the measured numbers that is predicted."""
     rest = np.square(measured - foretold).sum()
     return float(1 - rest / np.square(measured - measured.mean()).sum())
 
