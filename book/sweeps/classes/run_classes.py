@@ -16,11 +16,9 @@ from scipy.stats import spearmanr
 from torch.nn.functional import one_hot
 
 from attnsel import AttentionClassifier, Corpus, Vocab, load_corpus
-from attnsel.model import accuracy, bag_logits
 from attnsel.theory import mean_count, posterior_difference, signed_frequency
 from attnsel.train import fit, one_step
 from attnsel_book import authors
-from attnsel_report.baseline import baseline
 from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
 SEEDS, ARM_SEEDS = range(10), range(3)
@@ -149,28 +147,6 @@ def errors(name: str, corpus: Corpus) -> Iterator[Row]:
         yield rounded(row)
 
 
-def quality(name: str, corpus: Corpus, test: Corpus, dim: int) -> Row:
-    """Return the accuracies, with steps and penalty chosen on a fifth set aside."""
-    order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))
-    cut = len(corpus) // 5
-    learn, valid = corpus[order[cut:]], corpus[order[:cut]]
-    model = AttentionClassifier(len(corpus.vocab), dim, n_classes=corpus.n_classes)
-    steps: Row = {"steps": 60, "snapshots": range(61), "lr": rate(dim)}
-    record = fit(model, learn, test=valid, **steps)
-    best = int(record.test_accuracy.argmax())
-    strengths = (1.0, 3.0, 10.0)
-    by_strength = {c: baseline(learn, valid, strength=c).accuracy for c in strengths}
-    chosen = max(by_strength, key=by_strength.__getitem__)
-    return rounded(
-        {
-            "corpus": name,
-            "classes": corpus.n_classes,
-            "attention": float(accuracy(bag_logits(record.at(best), test), test)),
-            "regression": float(baseline(learn, test, strength=chosen).accuracy),
-        }
-    )
-
-
 if __name__ == "__main__":
     stars = load_corpus("yelp-full", min_count=1, max_tokens=5_424)
     new = load_corpus("yelp-full", "test", vocab=stars.vocab)
@@ -196,7 +172,6 @@ if __name__ == "__main__":
             for row in tables(name, corpus, labels)
         ),
         "errors": (row for k, (c, *_) in corpora.items() for row in errors(k, c)),
-        "accuracy": (quality(name, *given) for name, given in corpora.items()),
         "arms": (row for name, given in corpora.items() for row in arms(name, *given)),
     }
     run_parts("classes/classes", parts)
