@@ -40,7 +40,6 @@ def modules(*rooms: str) -> set[str]:
     return found
 
 
-@pytest.mark.xdist_group("imports")  # as in `test_workflow`
 def test_dependencies_are_what_is_imported():
     core = declared(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]

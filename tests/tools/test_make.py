@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 from support.imports import normal
@@ -106,3 +107,13 @@ def test_each_action_of_a_workflow_is_a_commit():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         for action in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", action), action
+
+
+def test_the_ranges_are_those_of_the_package():
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pythons = jobs["ranges"]["strategy"]["matrix"]["python"]
+    assert pythons == [f"3.{minor}" for minor in range(11, 15)]
+    assert project["requires-python"] == f">={pythons[0]}"
+    assert jobs["floors"]["steps"][1]["with"]["python-version"] == pythons[0]
