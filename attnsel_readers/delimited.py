@@ -68,7 +68,7 @@ def read_table(
     options, columns = _layout(
         beginning, wanted, ending, separator and separator[0][-1]
     )
-    read = partial(_sampled if is_large else _whole, text, columns, wanted.limit)
+    read = partial(_read, text, columns, wanted.limit if is_large else None)
     first_error = None
     for more in _ways(beginning, options):
         try:
@@ -207,40 +207,33 @@ def _ways(beginning: str, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
 # The rows
 
 
-def _whole(
-    text: Opened, columns: Columns, _: int | None, options: dict[str, Any]
-) -> pd.DataFrame:
-    """Read all rows of a table."""
-    with warnings.catch_warnings():
-        # A row longer than the line of names is an error, not an index and a text.
-        warnings.filterwarnings("error", "Length of header or names")
-        with text() as file:
-            table = pd.read_csv(file, **options)
-    _check_rows(table, text, options["sep"], columns)
-    return table
-
-
-def _sampled(
+def _read(
     text: Opened, columns: Columns, limit: int | None, options: dict[str, Any]
 ) -> pd.DataFrame:
-    """Return a table of `limit` random rows of each class, piece by piece.
+    """Read a table piece by piece, or `limit` random rows of each class.
 
-    Its index are the places of the rows, and `attrs["rows"]` their number in the file.
+    The index of such rows are their places, and `attrs["rows"]` is the number of rows.
     """
-    random, kept, n = np.random.default_rng(0), pd.DataFrame(), 0
+    random, pieces, n = np.random.default_rng(0), [pd.DataFrame()], 0
     with warnings.catch_warnings(), text() as file:
+        # A row longer than the line of names is an error, not an index and a text.
         warnings.filterwarnings("error", "Length of header or names")
-        for table in pd.read_csv(file, **options, chunksize=PIECE):
-            _check_rows(table, text if n == 0 else None, options["sep"], columns)
-            n += len(table)
-            table[TURN] = random.random(len(table))
-            kept = pd.concat([kept, table]).sort_values(TURN)
+        for piece in pd.read_csv(file, **options, chunksize=PIECE):
+            _check_rows(piece, text if n == 0 else None, options["sep"], columns)
+            n += len(piece)
+            if limit is None:
+                pieces.append(piece)
+                continue
+            piece[TURN] = random.random(len(piece))
+            rows = pd.concat([*pieces, piece]).sort_values(TURN)
             if columns.label is not None:
-                kept = kept.groupby(columns.label, dropna=False)
-            kept = kept.head(limit)
-    kept = kept.sort_index().drop(columns=TURN)
-    kept.attrs["rows"] = n
-    return kept
+                rows = rows.groupby(columns.label, dropna=False)
+            pieces = [rows.head(limit)]
+    if limit is None:
+        return pd.concat(pieces[1:], ignore_index=True)
+    table = pieces[0].sort_index().drop(columns=TURN)
+    table.attrs["rows"] = n
+    return table
 
 
 def _check_rows(

@@ -3,7 +3,6 @@
 import importlib
 import re
 from collections import Counter
-from html import unescape
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -69,21 +68,6 @@ def fact(report, name):
     return found
 
 
-def test_planted_leaks_lead_the_tables(told):
-    finds = told.found(told.tokens)
-    leaning = finds[finds["class"] == "no"]["token"]
-    assert {"zzz", "script", "alert"} <= set(leaning)
-    row = told.tokens.set_index("token").loc["zzz"]
-    assert row["lean"] > row["shrunken"] > 0.5
-    assert row["held-out"] > 0.5
-    pairs = told.found(told.pairs)
-    alike = set(pairs[pairs["class"] == "yes"]["token"])
-    assert {"blue chair", "red table"} & alike
-    # Each of their words is as frequent in both classes.
-    q = told.tokens.set_index("token")["q"]
-    assert q[["blue", "red", "chair", "table"]].min() > told.rate
-
-
 def test_facts_tell_what_is_amiss(told):
     assert "1 without text" in fact(told, "Left out").value
     assert fact(told, "Labels that differ").value == "No and no"
@@ -103,15 +87,6 @@ def test_the_page_escapes_texts_and_needs_no_network(told):
     assert "url(" not in page.replace("url(#", "")
     assert told._repr_html_().startswith("<iframe title=")
     assert page == told.html()
-
-
-def test_the_first_finding_is_the_planted_phrase_with_its_examples(told):
-    first = told.signs["token"][0]
-    assert first.startswith("“zzz <script>alert") and told.signs["class"][0] == "no"
-    line = re.search('class="first">(.*?)</p>', told.html())[1]
-    assert f"texts contain {first}. Of these, all are of class “no”" in unescape(line)
-    for place in told.examples[first]:
-        assert place.token.startswith("zzz <script>")
 
 
 def test_copies_are_rows_of_the_source(told):
