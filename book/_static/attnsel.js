@@ -109,22 +109,43 @@ document.addEventListener("click", async ({target}) => {
   }, {passive: true});
 }
 
-// A figure with much data shows its first state, and a button for the rest of it; under
-// a mouse, it comes before one presses.
+// A figure with much data shows its first state, with a button or a field. The data comes
+// under a mouse, or once a reader goes there; what was typed or pressed meanwhile counts.
 async function draw(figure) {
-  const {drawing} = figure.dataset;
+  const {drawing} = figure.dataset, before = figure.querySelector("input[type=text]");
   if (!drawing) { return; }
   delete figure.dataset.drawing;
-  const asked = figure.contains(document.activeElement);
+  let at = -1;  // the field or button that has the focus until the figure is drawn
+  const all = () => [...figure.querySelectorAll("input, button")];
+  const follow = () => { at = all().indexOf(document.activeElement); };
+  figure.addEventListener("focusin", follow);
+  follow();
   await load(drawing);
-  if (asked) { figure.querySelector("input:not([type=range])").focus(); }
+  figure.removeEventListener("focusin", follow);
+  if (before) {
+    const [field] = all();
+    field.value = before.value;
+    field.dispatchEvent(new Event("input"));
+    all()[at]?.focus();
+  } else if (at >= 0) {
+    figure.querySelector("input:not([type=range])").focus();
+  }
 }
 
 document.querySelectorAll("[data-drawing]").forEach((figure) => {
-  const button = Object.assign(document.createElement("button"), {type: "button"});
-  button.textContent = figure.dataset.asks;
-  figure.prepend(button);
-  button.addEventListener("click", () => draw(figure));
+  const field = figure.querySelector("input[type=text]");
+  if (field) {
+    figure.addEventListener("focusin", () => draw(figure));
+  } else {
+    const button = Object.assign(document.createElement("button"), {type: "button"});
+    button.textContent = figure.dataset.asks;
+    figure.prepend(button);
+  }
+  figure.addEventListener("click", ({target}) => {
+    const button = target.closest("button");
+    if (button && field?.isConnected) { field.value = button.textContent; }
+    if (button) { draw(figure); }
+  });
   figure.addEventListener("pointerenter", ({pointerType}) => {
     if (pointerType === "mouse") { draw(figure); }
   });

@@ -300,25 +300,9 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     says(point, ": value")
 
 
-def test_a_text_is_read_by_the_model_as_it_stands(visit: Any) -> None:
+def test_a_word_is_searched_for_however_it_is_typed(visit: Any) -> None:
     tab = visit("d=16", **AT_ONCE)
     run(tab)
-    box, verdict = tab.locator(".read input"), tab.locator(".read output")
-    for text, word in (("superb, wonderful", "positive"), ("awful waste", "negative")):
-        box.fill(text)
-        says(verdict, f"{word}$")
-    box.fill('<img src=x onerror="alert(1)"> qqq')
-    says(tab.locator(".attnsel-text"), "qqq")
-    box.fill("qqqq")
-    says(verdict, "^No word here is in the vocabulary.$")
-    # A long one is read whole, and its beginning is shown.
-    box.fill("awful " * 1000)
-    tab.locator(".attnsel-text", has_text="…").wait_for()
-    shown = tab.locator(".attnsel-text").inner_text()
-    assert 100 < shown.count("awful") <= 200
-    says(verdict, "negative")
-    box.fill("  ")
-    says(verdict, "^$")
     search = tab.locator("[type=search]")
     search.fill("DON’T")
     says(tab.locator(".point"), "^don't: ")
@@ -333,8 +317,6 @@ def test_the_initialization_is_drawn_and_a_word_found_in_it_and_in_each_run(
     tab = visit(f"page=1&{FEW}")
     says(tab.locator(".outcome"), "^Before the first step")
     assert tab.locator(".play").inner_text() == "Train"
-    tab.locator(".read input").fill("a good film")
-    says(tab.locator(".read output"), "^logit")
     tab.locator("[name=step]").click()
     says(tab.locator(".status"), "^step 1 ")
     tab.locator("[type=search]").fill("bad")
@@ -376,17 +358,17 @@ def test_a_finished_run_is_looked_at_step_by_step(visit: Any) -> None:
     says(tab.locator(".outcome"), f"Since the pause at step {last}")
 
 
-def test_all_first_steps_fill_the_strip(visit: Any) -> None:
+def test_first_steps_fill_the_strip_one_after_another(visit: Any) -> None:
     tab = visit("page=1", address="#tab=stages&d=64")
     says(tab.locator(".status"), "^‖p‖")
     assert tab.locator("button[name=eta][aria-pressed=true]").inner_text() == "3,000"
     first, last = (tab.locator("button[name=eta]").nth(k) for k in (0, 14))
     assert not last.get_attribute("aria-description")
     tab.locator("[name=sweep]").click()
-    says(tab.locator(".outcome"), "Of 15 first-step sizes tried, ")
+    says(tab.locator(".outcome"), r"Of \d+ first-step sizes tried, \d+ loses? a class")
     said = first.get_attribute("aria-description")
-    assert said == "selected: 100% of the positive and 100% of the negative sequences"
-    assert first.evaluate("(e) => e.style.getPropertyValue('--negative')") == "1"
+    assert said == "selected: 0% of the positive and 100% of the negative sequences"
+    assert first.evaluate("(e) => e.style.getPropertyValue('--positive')") == "0"
     first.click()
     assert tab.locator("select[name=eta]").input_value() == "10"
     assert first.get_attribute("aria-pressed") == "true"
@@ -458,7 +440,6 @@ def test_a_training_that_diverges_says_so(visit: Any) -> None:
     tab.locator(".outcome", has_text="The training diverged").wait_for()
     assert tab.locator(".status").inner_text().endswith("the training diverged")
     tab.locator("[type=search]").fill("the")
-    says(tab.locator(".read output"), "The training diverged, so")
     tab.locator(".scrub").fill("0")
     says(tab.locator(".status"), "^step 0 ")
     tab.locator(".across").select_option("value")
@@ -470,15 +451,13 @@ def test_a_training_that_diverges_says_so(visit: Any) -> None:
     assert not re.search("NaN|Infinity|undefined", tab.locator("main").inner_text())
 
 
-def test_the_address_holds_settings_tab_and_text(visit: Any) -> None:
+def test_the_address_holds_settings_and_tab(visit: Any) -> None:
     tab = visit("page=1")
     assert tab.evaluate("location.hash") == ""
     tab.locator("summary").click()
     tab.locator("[name=d]").select_option("256")
     tab.locator("[name=uniform]").check()
-    tab.locator(".read input").fill("good & bad")
-    tab.locator(".read input").blur()
-    link = "#tab=reviews&uniform=true&d=256&text=good+%26+bad"
+    link = "#tab=reviews&uniform=true&d=256"
     assert tab.evaluate("location.hash") == link
     uniform = tab.get_by_role("button", name="Uniform attention")
     assert uniform.get_attribute("aria-pressed") == "false"  # d is another one, too
@@ -487,7 +466,6 @@ def test_the_address_holds_settings_tab_and_text(visit: Any) -> None:
     again = visit("page=1", address=link)
     assert again.locator("[name=uniform]").is_checked()
     assert again.locator("[name=d]").input_value() == "256"
-    assert again.locator(".read input").input_value() == "good & bad"
     embedded = visit("shuffle=true")
     link = embedded.locator(".link").get_attribute("href")
     assert link == "train.html#tab=reviews&shuffle=true"
@@ -603,26 +581,10 @@ def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
     run(tab, width=width)
     press(tab.locator("[name=restart]"), width=width)
     says(tab.locator(".last"), r"^last run: \d+ steps, 99%, new reviews \d\d% \(.*\)$")
-    tab.locator(".attnsel-text").scroll_into_view_if_needed()
+    tab.locator(".outcome").scroll_into_view_if_needed()
     for place in (".play", ".status", ".last"):
         box = tab.locator(place).bounding_box()
         assert 0 <= box["y"] < 844 / 2, place
-
-
-def test_keys_go_over_the_words_while_a_training_runs(visit: Any) -> None:
-    tab = visit("page=1", address="#tab=reviews&d=256&optimizer=gd&rate=0.001")
-    tab.locator("[name=step]").click()
-    tab.locator(".attnsel-text [data-tip]").first.wait_for()
-    tab.locator(".play").click()
-    says(tab.locator(".play"), "^Pause$")
-    tab.locator(".attnsel-text").focus()
-    tab.wait_for_timeout(600)  # a scroll moves what is pointed at
-    tips = []
-    for _ in range(3):
-        tab.keyboard.press("ArrowRight")
-        tips.append(tab.locator(".tip").inner_text().split(":")[0])
-        tab.wait_for_timeout(600)  # longer than a reading waits for the next
-    assert tips == ["A", "dull", "film"]
 
 
 def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:

@@ -230,7 +230,7 @@ def test_before_one_types_the_first_example_is_read_at_the_last_step():
     vocab = Vocab(["good", "bad"], ("dull", "fine"))
     scores = {0: torch.zeros(2, 2), 5: torch.tensor([[np.log(3), 2.0], [0.0, -4.0]])}
     page = text_box(vocab, scores, examples={"Good, <bad": "", "Other.": ""}).data
-    still = page[page.index('<div class="attnsel-text"') : page.index("<script>")]
+    still = page[page.index('<label class="line">') : page.index("<script>")]
     # Blue above 0, orange below: 75% and 25% of 60%, of a colour of 0.6 of 255.
     for word, colour, tip in (
         ("Good", f"{POSITIVE}99", "attention 0.750, value 2"),
@@ -239,35 +239,42 @@ def test_before_one_types_the_first_example_is_read_at_the_last_step():
         shade = f"background:{colour.lower()}"
         assert f'<span style="{shade}" data-tip="{tip}">{word}</span>' in still
     assert "</span>, &lt;<span" in still
-    # 75% of 2 and 25% of -4.
-    read = "f(X) = +0.50: classified as fine. To type another text needs JavaScript."
-    assert f"<p>{read}</p>" in still
+    # 75% of 2 and 25% of -4 are 0.5, and 1 / (1 + exp(-0.5)) is 62%.
+    assert "<output>fine, 62% sure</output>" in still
+    assert 'value="Good, &lt;bad"' in still
+    assert '<button type="button">Other.</button>' in still
+    assert "<p>To type another text needs JavaScript.</p>" in still
 
 
 @pytest.mark.parametrize(
     ("value", "reading"),
-    [(0.11, "classified as fine"), (0.09, "no opinion yet"), (-0.09, "no opinion yet")],
+    [
+        (0.11, "fine, 53% sure"),
+        (0.09, "no opinion yet"),
+        (-0.09, "no opinion yet"),
+        (-4.59, "dull, 99% sure"),  # 98.996%
+        (-4.61, "dull, 99.01% sure"),
+        (9.2, "fine, 99.99% sure"),
+        (9.22, "fine, more than 99.99% sure"),
+    ],
 )
-def test_a_logit_near_zero_is_no_opinion(value, reading):
+def test_a_logit_is_a_class_and_how_sure_the_model_is(value, reading):
     scores = {5: torch.tensor([[0.0, value]])}
     vocab = Vocab(["good"], ("dull", "fine"))
     page = text_box(vocab, scores, examples={"good": ""}).data
-    assert f"f(X) = {value:+.2f}: {reading}.".replace("-", "\N{MINUS SIGN}") in page
+    assert f"<output>{reading}</output>" in page
     code = "opinionOf(data, ['dull', 'fine'])"
     assert call(["tips.js", "textbox.js"], code, value) == reading
 
 
-@pytest.mark.parametrize("words", ["bad", "b a d"])
-def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words):
+@pytest.mark.parametrize(
+    ("words", "reading"), [("bad", "dull, 98% sure"), ("b a d", "no opinion yet")]
+)
+def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words, reading):
     vocab = Vocab(["good", "bad"], ("dull", "fine"))
     scores = {5: torch.tensor([[0.0, 2.0], [0.0, -4.0]])}
     page = text_box(vocab, scores, examples={words: ""}).data
-    reading = (
-        "\N{MINUS SIGN}4.00: classified as dull"
-        if words == "bad"
-        else "+0.00: no opinion yet"
-    )
-    assert f"f(X) = {reading}." in page
+    assert f"<output>{reading}</output>" in page
 
 
 WORDS = ["good", "great", "bad", "awful", "the", "film", "plot"]

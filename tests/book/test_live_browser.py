@@ -1,5 +1,6 @@
 """The live figures in a browser without network: typed in, dragged, tapped, by keys."""
 
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -35,14 +36,18 @@ EXAMPLES = {"Not good.": "Each word by itself.", "A bad <b>film</b>": "Another."
 def is_that_of(
     verdict: str, text: str, step: int, scores: Mapping[int, torch.Tensor] = SCORES
 ) -> bool:
-    """Return whether the box tells the package's logit, and the class by its sign."""
+    """Return whether the box tells the class and probability of the package's logit."""
     corpus = attnsel.Corpus.from_texts([text], vocab=WORDS)
     logit = float(attnsel.model.bag_logits(scores[step].double(), corpus))
-    shown, reading = verdict.removeprefix("f(X) = ").split(": ")
-    expected = f"classified as {'positive' if logit > 0 else 'negative'}"
     if abs(logit) < 0.1:
-        expected = "no opinion yet"
-    return reading == expected and abs(float(shown.replace("−", "-")) - logit) < 0.01
+        return verdict == "no opinion yet"
+    name, _, sure = verdict.removesuffix("% sure").rpartition(", ")
+    exact = 100 / (1 + math.exp(-abs(logit)))
+    if sure == "more than 99.99":
+        return name == ("positive" if logit > 0 else "negative") and exact > 99.98
+    near = 0.02 if exact > 99 else 1
+    side = "positive" if logit > 0 else "negative"
+    return name == side and abs(float(sure) - exact) < near
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -173,11 +173,12 @@ def test_a_figure_with_much_data_comes_when_it_is_asked_for(static):
     )
     context = {"body": "".join(parts)}
     bundle.draw_later(app, "book/one", "page.html", context, None)
+    # A map has a button, and a text box the field in which one types.
     asks = {
-        name: f' data-drawing="_static/drawing/{name}.js" data-asks="{words}"'
+        name: f' data-drawing="_static/drawing/{name}.js"{words}'
         for name, words in (
-            ("aa", "Choose the axes, find a token"),
-            ("dd", "Type your own text"),
+            ("aa", ' data-asks="Choose the axes, find a token"'),
+            ("dd", ""),
         )
     }
     map_, small, moving, box = places

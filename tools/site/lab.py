@@ -34,7 +34,7 @@ MODULES = (
     *("lineup/round", "lineup/worker", "lineup/page", "lab/page"),
 )
 SCRIPTS = [
-    *(FIGURES / f"{name}.js" for name in ("tips", "textbox", "canvas")),
+    *(FIGURES / f"{name}.js" for name in ("tips", "canvas")),
     SETTINGS,
     *(ROOT / "book" / "_static" / f"{name}.js" for name in MODULES),
 ]

@@ -1,6 +1,6 @@
 // A place in a page where the model is trained: controls, and a worker that computes and
 // draws. The page sends what is pressed and looked at, and shows what the worker answers.
-/* global CLASSES, HERE, LOOKS, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, lookAddress, looksFrom, on, onPoints, percent, readControl, reviewsTab, round, settingsFrom, spansOf, stagesTab, startWorker, tips, unable, unknownIn, workerFor */
+/* global CLASSES, HERE, LOOKS, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, lookAddress, looksFrom, on, onPoints, percent, readControl, reviewsTab, settingsFrom, stagesTab, startWorker, unable, unknownIn, workerFor */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 
 function laboratory(root) {
@@ -61,8 +61,7 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
     settings: settingsFrom(kind, address), news: new Map(), shown: new Map(),
     play: part(".play").textContent, looks: looksFrom(address), seen: {},
     still: root.querySelector("noscript").textContent};
-  const text = part(".read input"), search = part("[type=search]");
-  text.value = address.get("text") ?? text.value;
+  const search = part("[type=search]");
   on(place, "click", ({target}) => {
     const button = target.closest("button");
     if (button) { PRESSED[button.name]?.(lab, button); }
@@ -76,8 +75,6 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
     keep(lab);
     if (lab.number) { go(lab, lab.going ? lab.tab.steps : 0, true); }
   });
-  on(text, "input", () => send(lab, "show", {text: text.value}));
-  on(text, "change", () => keep(lab));
   on(part(".scrub"), "input", ({target}) => {
     if (lab.going) { go(lab, 0); }
     see(lab, {step: Number(target.value)});
@@ -92,7 +89,7 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
     onPoints(canvas, (x, y) => send(lab, "near", {panel, x, y}),
       (by) => send(lab, "move", {panel, by}));
   });
-  tips(place); showSettings(lab);
+  showSettings(lab);
   return lab;
 }
 
@@ -138,10 +135,8 @@ function look(lab, name, value) {
 
 // Show the settings in the form, in the buttons that set them and in the link.
 function showSettings(lab) {
-  const {part, place, kind, settings, isPage} = lab, text = part(".read input");
-  const set = addressOf(kind, settings), written = new URLSearchParams({text: text.value});
-  lab.address = `#${[`tab=${kind}`, set, lookAddress(lab.looks), text.value === text.defaultValue ? "" : written]
-    .filter(String).join("&")}`;
+  const {part, place, kind, settings, isPage} = lab, set = addressOf(kind, settings);
+  lab.address = `#${[`tab=${kind}`, set, lookAddress(lab.looks)].filter(String).join("&")}`;
   fillForm(part("form"), kind, settings);
   for (const button of place.querySelectorAll("[name=attempt]")) {
     button.ariaPressed = set === addressOf(kind,
@@ -227,20 +222,18 @@ function newWorker(lab) {
   lab.worker = workerFor(lab.place, "lab", (data) => {
     if (data.number === lab.number) { showRun(lab, data); }
   });
-  send(lab, "show", {...lab.seen, text: lab.part(".read input").value});
+  send(lab, "show", lab.seen);
 }
 
 const send = ({worker}, name, content) => worker?.send(name, content);
 
 // Show the state of a run, and more where it is to be seen.
 function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, headline, names, point,
-  shares, reading}) {
+  shares}) {
   const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
-  for (const area of [".point", ".read output"]) {  // they are read out at its end
-    part(area).ariaLive = going ? "off" : "polite";
-  }
+  part(".point").ariaLive = going ? "off" : "polite";  // it is read out at its end
   news.set(".play", going ? "Pause" : ended || !steps ? lab.play : "Continue")
     .set(".status", status);
   if (outcome) {
@@ -253,10 +246,6 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, h
       const words = `${["value", "attention score"][k % 2]}, ${names[k >> 1]}`;
       if (title.textContent !== words) { title.textContent = words; }
     });
-  }
-  if (reading) {
-    news.set(".read output", reading.verdict)
-      .set(".attnsel-text", spansOf(reading.pieces.map(pieceOf)));
   }
   place.querySelectorAll(".strip button").forEach((button, k) => {
     const pair = shares?.[k];
@@ -280,22 +269,12 @@ async function showNews(lab) {
   lab.shows = true;
   for (const [area, words] of news) {  // also what comes meanwhile
     news.delete(area);
-    const text = document.activeElement.closest(".attnsel-text");  // keys go over it
-    if (!part(area) || shown.get(area) === words || (lab.going && part(area) === text)) { continue; }
+    if (!part(area) || shown.get(area) === words) { continue; }
     shown.set(area, words); part(area).innerHTML = words;
     await nextFrame();
   }
   lab.shows = false;
   part(".outcome").ariaBusy = lab.isBusy;
-}
-
-// A piece of one's own text, in the colour of its value as strong as the attention on it.
-function pieceOf([text, attention, value]) {
-  if (attention === undefined) { return [text]; }
-  const colour = value > 0 ? "positive" : "negative", part = Math.min(1, attention / 0.6);
-  return [text, `background:color-mix(in srgb,var(--lab-${colour}) ${
-    (60 * part).toFixed()}%,transparent)`,
-  `attention ${attention.toFixed(3)}, value ${round(value)}`];
 }
 
 if (HERE) {

@@ -108,7 +108,7 @@ const reviewsTab = {
     const both = [now, rival].map((one) => one && !diverged(one) ? one.scores : null);
     const panelsOf = (scores, {views: own}, from) => ["b", "a"].map((letter, k) => {
       if (!scores || isLost) { canvases[from + k].getContext("2d").reset?.(); return []; }
-      const {lean, named} = own.get(least)[view], {a, b} = scores;
+      const {lean, named} = own.get(least)[view], {b} = scores;
       if (across === "rank") {
         own.get(least)[view].spread ??= orderOf(lean, randomNumbers(1)).map((x) => 2 * x - 1);
       }

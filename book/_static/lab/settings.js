@@ -9,7 +9,7 @@ const valueIn = ({name, values}, address) => values.find((value) =>
 const settingsFrom = (kind, address) => Object.fromEntries(SETTINGS[kind].map((setting) =>
   [setting.name, valueIn(setting, address) ?? setting.usual]));
 const unknownIn = (kind, address) => [...address].filter(([key, value]) =>
-  !["tab", "text", "page", "small"].includes(key) && !LOOKS[key]?.includes(value)
+  !["tab", "page", "small"].includes(key) && !LOOKS[key]?.includes(value)
     && !SETTINGS[kind].some((setting) =>
       setting.name === key && valueIn(setting, address) !== undefined));
 

@@ -1,12 +1,12 @@
 // What computes and draws, beside the page, which never waits for it. It takes steps in
 // slices, between which it hears of a pause, of another run, or of what is looked at.
-/* global TABS, attend, beside, diverged, inWordsOf, lineupWorker, nearest, readTexts, round, tokenize */
+/* global TABS, beside, inWordsOf, lineupWorker, nearest, readTexts */
 function labWorker() {
-  const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", text: "", speed: 1,
+  const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", speed: 1,
     step: null, still: false};  // as the page has it
   const finished = new Map();  // what runs came to where they paused, by their settings
   let run = {records: [], names: [], places: []}, reviews = null, queue = [], other = null;
-  let left = 0, turn = 0, timer = null, frame = null, took = 0, read = 0;
+  let left = 0, turn = 0, timer = null, frame = null, took = 0;
   const keyOf = (settings) => JSON.stringify(Object.entries(settings).sort());
   const summaryOf = (settings) => finished.get(keyOf(settings));
 
@@ -79,10 +79,6 @@ function labWorker() {
         headline: tab.headline?.(run, now, rival) ?? "", names: tab.rivalName && [tab.ownName(run), tab.rivalName(run)],
         point: tab.point?.(run, now, shown) ?? "", shares: tab.shares?.(run),
         last: run.last ?? ""});
-      if (!run.going || began - read > 500) {  // words are slow to set
-        message.reading = readingOf(run, now, shown.text);
-        read = began;
-      }
     }
     postMessage(message);
     took = performance.now() - began;
@@ -138,18 +134,3 @@ function startWorker() {
 
 // A training pauses once almost all is right.
 const isEnd = (now) => now?.train?.accuracy >= 0.99;
-
-// One's own text, as the model reads it now: its first pieces [text, attention, value].
-const MOST_PIECES = 400;
-function readingOf({ids}, {scores: {a, b}, ...now}, text) {
-  const canRead = !now.train || !diverged(now);
-  const pieces = tokenize(text, ids), {weights, logit} = attend(pieces, a, b);
-  const more = pieces.length > MOST_PIECES ? [[" …"]] : [];
-  const side = logit > 0 ? "positive" : "negative";
-  const verdict = !text.trim() ? ""
-    : !pieces.some(([, id]) => id >= 0) ? "No word here is in the vocabulary."
-    : canRead ? `logit ${round(logit)}: ${side}`
-      : "The training diverged, so there is no logit.";
-  return {verdict, pieces: pieces.slice(0, MOST_PIECES).map(([piece, id], i) =>
-    id < 0 ? [piece] : [piece, weights[i], b[id]]).concat(more)};
-}

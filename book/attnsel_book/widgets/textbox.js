@@ -106,9 +106,12 @@ function shapleys(words) {
   return found;
 }
 
-// The class of a logit, if it is far enough from 0 to be called one.
-const opinionOf = (logit, classes) => Math.abs(logit) < 0.1 ? "no opinion yet"
-  : `classified as ${classes[logit > 0 ? 1 : 0]}`;
+// The class of a logit, if it is far enough from 0 to be called one, and its probability.
+function opinionOf(logit, classes) {
+  const sure = 100 / (1 + Math.exp(-Math.abs(logit)));
+  return Math.abs(logit) < 0.1 ? "no opinion yet" : `${classes[logit > 0 ? 1 : 0]}, ${
+    sure > 99.99 ? "more than 99.99" : sure.toFixed(sure > 99 ? 2 : 0)}% sure`;
+}
 
 // What got the attention, what the logit is, and which words made it so.
 function inWords(words, tokens, logit) {
@@ -120,7 +123,7 @@ function inWords(words, tokens, logit) {
   const side = Math.sign(logit) || -1;
   const by = [...words].sort((one, other) => side * (part(other) - part(one)));
   const [first, last] = [by[0], by.at(-1)];
-  const against = side * part(last) < 0 ? `; most against it: ${term(last)}` : "";
+  const against = side * part(last) <= -0.005 ? `; most against it: ${term(last)}` : "";
   const share = (100 * top.share).toFixed(0);
   return `${name(top)} gets ${share}% of the attention; its value`
     + ` is ${signed(top.value)}. Values times attention sum to ${signed(logit)},`
@@ -155,7 +158,7 @@ function textbox(root,
     ><output></output></span></label>
     ${line("because", '<output aria-live="polite"></output>')}
     <details${open ? " open" : ""}>
-    <summary>What does each word do to the reading?</summary>
+    <summary>What does each word do to the prediction?</summary>
     ${shaded("influence", "influence")}${shaded("Shapley value", "Shapley value")}
     <p></p></details>`;
   const [input, slider] = root.querySelectorAll("input");
@@ -190,8 +193,7 @@ function textbox(root,
     if (!numbers.has(k)) { numbers.set(k, numbersOf(...packed)); }
     const [a, b] = numbers.get(k);
     const {weights, logit} = attend(pieces, a, b);
-    verdict.textContent = known ? `f(X) = ${logit < 0 ? "−" : "+"}`
-      + `${Math.abs(logit).toFixed(2)}: ${opinionOf(logit, classes)}`
+    verdict.textContent = known ? opinionOf(logit, classes)
       : "No word here is in the vocabulary.";
     verdict.style = shade(logit, logit / scale);
     step.textContent = "step " + k;

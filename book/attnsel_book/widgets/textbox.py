@@ -1,6 +1,8 @@
 """A text box that shows the attention, the values and the logit of a typed text."""
 
-from collections.abc import Mapping
+import html
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -23,7 +25,7 @@ def text_box(
     explained: bool = False,
     between: Mapping[int, Tensor] | None = None,
 ) -> HTML:
-    """Return a text box that shows attention, values and the logit of a typed text.
+    """Return a text box that classifies a typed text, and shows attention and values.
 
     Below it are, folded or with `explained` open, the influence and the Shapley value
     of each word, as in `attnsel.beyond.deletion`, and the fewest words whose deletion
@@ -65,14 +67,41 @@ def text_box(
 def _first_reading(
     words: list[tuple[str, int]], scores: Tensor, data: Mapping[str, Any]
 ) -> str:
-    """Return attention, values and logit of the first example."""
+    """Return a box before one types: the field, examples, the prediction, attention.
+
+    It is laid out as the script does it, so that nothing moves once the script comes.
+    """
     weights = attention_on(words, scores)
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)
     values = torch.where(ids < 0, 0.0, scores[ids.clamp(min=0), 1])
-    logit = float(weights @ values)
-    text = attended_text(words, weights, values, full=0.6)
-    reading = f"classified as {data['classes'][logit > 0]}"
+    text = html.escape("".join(piece for piece, _ in words))
+    chips = " ".join(
+        f'<button type="button">{html.escape(example)}</button>'
+        for example, _ in data["lessons"]
+    )
+    opinion = _opinion(float(weights @ values), data["classes"])
+    return (
+        '<label class="line"><span>your review</span><input type="text" '
+        f'value="{text}" autocomplete="off" spellcheck="false"></label>'
+        + (f'<div class="line"><span>or one of</span><div>{chips}</div></div>')
+        * bool(data["lessons"])
+        + f'<div class="line"><span>the model</span><output>{opinion}</output></div>'
+        '<div class="line"><span>word by word</span>'
+        f"{attended_text(words, weights, values, full=0.6)}</div>"
+        + state_line("", "To type another text")
+    )
+
+
+def _opinion(logit: float, classes: Sequence[str]) -> str:
+    """Return the predicted class and its probability in percent."""
+    sure = 100 / (1 + math.exp(-abs(logit)))
     if abs(logit) < 0.1:
-        reading = "no opinion yet"
-    state = f"f(X) = {logit:+.2f}: {reading}."
-    return text + state_line(state, "To type another text")
+        return "no opinion yet"
+    percent = (
+        "more than 99.99"
+        if sure > 99.99
+        else f"{sure:.2f}"
+        if sure > 99
+        else f"{sure:.0f}"
+    )
+    return f"{html.escape(str(classes[logit > 0]))}, {percent}% sure"
