@@ -4,11 +4,12 @@ import functools
 import gzip
 import http.server
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from support.serving import serving as serving_with
 
 MEASURE = r"""() => {
   const article = document.querySelector("article");
@@ -71,12 +72,8 @@ def serving(folder: str) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    handler = functools.partial(Quiet, directory=folder)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving_with(functools.partial(Quiet, directory=folder)) as address:
+        yield address
 
 
 # Playwright's own list but for what a site on this machine never meets, and the pop-ups
