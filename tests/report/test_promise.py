@@ -18,7 +18,7 @@ DRAWS = 40
 MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
 
 
-KINDS = ["once", "twice", "near copies", "short copies", "rewritten", "by author"]
+KINDS = ["once", "twice", "near copies", "short copies", "by author"]
 
 
 @pytest.mark.parametrize("balance", run_promise.BALANCES)

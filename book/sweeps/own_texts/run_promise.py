@@ -16,7 +16,8 @@ promised for each of them.
 - near copies: each stands twice, the second time with a word put in
 - short copies: the first ten words of each review stand three times, each time with a
   tenth of the words replaced
-- rewritten: each review stands three times, each time with 30% of its words replaced
+- rewritten: each review stands three times, each time with 30% of its words replaced,
+  as a warning, because these copies are not recognized
 - by author: 15 authors of ten reviews sign them; labels are dealt to authors
 - by author, not said: the same without groups="author", as a warning
 """
