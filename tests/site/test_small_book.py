@@ -62,6 +62,11 @@ EXERCISE = """$$ a = b $$ (eq-first-sum)
 :label: ex-first-twice
 Write {eq}`eq-first-sum` twice.
 :::
+
+:::{exercise} On paper: twice (●○○, 5 min)
+:label: ex-first-paper
+Write it once more.
+:::
 """
 LAST = """# Last page
 

@@ -23,7 +23,10 @@ COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 
 
 class Exercises(SphinxTransform):
-    """Exercises that lead to themselves in Colab, and formulas that lead to them."""
+    """Exercises that lead to themselves in Colab, and formulas that lead to them.
+
+    An exercise on paper, whose label ends with -paper, leads nowhere.
+    """
 
     default_priority = 600
 
@@ -40,6 +43,8 @@ class Exercises(SphinxTransform):
                 formula = formulas.get(link.get("reftarget"))
                 if link.get("reftype") == "eq" and formula is not None:
                     add_after(formula, self.mention(label))
+            if label.endswith("-paper"):
+                continue
             for cell in cells:
                 if re.search(rf"^:label: {label}$", cell.source, re.MULTILINE):
                     target = f"{COPIES}/{path.name}#scrollTo={cell.id}"
