@@ -138,6 +138,16 @@ def test_a_cell_that_begins_with_a_sign_of_a_formula_is_a_text(sign):
     assert "\r" not in as_csv(table)  # behind which a row would begin
 
 
+def test_a_sign_that_nobody_sees_is_written_by_its_code():
+    table = pd.DataFrame(
+        {"text": ["\x1b[31mred\u200b", "👨\u200d👩 नहीं\u200cं", "a\u200d"]}
+    )
+    assert as_csv(table).split() == [
+        *("text", "⟨U+001B⟩[31mred⟨U+200B⟩"),
+        *("👨\u200d👩", "नहीं\u200cं", "a⟨U+200D⟩"),
+    ]
+
+
 def test_a_link_to_itself_is_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.csv").symlink_to("mine.csv")
