@@ -511,6 +511,16 @@ def test_the_same_training_with_the_other_labels_is_beside_it(visit: Any) -> Non
     says(tab.locator(".outcome th"), "^value and lean, all ")
 
 
+def test_what_one_sets_and_sees_is_on_one_screen(visit: Any) -> None:
+    tab = visit("page=1", address=f"#tab=reviews&{FEW}", **AT_ONCE)
+    tab.set_viewport_size({"width": 1280, "height": 720})
+    run(tab)
+    top = tab.locator(".attnsel-lab").bounding_box()["y"]
+    for place in tab.locator("canvas, .play, .headline, .scrub").all():
+        box = place.bounding_box()
+        assert box["y"] >= top and box["y"] + box["height"] - top < 690
+
+
 @pytest.mark.parametrize("lacks", ["OffscreenCanvas", "Worker"])
 def test_a_browser_that_cannot_train_says_so(visit: Any, lacks: str) -> None:
     tab = visit("page=1", init=f"delete window.{lacks}")
