@@ -202,12 +202,12 @@ def zipf() -> Iterator[Row]:
         for exponent in (0.0, 0.5, 1.0, 1.5):
             for seed in range(10):
                 corpus = zipf_corpus(tokens, exponent, seed)
-                other = corpus.with_labels(1 - corpus.labels)  # the other class
+                other = corpus.with_labels(1 - corpus.targets)  # the other class
                 for kind in ("descent", "even descent", "unit steps"):
                     scores = of_embeddings(corpus, -1, kind)
                     both = [selected(scores, c)[0] for c in (corpus, other)]
-                    row = {"tokens": tokens, "exponent": exponent, "seed": seed}
-                    row |= {"by": kind, "right": float(np.mean(both))}
+                    row: Row = {"tokens": tokens, "exponent": exponent}
+                    row |= {"seed": seed, "by": kind, "right": float(np.mean(both))}
                     yield rounded(row)
 
 
