@@ -11,7 +11,7 @@ from attnsel.theory import mean_count, relevant_tokens
 from attnsel_book.chapters.why_v.laws import loss, rates
 from attnsel_book.exercises.cases import corpora
 from attnsel_book.exercises.checking import exercise
-from attnsel_book.exercises.messages import labelled_sequences
+from attnsel_book.exercises.messages import as_numbers, labelled_sequences
 from attnsel_book.problems import crowd_corpus
 
 
@@ -186,8 +186,8 @@ def crowds() -> Iterator[tuple[Corpus]]:
 
 def safe_fault(given: Any, corpus: Corpus) -> str | None:
     """Return which class is lost if tokens move with the reader's rates."""
-    rate = np.asarray(given, dtype=float)
-    if rate.shape != (len(corpus.vocab),):
+    rate = as_numbers(given)
+    if rate is None or rate.shape != (len(corpus.vocab),):
         return f"give a rate for each token, numbers of shape {(len(corpus.vocab),)}"
     if not (np.isfinite(rate).all() and (rate > 0).all()):
         return "each rate has to be a positive number"
