@@ -89,7 +89,7 @@ def test_outputs_are_of_the_books_run_and_hold_no_noise(path):
 @chapters
 def test_opening_has_title_summary_and_bootstrap(path):
     head, summary, bootstrap = read(path).cells[:3]
-    assert re.search(r"^\([\w-]+\)=\n# \S", head.source)
+    assert re.search(SOURCE + r"\([\w-]+\)=\n# \S", head.source)
     assert summary.metadata.tags == [execute.SUMMARY_TAG]
     assert re.search(r"about \d+ s on .* GB of memory", summary.source)
     assert bootstrap.source == BOOTSTRAP
@@ -103,7 +103,8 @@ SWEEPS = {
     for page in part["chapters"]
 }
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-HEAD = re.compile(r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
+SOURCE = r"% This is the source of a page\. Read it at https://\S+/book/\w+\.html, [^\n]+\n\n"
+HEAD = re.compile(SOURCE + r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
 IN_SHORT = re.compile(
     r"^(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"
     r"(?P<text>.*?)\n(?P=fence)$",
