@@ -13,7 +13,7 @@ RANGES = {
     "0 < RATE < 1": "as it is a share of what is shown",
 }
 # A file of your own, in the folder in which the chapter runs.
-MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
+MINE = {"DATA": "mine.csv", "LABEL": "verdict"}
 TRIED = [
     MINE | {"GROUPS": "film"},
     {"LIMIT": 20, "RATE": 0.95},
