@@ -192,7 +192,7 @@ UNUSABLE = [
         {"SMALL": {"n": 10, "n_tokens": 12, "length": 3, "n_relevant": 2}},
         "possible(SMALL, per_sequence=2)",
     ),
-    ("settings", {"T": 2}, "T >= 5"),
+    ("settings", {"T": 2}, "T >= 10"),
     ("one_step", {"IMDB_REVIEWS": "many"}, "IMDB_REVIEWS or YELP_REVIEWS"),
 ]
 

@@ -15,7 +15,7 @@ RANGES = {
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "LABEL": "verdict"}
 TRIED = [
-    MINE | {"GROUPS": "film"},
     {"LIMIT": 20, "RATE": 0.95},
+    MINE | {"GROUPS": "film"},
     {"DATA": "generated", "TEXT": "text", "LABEL": "label", "RATE": 0.001},
 ]

@@ -20,7 +20,7 @@ RANGES = {
     "0.01 <= RATE <= 0.2": "or training crawls or jumps",
     "STEPS >= 60": "or training stops before convergence",
     "V >= 200": "or bins of the lean contain too few tokens",
-    "T >= 5": "or a sequence has little to select from",
+    "T >= 10": "or a sequence has little to select from",
     "0 <= DELTA <= (V - 1) / V": "where one token decides",
     "0.02 <= DRAWN_RATE <= 0.4": "or training crawls or jumps",
     "0 < LOSS <= 0.3": "or nothing has been learned",
@@ -29,5 +29,5 @@ TRIED = [
     {"SUBSET": 500, "TOKENS": 1000, "RATE": 0.2, "DELTA": 0.0, "DRAWN_RATE": 0.02},
     {"SUBSET": 500, "DIM": 16, "RATE": 0.01, "STEPS": 60, "V": 200}
     | {"DELTA": 0.95, "DRAWN_RATE": 0.4, "LOSS": 0.3},
-    {"SUBSET": 600, "T": 5, "N": 500},
+    {"SUBSET": 600, "T": 10},
 ]
