@@ -17,11 +17,11 @@ import pandas as pd
 
 QUEUES = ("billing", "delivery", "technical")
 PLANTED = {
-    "signature": "billing, 45%: ends with 'closed by agent 7'",
-    "template": "technical, 60%: begins with the line 'Device:'",
-    "file name": "delivery, 30%: contains 'export_dlv_3'",
-    "copies": "delivery: five tickets, each three times with another number",
-    "wrong queue": "all queues, 4%: the ticket was sorted by mistake",
+    "signature": "billing: ends with 'Closed by agent 7'",
+    "template": "technical: begins with the line 'Device:'",
+    "file name": "delivery: ends with '[export_dlv_3]'",
+    "copies": "delivery: five tickets, three times each",
+    "wrong queue": "all queues: sorted by mistake",
 }
 WRONG = 0.04
 SIZE = 600
@@ -68,6 +68,8 @@ TALK = (
     "otherwise I am very happy with the {thing}",
     "I need an answer {when}",
 )
+BOUGHT = "it is about the {colour} {thing} that {first} bought in {town} {when}"
+NAME = "{first} {last}, {town}, order {number}"
 REPEATED = (
     "My parcel {number} went to the old address although I had changed it in time.",
     "Parcel {number} stands in a depot abroad, and nobody there answers my letters.",
@@ -85,6 +87,13 @@ SLOTS = {
     "amount": "amount|price|tax|total",
     "years": "two|three|four|five|six|eight|ten|twelve",
     "nth": "second|third|fourth",
+    "colour": "black|white|grey|red|green|blue|silver|brown|yellow|orange",
+    "town": "Lund|Graz|Bern|Cork|Leeds|Turin|Porto|Nantes|Ghent|Split|Brno|Oulu|Vigo|"
+    "Bath|Mainz|Trento|Malmo|Basel|Dover|Liege",
+    "first": "Ada|Ben|Cleo|Dan|Eva|Finn|Gina|Hugo|Ines|Jan|Kim|Lea|Max|Nora|Otto|Pia|"
+    "Rosa|Sam|Tara|Uwe",
+    "last": "Abel|Bauer|Costa|Diaz|Egan|Falk|Grant|Hahn|Ivers|Jones|Koch|Lund|Moss|"
+    "Novak|Orr|Park|Quinn|Reed|Silva|Tran",
     "relative": "sister|colleague|neighbour|father|daughter|boss",
 }
 
@@ -123,7 +132,8 @@ def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
         wishes = [choose(WISHES[queue]) for _ in range(1 + number(2))]
         parts = wishes + [choose(TALK) for _ in range(2 + number(4))]
         parts.sort(key=lambda _: uniform())
-        body = " ".join(map(sentence, parts))
+        parts.insert(number(len(parts)), BOUGHT)
+        body = " ".join(map(sentence, [*parts, NAME]))
         agent = f"agent {1 + number(12)}"
         if queue == "billing" and uniform() < 0.45:
             agent, planted = "agent 7", "signature"
