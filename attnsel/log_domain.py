@@ -74,7 +74,7 @@ class ClsProblem:
 
     @cached_property
     def unseen(self) -> float:
-        """‖rest‖."""
+        """Norm of the component of p outside the row space of E."""
         return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
@@ -218,7 +218,7 @@ class ClsPoint:
 
     @property
     def bend(self) -> np.ndarray:
-        """q_i + y (1 - g) q_i (b_i - f), for the Jacobian, (nnz,)."""
+        """Factors q_i + y (1 - g) q_i (b_i - f) in the Jacobian, (nnz,)."""
         tilt = self.problem.signs * expit(self._votes)  # y (1 - g)
         return self.attention * (1 + tilt[self.problem.row] * self.lead)
 

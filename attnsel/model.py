@@ -396,7 +396,7 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return row, column and attention of each stored count, one shift per sequence.
+    r"""Return the row, column and attention of each stored count.
 
     The attention on token s of sequence i is
 

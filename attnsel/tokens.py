@@ -35,7 +35,7 @@ Tokenizer = Callable[[str], Iterable[str]]
 
 
 def clean_text(text: str) -> str:
-    """Return the text with HTML line breaks replaced and letters composed.
+    """Return the text without HTML line breaks, its letters in composed form (NFC).
 
     Each HTML line break and each NUL character becomes a space. A letter and the accent
     after it become one character if such a character exists (NFC).

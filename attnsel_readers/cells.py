@@ -164,10 +164,10 @@ def _warn_of_sets(labels: pd.Series) -> None:
 
 
 def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
-    """Return which rows are no examples, with a warning that counts them, bool (n,).
+    """Return which rows are not examples, bool (n,), and warn about them.
 
-    Such a row repeats the names of the columns, because tables were joined with their
-    headers, or its answer in the column "answer" is "reject" or "ignore".
+    Such a row repeats the names of the columns, because tables were joined together
+    with their headers, or it has "reject" or "ignore" in the column "answer".
     """
     is_left = np.zeros(len(table), bool)
     if not isinstance(text, list):

@@ -34,7 +34,7 @@ Opened = Callable[[], TextIO]
 
 
 class Refused(ValueError):
-    """A file is not read; the message names it and says what to write."""
+    """A file cannot be read; the message names it and contains a remedy."""
 
 
 def read_table(

@@ -36,7 +36,7 @@ class Letters(NamedTuple):
 def letters_of(opened: Callable[[], Any]) -> Letters:
     """Return how to decode a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
 
-    The latter is guessed, and a few bytes that are no letters of UTF-8 are replaced; a
+    Windows-1252 is a guess. A few bytes that are not valid UTF-8 are replaced. A
     warning reports both. The file is read in blocks, so that it may be large.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Files become data frames; `pandas` does the reading, and the name says of what."""
+"""Files are read into data frames by `pandas`, depending on the name."""
 
 import bz2
 import gzip
@@ -47,7 +47,7 @@ class Content(NamedTuple):
     """The uncompressed content of a file.
 
     Attributes:
-        opened: function that opens the content anew.
+        opened: function that opens the content again.
         name: name without the ending of a compression.
         is_packed: whether the file is compressed.
     """
@@ -58,10 +58,10 @@ class Content(NamedTuple):
 
 
 def read_file(path: Path, wanted: Columns) -> Any:
-    """Read a file as a table, or as what JSON contains; its ending tells how.
+    """Read a file as a table or as JSON, depending on its ending.
 
-    Texts such as 007 and NA stay as they are. Of a large table with a limit there are
-    as many random rows of each class, and all others are dropped.
+    Texts such as 007 and NA stay as they are. If a large table is read with a limit,
+    `limit` random rows of each class are kept, and all others are dropped.
 
     Raises:
         ValueError: if it cannot be read; the message names the file.
@@ -128,7 +128,7 @@ def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
 
 
 def _unpacked(given: Callable[[], Any], name: str) -> Content:
-    """Return the content of a file; the ending says how it is compressed.
+    """Return the content of a file, which is uncompressed according to its ending.
 
     Raises:
         Refused: if it is a zip of several files.
@@ -213,7 +213,7 @@ def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
     """Read the sheet that has the wanted names, its cells as text.
 
     Raises:
-        ValueError: if the names are below the first line; the message says in which.
+        ValueError: if the names are below the first line; the message has its number.
     """
     require("excel", "python_calamine")
     sheets = pd.read_excel(

@@ -17,7 +17,7 @@ _PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"
 
 
 def readable_ending(path: Path) -> str:
-    """Return the ending that says how to read a file, if it is one of those known."""
+    """Return the ending that determines how to read a file; "" if it is not known."""
     name = re.sub(r"\.(gz|zip|bz2|xz|zst)$", "", path.name.lower())
     ending = Path(name).suffix
     return ending if ending in ENDINGS else ""
@@ -29,10 +29,13 @@ def stem(path: Path) -> str:
 
 
 def files_of_split(folder: Path, split: str) -> list[Path]:
-    """Return the files of one split in a folder: tables, or texts in folders a class.
+    """Return the files of a split: tables, or texts in one folder per class.
 
-    A split is a file or a folder with its name, or several numbered ones; a folder
-    without the name of any split is one table. A ValueError says what is there.
+    A split is a file or a folder with its name, or several numbered ones. A folder in
+    which nothing has the name of a split is one table.
+
+    Raises:
+        ValueError: if there is no such table; the message lists what is there.
     """
     found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
     if found[split]:
@@ -88,7 +91,7 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
 
 
 def _tables(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that can be read, less prose such as a README beside others."""
+    """Return the files that can be read, without prose next to tables (a README)."""
     files = [path for path in folder.glob(pattern) if path.is_file()]
     readable = [path for path in files if readable_ending(path)]
     tables = [path for path in readable if readable_ending(path) != ".txt"]
@@ -109,7 +112,7 @@ def _texts_in_classes(folder: Path) -> list[Path]:
 
 
 def is_one_text(path: Path) -> bool:
-    """Say whether a file in the folder of a class is a text rather than a table."""
+    """Return whether a file in the folder of a class is a text, not a table."""
     return path.suffix in (".txt", "") and not path.name.startswith(".")
 
 

@@ -26,7 +26,7 @@ NO_TABLES = (".7z", ".rar", ".pdf", ".docx", ".doc", ".rtf", ".odt", ".epub")
 
 
 def refuse_unreadable(path: PurePath | str) -> None:
-    """Raise a ValueError with the line to type, if a file has to be opened by hand."""
+    """Raise a ValueError with a remedy if a file is of a kind that cannot be read."""
     name = str(path)
     ending = PurePath(name.lower()).suffix
     if ending in CALLS:
@@ -44,7 +44,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 
 def unpack(name: str) -> str:
-    """Return the line that unpacks an archive, and what to name."""
+    """Return the line that unpacks an archive, and the folder to read afterwards."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     # shutil knows endings in small letters only
     kind = ", 'zip'" if name.lower().endswith(".zip") else ""
@@ -55,7 +55,7 @@ def unpack(name: str) -> str:
 def into_csv(
     name: str, call: str, imports: str = "pandas", *, has_names: bool = True
 ) -> str:
-    """Return the line that makes a CSV file by a call of pandas, and what to name."""
+    """Return the line that makes a CSV file with pandas, and the file to read then."""
     target = str(PurePath(name).with_suffix(".csv"))
     if target == name:
         target = str(PurePath(name).with_suffix("")) + "-mended.csv"

@@ -1,4 +1,4 @@
-"""Files, folders, addresses and data sets of the Hub, by what their name says."""
+"""Find files, folders, addresses and data sets of the Hub by name."""
 
 import glob
 import io
@@ -35,7 +35,7 @@ def find_path(source: str, split: str) -> DataSplit:
 
 
 def _at_url(url: str, split: str) -> DataSplit:
-    """Find a file of the web; a ValueError tells how else to get it."""
+    """Find a file on the web; a ValueError contains another way to get it."""
     name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
 
     def read(wanted: Columns) -> Any:
@@ -107,14 +107,14 @@ def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
 
 
 def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
-    """Read a part; a folder such as label=good holds the rows with this value."""
+    """Read a part; in a folder such as label=good, all rows have this label."""
     table = table_of(read_file(path, wanted), wanted, "train")
     column, is_value, value = path.parent.name.partition("=")
     return table.assign(**{column: value}) if is_value else table
 
 
 def _on_hub(source: str, split: str) -> DataSplit:
-    """Find a data set of the Hub, if a source that is no path can be one."""
+    """Find a data set of the Hub if the source, which is not a path, can be one."""
     why = ""
     if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not readable_ending(
         Path(source)

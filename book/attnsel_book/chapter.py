@@ -22,7 +22,7 @@ _OTHER_RUN = (
 
 
 class Stop(ValueError):
-    """An error that ends a chapter; a notebook shows only its sentence."""
+    """An error that ends a chapter; a notebook shows only its message."""
 
     def _render_traceback_(self) -> list[str]:  # IPython asks an exception for this
         return [f"The chapter stops here: {self}."]
@@ -126,7 +126,7 @@ def in_vocabulary(vocab: Any, *settings: str) -> None:
 
 
 def has_begun() -> bool:
-    """Return whether `settings` has been called; before that no claim is a test."""
+    """Return whether `settings` has been called, which `claim` requires."""
     return _run.names is not None
 
 
@@ -136,7 +136,7 @@ def is_the_books_run() -> bool:
 
 
 def say_what_is_read(name: str) -> None:
-    """Display a note, once per name, that stored results are read in another run."""
+    """Note once per name that a run with other settings reads stored results."""
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
         note([f"Read, not run here: the stored results {name} of the book."])

@@ -43,7 +43,7 @@ def claim(
     This holds with the book's settings. With other settings the line is an observation,
     and no error is raised. It then contains the value of this run and the bound of the
     book's run. A dash instead of a check mark means that the value is outside the
-    bound. A dot means that the line is no observation, because the value rests on
+    bound. A dot means that the line is not an observation, because the value rests on
     stored results or because a condition does not hold. With any settings, a circle
     means that the claim is about functions that the reader has not written yet.
 

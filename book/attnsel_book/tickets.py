@@ -156,7 +156,7 @@ def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
 
 
 def write_tickets(path: str | Path) -> None:
-    """Write the tickets as a CSV file, without the column that tells the leaks."""
+    """Write the tickets as a CSV file, without the column `planted` (the leaks)."""
     table = planted_tickets().drop(columns="planted")
     table.to_csv(path, index=False, quoting=csv.QUOTE_MINIMAL, lineterminator="\n")
 

@@ -27,7 +27,7 @@ MOST = 10_000_000  # sequences that are compared; of more, a random part is
 
 
 def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
-    """Return the text of which each text is a near copy, or the text itself, (n,).
+    """Return for each text the centre of its near copies, or the text itself, (n,).
 
     Near copies are linked to one centre and not in chains. The text with the most
     similar texts is the first centre. A text of fewer than three words has one

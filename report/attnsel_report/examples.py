@@ -61,7 +61,7 @@ def find_words(
 
 
 def find_edge(corpus: Corpus, row: int, size: int, side: str) -> Example | None:
-    """Return the first `size` tokens of a text if it "begins", or the last ones."""
+    """Return the first `size` tokens of a text if `side` is "begins", else the last."""
     if corpus.texts is None:
         return None
     text = corpus.texts[row]
@@ -88,7 +88,7 @@ def _piece(
 
 
 def find_pattern(text: str, pattern: str) -> Example | None:
-    """Return the first place of a pattern in a text between two of END, or None."""
+    """Return the first match of a pattern in a text with END on both sides, or None."""
     whole = f"{END}{text[:LONGEST]}{END}"
     found = re.search(pattern, whole)
     if found is None:
@@ -122,7 +122,7 @@ def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | Non
 def examples(
     corpus: Corpus, rows: np.ndarray, find: Callable[[int], Example | None]
 ) -> list[Example]:
-    """Return distinct pieces of texts, of which `find` returns that of a row.
+    """Return distinct pieces of texts; `find` returns the piece for a row.
 
     Pieces of texts of usual length come before pieces of very long texts. The row of a
     piece is its position in the corpus.

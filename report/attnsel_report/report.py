@@ -190,7 +190,7 @@ def _examined(
 
 
 def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
-    """Return the tables of what is associated with a class, with common q-values.
+    """Return the tables of tokens, pairs and features, with common q-values.
 
     `source` contains the tokens of both samples in their order.
     """

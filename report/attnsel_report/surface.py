@@ -88,7 +88,7 @@ def form_table(
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
-    """Return which texts contain which of KINDS, (n, kinds) of ones."""
+    """Return 1 where a text contains one of KINDS, and 0 elsewhere, (n, kinds)."""
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
@@ -226,7 +226,7 @@ def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
 
 
 def measured(corpus: Corpus) -> np.ndarray:
-    """Return MEASURES of each text, float64 (n, measures)."""
+    """Return the values of MEASURES for each text, float64 (n, measures)."""
     texts = corpus.texts or ()
     if not texts:
         return np.zeros((0, len(MEASURES)))

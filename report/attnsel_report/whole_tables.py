@@ -14,7 +14,7 @@ from attnsel_readers.frames import is_dataset
 
 
 class Table(NamedTuple):
-    """Rows of a split, with their places in it as the index.
+    """Rows of a split; the index contains their positions in the split.
 
     Attributes:
         name: what to call it.

@@ -15,7 +15,7 @@ LONGEST = 600  # characters of a value that is written out
 
 
 def as_numbers(value: Any) -> np.ndarray | None:
-    """Return real numbers as a float64 array, or None if the value has other contents.
+    """Return real numbers as a float64 array, or None if a value is anything else.
 
     Numbers, lists, tuples, arrays, tensors of any dtype, and tables are converted.
     Texts, sets and complex numbers are not.

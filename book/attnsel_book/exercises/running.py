@@ -173,7 +173,7 @@ def in_form(
 
     A check accepts lists, arrays and tensors, but the next cells need one of them. If a
     call fails, or if all calls together take longer than `LIMIT_HERE`, a printed line
-    says so, and the solution is called instead.
+    reports this, and the solution is called instead.
     """
     kind = solution.__annotations__["return"]
     is_slow, spent = False, 0.0

@@ -19,7 +19,7 @@ _MARK = re.compile(r"^# exercise: ([\w-]+)\n", re.MULTILINE)
 
 
 def parts(text: str) -> dict[str, str]:
-    """Return the source of each function in the text of such a file, by exercise."""
+    """Return the source of each function in the text of a stored file, by exercise."""
     pieces = _MARK.split(text)
     return dict(zip(pieces[1::2], map(str.strip, pieces[2::2]), strict=True))
 

@@ -86,8 +86,8 @@ def scatter_still(
     """Draw coloured points, with one labelled column (V,) on each axis.
 
     A scale is "linear", "log", or "symlog", which is linear up to the median absolute
-    value and logarithmic beyond. Of very many points only a sample is drawn, and a line
-    says so.
+    value and logarithmic beyond. If there are very many points, only a sample is
+    drawn, and a line states this.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
     every = math.ceil(len(colours) / MOST_POINTS)

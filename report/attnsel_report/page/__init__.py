@@ -28,7 +28,7 @@ CORRELATIONS = {
 
 
 def render(report: Any) -> str:
-    """Return the page of a `Report`; texts are escaped, and no sign is invisible."""
+    """Return the page of a `Report`, with escaped texts and no invisible characters."""
     found = report.signs.to_dict("records")
     page = _template().render(
         report=report,
@@ -69,7 +69,7 @@ def _template() -> Template:
 
 
 def written(value: Any, kind: str) -> str:
-    """Write a value as its column says: a count, share, lean or q; – for none."""
+    """Return a value in the format of its column, `kind`; a missing value is "–"."""
     if kind == "name":
         return str(value)
     if value != value:

@@ -23,7 +23,7 @@ ROWS = [[0, 4, 5], [1, 4, 6], [0, 6, 5], [2, 4, 5], [3, 4, 6], [2, 6, 5]]
 
 
 def draw_excess(cheapest: Cheapest, p_1: float = 2.0, p_2: float = -3.0) -> Figure:
-    """Draw the excess loss of a flow from p = (p_1, p_2), and the level below it.
+    """Draw the excess loss of a flow from p = (p_1, p_2), and the certifying level.
 
     The function `cheapest` returns the attention (n, V) of least loss that misses a
     sequence, from votes (n, V), whether a token is there (n, V), and relevant tokens

@@ -87,8 +87,8 @@ def with_values() -> Iterator[tuple[Any, ...]]:
             "compete for attention"
         ): "- C.T @ (y / T * f) ->",
         (
-            "divide by the length, because each position gets one over the "
-            "length of the attention"
+            "divide by the length, because each of the T positions gets 1 / T of "
+            "the attention"
         ): "(y / T)) - C.T @ (y / T * f) -> y) - C.T @ (y * f)",
         "f is the mean of the values of a sequence; you took their sum": "b / T -> b",
         "a factor is wrong; an undecided model has g = 1/2": "(2 * len(T)) -> len(T)",

@@ -90,7 +90,7 @@ def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
 
 
 def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
-    """Draw how far another attention is, and how much it changes predictions.
+    """Draw how different another attention is, and how much it changes predictions.
 
     The data are those of `explanations`, with one panel per moment. The mean divergence
     of an attention that is made for each review is `farthest`. Dots are other vectors

@@ -27,12 +27,12 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     expected=log_lead,
     cases=leads,
     mistakes={
-        "b_top and f agree in all digits from a lead of about 36 on: add up the"
-        " differences b_top - b_i instead": (
-            lambda a, b: np.log(b[0] - softmax(a) @ b)
+        "b_top and f agree in all digits if the lead exceeds about 36; add up the "
+        "differences b_top - b_i instead": (lambda a, b: np.log(b[0] - softmax(a) @ b)),
+        "every weight is rounded to zero if the lead exceeds about 745; compute the "
+        "logarithm of the largest weight directly": (
+            lambda a, b: np.log(softmax(a) @ (b[0] - b))
         ),
-        "from a lead of about 745 on every weight is rounded to zero: keep the largest"
-        " one as a logarithm": (lambda a, b: np.log(softmax(a) @ (b[0] - b))),
         "divide by the sum of all weights, so that the attention sums to one": (
             "- a[0] - np.log1p(np.exp(a[1:] - a[0]).sum()) ->"
         ),

@@ -28,13 +28,13 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     except (TypeError, ValueError, OverflowError, RuntimeError):
         a, b = [], []
     if (len(a), len(b)) != (3, 3) or not all(map(math.isfinite, [*a, *b])):
-        return "two lists of three finite numbers, for good, bad and not, are asked"
+        return "return two lists of three finite numbers each, for good, bad and not"
     for kind, token, wanted in (("good", 0, B), ("bad", 1, -B)):
         f = logit([token], a, b)
         if not math.isclose(f, wanted, rel_tol=1e-6):
             return f'alone, "{kind}" has f = {f:.3g}, not {wanted:g}'
     if abs(b[2]) > 0.01:
-        return f'"not" cannot turn an opinion round: its value is {b[2]:.3g}, not 0'
+        return f'"not" has no opinion, so its value has to be 0, not {b[2]:.3g}'
     for kind, token in (("good not", 0), ("bad not", 1)):
         f = logit([token, 2], a, b)
         if abs(f) > 0.01:
@@ -51,7 +51,10 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     fault=gate_fault,
     cases=margins,
     mistakes={
-        '"not" cannot turn an opinion round': lambda B: ([0, 0, 1], [B, -B, -B]),
+        '"not" has no opinion, so its value has to be 0': lambda B: (
+            [0, 0, 1],
+            [B, -B, -B],
+        ),
         "0.5 of the attention, which is not enough for B = 1": lambda B: (
             [0, 0, 0],
             [B, -B, 0],

@@ -13,7 +13,7 @@ from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 def draw_shares(
     shares: pd.DataFrame, runs: dict[str, tuple[str, float]], control: str
 ) -> None:
-    """Draw the share of the largest lead in three norms that optimizers reach.
+    """Draw which share of the largest lead optimizers reach, in each of three norms.
 
     Args:
         shares: frame with the columns "optimizer" and "lead" and the shares "l2",
@@ -85,7 +85,7 @@ def draw_balls(
 
 
 def draw_memory(means: dict[str, pd.DataFrame]) -> None:
-    """Draw Adam's share of l-infinity, and the cosine to the margin of its own norm.
+    """Draw Adam's share of the largest lead, and cosines to two margin directions.
 
     Args:
         means: for each label a frame with the columns "time" (lead over memory),

@@ -53,7 +53,7 @@ def rows_fault(
     if rows is None or rows.ndim != 2 or rows.shape[1] != d or not len(rows):
         return f"rows of {d} numbers are expected, one for each pair"
     if not np.isfinite(rows).all():
-        return "a number of these rows is not finite, and each has to be"
+        return "all numbers in the rows have to be finite"
     wanted = np.stack([E[r] - E[s] for r, s in pairs_of(corpus, selected)])
     if not holds_all(rows, wanted):
         return "a pair of a selected token and another one of its sequence has no row"

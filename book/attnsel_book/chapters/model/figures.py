@@ -131,10 +131,10 @@ def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]
 
 
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
-    """Return a text as HTML, coloured by its values as strong as its attention.
+    """Return a text as HTML; values determine the colours, attention their strength.
 
-    `words` are those of `Corpus.words`, `scores` (V, 2) the numbers E p and E v of all
-    tokens. Full colour is an attention of 0.15.
+    The `words` are those of `Corpus.words`, and `scores` (V, 2) contains E p and E v of
+    all tokens. A word with an attention of 0.15 has its full colour.
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]
     text = attended_text(words, attention_on(words, scores), values, full=0.15)

@@ -158,7 +158,7 @@ def my_z(corpus: attnsel.Corpus) -> np.ndarray:
 
 
 def lengths_fault(result: Any) -> str | None:
-    """Return why sequences and labels are no example of alpha_0 > 0 > beta_0."""
+    """Return why sequences and labels are not an example of alpha_0 > 0 > beta_0."""
     try:
         rows, signs = labelled_sequences(result)
     except ValueError as error:

@@ -10,7 +10,7 @@ from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 
 
 def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
-    """Draw what was measured, y (V,), against its prediction x (V,), one point a token.
+    """Draw measured numbers y (V,) against predictions x (V,), one point per token.
 
     Both axes are linear up to the median size and logarithmic beyond. The line has the
     slope one; the tokens with the two largest predictions are named.

@@ -64,7 +64,7 @@ def sums() -> Iterator[tuple[np.ndarray, float]]:
 
 
 def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
-    """Return which pairs of different tokens lie beyond both of their tokens."""
+    """Return which pairs have an output outside the range of their tokens' outputs."""
     V = len(zeta)
     beyond = np.zeros((V, V), bool)
     for s in range(V):
@@ -85,7 +85,7 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
             "(np.outer(zeta, zeta) > 0) & different -> ~(np.outer(zeta, zeta) > 0)"
         ),
         (
-            "set the diagonal to False, because a token makes no pair with itself"
+            "set the diagonal to False, because a pair consists of two different tokens"
         ): "& different ->",
         "use the sign of zeta; you used the sign of the value start + zeta": (
             "np.outer(zeta, zeta) -> np.outer(zeta + start, zeta + start)"
@@ -123,7 +123,7 @@ def diluted() -> Iterator[tuple[float, int]]:
 
 
 def seeming(c: float, k: int) -> float:
-    """Return the weight with which an attention has the same output, by its share."""
+    """Return the weight for which attention has the same output, from its share."""
     numbers = np.array([c] + [0.0] * k)
     f, b = np.tanh(numbers.mean()), np.tanh(c)
     share = f / b  # of the attention, on the strong word: its value is b, theirs 0

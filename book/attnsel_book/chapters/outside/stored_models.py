@@ -62,7 +62,7 @@ def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return the last of the numbers (V + 1,) and those of all tokens, added up."""
+    """Return a model that adds numbers[-1] and the numbers (V + 1,) of all tokens."""
 
     def f(ids: Tensor) -> Tensor:
         return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)
@@ -71,7 +71,7 @@ def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
-    """Return the logits of a model of sequences of ids for texts, lists of words."""
+    """Return a function from texts (lists of words) to logits of a model of ids."""
 
     def classify(texts: list[list[str]]) -> Tensor:
         rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]
@@ -101,7 +101,7 @@ def unpacked(
 
 
 def _model(settings: dict[str, Any] | None, parts: dict[str, Tensor]) -> Any:
-    """Return a transformer, or the numbers alone where there are no settings."""
+    """Return a transformer, or only the numbers if there are no settings."""
     if settings is None:
         return parts["numbers"]
     model = Transformer(**settings)

@@ -126,7 +126,7 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compared_lengths(corpus: Corpus) -> float:
-    """Return x_0 with a mistake: a comparison of mean lengths."""
+    """Return a wrong x_0, computed from mean lengths instead of numbers of tokens."""
     T, y = corpus.lengths.double(), corpus.signs
     one, other = T[y > 0].mean(), T[y < 0].mean()
     return float((one - other) / (one + other))

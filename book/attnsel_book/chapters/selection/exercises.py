@@ -131,7 +131,7 @@ LONGEST, MOST = 8, 24
 
 
 def lost_fault(corpus: Any) -> str | None:
-    """Return why a corpus is no counterexample, or None."""
+    """Return why a corpus is not a counterexample, or None."""
     if not isinstance(corpus, Corpus):
         return "return an attnsel.Corpus, for example from Corpus.from_tokens"
     if len(corpus) > MOST or int(corpus.lengths.max()) > LONGEST:

@@ -43,11 +43,12 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
 
 
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
-    """Return HTML with the share of each class that selects, against the step size.
+    """Return HTML with the share of sequences selected against the step size.
 
-    The runs are rows of `step_sweep` with the same dimension. Each run is a mark, and a
-    line shows the mean of both classes. The grey lines are controls: the mean of runs
-    with `no_step` on the embeddings (dashed), and the share that is right by `chance`.
+    The runs are rows of `step_sweep` with the same dimension. Each run has one mark per
+    class, and a line shows the mean of both classes. The grey lines are controls: the
+    mean of runs with `no_step` on the embeddings (dashed), and the share that is right
+    by `chance`.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
@@ -74,7 +75,7 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
 
 
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
-    """Draw the share of each class that selects, (k, 2), against k step sizes.
+    """Draw the shares of sequences selected, (k, 2), against k step sizes.
 
     The positive class is column 0. A grey line shows the share that is right by
     `chance`.

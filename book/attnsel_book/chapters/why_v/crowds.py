@@ -34,7 +34,7 @@ class Crowds(NamedTuple):
 
 
 def crowds(state: Array, length: int) -> Crowds:
-    """Return what the six numbers (6,) of a state mean in sequences of a length."""
+    """Return the scores, values, attention and loss at a state of the flow, (6,)."""
     a, b = state.reshape(2, 3)
     behind = np.minimum(a[2] - a[:2], 600.0)
     Q = 1 / (1 + (length - 1) * np.exp(behind))
@@ -43,7 +43,7 @@ def crowds(state: Array, length: int) -> Crowds:
 
 
 def forces(state: Array, few: float, many: float, length: int) -> Array:
-    r"""Return minus the gradient in the six numbers, divided by the mean of g, (6,).
+    r"""Return minus the gradient with respect to the state, over the mean of g, (6,).
 
     The equations are those of `laws.rates` for three kinds of tokens. The division
     changes the speed of the flow and not its path; without it, the flow would take
@@ -59,13 +59,13 @@ def forces(state: Array, few: float, many: float, length: int) -> Array:
 
 
 def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Crowds:
-    """Follow the flow from zero to a loss, or far if it is 0, and return its end.
+    """Return the end of the flow from zero, at a given loss or after a long time.
 
     Args:
         few: number R_+ of relevant tokens in one class; it need not be whole.
         many: number R_- of relevant tokens in the other class, at least `few`.
         length: T, at least 2.
-        until_loss: mean loss at which the flow ends.
+        until_loss: mean loss at which the flow ends; 0 means after a long time.
     """
 
     def speed(_: float, state: Array) -> Array:

@@ -52,7 +52,7 @@ def loss(corpus: Corpus, a: Array, b: Array) -> float:
 def flow_of_embeddings(
     corpus: Corpus, a: Array, b: Array, gram: Array, times: Sequence[float]
 ) -> Array:
-    r"""Return the gradient flow on E alone in its two numbers per token.
+    r"""Return the gradient flow on E alone, computed from two numbers per token.
 
     Args:
         corpus: sequences of two classes.
@@ -134,7 +134,7 @@ def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, A
 
 
 def score_forces(counts: Array, targets: Array, scores: Array) -> Array:
-    """Return minus the gradient of the loss in the scores a, b_1, ..., b_K.
+    """Return minus the gradient with respect to the scores a, b_1, ..., b_K.
 
     The counts are dense, (n, V), the targets one-hot, (n, 2) for one output and (n, K)
     for K > 2; the scores and the result are (V, 2) or (V, K + 1).
@@ -171,13 +171,16 @@ def balances(parts: Mapping[str, Array]) -> list[Array]:
 def symmetric_corpus(
     length: int, n_relevant: int, n_irrelevant: int, n: int, seed: int = 0
 ) -> Corpus:
-    """Draw a corpus of Assumption 1 in which tokens of one kind are equally frequent.
+    """Draw a corpus with Assumption 1 whose tokens of one kind are equally frequent.
 
-    Each of the n sequences of T = `length` tokens contains one of R = `n_relevant`
-    tokens, "pos_0" and so on in positive and "neg_0" and so on in negative sequences,
-    each in n / R of them, and T - 1 of I = `n_irrelevant` others, "irr_0" and so on,
-    each equally often in both classes. R is even, R divides n, and I divides
-    n (T - 1) / 2; a ValueError says which one fails.
+    Each of the n sequences has T = `length` tokens. One of them is relevant: "pos_0"
+    and so on in positive sequences, "neg_0" and so on in negative ones. There are
+    R = `n_relevant` such tokens, each in n / R sequences. The other T - 1 tokens are
+    from I = `n_irrelevant` tokens, "irr_0" and so on, which occur equally often in both
+    classes.
+
+    Raises:
+        ValueError: unless R is even and divides n, and I divides n (T - 1) / 2.
     """
     R, each = n_relevant, n // 2 * (length - 1)
     if R % 2 or n % R or each % n_irrelevant:
@@ -225,11 +228,11 @@ def odd_corpora() -> Iterator[tuple[str, Corpus]]:
 
 
 def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
-    r"""Foretell Adam on E from two numbers per token: all tokens move equally far.
+    r"""Predict training E by Adam, when all tokens move equally far in each step.
 
     In high dimension a step of signs moves the two numbers of each token by
-    `speed` = \eta \sqrt{2 d / \pi} in the direction of minus its gradient in (a, b).
-    Adam's is the running mean of the gradients, with weight .9 on the past.
+    `speed` = \eta \sqrt{2 d / \pi} against its gradient with respect to (a, b). For
+    Adam, it is the running mean of the gradients, with weight .9 on the past.
 
     Args:
         corpus: sequences of two classes.
