@@ -8,7 +8,7 @@ from attnsel_book.texts import majority_share
 
 
 def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
-    """Return sentences on accuracy, on the shapes of both models, and on held-out leans.
+    """Return sentences on accuracy, the shapes of both models, and held-out leans.
 
     The accuracy is clearly better than always predicting the most frequent class if it
     is larger by two standard errors. The values clearly follow the held-out leans more
