@@ -73,9 +73,14 @@ def clean(notebook: Any) -> None:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
         cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if LIVE not in o.get("data", {})]
+            cell.outputs = [o for o in cell.outputs if stays(o.get("data", {}))]
             for output in cell.outputs:
                 remove_chance(output.get("data", {}), cell.id)
+
+
+def stays(data: Any) -> bool:
+    """Remove the widget of an output; return whether something else shows it."""
+    return data.pop(LIVE, None) is None or "image/svg+xml" in data
 
 
 def remove_chance(data: Any, cell: str) -> None:

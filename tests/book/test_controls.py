@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from IPython.utils.capture import capture_output
-from matplotlib import pyplot
+from matplotlib import pyplot, rc_context
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -182,7 +182,9 @@ def test_rare_tokens_are_left_out(least, kept, lean):
 
 @pytest.fixture(scope="module", autouse=True)
 def style():
-    use_style()
+    with rc_context():  # other tests have the style that they had
+        use_style()
+        yield
 
 
 def curve(slope=1, kind="line"):

@@ -103,7 +103,7 @@ SWEEPS = {
     for page in part["chapters"]
 }
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-SOURCE = r"% This is the source of a page\. Read it at https://\S+/book/\w+\.html, [^\n]+\n\n"
+SOURCE = r"% This is the source of a page\. Read it at https://\S+\.html, [^\n]+\n\n"
 HEAD = re.compile(SOURCE + r"\([\w-]+\)=\n# [^\n]+\n\n[^\n]+\n")
 IN_SHORT = re.compile(
     r"^(?P<fence>:{3,}|`{3,})\{admonition\} In short\n:class: in-short\n"

@@ -54,7 +54,7 @@ def claims(sources: list[str]) -> list[tuple[str, dict[str, str]]]:
 def test_claims_hold_for_another_seed(chapter, seed, tmp_path):
     cells = cells_at(chapter, setting(chapter, seed))
     found = played(claims, cells, folder=tmp_path, seconds=SECONDS)
-    assert found
+    assert found or "claim(" not in "".join(cells)
     FILE.parent.mkdir(exist_ok=True)
     with FILE.open("a", newline="", encoding="utf-8") as file:
         for mark, line in found:

@@ -1012,7 +1012,8 @@ COLUMNS = r"""() => [...document.querySelectorAll("article table")].flatMap((tab
   return head.flatMap((top, k) => {
     const cells = body.map((row) => row[k]).filter((cell) => cell?.innerText.trim());
     const numbers = cells.length && cells.every((cell) => number.test(cell.innerText));
-    const wrong = cells.some((cell) => side(cell) !== side(top)) && "head"
+    const empty = !top.innerText.trim();
+    const wrong = !empty && cells.some((cell) => side(cell) !== side(top)) && "head"
       || numbers && !cells.every(side) && "numbers"
       || cells.some((cell) => /^-?[\d.]+e[-+]?\d+$/.test(cell.innerText)) && "power";
     return wrong ? [[wrong, top.innerText, cells[0].innerText]] : [];

@@ -106,7 +106,7 @@ function shapleys(words) {
   return found;
 }
 
-// The class of a logit, if it is far enough from 0 to be called one, and its probability.
+// The class of a logit, if it is far enough from 0 to be one, and its probability.
 function opinionOf(logit, classes) {
   const sure = 100 / (1 + Math.exp(-Math.abs(logit)));
   return Math.abs(logit) < 0.1 ? "no opinion yet" : `${classes[logit > 0 ? 1 : 0]}, ${

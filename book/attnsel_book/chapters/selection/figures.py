@@ -38,7 +38,8 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
         axes.axhline(0, color=NEUTRAL, lw=0.8)
         axes.set(xlim=(-1.5, 1.5), ylim=(-1.15 * highest, 1.15 * highest))
         axes.set(title=title, xticks=[], xlabel="axes of the tokens")
-    panels[0].set_ylabel("along $v$")
+        axes.set_ylabel("along $v$")
+        axes.tick_params(labelleft=True)
     pyplot.show()
 
 
