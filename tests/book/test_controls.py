@@ -172,7 +172,7 @@ def test_rare_tokens_are_left_out(least, kept, lean):
     scores = {"true": torch.stack([x.abs(), x], 1), "control": torch.zeros(300, 2)}
     leans = {name: {"training": x, "test": -x} for name in scores}
     figure = memorized.draw_vs(scores, leans, np.arange(1, 301), least, lean)
-    assert figure.get_suptitle() == f"{301 - least} tokens"
+    assert title(figure) == f"{301 - least} tokens"
     rises = np.diff(figure.axes[0].lines[0].get_ydata()) > 0
     assert rises.all() if lean == "training" else not rises.any()
 

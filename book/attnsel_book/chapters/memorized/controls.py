@@ -36,6 +36,5 @@ def draw_vs(
     for ax in axes:
         ax.set(xlabel=f"lean in {lean} reviews", xlim=(-1.05, 1.05))
     axes[0].legend()
-    figure = pyplot.gcf()
-    figure.suptitle(f"{int(often.sum()):,} tokens", fontsize=10)
-    return figure
+    axes[0].set_title(f"{int(often.sum()):,} tokens")
+    return pyplot.gcf()

@@ -31,7 +31,7 @@ def draw_attention(
     a, b = maps[model or next(iter(maps))].double().T
     words = split(text)[:20]
     known = [vocab.index(word) for word in words if word in vocab]
-    figure, axes = pyplot.subplots(figsize=(7.2, 2.6))
+    figure, axes = pyplot.subplots(figsize=(5, 2.8))
     axes.set(ylim=(0, 1), ylabel="attention")
     axes.set_xticks(range(len(words)), words, rotation=40, ha="right")
     if not known:

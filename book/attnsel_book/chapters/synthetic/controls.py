@@ -25,7 +25,6 @@ def draw_figure_2(
     corpus = sample(delta, n=n)
     model = AttentionClassifier(len(corpus.vocab), d, seed=0)
     history = fit(model, corpus, steps=100, lr=0.02, until_loss=0.01)
-    token_figures(posterior_difference(corpus), history.at(), size=6)
-    figure = pyplot.gcf()
-    figure.suptitle(f"{int(history.step[-1])} training steps", fontsize=10)
-    return figure
+    axes = token_figures(posterior_difference(corpus), history.at(), size=6)
+    axes[0].set_title(f"{int(history.step[-1])} training steps")
+    return pyplot.gcf()
