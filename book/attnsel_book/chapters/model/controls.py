@@ -33,7 +33,7 @@ def draw_attention(
     known = [vocab.index(word) for word in words if word in vocab]
     figure, axes = pyplot.subplots(figsize=(5, 2.8))
     axes.set(ylim=(0, 1), ylabel="attention")
-    axes.set_xticks(range(len(words)), words, rotation=40, ha="right")
+    axes.set_xticks(range(len(words)), words, rotation=90)
     if not known:
         axes.set_title("no word of this text is in the vocabulary")
         return figure

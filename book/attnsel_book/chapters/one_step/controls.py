@@ -31,7 +31,7 @@ def draw_step(
     reach = 1.05 * max(np.abs(predicted).max(), np.abs(values).max())
     figure, axes = pyplot.subplots(figsize=(4.6, 3.4))
     axes.axline((0, 0), slope=1, color="black", lw=0.8)
-    axes.scatter(predicted, values, s=8, lw=0, color=ACCENT)
+    axes.scatter(predicted, values, s=8, lw=0, color=ACCENT, rasterized=True)
     axes.set(
         xlim=(-reach, reach), ylim=(-reach, reach), title=f"correlation {found:.2f}"
     )
