@@ -16,8 +16,9 @@ WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 export OMP_NUM_THREADS ?= 1
 
 export ATTNSEL_PROGRESS := 0
-# What `datasets` prepares stays in the tree: a home may be read-only.
+# What `datasets` prepares and IPython notes stays in the tree: a home may be read-only.
 export HF_HOME ?= $(CURDIR)/_build/huggingface
+test-unit test-notebooks execute: export IPYTHONDIR ?= $(shell mkdir -p _build)$(CURDIR)/_build/ipython
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What is imported is compiled once, whatever the caller's settings: uv compiles nothing.
 export PYTHONDONTWRITEBYTECODE :=

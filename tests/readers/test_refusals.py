@@ -245,7 +245,7 @@ def test_a_text_of_many_lines_is_told_where_nothing_says_what_a_row_is(tmp_path)
 def test_the_line_works_in_a_shell(tmp_path):
     make, texts, _ = LINES["a row too long in other letters"]
     typed, target = refused(main, ["report", str(make(tmp_path))])
-    typed = typed.replace("python", sys.executable, 1)
+    typed = typed.replace("python", shlex.quote(sys.executable), 1)
     subprocess.run(typed, shell=True, check=True, timeout=120)
     assert load_corpus(target, min_count=1).texts == tuple(texts)
 
