@@ -15,12 +15,10 @@ class Columns(NamedTuple):
         text: name of the column of texts, or a list of names of columns whose texts are
             joined.
         label: name of the column of labels; None if the texts have no labels.
-        limit: maximum number of rows to read; None reads all rows.
     """
 
     text: Any
     label: Hashable | None
-    limit: int | None = None
 
 
 def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:

@@ -6,17 +6,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-# Letters that a text in an encoding mostly has, by the encoding.
-USUAL = {
-    "shift_jis": r"[\u3040-\u30ff\u4e00-\u9fa5](?=.{0,9}[\u3040-\u30ff])",
-    "cp949": r"[\uac00-\ud7a3]",
-    "gb18030": r"[\u4e00-\u9fa5]",
-    "big5": r"[\u4e00-\u9fa5]",
-    "cp1251": r"[а-яё]",
-    "cp1250": r"[à-ž]",
-    "cp1253": r"[ά-ώ]",
-}
-TESTED = 100_000  # bytes by which encodings are compared
 DAMAGED = 0.1  # bytes that are no UTF-8 for each letter that is, at most
 BLOCK = 1 << 22  # bytes that are looked at together
 
@@ -95,21 +84,3 @@ def _guessed(content: bytes) -> Letters:
         stacklevel=2,
     )
     return Letters("cp1252")
-
-
-def likely_encodings(content: bytes) -> list[str]:
-    """Return the encodings in which bytes are text, the likeliest first."""
-    part = content[:TESTED]
-    part = part[: part.rfind(b"\n") + 1] or part
-    shares = {}
-    for encoding, usual in USUAL.items():
-        try:
-            text = part.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        letters = len(re.findall(r"[^\0-\x7f]", text))
-        shares[encoding] = len(re.findall(usual, text)) / max(letters, 1)
-    if shares.get("shift_jis", 0) > 0.5:  # other texts have no kana in it
-        shares["shift_jis"] = 1.5
-    ranked = sorted(shares, key=lambda encoding: -shares[encoding])
-    return [name for name in ranked if shares[name] > 0.3] or ["cp1251"]

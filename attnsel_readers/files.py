@@ -6,11 +6,11 @@ import io
 import json
 import lzma
 import re
-import warnings
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -18,9 +18,8 @@ import pyarrow as pa
 from attnsel.validation import described, require, shortened
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
-from attnsel_readers.delimited import Refused, names_below, read_table
-from attnsel_readers.encodings import BLOCK, Letters, letters_of, likely_encodings
-from attnsel_readers.refusals import into_csv, refuse_unreadable, unpack
+from attnsel_readers.delimited import read_table
+from attnsel_readers.encodings import Letters, letters_of
 
 # The readers of pandas, by the ending of a file.
 BINARY = {
@@ -40,28 +39,13 @@ ENDINGS = (*DELIMITED, *JSON, *BINARY, *EXCEL)
 # Half of a letter of two escapes in JSON: a first one without its second, or a second.
 FIRST, SECOND = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
 HALF = re.compile(rf"(?<!\\)(?:{FIRST}(?!{SECOND})|(?<!{FIRST}){SECOND})")
-MOST = 1 << 30  # bytes that a compressed file may unpack to
-
-
-class Content(NamedTuple):
-    """The uncompressed content of a file.
-
-    Attributes:
-        opened: function that opens the content again.
-        name: name without the ending of a compression.
-        is_packed: whether the file is compressed.
-    """
-
-    opened: Callable[[], BinaryIO]
-    name: str
-    is_packed: bool
+Opened = Callable[[], BinaryIO]
 
 
 def read_file(path: Path, wanted: Columns) -> Any:
     """Read a file as a table or as JSON, depending on its ending.
 
-    Texts such as 007 and NA stay as they are. If a large table is read with a limit,
-    `limit` random rows of each class are kept, and all others are dropped.
+    Texts such as 007 and NA stay as they are.
 
     Raises:
         ValueError: if it cannot be read; the message names the file.
@@ -80,58 +64,36 @@ def read_open(source: Any, wanted: Columns) -> Any:
 
 def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
     """Read a file, of which `given` returns the path or a new stream of bytes."""
-    refuse_unreadable(name)
-    ending = ""
     try:
-        content = _unpacked(given, name)
-        ending = PurePath(content.name.lower()).suffix
+        opened, inner = _unpacked(given, name)
+        ending = PurePath(inner.lower()).suffix
         if ending in BINARY:
-            return _read_binary(_bytes_of(content), ending, wanted)
+            return _read_binary(_bytes_of(opened), ending, wanted)
         if ending in EXCEL:
-            return _read_excel(_bytes_of(content), wanted)
-        if content.is_packed and (wanted.limit is None or ending in JSON):
-            _check_size(content)
-        letters = letters_of(content.opened)
-        first = _text_of(content, letters, 1000).lstrip()[:1]
+            return _read_excel(_bytes_of(opened), wanted)
+        letters = letters_of(opened)
+        first = _text_of(opened, letters, 1000).lstrip()[:1]
         if ending in JSON or (ending not in DELIMITED and first in ("[", "{")):
-            return _read_json(_text_of(content, letters))
-        return read_table(content.opened, name, ending, letters, wanted)
-    except (Refused, KeyError):
+            return _read_json(_text_of(opened, letters))
+        return read_table(opened, ending, letters, wanted)
+    except KeyError:
         raise
-    except ImportError as error:
-        raise ValueError(
-            f"{name} needs a library to be read ({error}); install it, or save the "
-            "table as CSV"
-        ) from error
-    except UnicodeDecodeError as error:
-        if ending not in (*JSON, *DELIMITED, ""):
-            raise ValueError(
-                f"{name} cannot be read as a table ({described(error)})"
-            ) from error
-        first, *_ = fitting = likely_encodings(error.object)
-        reader = "read_json" if ending in JSON else "read_csv"
-        call = f"{reader}({name!r}, encoding={first!r})"
-        raise ValueError(
-            f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
-            f"byte {error.start}). Its letters may be those of {' or '.join(fitting)}. "
-            f"For {first}, {into_csv(name, call)}; if the letters there look wrong, "
-            "use another encoding"
-        ) from error
     except Exception as error:  # each reader has its own
-        way = "; save it as CSV in a spreadsheet" if ending in EXCEL else ""
         raise ValueError(
-            f"{name} cannot be read as a table ({described(error)}){way}"
+            f"{name} cannot be read as a table ({described(error)}). Save texts and "
+            "labels as CSV in UTF-8, or give a data frame that you read yourself, such "
+            "as pandas.read_csv(..., quoting=3)"
         ) from error
 
 
 # Compressed files
 
 
-def _unpacked(given: Callable[[], Any], name: str) -> Content:
-    """Return the content of a file, which is uncompressed according to its ending.
+def _unpacked(given: Callable[[], Any], name: str) -> tuple[Opened, str]:
+    """Return how to open the uncompressed content of a file, and its name.
 
     Raises:
-        Refused: if it is a zip of several files.
+        ValueError: if it is a zip of several files, or of none.
     """
     ending = PurePath(name.lower()).suffix
     inner = name[: len(name) - len(ending)]
@@ -140,54 +102,35 @@ def _unpacked(given: Callable[[], Any], name: str) -> Content:
             # A Mac adds hidden files; ./ and ../ are no part of a name.
             hidden = re.compile(r"/$|(^|/)(?!\.\.?/)[._]")
             members = [name for name in archive.namelist() if not hidden.search(name)]
-        if not members:
-            raise ValueError("it is empty")
-        if len(members) > 1:
-            shown = shortened(members, 5)
-            raise Refused(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
+        if len(members) != 1:
+            raise ValueError(
+                f"it contains {len(members)} files, {shortened(members, 5)}; unpack "
+                "it and name one of them, or the folder"
+            )
         (member,) = members
-        return Content(
-            lambda: cast(BinaryIO, zipfile.ZipFile(given()).open(member)), member, True
-        )
+        return lambda: cast(BinaryIO, zipfile.ZipFile(given()).open(member)), member
     if ending == ".zst":
-        return Content(
-            lambda: pa.input_stream(given(), compression="zstd"), inner, True
-        )
+        return lambda: pa.input_stream(given(), compression="zstd"), inner
     library: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}.get(ending)
     if library is not None:
-        return Content(lambda: library.open(given()), inner, True)
+        return lambda: library.open(given()), inner
 
     def opened() -> BinaryIO:
         source = given()
         return source.open("rb") if isinstance(source, Path) else source
 
-    return Content(opened, name, False)
+    return opened, name
 
 
-def _bytes_of(content: Content) -> bytes:
+def _bytes_of(opened: Opened) -> bytes:
     """Return all bytes of a file."""
-    if content.is_packed:
-        _check_size(content)
-    with content.opened() as file:
+    with opened() as file:
         return file.read()
 
 
-def _check_size(content: Content) -> None:
-    """Raise a ValueError if a file unpacks to more than MOST bytes."""
-    size = 0
-    with content.opened() as file:
-        while size <= MOST and (block := file.read(BLOCK)):
-            size += len(block)
-    if size > MOST:
-        raise ValueError(
-            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
-            "limit= of rows to draw at random"
-        )
-
-
-def _text_of(content: Content, letters: Letters, size: int = -1) -> str:
+def _text_of(opened: Opened, letters: Letters, size: int = -1) -> str:
     """Return the text of a file, or its beginning of `size` characters."""
-    with io.TextIOWrapper(content.opened(), letters.encoding, letters.errors) as file:
+    with io.TextIOWrapper(opened(), letters.encoding, letters.errors) as file:
         return file.read(size)
 
 
@@ -210,11 +153,7 @@ def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
 
 
 def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
-    """Read the sheet that has the wanted names, its cells as text.
-
-    Raises:
-        ValueError: if the names are below the first line; the message has its number.
-    """
+    """Read the sheet with the wanted names, or else the first; cells are text."""
     require("excel", "python_calamine")
     sheets = pd.read_excel(
         io.BytesIO(content),
@@ -223,23 +162,12 @@ def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
         keep_default_na=False,
         engine="calamine",
     )
-    for name, sheet in sheets.items():
-        table = sheet.replace(r"_x000D_|\r(?=\n)", "", regex=True)
-        try:
-            known = find_columns(list(table), wanted)
-        except KeyError:
-            names_below(table.to_numpy().tolist(), wanted, f"in the sheet {name!r} ")
-            continue
-        is_blank = table[known.label] == "" if known.label else pd.Series([False])
-        if is_blank.mean() > 0.5 and not is_blank[0]:
-            warnings.warn(
-                f"the column {known.label!r} is empty in {is_blank.sum():,} of "
-                f"{len(table):,} rows, as merged cells are; unmerge them, and fill "
-                "each row",
-                stacklevel=2,
-            )
-        return table
-    return next(iter(sheets.values()))
+    tables = [s.replace(r"_x000D_|\r(?=\n)", "", regex=True) for s in sheets.values()]
+    for table in tables:
+        with suppress(KeyError):
+            find_columns(list(table), wanted)
+            return table
+    return tables[0]
 
 
 def _read_json(text: str) -> Any:

@@ -22,7 +22,6 @@ from attnsel_readers.folders import (
     stem,
 )
 from attnsel_readers.frames import DataSplit, one_table, table_of
-from attnsel_readers.refusals import into_csv, refuse_unreadable
 
 URL_PATIENCE = 60.0  # seconds
 
@@ -45,8 +44,8 @@ def _at_url(url: str, split: str) -> DataSplit:
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} was not fetched ({error}); connect to the network, or download "
-                f"it and name {name!r}; with a library for such addresses, "
-                f"{into_csv(name, f'read_csv({url!r})')}"
+                f"it and name {name!r}, or give the data frame of a library for such "
+                "addresses"
             ) from error
         file = io.BytesIO(content)
         file.name = name
@@ -64,7 +63,6 @@ def _at_path(source: str, split: str) -> DataSplit:
             return DataSplit(path.name, lambda wanted: table_of(saved, wanted, split))
         return _of_files(files_of_split(path, split), path.name, "train")
     if path.is_file():
-        refuse_unreadable(path)
         return _of_files([path], stem(path), _split_of_file(path, split))
     if re.search(r"[*?\[]", source):
         matching = [Path(match) for match in sorted(glob.glob(str(path)))]
@@ -124,7 +122,6 @@ def _on_hub(source: str, split: str) -> DataSplit:
             return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
             why = f", on the Hub neither ({error})"
-    refuse_unreadable(source)
     if readable_ending(Path(source)):
         there = Path(source).expanduser().absolute().parent
         raise ValueError(f"there is no file {source!r}; it is looked for in {there}")

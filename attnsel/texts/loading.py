@@ -29,7 +29,7 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.texts.shipped import CORPORA, SOURCES, as_block, counted_reviews
 from attnsel.tokens import Tokenizer, Vocab
 from attnsel.validation import check_choice, check_number
-from attnsel_readers.cells import as_list, categories, labels_of, marked_rows, texts_of
+from attnsel_readers.cells import as_list, categories, labels_of, texts_of
 from attnsel_readers.columns import Columns, find_columns
 from attnsel_readers.frames import DataSplit, is_dataset, table_of
 
@@ -98,7 +98,7 @@ def load_corpus(
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
     check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label, limit)
+    wanted = Columns(text, label)
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
     notes: list[warnings.WarningMessage]
     with warnings.catch_warnings(record=True) as notes:
@@ -221,12 +221,11 @@ def texts_and_labels(
 ) -> tuple[Any, pd.Series | None]:
     """Return the texts and labels of a table; with `on_disk`, texts remain on disk."""
     if not is_dataset(table):
-        text, label, _ = find_columns(list(table), wanted)
+        text, label = find_columns(list(table), wanted)
         if label is None:
             return texts_of(table, text), None
-        labels = table[label].mask(marked_rows(table, text, label))
-        return texts_of(table, text), labels_of(labels)
-    text, label, _ = find_columns(table.column_names, wanted)
+        return texts_of(table, text), labels_of(table[label])
+    text, label = find_columns(table.column_names, wanted)
     labels = None
     if label is not None:
         labels = labels_of(table.select_columns([label]).to_pandas()[label])

@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attnsel
@@ -224,8 +223,8 @@ def _function(name: str | None) -> Callable[[str], Any] | None:
 def in_shell(message: str) -> str:
     """Return a message in which Python arguments are replaced by shell options.
 
-    Lines of Python code become shell commands. Control characters, such as those that
-    set the color of a terminal, are shown as escape sequences.
+    Control characters, such as those that set the color of a terminal, are shown as
+    escape sequences.
     """
 
     def option(found: re.Match[str]) -> str:
@@ -233,11 +232,4 @@ def in_shell(message: str) -> str:
 
     before_value = re.sub(rf"\b({OPTIONS})=(?=[\w'])", r"\1= ", message)
     with_options = re.sub(rf"\b({OPTIONS})=", option, before_value)
-    with_lines = re.sub(r"`(import [^`]*)`", _python_line, with_options)
-    return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda c: repr(c[0])[1:-1], with_lines)
-
-
-def _python_line(found: re.Match[str]) -> str:
-    """Return a shell command that runs a line of Python, with suitable quotes."""
-    line = found[1]
-    return f'`python -c "{line}"`' if '"' not in line else f"`python -c {quote(line)}`"
+    return re.sub(r"[\0-\x1f\x7f-\x9f]", lambda c: repr(c[0])[1:-1], with_options)

@@ -45,22 +45,19 @@ def load_table(
     The errors are those of `load_corpus`; a limit above the number of rows is none.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label, limit)
+    wanted = Columns(text, label)
     found = find_split(source, split)
     table = found.read(wanted)
     texts, labels = texts_and_labels(table, wanted, on_disk=False)
     rest = table.to_pandas() if is_dataset(table) else table
     used = find_columns(list(rest), wanted)
     rest = rest.drop(columns=[*as_list(used.text), used.label])
-    n = len(texts)
-    rows = np.arange(n)
-    # Of a large file there are some rows only, whose index are their places.
-    places = pd.RangeIndex(n)
-    if "rows" in rest.attrs:
-        places, n = rest.index, rest.attrs["rows"]
+    rows, places = np.arange(len(texts)), pd.RangeIndex(len(texts))
     texts, rest = texts.set_axis(places), rest.set_axis(places)
     labels = pd.Series(labels).set_axis(places)
     if limit is not None:
         usable = int((texts.notna() & labels.notna()).sum())
         rows = balanced_sample(texts, labels, min(limit, max(usable, 1)), seed)
-    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
+    return Table(
+        found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], len(places)
+    )
