@@ -1,4 +1,4 @@
-"""The grammar of generated reviews: its known statistics, and that a seed fixes every word."""
+"""The grammar of reviews: its known statistics, and that a seed fixes every word."""
 
 import hashlib
 import re
@@ -23,7 +23,7 @@ def generated(classes=2):
 
 
 @cache
-def generated(classes=2, min_count=1):
+def as_corpus(classes=2, min_count=1):
     return Corpus.from_texts(*generated(classes), min_count=min_count)
 
 
@@ -34,7 +34,7 @@ def counts_by_class(corpus):
 
 
 def test_posterior_difference_of_opinion_words_is_the_known_one():
-    corpus = generated()
+    corpus = as_corpus()
     negative, positive = counts_by_class(corpus)
     expected = expected_counts()
     assert len(expected) > 200
@@ -54,7 +54,7 @@ def test_posterior_difference_of_opinion_words_is_the_known_one():
 
 
 def test_signed_frequency_of_opinion_words_is_the_known_one():
-    corpus = generated()
+    corpus = as_corpus()
     alpha = (corpus.signs.numpy() @ corpus.counts.toarray()) / len(corpus)
     for word, rate in expected_counts().items():
         error = abs(alpha[corpus.vocab.index(word)] - (rate[1] - rate[0]) / 2)
@@ -64,7 +64,7 @@ def test_signed_frequency_of_opinion_words_is_the_known_one():
 
 @pytest.mark.parametrize("classes", [2, 5])
 def test_expected_counts_of_each_class(classes):
-    corpus = generated(classes)
+    corpus = as_corpus(classes)
     found = counts_by_class(corpus) * classes / len(corpus)
     expected = expected_counts(classes)
     for word, rate in expected.items():
@@ -105,13 +105,13 @@ def test_as_many_opinions_are_negated_as_asked_for():
 def test_tokens_cover_every_degree_of_polarity():
     known = np.array([(c[1] - c[0]) / c.sum() for c in expected_counts().values()])
     assert (known == 1).sum() == (known == -1).sum() == 28
-    negative, positive = counts_by_class(generated(min_count=20))
+    negative, positive = counts_by_class(as_corpus(min_count=20))
     found = (positive - negative) / (positive + negative)
     assert np.histogram(found, bins=20, range=(-1, 1))[0].min() >= 3
 
 
 def test_other_tokens_tell_nothing_of_the_label():
-    corpus = generated()
+    corpus = as_corpus()
     negative, positive = counts_by_class(corpus)
     opinions = set(expected_counts())
     for s, token in enumerate(corpus.vocab):
@@ -132,9 +132,9 @@ def test_opinion_words_occur_nowhere_else():
 
 def test_the_corpus_is_large_balanced_and_looks_like_reviews():
     texts, labels = generated()
-    assert len(generated(min_count=20).vocab) >= 500
+    assert len(as_corpus(min_count=20).vocab) >= 500
     assert labels.count(0) == labels.count(1) == 2000
-    lengths = generated().lengths
+    lengths = as_corpus().lengths
     assert lengths.min() >= 20 and lengths.max() <= 180
     assert 70 < lengths.double().mean() < 110
     for text in texts[:500]:
