@@ -81,7 +81,6 @@ class Corpus:
         tokenize: Tokenizer | None = None,
         name: str = "texts",
         on_bad_rows: str = "warn",
-        num_proc: int | None = None,
     ) -> Corpus:
         """Make a corpus from texts, whose tokens are words and punctuation marks.
 
@@ -106,8 +105,6 @@ class Corpus:
             on_bad_rows: how to report rows without text, label or known token, which
                 are always left out: "warn" (one warning counts them), "ignore", or
                 "error" (a ValueError names all of them).
-            num_proc: number of processes that count the tokens in the only column of a
-                `datasets.Dataset`. Its texts then remain on disk.
 
         Raises:
             ValueError: if the numbers of texts and labels differ, if a label is not a
@@ -130,16 +127,9 @@ class Corpus:
         import pandas as pd  # as heavy as all else but torch: only where texts are read
 
         row_names = texts.index.tolist() if isinstance(texts, pd.Series) else None
-        blocks: Any
-        if num_proc is None:
-            # Elements of an Arrow column come one by one ten times as slowly.
-            texts = texts.to_numpy(object) if row_names else texts
-            texts = list(texts)
-            blocks = encoding.count_tokens(texts, name, tokenize)
-        else:
-            blocks = encoding.count_tokens_on_disk(texts, num_proc, tokenize)
-            (column,) = texts.column_names
-            texts = texts[column]
+        # Elements of an Arrow column come one by one ten times as slowly.
+        texts = list(texts.to_numpy(object) if row_names else texts)
+        blocks = encoding.count_tokens(texts, name, tokenize)
         given_classes = None if vocab is None else vocab.classes
         numbers, classes = number_labels(labels, len(texts), given_classes)
         tokens: Sequence[str]
@@ -149,7 +139,6 @@ class Corpus:
         else:
             tokens = vocab
         counts = encoding.count_matrix(blocks, tokens)
-        del blocks  # they may be a file in memory
         return cls.of_usable_rows(
             counts,
             numbers,
@@ -160,7 +149,6 @@ class Corpus:
             name=name,
             on_bad_rows=on_bad_rows,
             row_names=row_names,
-            keep_texts=num_proc is None,
         )
 
     @classmethod
@@ -211,7 +199,6 @@ class Corpus:
         tokenize: Tokenizer | None = None,
         on_bad_rows: str = "warn",
         row_names: Sequence[Hashable] | None = None,
-        keep_texts: bool = True,
     ) -> Corpus:
         """Return a corpus of those rows of counts that have both a token and a class.
 
@@ -229,7 +216,7 @@ class Corpus:
         labels = cleaned = None
         if numbers is not None:
             labels = torch.from_numpy(numbers[usable])
-        if texts is not None and keep_texts:
+        if texts is not None:
             cleaned = tuple([clean_text(texts[row]) for row in usable.tolist()])
         if lacking:
             counts = counts[usable]

@@ -2,7 +2,7 @@
 
 ::
 
-    texts                      n strings, in memory or in a column on disk
+    texts                      n strings
       | text_blocks            blocks of about a million letters
       v
     tokens_in_order            per block: split, and number the distinct tokens
@@ -33,7 +33,6 @@ from attnsel.tokens import END, Tokenizer, Vocab, is_unspaced, split_all
 from attnsel.validation import check_choice, check_number
 
 BLOCK_SIZE = 1_000_000  # letters of the texts that are counted together
-BATCH_SIZE = 5_000  # texts on the disk that are counted together
 MIN_COUNTS = (20, 10, 5, 2, 1)  # values of min_count; a small corpus takes a lower one
 COVERED_SHARE = 2 / 3  # smallest share of all occurrences that a vocabulary covers
 UNSPACED_SHARE = 0.05  # smallest share of clauses among the tokens that is reported
@@ -101,29 +100,6 @@ def count_tokens(
     # A traceback keeps the frames that hold the bar: it is closed here.
     with closing(progress(text_blocks(texts), f"tokenizing {name}")) as bar:
         return [counted(*tokens_in_order(texts[rows], tokenize)) for rows in bar]
-
-
-def count_tokens_on_disk(column: Any, num_proc: int, tokenize: Tokenizer | None) -> Any:
-    """Count the texts of a `datasets.Dataset` of one column in several processes.
-
-    The result is a data set with one row per block. Like the texts, it is on disk.
-    """
-    (name,) = column.column_names
-
-    def counted_batch(batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        block = counted(*tokens_in_order(batch[name], tokenize))
-        return {key: [value] for key, value in block.items()}
-
-    blocks = column.map(
-        counted_batch,
-        batched=True,
-        batch_size=BATCH_SIZE,
-        writer_batch_size=1,  # blocks held in memory before they are written
-        remove_columns=name,
-        num_proc=num_proc,
-        desc="tokenizing",
-    )
-    return blocks.with_format("numpy")
 
 
 def frequent_tokens(

@@ -55,7 +55,6 @@ def load_corpus(
     limit: int | None = None,
     seed: int = 0,
     on_bad_rows: str = "warn",
-    num_proc: int | None = None,
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
@@ -86,8 +85,6 @@ def load_corpus(
             far as possible.
         seed: seed of that sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
-        num_proc: number of processes that count the tokens of a data set of `datasets`.
-            Its texts then remain on disk.
 
     Raises:
         ValueError: if the corpus, file or split does not exist or cannot be read, if
@@ -116,9 +113,7 @@ def load_corpus(
             )
         else:
             found = find_split(source, split)
-            table = found.read(wanted)
-            on_disk = num_proc is not None and limit is None and is_dataset(table)
-            texts, labels = texts_and_labels(table, wanted, on_disk)
+            texts, labels = texts_and_labels(found.read(wanted), wanted)
             if limit is not None:
                 rows = balanced_sample(texts, labels, limit, seed)
                 texts = texts.iloc[rows]
@@ -132,7 +127,6 @@ def load_corpus(
                 tokenize=tokenize,
                 name=found.name,
                 on_bad_rows="ignore",
-                num_proc=num_proc if on_disk else None,
             )
     for note in dict.fromkeys(str(note.message) for note in notes):
         warnings.warn(note, stacklevel=2)
@@ -216,10 +210,8 @@ def _generated_table(source: str, split: str) -> pd.DataFrame:
 # What the rows hold
 
 
-def texts_and_labels(
-    table: Any, wanted: Columns, on_disk: bool
-) -> tuple[Any, pd.Series | None]:
-    """Return the texts and labels of a table; with `on_disk`, texts remain on disk."""
+def texts_and_labels(table: Any, wanted: Columns) -> tuple[pd.Series, pd.Series | None]:
+    """Return the texts and labels of a table."""
     if not is_dataset(table):
         text, label = find_columns(list(table), wanted)
         if label is None:
@@ -231,8 +223,8 @@ def texts_and_labels(
         labels = labels_of(table.select_columns([label]).to_pandas()[label])
         if names := getattr(table.features.get(label), "names", None):
             labels = pd.Series(categories(labels, names))
-    texts = table.select_columns(as_list(text))
-    return texts if on_disk else texts_of(texts.to_pandas(), text), labels
+    texts = table.select_columns(as_list(text)).to_pandas()
+    return texts_of(texts, text), labels
 
 
 def balanced_sample(

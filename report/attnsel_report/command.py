@@ -6,21 +6,18 @@ import argparse
 import builtins
 import importlib
 import logging
-import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import attnsel
-from attnsel.files import remove_unfinished, write_files
+from attnsel.files import write_file
 
 if TYPE_CHECKING:  # the help of a shell does not wait for pandas
     import pandas as pd
 
-PIPE_CLOSED = 141  # what a shell expects of a program whose reader ended
+STOPPED = 130  # what a shell expects of a program that Ctrl-C ended
 # Options by the arguments of `report` that messages name.
 OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
 # Files to write beside the page: option, attribute of the report, and what it holds.
@@ -36,33 +33,15 @@ FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; if an error occurs, exit with a message of one line."""
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, _stop) for number in signals]
     try:
         given = vars(_parser().parse_args(arguments))
         del given["command"]
         _report(**given)
-    except BrokenPipeError:
-        # The reader has enough; the rest is not written as the program ends, either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(PIPE_CLOSED)
+    except KeyboardInterrupt:
+        sys.exit(STOPPED)
     except (ValueError, TypeError, KeyError, OSError) as error:
         message = str(error.args[0] if len(error.args) == 1 else error)
         sys.exit(f"attnsel: {in_shell(message)}")
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _stop(number: int, _: object) -> NoReturn:
-    """Exit immediately with the code of the signal, without traceback or partial file.
-
-    The function does not raise an exception, because a library that is interrupted by
-    an exception may abort.
-    """
-    remove_unfinished()
-    os.write(sys.stderr.fileno(), b"attnsel: stopped\n")
-    os._exit(128 + number)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -114,28 +93,30 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
     from attnsel_report.paths import free_place
     from attnsel_report.report import report
 
-    tables = {name: given.pop(name) for name in TABLES}
-    page, *places = _places(source, output, tables, force)
+    names = {"output": None if output == "-" else output}
+    names |= {name: given.pop(name) for name in TABLES}
+    places = {
+        option: free_place(name, force=force)
+        for option, name in names.items()
+        if name is not None
+    }
     if not quiet:
         logging.basicConfig(format="attnsel: %(message)s", level=logging.INFO)
     texts = given.pop("text", ["text"])
     given["text"] = texts[0] if len(texts) == 1 else texts
     given["tokenize"] = _function(given["tokenize"])
     found = report(source=sys.stdin.buffer if source == "-" else source, **given)
-    contents: dict[Path, bytes | dict[str, Any]] = {}
-    # Another run may have written a file there meanwhile.
-    if page is not None:
-        contents[free_place(page, force=force)] = found.html().encode()
-    for (attribute, _), place in zip(TABLES.values(), places, strict=True):
-        if place is not None:
-            table = getattr(found, attribute)
-            table = table() if callable(table) else table
-            contents[free_place(place, force=force)] = as_csv(table).encode()
-    write_files(contents)
-    if page is None:
+    for option, place in places.items():
+        if option == "output":
+            write_file(place, found.html().encode())
+            continue
+        table = getattr(found, TABLES[option][0])
+        table = table() if callable(table) else table
+        write_file(place, as_csv(table).encode())
+    if output == "-":
         print(found.html(), flush=True)
     elif not quiet:
-        print(*contents, found, sep="\n")
+        print(*places.values(), found, sep="\n")
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -155,40 +136,6 @@ def as_csv(table: pd.DataFrame) -> str:
         return f"'{text}" if text.startswith(FORMULA) else text
 
     return table.apply(lambda column: column.map(safe)).to_csv(index=False)
-
-
-def _places(
-    source: str, output: str, tables: dict[str, str | None], force: bool
-) -> list[Path | None]:
-    """Return the paths of the page and of the tables.
-
-    The path is None for the screen, and for a table that is not written.
-
-    Raises:
-        ValueError: if a path is that of the input file, or if two outputs have the same
-            path.
-    """
-    from attnsel_report.paths import free_place
-
-    names = {"output": None if output == "-" else output} | tables
-    # Path.resolve raises a RuntimeError for a link to itself.
-    places = {os.path.realpath(Path(source).expanduser()): "source"}
-    found = []
-    for option, name in names.items():
-        if name == "-":
-            raise ValueError(f"--{option} - is no file; only the page can be printed")
-        place = None if name is None else free_place(name, force=force)
-        found.append(place)
-        if place is None:
-            continue
-        other = places.setdefault(os.path.realpath(place), option)
-        if other == "source":
-            raise ValueError(f"--{option} {place} is what is read; name another file")
-        if other != option:
-            raise ValueError(
-                f"--{other} and --{option} are both {place}; name two files"
-            )
-    return found
 
 
 def _function(name: str | None) -> Callable[[str], Any] | None:

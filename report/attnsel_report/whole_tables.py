@@ -48,7 +48,7 @@ def load_table(
     wanted = Columns(text, label)
     found = find_split(source, split)
     table = found.read(wanted)
-    texts, labels = texts_and_labels(table, wanted, on_disk=False)
+    texts, labels = texts_and_labels(table, wanted)
     rest = table.to_pandas() if is_dataset(table) else table
     used = find_columns(list(rest), wanted)
     rest = rest.drop(columns=[*as_list(used.text), used.label])

@@ -3,7 +3,6 @@
 import warnings
 from collections import Counter
 
-import datasets
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -11,8 +10,6 @@ from hypothesis import strategies as st
 
 from attnsel import encoding
 from attnsel.corpus import Corpus
-from attnsel.texts.loading import load_corpus
-from attnsel.tokens import Vocab
 
 TEXTS = ["a b a", "b ?", "c", "", "a c c c", "?", "b"]
 LABELS = ["x", "y", "x", "y", None, "y", "x"]
@@ -39,36 +36,6 @@ def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
 def test_a_block_has_about_the_size_that_is_asked_for():
     blocks = encoding.in_parts(np.full(100, 3), 30)
     assert [part.stop - part.start for part in blocks] == [9, *[10] * 9, 1]
-
-
-def characters(text):
-    return list(text.upper())
-
-
-@pytest.mark.usefixtures("alone")
-@pytest.mark.filterwarnings("ignore:. of 7 rows are left out")
-@pytest.mark.parametrize(
-    ("num_proc", "given_"),
-    [
-        (2, {"min_count": 1}),
-        (1, {"min_count": 1, "tokenize": characters}),
-        (1, {"vocab": Vocab(["c", "a"])}),
-    ],
-)
-def test_texts_on_the_disk_are_counted_as_those_in_memory(
-    monkeypatch, num_proc, given_
-):
-    monkeypatch.setattr(encoding, "BATCH_SIZE", 2)
-    datasets.disable_progress_bars()
-    table = datasets.Dataset.from_dict({"text": TEXTS, "label": LABELS})
-    here = load_corpus(table, **given_)
-    there = load_corpus(table, num_proc=num_proc, **given_)
-    assert there.texts is None and here.texts is not None
-    assert there.vocab == here.vocab and there.classes == here.classes
-    assert (there.counts != here.counts).nnz == 0
-    assert there.counts.indices.dtype == there.counts.indptr.dtype == np.int32
-    assert there.labels.equal(here.labels)
-    assert there.left_out == here.left_out
 
 
 @settings(max_examples=60)

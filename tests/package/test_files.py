@@ -7,7 +7,7 @@ import zipfile
 import pytest
 import torch
 
-from attnsel.files import read_verified, write_files
+from attnsel.files import read_verified, write_file
 from attnsel.model import AttentionClassifier
 from attnsel.train import fit
 from support.reference import ragged
@@ -17,7 +17,7 @@ CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
 
 def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
     path = tmp_path / "file"
-    write_files({path: CONTENT})
+    write_file(path, CONTENT)
     content = path.read_bytes()
     draw = random.Random(0)
     refused = 0
@@ -77,7 +77,7 @@ def test_other_files_and_parts_of_a_file_are_refused(tmp_path):
         read_verified(path)
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("x", "y")
-    write_files({path: CONTENT})
+    write_file(path, CONTENT)
     content = path.read_bytes()
     sizes = (0, 10, len(content) // 2, len(content) - 1)
     for other in ((tmp_path / "zip").read_bytes(), *(content[:n] for n in sizes)):
