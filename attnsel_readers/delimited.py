@@ -1,50 +1,47 @@
 """Tables whose fields a comma, semicolon, tab or bar separates."""
 
+import csv
 import io
 import re
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, BinaryIO, TextIO
 
 import pandas as pd
 
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
-from attnsel_readers.encodings import Letters
 
 SEPARATORS = ",;\t|"
-BEGINNING = 1_000_000  # characters in which the first rows end
-ROWS = 20  # by which the separator of a table without names is found
 
 
-def read_table(
-    opened: Callable[[], BinaryIO], ending: str, letters: Letters, wanted: Columns
-) -> pd.DataFrame:
-    """Read a table with the wanted names in its first line, or with wanted positions.
+def read_table(text: str, wanted: Columns) -> pd.DataFrame:
+    """Read a table whose first line contains the wanted names.
 
     Raises:
         ValueError: if rows do not fit, or if a quote that is not closed joins rows.
         KeyError: if a column is missing.
     """
-    with _text(opened, letters) as file:
-        separator = re.match(r"sep=(.)(?=[\r\n])", file.readline())  # of Excel
-    with _text(opened, letters, has_separator=separator is not None) as file:
-        beginning = file.read(BEGINNING)
-    if not beginning.strip():
+    if not text.strip():
         raise ValueError("it is empty")
-    options, columns = _layout(beginning, wanted, ending, separator and separator[1])
-    with (
-        warnings.catch_warnings(),
-        _text(opened, letters, has_separator=separator is not None) as file,
-    ):
+    text = re.sub(r"\Asep=.\r?\n", "", text)  # of Excel
+    separator, columns = _separator(text, wanted)
+    known = [*as_list(columns.text), *as_list(columns.label)]
+    with warnings.catch_warnings():
         # A row longer than the line of names is an error, not an index and a text.
         warnings.filterwarnings("error", "Length of header or names")
         try:
-            table = pd.read_csv(file, **options)
+            table = pd.read_csv(
+                io.StringIO(text),
+                sep=separator,
+                dtype=dict.fromkeys(known, str),
+                keep_default_na=False,
+                na_values={name: [""] for name in known},
+                index_col=False,
+                skipinitialspace=True,
+                low_memory=False,
+            )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             raise _does_not_fit(str(error).strip()) from error
-    _check_quotes(table, options["sep"], columns)
+    _check_quotes(table, separator, columns)
     return table
 
 
@@ -56,89 +53,27 @@ def _does_not_fit(what: str) -> ValueError:
     )
 
 
-def _text(
-    opened: Callable[[], BinaryIO], letters: Letters, has_separator: bool = False
-) -> TextIO:
-    """Return the text of a file without a first line that names the separator."""
-    file: TextIO = io.TextIOWrapper(
-        opened(), letters.encoding, letters.errors, newline=""
-    )
-    if letters.has_returns:  # a carriage return within a text is a space
-        with file as whole:
-            file = io.StringIO(re.sub(r"\r(?!\n)", " ", whole.read()), newline="")
-    if has_separator:
-        file.readline()
-    return file
+def _separator(text: str, wanted: Columns) -> tuple[str, Columns]:
+    """Return the separator by which the first line has the wanted columns.
 
-
-# The separator and the columns
-
-
-def _layout(
-    beginning: str, wanted: Columns, ending: str, named: str | None
-) -> tuple[dict[str, Any], Columns]:
-    """Return options of pandas by which the first rows have the wanted columns.
+    A single column needs a separator that its texts do not contain.
 
     Raises:
-        ValueError: if two separators give wanted positions.
-        KeyError: if no separator gives the wanted columns.
+        KeyError: if there is none; the message lists the columns by the likeliest.
     """
-    given = [*as_list(wanted.text), *as_list(wanted.label or 0)]
-    has_names = not all(str(name).isdecimal() for name in given)
+    line = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[:1]
     fitting, errors = {}, []
-    order = SEPARATORS
-    if ending in (".tsv", ".tab"):
-        order = "\t" + SEPARATORS if has_names else "\t"
-    for separator in named or order:
-        rows = first_rows(beginning, separator, 1 if has_names else ROWS)
-        if rows is None or (rows.isna().any(axis=None) and not has_names):
-            continue
-        there = rows.loc[0].tolist() if has_names else [*rows]
+    for separator in SEPARATORS:
+        (names,) = csv.reader(line, delimiter=separator, skipinitialspace=True)
         try:
-            fitting[separator] = find_columns(there, wanted), len(there)
+            fitting[separator] = find_columns(names, wanted), len(names)
         except KeyError as error:
-            errors.append((len(there), error))
-    several = [s for s in fitting if fitting[s][1] > 1] if not has_names else []
-    if len(several) > 1:
-        raise ValueError(
-            f"each of its first rows is divided by {several[0]!r} and by "
-            f"{several[1]!r}; write a line above them that consists of sep= and the "
-            "one that counts"
-        )
+            errors.append((len(names), error))
     if not fitting:
-        if not errors:
-            raise ValueError("its first rows have different numbers of fields")
         raise max(errors, key=lambda found: found[0])[1]
-    # A single column needs a separator that its texts do not contain.
-    alone = [s for s in fitting if fitting[s][1] == 1 and s not in beginning]
-    separator = (several or alone or [*fitting])[0]
-    columns, _ = fitting[separator]
-    known = [*as_list(columns.text), *as_list(columns.label)]
-    return {
-        "sep": separator,
-        "header": 0 if has_names else None,
-        "dtype": dict.fromkeys(known, str),
-        "keep_default_na": False,
-        "na_values": {name: [""] for name in known},
-        "index_col": False,
-        "skipinitialspace": True,
-        "low_memory": False,
-    }, columns
-
-
-def first_rows(text: str, separator: str, n: int) -> Any:
-    """Return the first rows of a table as text, or None if they differ in length."""
-    with suppress(pd.errors.ParserError, pd.errors.EmptyDataError):
-        return pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=None,
-            nrows=n,
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-        )
-    return None
+    alone = [s for s in fitting if fitting[s][1] == 1 and s not in text]
+    separator = (alone or [*fitting])[0]
+    return separator, fitting[separator][0]
 
 
 def _check_quotes(table: pd.DataFrame, separator: str, columns: Columns) -> None:

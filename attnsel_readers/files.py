@@ -6,28 +6,25 @@ import io
 import json
 import lzma
 import re
+import urllib.request
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from attnsel.validation import described, require, shortened
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
 from attnsel_readers.delimited import read_table
-from attnsel_readers.encodings import Letters, letters_of
+from attnsel_readers.encodings import decoded
 
 # The readers of pandas, by the ending of a file.
 BINARY = {
     ".parquet": "read_parquet",
     ".pq": "read_parquet",
     ".feather": "read_feather",
-    ".arrow": "read_feather",
-    ".ipc": "read_feather",
     ".orc": "read_orc",
     ".dta": "read_stata",
     ".xml": "read_xml",
@@ -36,46 +33,44 @@ EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 JSON = (".json", ".jsonl", ".ndjson")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 ENDINGS = (*DELIMITED, *JSON, *BINARY, *EXCEL)
+PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+URL = re.compile(r"[a-z][a-z0-9+]+://")
+URL_PATIENCE = 60.0  # seconds
 # Half of a letter of two escapes in JSON: a first one without its second, or a second.
 FIRST, SECOND = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
 HALF = re.compile(rf"(?<!\\)(?:{FIRST}(?!{SECOND})|(?<!{FIRST}){SECOND})")
-Opened = Callable[[], BinaryIO]
 
 
-def read_file(path: Path, wanted: Columns) -> Any:
-    """Read a file as a table or as JSON, depending on its ending.
+def ending_of(path: str | PurePath) -> str:
+    """Return the ending that determines how to read a file; "" if it is not known."""
+    name = re.sub(r"\.(gz|zip|bz2|xz)$", "", PurePath(path).name.lower())
+    ending = PurePath(name).suffix
+    return ending if ending in ENDINGS else ""
 
-    Texts such as 007 and NA stay as they are.
+
+def read_file(source: Any, wanted: Columns) -> Any:
+    """Read a path, a URL, bytes or an open file as a table or as JSON.
+
+    The ending of its name decides how. Texts such as 007 and NA stay as they are.
 
     Raises:
         ValueError: if it cannot be read; the message names the file.
+        KeyError: if a column is missing.
     """
-    return _read(lambda: path, str(path), wanted)
-
-
-def read_open(source: Any, wanted: Columns) -> Any:
-    """Read bytes, or an open file of bytes or text, as `read_file` does."""
-    content = source.read() if hasattr(source, "read") else source
-    if isinstance(content, str):
-        content = content.encode("utf-8", "surrogatepass")
-    name = str(getattr(source, "name", "the open file"))
-    return _read(lambda: io.BytesIO(content), name, wanted)
-
-
-def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
-    """Read a file, of which `given` returns the path or a new stream of bytes."""
+    name = source
+    if not isinstance(source, (str, Path)):
+        name = str(getattr(source, "name", "the open file"))
+    ending = ending_of(name)
     try:
-        opened, inner = _unpacked(given, name)
-        ending = PurePath(inner.lower()).suffix
+        content = _unpacked(_content(source), PurePath(name).suffix.lower())
         if ending in BINARY:
-            return _read_binary(_bytes_of(opened), ending, wanted)
+            return _read_binary(content, ending, wanted)
         if ending in EXCEL:
-            return _read_excel(_bytes_of(opened), wanted)
-        letters = letters_of(opened)
-        first = _text_of(opened, letters, 1000).lstrip()[:1]
-        if ending in JSON or (ending not in DELIMITED and first in ("[", "{")):
-            return _read_json(_text_of(opened, letters))
-        return read_table(opened, ending, letters, wanted)
+            return _read_excel(content, wanted)
+        text = decoded(content)
+        if ending in JSON or (not ending and text.lstrip()[:1] in ("[", "{")):
+            return _read_json(text)
+        return read_table(text, wanted)
     except KeyError:
         raise
     except Exception as error:  # each reader has its own
@@ -86,66 +81,38 @@ def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
         ) from error
 
 
-# Compressed files
+def _content(source: Any) -> bytes:
+    """Return the bytes of a path, a URL or an open file."""
+    if isinstance(source, str) and URL.match(source):
+        with urllib.request.urlopen(source, timeout=URL_PATIENCE) as answer:
+            return bytes(answer.read())
+    if isinstance(source, (str, Path)):
+        return Path(source).read_bytes()
+    content = source.read() if hasattr(source, "read") else source
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    return bytes(content)
 
 
-def _unpacked(given: Callable[[], Any], name: str) -> tuple[Opened, str]:
-    """Return how to open the uncompressed content of a file, and its name.
-
-    Raises:
-        ValueError: if it is a zip of several files, or of none.
-    """
-    ending = PurePath(name.lower()).suffix
-    inner = name[: len(name) - len(ending)]
+def _unpacked(content: bytes, ending: str) -> bytes:
+    """Return the uncompressed content of a file, or of the only file in a zip."""
     if ending == ".zip":
-        with zipfile.ZipFile(given()) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # A Mac adds hidden files; ./ and ../ are no part of a name.
             hidden = re.compile(r"/$|(^|/)(?!\.\.?/)[._]")
             members = [name for name in archive.namelist() if not hidden.search(name)]
-        if len(members) != 1:
-            raise ValueError(
-                f"it contains {len(members)} files, {shortened(members, 5)}; unpack "
-                "it and name one of them, or the folder"
-            )
-        (member,) = members
-        return lambda: cast(BinaryIO, zipfile.ZipFile(given()).open(member)), member
-    if ending == ".zst":
-        return lambda: pa.input_stream(given(), compression="zstd"), inner
-    library: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}.get(ending)
-    if library is not None:
-        return lambda: library.open(given()), inner
-
-    def opened() -> BinaryIO:
-        source = given()
-        return source.open("rb") if isinstance(source, Path) else source
-
-    return opened, name
-
-
-def _bytes_of(opened: Opened) -> bytes:
-    """Return all bytes of a file."""
-    with opened() as file:
-        return file.read()
-
-
-def _text_of(opened: Opened, letters: Letters, size: int = -1) -> str:
-    """Return the text of a file, or its beginning of `size` characters."""
-    with io.TextIOWrapper(opened(), letters.encoding, letters.errors) as file:
-        return file.read(size)
-
-
-# What a file contains
+            if len(members) != 1:
+                raise ValueError(
+                    f"it contains {len(members)} files, {shortened(members, 5)}; "
+                    "unpack it and name one of them, or the folder"
+                )
+            return archive.read(members[0])
+    return PACKED[ending](content) if ending in PACKED else content
 
 
 def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
     """Read a table by the reader of pandas for its ending."""
-    try:
-        table = getattr(pd, BINARY[ending])(io.BytesIO(content))
-    except pa.ArrowInvalid:
-        if ending != ".arrow":
-            raise
-        # A stream, such as `datasets` writes.
-        table = pa.ipc.open_stream(content).read_pandas()
+    table: pd.DataFrame = getattr(pd, BINARY[ending])(io.BytesIO(content))
     for name in as_list(wanted.text):
         if name in table:
             list(table[name])  # text that is not UTF-8 may show here only

@@ -47,9 +47,9 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)
     if isinstance(source, bytes) or hasattr(source, "read"):
-        from attnsel_readers.files import read_open
+        from attnsel_readers.files import read_file
 
-        return table_of(read_open(source, wanted), wanted, split)
+        return table_of(read_file(source, wanted), wanted, split)
     if split != "train":
         raise one_table("the source", split)
     if hasattr(source, "collect"):  # a lazy frame of polars

@@ -1,9 +1,7 @@
 """Find files, folders, addresses and data sets of the Hub by name."""
 
 import glob
-import io
 import re
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,45 +11,24 @@ import pandas as pd
 from attnsel.texts.shipped import CORPORA
 from attnsel_readers import hub
 from attnsel_readers.columns import Columns
-from attnsel_readers.files import ENDINGS, JSON, read_file, read_open
+from attnsel_readers.files import ENDINGS, JSON, URL, ending_of, read_file
 from attnsel_readers.folders import (
     files_of_split,
     is_one_text,
     read_texts,
-    readable_ending,
     stem,
 )
 from attnsel_readers.frames import DataSplit, one_table, table_of
 
-URL_PATIENCE = 60.0  # seconds
-
 
 def find_path(source: str, split: str) -> DataSplit:
     """Find the rows of a split at a path, an address, or in a data set of the Hub."""
-    if re.match(r"[a-z][a-z0-9+]+://", source):
-        return _at_url(source, split)
+    if URL.match(source):
+        name = PurePosixPath(re.sub(r"[?#].*", "", source)).name.split(".")[0]
+        return DataSplit(
+            name, lambda wanted: table_of(read_file(source, wanted), wanted, split)
+        )
     return _at_path(source, split)
-
-
-def _at_url(url: str, split: str) -> DataSplit:
-    """Find a file on the web; a ValueError contains another way to get it."""
-    name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
-
-    def read(wanted: Columns) -> Any:
-        try:
-            with urllib.request.urlopen(url, timeout=URL_PATIENCE) as answer:
-                content = answer.read()
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"{url} was not fetched ({error}); connect to the network, or download "
-                f"it and name {name!r}, or give the data frame of a library for such "
-                "addresses"
-            ) from error
-        file = io.BytesIO(content)
-        file.name = name
-        return table_of(read_open(file, wanted), wanted, split)
-
-    return DataSplit(name.split(".")[0], read)
 
 
 def _at_path(source: str, split: str) -> DataSplit:
@@ -90,7 +67,7 @@ def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
             return table_of(read_file(path, wanted), wanted, split)
 
         # Only JSON can hold several splits.
-        if split != "train" and readable_ending(path) not in JSON:
+        if split != "train" and ending_of(path) not in JSON:
             raise one_table(str(path), split)
         return DataSplit(stem(path), read)
     if split != "train":
@@ -101,28 +78,20 @@ def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
 
 
 def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
-    return pd.concat([_read_part(path, wanted) for path in paths], ignore_index=True)
-
-
-def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
-    """Read a part; in a folder such as label=good, all rows have this label."""
-    table = table_of(read_file(path, wanted), wanted, "train")
-    column, is_value, value = path.parent.name.partition("=")
-    return table.assign(**{column: value}) if is_value else table
+    parts = [table_of(read_file(path, wanted), wanted, "train") for path in paths]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _on_hub(source: str, split: str) -> DataSplit:
     """Find a data set of the Hub if the source, which is not a path, can be one."""
     why = ""
-    if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not readable_ending(
-        Path(source)
-    ):
+    if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not ending_of(source):
         try:
             table = hub.hub_table(source)
             return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
             why = f", on the Hub neither ({error})"
-    if readable_ending(Path(source)):
+    if ending_of(source):
         there = Path(source).expanduser().absolute().parent
         raise ValueError(f"there is no file {source!r}; it is looked for in {there}")
     raise ValueError(

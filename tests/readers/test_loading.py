@@ -165,7 +165,6 @@ def test_generated_splits_differ_and_share_a_vocabulary(monkeypatch):
     assert stars.classes[0] == "1 star" and stars.n_classes == 5
 
 
-ROWS = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
 SPLITS = {
     name: [{"text": f"{word} {name}", "label": word} for word in ("bad", "good")]
     for name in ("train", "test", "validation")
@@ -175,10 +174,6 @@ SPLITS = {
 @pytest.mark.parametrize(
     ("files", "loaded"),
     [
-        (  # a table is read by its ending
-            {"mine.tsv": ROWS, "mine.csv": ROWS},
-            {("mine.tsv", "train"): "good bad", ("mine.csv", "train"): "poor fine"},
-        ),
         (  # the names of folders are classes
             {f"{folder}/{folder}{k}/1.txt": f"t{k}" for folder in "ab" for k in "01"},
             {("a", "train"): "t0 t1", ("b", "train"): "t0 t1"},
