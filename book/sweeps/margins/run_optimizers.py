@@ -2,8 +2,8 @@
 
     python -m sweeps.margins.run_optimizers [PART ...]
 
-The parts are shares, defaults, sizes, unit_sizes, epsilon, rotations, dims, joint,
-bend, lost, lost_again, reviews and rates.
+The parts are shares, defaults, sizes, epsilon, rotations, dims, joint, bend, lost,
+lost_again, reviews and rates.
 
 They are kept in `optimizers.json`, which the chapter reads. On one core `lost`,
 `lost_again`, `shares` and `rates` take about five minutes each, `reviews` two, the
@@ -285,28 +285,56 @@ def setting() -> Setting:
     return Setting(problems, stacked(each), known)
 
 
+def top_leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
+    """Return the least lead of each run's most attended tokens, (S, L)."""
+    flat, _ = tasks.gathered(a.shape[1])
+    at = a.ravel()[flat]
+    top = np.take_along_axis(flat, at.argmax(-1)[..., None], -1)
+    others = np.where(flat == top, -np.inf, at)
+    return (at.max(-1) - others.max(-1)).min(-1)
+
+
+def reached(
+    tasks: Tasks,
+    rule: Rule,
+    goals: Sequence[Sequence[float]],
+    most: int,
+    measure: Callable[[Tasks, np.ndarray], np.ndarray] = leads,
+    every: int = 1,
+) -> Iterator[tuple[int, int, int, float, np.ndarray, State]]:
+    """Yield when the lead of a run first reaches a goal of its, at `every` some steps.
+
+    `goals` has a list for each of L runs. What is yielded are the number of steps, the
+    numbers of task and run, their least lead, p (d,) and the state of the rule.
+    """
+    left = {(i, k): [*of] for i in range(len(tasks.p)) for k, of in enumerate(goals)}
+    for t, p, state in path(tasks, rule, most, len(goals)):
+        if t % every:
+            continue
+        least = measure(tasks, state["a"])
+        for (i, k), own in left.items():
+            if own and least[i, k] >= own[0]:
+                del own[0]
+                yield t, i, k, float(least[i, k]), p[i, k], state
+        if not any(left.values()):
+            return
+    raise RuntimeError(f"not all leads are reached, left {left}")
+
+
 def shares_at(
     names: list[str], rule: Rule, goals: list[list[float]], most: int
 ) -> Iterator[Row]:
     """Follow runs; a row each time that the lead of one first reaches a goal of its."""
-    tasks = setting().tasks
-    ahead = {(i, k): list(goals[k]) for i in SEEDS for k in range(len(names))}
-    for t, p, state in path(tasks, rule, most, len(names)):
-        least = leads(tasks, state["a"])
-        for (i, k), left in ahead.items():
-            if left and least[i, k] >= left[0]:
-                row: Row = {"optimizer": names[k], "seed": i}
-                row |= {"lead": left.pop(0)}
-                row |= {"steps": t} | setting().known[i].of(p[i, k], least[i, k])
-                if "v" in state:
-                    v, problem = state["v"][i, k], setting().problems[i]
-                    row["cos root v"] = weighted_cosine(problem, p[i, k], v)
-                    other = np.random.default_rng(i).permutation(v)  # the null
-                    row["cos shuffled v"] = weighted_cosine(problem, p[i, k], other)
-                yield row
-        if not any(ahead.values()):
-            return
-    raise RuntimeError(f"{names}: not all leads are reached, left {ahead}")
+    for t, i, k, least, p, state in reached(setting().tasks, rule, goals, most):
+        lead = max(goal for goal in goals[k] if goal <= least)
+        row: Row = {"optimizer": names[k], "seed": i, "lead": lead}
+        row |= {"steps": t} | setting().known[i].of(p, least)
+        if "v" in state:
+            v, problem = state["v"][i, k], setting().problems[i]
+            row["cos root v"] = weighted_cosine(problem, p, v)
+            other = np.random.default_rng(i).permutation(v)  # the null
+            row["cos shuffled v"] = weighted_cosine(problem, p, other)
+        yield row
 
 
 FAR = [3.0, 10.0, 30.0, 100.0, 300.0]
@@ -356,18 +384,12 @@ def sizes() -> Iterator[Row]:
     yield from shares_at(names, sign(column(*etas)), [[300.0]] * len(etas), 40_000)
 
 
-def unit_sizes() -> Iterator[Row]:
-    """Take normalized steps of five fixed sizes up to a lead of 300."""
-    for eta in (0.03, 0.1, 0.3, 1.0, 3.0):
-        yield from shares_at([f"{eta:g}"], normalized(eta), [[300.0]], 60_000)
-
-
 def epsilon() -> Iterator[Row]:
     """Follow Adam with its defaults until the median of root v is a tenth of epsilon.
 
-    `norm` and `lead` are those where the median is epsilon. From where the steps end,
-    Adam is gradient descent with step eta / epsilon: the flow goes on from there, and
-    says after how many steps the cosine to the l2 margin reaches .99.
+    `lead` is that where the median is epsilon. From where the steps end, Adam is
+    gradient descent with step eta / epsilon: the flow goes on from there, and says
+    after how many steps the cosine to the l2 margin reaches .99.
     """
     tasks, values = setting().tasks, (1e-8, 1e-12)
     rows: dict[Any, Row] = {}
@@ -379,7 +401,6 @@ def epsilon() -> Iterator[Row]:
             for k, eps in enumerate(values):
                 if root[i, k] < np.log(eps) and (i, k) not in rows:
                     row = {"seed": i, "epsilon": eps, "steps": t}
-                    row |= {"norm": float(np.linalg.norm(p[i, k]))}
                     rows[i, k] = row | {"lead": float(least[i, k])}
                 if root[i, k] < np.log(eps / 10) and (i, k) not in ends:
                     ends[i, k] = p[i, k]
@@ -387,12 +408,11 @@ def epsilon() -> Iterator[Row]:
             break
     for (i, k), row in sorted(rows.items()):
         where = setting().problems[i], ends[i, k]
-        yield row | afterwards(*where, np.log(0.01 / values[k]))
+        steps = log10_steps(*where, np.log(0.01 / values[k]))
+        yield row | {"log10 steps to .99": steps}
 
 
-def afterwards(
-    problem: OneStepProblem, p: np.ndarray, log_eta: float
-) -> dict[str, float]:
+def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
     """Follow the flow from p and say when the cosine to the l2 margin reaches .99."""
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
@@ -400,12 +420,7 @@ def afterwards(
     flow = attnsel.gradient_flow(model, problem.corpus, max_norm=1000.0)
     cosine = flow.cls @ problem.best.direction / flow.norms
     steps = (flow.log_time - log_eta) / np.log(10)
-    at = int((cosine >= 0.99).nonzero()[0])
-    slope = (flow.norms[-1] - flow.norms[at]) / (steps[-1] - steps[at])
-    return {
-        "log10 steps to .99": float(steps[at]),
-        "norm a factor of ten": float(slope),
-    }
+    return float(steps[(cosine >= 0.99).nonzero()[0]])
 
 
 def rotations() -> Iterator[Row]:
@@ -432,13 +447,8 @@ def rotations() -> Iterator[Row]:
 
 def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
     """Return each p where its lead first reaches the goal, (S, d)."""
-    ends = np.full(tasks.p.shape, np.nan)
-    for _, p, state in path(tasks, rule, 50_000):
-        there = (leads(tasks, state["a"])[:, 0] >= goal) & np.isnan(ends[:, 0])
-        ends[there] = p[there, 0]
-        if not np.isnan(ends).any():
-            return ends
-    raise RuntimeError(f"the leads did not reach {goal}")
+    ends = {i: p for _, i, _, _, p, _ in reached(tasks, rule, [[goal]], 50_000)}
+    return np.stack([ends[i] for i in range(len(tasks.p))])
 
 
 def dims() -> Iterator[Row]:
@@ -477,44 +487,34 @@ def joint() -> Iterator[Row]:
                 yield row | margins(problem, task).of(task.p[0], least)
 
 
-Runs = list[tuple[int, dict[str, Rule]]]
-LOST: Runs = [
-    (100_000, {"sign .001": sign(0.001), "coordinate .3": coordinate(0.3)}),
-    (100_000, {"Adam .01": adam(0.01)}),
-]
+LEAD = 20.0
+LOST = {"sign .001": sign(0.001), "coordinate .3": coordinate(0.3)}
+LOST |= {"Adam .01": adam(0.01)}
 # The null of "the optimizer decides": the same ones with another size of step.
-LOST_AGAIN: Runs = [
-    (100_000, {"sign .002": sign(0.002), "coordinate .15": coordinate(0.15)}),
-    (100_000, {"Adam .005": adam(0.005)}),
-]
-
-
-GOALS = (10.0, 20.0)
+AGAIN = {"sign .002": sign(0.002), "coordinate .15": coordinate(0.15)}
+AGAIN |= {"Adam .005": adam(0.005)}
 
 
 def lost() -> Iterator[Row]:
     """Say what is selected of each class after a step of 300, ten draws.
 
     Each run has a row when the least lead of the token with the most attention over
-    the next one in its sequence first reaches 10 and 20: the share of each class
-    selected rightly, and how many sequences have `changed` their token since the last
-    row. The flow and, on embeddings in float32, three optimizers are followed, these
-    for 100,000 steps at most.
+    the next one in its sequence first reaches 20: the share of each class selected
+    rightly. The flow and, on embeddings in float32, three optimizers are followed,
+    these for 100,000 steps at most.
     """
     for seed, problem in enumerate(losing()):
         task = task_of(problem)
         flow = attnsel.gradient_flow(problem.model, problem.corpus)
-        path = Milestones(task.X[0])
-        for i, p in enumerate(flow.cls.numpy()):
-            path.look(i, task.E[0] @ p)
-        for row in path.rows(problem):
-            yield {"optimizer": "flow", "seed": seed} | row
-    yield from milestones(LOST)
+        a = flow.cls.numpy() @ task.E[0].T
+        at = int((top_leads(task, a[None])[0] >= LEAD).argmax())
+        yield {"optimizer": "flow", "seed": seed} | selected(problem, at, a[at])
+    yield from lost_by(LOST)
 
 
 def lost_again() -> Iterator[Row]:
     """Follow the three optimizers of `lost` with steps of another size."""
-    yield from milestones(LOST_AGAIN)
+    yield from lost_by(AGAIN)
 
 
 def losing() -> list[OneStepProblem]:
@@ -525,82 +525,29 @@ def losing() -> list[OneStepProblem]:
     ]
 
 
-def milestones(runs: Runs) -> Iterator[Row]:
+def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
     """Follow rules on the ten draws; yield the rows of `lost`."""
     problems = losing()
-    for most, rules in runs:
-        for (name, seed), path in followed(problems, rules, most).items():
-            for row in path.rows(problems[seed]):
-                yield {"optimizer": name, "seed": seed} | row
-
-
-class Milestones:
-    """What each of n sequences attends to when the least lead first reaches a goal."""
-
-    def __init__(self, X: np.ndarray) -> None:
-        self.X = X
-        self.left = list(GOALS)
-        self.reached: list[tuple[int, np.ndarray]] = []
-
-    def look(self, step: int, a: np.ndarray) -> None:
-        """Take note of the scores (V,) after so many steps."""
-        at = a[self.X]
-        token = np.take_along_axis(self.X, at.argmax(1)[:, None], 1)
-        others = np.where(token == self.X, -np.inf, at)
-        lead = (at.max(1) - others.max(1)).min()
-        while self.left and lead >= self.left[0]:
-            del self.left[0]
-            self.reached.append((step, token[:, 0]))
-
-    @property
-    def over(self) -> bool:
-        """Whether all goals are reached."""
-        return not self.left
-
-    def rows(self, problem: OneStepProblem) -> Iterator[Row]:
-        """Yield for each goal the share of each class selected rightly."""
-        before = None
-        for lead, (step, token) in zip(GOALS, self.reached, strict=False):
-            moved = 0 if before is None else int((token != before).sum())
-            right = token == problem.relevant.numpy()
-            row = {"lead": lead, "steps": step, "changed": moved}
-            yield row | by_class(problem, right)
-            before = token
-
-
-def side_by_side(rules: Sequence[Rule]) -> Rule:
-    """Return the rule that applies one of several to each run of a task."""
-    states = [State() for _ in rules]
-
-    def rule(t: int, u: np.ndarray, log_norm: np.ndarray, state: State) -> np.ndarray:
-        steps = []
-        for i, (one, memory) in enumerate(zip(rules, states, strict=True)):
-            steps.append(one(t, u[:, i : i + 1], log_norm[:, i : i + 1], memory))
-        return np.concatenate(steps, axis=1)
-
-    return rule
-
-
-def followed(
-    problems: Sequence[OneStepProblem], rules: dict[str, Rule], most: int
-) -> dict[tuple[str, int], Milestones]:
-    """Follow rules side by side until each has reached its goals."""
     tasks = stacked([task_of(problem) for problem in problems])
     tasks.E = tasks.E.astype(np.float32)
-    seeds = range(len(problems))
-    runs = {(name, seed): Milestones(tasks.X[seed]) for name in rules for seed in seeds}
-    names, rule = list(rules), side_by_side(list(rules.values()))
-    for t, _, state in path(tasks, rule, most, len(rules)):
-        if t % 50:
-            continue
-        going = {at: run for at, run in runs.items() if not run.over}
-        for (name, seed), run in going.items():
-            run.look(t, state["a"][seed, names.index(name)])
-        if t % 5000 == 0:
-            print(t, len(going), flush=True)
-        if not going:
-            break
-    return runs
+    for name, rule in rules.items():
+        ends = reached(tasks, rule, [[LEAD]], 100_000, top_leads, every=50)
+        for t, seed, _, _, _, state in ends:
+            row = {"optimizer": name, "seed": seed}
+            yield row | selected(problems[seed], t, state["a"][seed, 0])
+
+
+def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
+    """Return the share of each class that scores a (V,) select rightly."""
+    bags = problem.corpus.counts.toarray() > 0
+    right = np.where(bags, a, -np.inf).argmax(1) == problem.relevant.numpy()
+    positive = problem.corpus.signs.numpy() > 0
+    return {
+        "lead": LEAD,
+        "steps": steps,
+        "positive": float(right[positive].mean()),
+        "negative": float(right[~positive].mean()),
+    }
 
 
 def bend() -> Iterator[Row]:
@@ -808,14 +755,6 @@ def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
     return Corpus(counts[rows], corpus[rows].labels, corpus.vocab)
 
 
-def by_class(problem: OneStepProblem, right: np.ndarray) -> dict[str, float]:
-    positive = problem.corpus.signs.numpy() > 0
-    return {
-        "positive": float(right[positive].mean()),
-        "negative": float(right[~positive].mean()),
-    }
-
-
 def six_digits(rows: Iterator[Row]) -> Iterator[Row]:
     """Yield rows with their numbers rounded."""
     for row in rows:
@@ -828,7 +767,6 @@ PARTS = (
     shares,
     defaults,
     sizes,
-    unit_sizes,
     epsilon,
     rotations,
     dims,
