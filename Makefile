@@ -32,7 +32,7 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.warm_kernels -p tool
 	--nbval-sanitize-with tests/nbval.cfg -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 	$(NOTEBOOKS)
 
-.PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab notebooks lab colab-environment wheel sphinx links serve lint clean
+.PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab notebooks lab wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
 # A VENV that another tree has made is used as it is, with the code of this tree.
@@ -97,14 +97,9 @@ faults: $(TESTS)
 test-notebooks: $(TESTS)
 	$(ALONE) $(NBVAL)
 
-# What a runner does. Chapters alone, as in Colab: two, one of them with the Hub, or
-# RUNNER=all; and chapters at other settings. Two processes, and torch is there only once.
-test-runner: export RUNNER ?=
+# Every chapter alone, as a runner opens it in Colab. Two processes; torch is there once.
 test-runner: $(TESTS) $(COLAB)/.ready
-	$(BIN)/python -m pytest -m runner --durations=0 \
-		-n 2 --dist loadgroup tests/site/test_runner.py tests/book/test_settings.py
-
-colab-environment: $(COLAB)/.ready
+	$(BIN)/python -m pytest -m runner -n 2 tests/site/test_runner.py
 
 $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 	rm -rf $(COLAB)

@@ -3,15 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from matplotlib import pyplot
 from scipy.stats import binom
 
 from attnsel_book import authors, leaning_corpus, results, step_sweep
 from attnsel_book.chapters.explanation.results import explanations
 from attnsel_book.chapters.selection.results import followed_runs, selection_runs
-from attnsel_book.plots import draw_ranges
 from attnsel_book.results import store, stored
 
 CHAPTERS = Path(results.__file__).parent / "chapters"
@@ -103,21 +100,6 @@ def test_tokens_of_a_drawn_corpus_lean_as_they_are_said_to(rare):
     again = leaning_corpus(3, rare=rare)
     assert (again.counts != corpus.counts).nnz == 0
     assert (leaning_corpus(4, rare=rare).counts != corpus.counts).nnz > 0
-
-
-def test_a_row_of_ranges_reaches_from_the_smallest_to_the_largest_seed():
-    columns = {"x": [1.0, 5.0, 3.0], "y": [np.inf, np.nan, np.inf]}
-    runs = pd.DataFrame({"variant": ["b", "a", "b"]} | columns)
-    draw_ranges(runs, "variant", {"both": {"x": "an x", "y": "y"}, "x": {"x": ""}})
-    left, right = pyplot.gcf().axes
-    assert [tick.get_text() for tick in left.get_yticklabels()] == ["b", "a"]
-    assert left.yaxis_inverted() and left.get_xlabel() == "both"
-    marks, _, (lines,) = right.containers[0]
-    assert marks.get_xdata().tolist() == [2, 5]
-    assert [line[:, 0].tolist() for line in lines.get_segments()] == [[1, 3], [5, 5]]
-    assert [word.get_text() for word in left.get_legend().get_texts()] == ["an x", "y"]
-    (endless,) = left.texts
-    assert endless.get_text() == "∞" and endless.get_position()[1] < 0.5
 
 
 def test_runs_seen_from_outside_are_there_once_and_in_their_ranges():

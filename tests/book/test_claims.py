@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
-from matplotlib import pyplot
 from nbval.plugin import get_sanitize_patterns
 
 from attnsel.tokens import Vocab
 from attnsel_book import chapter as run
-from attnsel_book import claim, glue, name_tokens, stored
+from attnsel_book import claim, glue, stored
 from attnsel_book.chapter import Stop, in_vocabulary, start, stop_unless
 from attnsel_book.exercises.running import in_form
 from support.display import displayed
@@ -288,23 +287,3 @@ def test_a_claim_needs_exactly_one_bound():
     for bounds in ({}, {"above": 0, "below": 1}):
         with pytest.raises(ValueError, match="exactly one"):
             claim("Lemma", 0.5, **bounds)
-
-
-def test_names_stand_beside_the_points_of_their_tokens():
-    _, axes = pyplot.subplots()
-    name_tokens(
-        axes, Vocab(["a", "b", "c"]), [2, 0], [1, 2, 3], torch.tensor([4, 5, 6])
-    )
-    right, left = axes.texts
-    assert (right.get_text(), right.xy, right.get_ha()) == ("“c”", (3, 6), "left")
-    assert (left.get_text(), left.xy, left.get_ha()) == ("“a”", (1, 4), "right")
-    assert right.get_position()[0] > 0 > left.get_position()[0]  # not on the point
-    assert right.get_position()[1] < 0 < left.get_position()[1]
-    rings = [one.get_xydata()[0].tolist() for one in axes.lines]
-    assert rings == [[3, 6], [1, 4]]
-    for ring in axes.lines:
-        assert (ring.get_marker(), ring.get_mfc(), ring.get_mec()) == (
-            "o",
-            "none",
-            "black",
-        )

@@ -24,7 +24,6 @@ from attnsel_book.chapters.model.exercises import my_forward
 from attnsel_book.chapters.one_step import controls as one_step
 from attnsel_book.chapters.one_step.exercises import my_gradient_of_E
 from attnsel_book.chapters.selection import controls as selection
-from attnsel_book.chapters.synthetic import controls as synthetic
 from attnsel_book.chapters.why_v import controls as why_v
 from attnsel_book.chapters.why_v.exercises import my_step
 from attnsel_book.interactive import LIVE, interactive_figure
@@ -150,19 +149,6 @@ def test_training_moves_the_values_further_on_true_labels(steps, rates):
         assert title(figure) == f"{steps} steps"
         spread[labels] = figure.axes[0].collections[0].get_offsets()[:, 0].std()
     assert spread["true"] > 1.5 * spread["shuffled"]
-
-
-@pytest.mark.parametrize(("delta", "n"), [(0.0, 100), (0.5, 500), (0.9, 2000)])
-def test_figure_2_is_trained_for_each_delta_and_size(delta, n):
-    drawn = []
-
-    def sample(delta, n):
-        drawn.append((delta, n))
-        return synthetic_corpus(n, delta=delta, seed=0)
-
-    figure = synthetic.draw_figure_2(sample, delta, n)
-    assert drawn == [(delta, n)]
-    assert len(figure.axes) == 2
 
 
 @pytest.mark.parametrize(("least", "kept"), [(1, "300"), (20, "280"), (200, "100")])

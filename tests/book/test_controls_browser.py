@@ -62,13 +62,14 @@ def jupyterlab(tmp_path):
 
 def test_a_slider_moves_and_the_picture_changes(jupyterlab, browser):
     page = browser.new_page()
+    page.set_default_timeout(120_000)  # a busy machine
     page.goto(jupyterlab)
     page.locator(".jp-CodeCell .cm-content").click()
-    page.get_by_text("Idle").first.wait_for(state="attached", timeout=60_000)
+    page.get_by_text("Idle").first.wait_for(state="attached")
     page.keyboard.press("Shift+Enter")
     drawn = page.locator(".jp-OutputArea .widget-html svg")
-    drawn.locator("#slope-1").wait_for(state="attached", timeout=120_000)
+    drawn.locator("#slope-1").wait_for(state="attached")
     page.get_by_role("slider").press("ArrowRight")
-    drawn.locator("#slope-2").wait_for(state="attached", timeout=30_000)
+    drawn.locator("#slope-2").wait_for(state="attached")
     assert page.locator(".widget-readout").inner_text() == "2"
     page.close()

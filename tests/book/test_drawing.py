@@ -12,14 +12,8 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.theory import max_margin
 from attnsel.tokens import Vocab
-from attnsel.train import one_step
-from attnsel_book import attended_text, bin_curve, seed_range, style, two_panels
-from attnsel_book.chapters.convergence import figures as convergence
-from attnsel_book.chapters.margins import figures as margins
-from attnsel_book.chapters.max_margin import figures as max_margins
+from attnsel_book import attended_text, style
 from attnsel_book.chapters.model.figures import shaded_review, typical_reviews
-from attnsel_book.chapters.selection import figures as selection
-from attnsel_book.problems import two_reviews
 from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, use_style
 from attnsel_book.widgets import embedding, plane, steer
 from attnsel_book.widgets import map as scatter
@@ -78,50 +72,6 @@ def test_typical_reviews_are_those_of_about_the_length():
     assert typical_reviews(corpus[:1], logits[:1], length=10) == {
         "Negative, correct": 0
     }
-
-
-def test_frames_of_a_selection_have_one_axis_and_attention_is_sorted():
-    values, scores = torch.tensor([[2.0, -1.0, 0.5], [1.0, 0.9, -0.3]])
-    attention = torch.tensor([0.9, 0.1, 0.5])
-    given = ["pos", "neg", "irr"], attention
-    figure = max_margins.draw_selection(values, scores, *given, "step 3")
-    left, right = figure.axes
-    assert right.lines[0].get_ydata().tolist() == attention.sort().values.tolist()
-    later = max_margins.draw_selection(values, 0.1 * scores, *given, "step 4")
-    assert later.axes[0].get_ylim() == left.get_ylim()
-
-
-def test_entries_and_leads_are_sorted_and_scaled():
-    p = np.array([3.0, -6.0, 1.0])
-    differences = np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
-    margins.draw_entries({"p": p}, -p[::-1], differences)
-    left, right = pyplot.gcf().axes
-    close(left.lines[0].get_ydata(), [-1, 1 / 6, 0.5])
-    close(right.lines[0].get_ydata(), [1, 1.5, 3])  # of the leads 3, 6 and 2
-    close(left.lines[1].get_ydata(), [-0.5, -1 / 6, 1])  # the null
-    assert right.lines[1].get_color() == NEUTRAL
-
-
-def test_levels_are_the_losses_without_a_miss_and_with_one():
-    problem = two_reviews()
-    convergence.draw_levels(
-        one_step(problem.model, problem.corpus, lr=8.0), problem.corpus
-    )
-    flow, control, missed, least = (line.get_ydata() for line in pyplot.gca().lines)
-    assert least[0] == pytest.approx(np.log(1 + np.exp(-1)))  # each logit is 1
-    assert missed[0] == pytest.approx((least[0] + np.log(2)) / 2)  # one of two is 0
-    assert flow[0] == control[0] == pytest.approx(np.log(1 + np.exp(-0.5)))
-    assert (np.diff(flow) < 0).all() and least[0] < flow[-1] < missed[0]
-    assert (np.diff(control) > 0).all()
-
-
-def test_arrows_of_the_cause_end_at_the_values_and_at_twenty_times_the_pull():
-    selection.draw_cause({"one": 1.0, "two": 2.0}, (0.05, 0.04))
-    arrows = pyplot.gca().collections
-    ends = [(float(arrow.U[0]), float(arrow.V[0])) for arrow in arrows]
-    assert ends[:4] == [(-1, 2), (-1, -2), (1, 2), (1, -2)]
-    # Two tokens ahead and two behind: 2 (.05) 2 - 2 (.04) 2.
-    assert ends[4] == pytest.approx((0, 20 * 0.04))
 
 
 def plane_of(places):
@@ -199,31 +149,6 @@ def test_a_scale_is_linear_up_to_the_median_size(near, ticks):
     assert len(axes.get_xticks(minor=True)) == 0
     # What is 0 throughout has no such scale.
     assert axes.get_yscale() == "linear"
-
-
-def test_a_curve_holds_the_means_of_full_bins():
-    x = torch.tensor([-0.95] * 5 + [0.55] * 7 + [0.95] * 4)
-    y = torch.tensor([-4.0] * 5 + [2.0] * 7 + [9.0] * 4, requires_grad=True)
-    left, _ = two_panels()
-    bin_curve(left, x, y)
-    bin_curve(left, x, y + 1, marker="s", color="red")
-    full, more = left.lines
-    assert full.get_xydata().tolist() == [[-0.95, -4], [0.55, 2]]
-    assert (full.get_marker(), more.get_marker()) == ("o", "s")
-    assert more.get_ydata().tolist() == [-3, 3]
-    assert more.get_color() == "red"
-
-
-def test_runs_are_drawn_by_their_mean_least_and_greatest():
-    _, axes = pyplot.subplots()
-    seed_range(axes, [1, 2], [[0.0, 1, 5], [2, 2, 2]], color="red")
-    ((line, _, (bars,)),) = axes.containers
-    assert line.get_xydata().tolist() == [[1, 2], [2, 2]]
-    assert (line.get_marker(), line.get_color()) == ("o", "red")
-    ends = [segment.tolist() for segment in bars.get_segments()]
-    assert ends == [[[1, 0], [1, 5]], [[2, 2], [2, 2]]]
-    seed_range(axes, [1], [[3]], marker="s")
-    assert axes.containers[1][0].get_marker() == "s"
 
 
 MARKS = {style.POSITIVE, style.NEGATIVE, style.NEUTRAL, style.ACCENT, style.CONTRAST}

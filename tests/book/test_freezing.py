@@ -1,16 +1,12 @@
 """The descent behind the runs in which E, p and v are trained together."""
 
-import pandas as pd
 import pytest
 import torch
 
 from attnsel_book.chapters.selection.results import (
-    ending,
-    followed_table,
-    lost_by_training,
     trained_runs,
 )
-from attnsel_book.results import step_sweep, stored
+from attnsel_book.results import stored
 from sweeps.selection.run_freezing import LEVELS, Descent, start_of, trained
 
 RUN = ("pairs", 300, 0)
@@ -47,40 +43,6 @@ def test_a_run_ends_with_a_row_for_each_level() -> None:
     for row in rows:
         assert list(row) == list(stored("selection/freezing"))
         assert float(row["loss"]) < row["level"]
-
-
-def test_tables_count_the_runs_that_lose_a_class():
-    rows = [("a", "p", 1, 1), ("a", "p", 1, 1), ("a", "E", 10, 0), ("b", "E", 100, 1)]
-    runs = pd.DataFrame(rows, columns=["corpus", "training", "step", "lost"])
-    table = lost_by_training(runs, ["a"])
-    assert list(table) == ["corpus", "training", "1", "10"]  # 100 is of b alone
-    assert table.fillna(-1).to_numpy().tolist()[:3] == [
-        ["a", "p", 2, -1],
-        ["a", "p v", -1, -1],
-        ["a", "E", -1, 0],
-    ]
-    rows = [("T6", 8, 1, 0, 0.5, 0.9, 1), ("T6", 8, 0, 2, 0.4, 0.8, 1)]
-    ends = [f"{x} {n}" for n in (1000, 10000) for x in ("change after", "cos from")]
-    names = ["problem", "d", ends[0], ends[2], ends[1], ends[3], "lost"]
-    table = followed_table(pd.DataFrame(rows, columns=names))
-    assert table.to_dict("records") == [
-        {
-            "corpus": "T = 6",
-            "d": 8,
-            "lost runs": 2,
-            "a class lost at 30,000": 2,
-            "winner changed after 1,000": 1,
-            "after 10,000": 1,
-            "least cosine to the end, at 1,000": 0.4,
-            "at 10,000": 0.8,
-        }
-    ]
-    sweep = step_sweep().query("problem == 'T31' and step == 300")
-    counts = [sweep["lost"].sum(), sweep["all"].sum(), sweep["gap"].min()]
-    heads = ["lose a class", "select everywhere", "least value gap"]
-    assert ending("T31", [300]).to_dict("list") == {
-        head: [count] for head, count in zip(heads, counts, strict=True)
-    }
 
 
 def test_stored_runs_are_there_once_and_below_their_levels() -> None:

@@ -193,29 +193,6 @@ def test_who_presses_twice_while_reviews_are_fetched_trains_once(visit: Any) -> 
     assert wait(tab).startswith(beginning(expected(reviews=200, d=16)))
 
 
-def test_a_setting_begins_anew_though_nothing_of_a_run_was_shown(visit: Any) -> None:
-    tab = visit("d=16&rate=0.001&reviews=500", reduced_motion="reduce")
-    tab.locator("summary").click()
-    tab.locator(".play").click()
-    says(tab.locator(".status"), "^step [1-9]")
-    tab.locator("[name=reviews]").select_option("200")
-    tab.locator("[name=rate]").select_option("0.01")
-    said = re.escape(beginning(expected(reviews=200, d=16)))
-    says(tab.locator(".outcome").first, f"^{said}")
-
-
-def test_keys_go_to_words_that_are_drawn(visit: Any) -> None:
-    tab = visit(f"{FEW}&planted=20", **AT_ONCE)
-    run(tab)
-    tab.locator("[value='view=1']").click()
-    canvas = tab.locator("canvas").nth(0)
-    point, named = tab.locator(".point"), "nothing"
-    for _ in range(3):  # the planted word does not occur in the other reviews
-        canvas.press("ArrowRight")
-        says(point, rf"^(?!{re.escape(named)} ).*: value.*, lean -[\d.]+$")
-        named = point.inner_text().split(" ")[0]
-
-
 def test_a_training_is_interrupted_and_goes_on(visit: Any) -> None:
     tab = visit("d=16&rate=0.003&reviews=500", **AT_ONCE)
     play = tab.locator(".play")
@@ -312,36 +289,6 @@ def test_a_word_is_searched_for_however_it_is_typed(visit: Any) -> None:
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_initialization_is_drawn_and_a_word_found_in_it_and_in_each_run(
-    visit: Any,
-) -> None:
-    tab = visit(f"page=1&{FEW}")
-    says(tab.locator(".outcome"), "^Before the first step")
-    assert tab.locator(".play").inner_text() == "Train"
-    tab.locator("[name=step]").click()
-    says(tab.locator(".status"), "^step 1 ")
-    tab.locator("[type=search]").fill("bad")
-    says(tab.locator(".point"), "^bad: value")
-    tab.locator("[name=restart]").click()
-    says(tab.locator(".status"), "^step 0 ")
-    says(tab.locator(".point"), "^bad: value")
-
-
-def test_gradient_descent_takes_the_steps_it_was_given_and_nothing_takes_none(
-    visit: Any,
-) -> None:
-    tab = visit(f"{FEW}&optimizer=gd&rate=0.1", **AT_ONCE)
-    assert run(tab).startswith("After 300 steps")
-    tab.locator("summary").click()
-    for name in "Epv":
-        # By the key, because the page above may still grow under the pointer.
-        tab.locator(f"[name={name}]").press("Space")
-        assert not tab.locator(f"[name={name}]").is_checked()
-    tab.locator(".play").click()
-    tab.locator(".outcome", has_text="Nothing is trained").wait_for()
-    assert tab.locator(".status").inner_text().startswith("step 0 ")
-
-
 def test_a_finished_run_is_looked_at_step_by_step(visit: Any) -> None:
     tab = visit(FEW)
     tab.locator("[name=speed][value='4']").click()
@@ -375,17 +322,12 @@ def test_first_steps_fill_the_strip_one_after_another(visit: Any) -> None:
     assert first.get_attribute("aria-pressed") == "true"
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
-    tab = visit("page=1", width=width, address="#tab=stages&eta=300", **AT_ONCE)
-    sentence = run(tab, width=width)
+def test_a_middle_step_loses_a_class(visit: Any) -> None:
+    tab = visit("page=1", width=390, address="#tab=stages&eta=300", **AT_ONCE)
+    sentence = run(tab, width=390)
     assert "100% of the positive and 0% of the negative" in sentence
     assert "the negative class is lost" in sentence
-    status = tab.locator(".status").inner_text()
-    # It is this one already.
-    press(tab.locator("[name=tab][value=stages]"), width=width)
-    assert tab.locator(".status").inner_text() == status
-    press(tab.locator("button[name=eta][value='3000']"), width=width)
+    tab.locator("button[name=eta][value='3000']").tap()
     tab.wait_for_function(
         "!document.querySelector('.outcome').textContent.includes('lost')"
     )
@@ -395,8 +337,6 @@ def test_a_middle_step_loses_a_class(visit: Any, width: int) -> None:
     assert tab.locator("select[name=eta]").input_value() == "3000"
     assert tab.locator(".last").inner_text().endswith("(first-step size η₀: 300)")
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    press(tab.locator("[name=tab][value=reviews]"), width=width)
-    assert tab.locator(".play").inner_text() == "Train"
 
 
 def test_a_tab_that_is_left_pauses_and_comes_back_as_it_was(visit: Any) -> None:
@@ -411,8 +351,6 @@ def test_a_tab_that_is_left_pauses_and_comes_back_as_it_was(visit: Any) -> None:
     tab.locator("[name=tab][value=reviews]").click()
     says(tab.locator(".play"), "^Continue$")
     status = tab.locator(".status").inner_text()
-    assert "step" in status
-    assert tab.locator("[name=rate]").input_value() == "0.001"
     assert tab.locator("[type=search]").input_value() == "the"
     says(tab.locator(".point"), "the")
     tab.locator("[name=step]").click()  # it goes on from there
@@ -439,16 +377,10 @@ def test_a_training_that_diverges_says_so(visit: Any) -> None:
     tab = visit("optimizer=gd&rate=100&reviews=200")
     tab.locator(".play").click()
     tab.locator(".outcome", has_text="The training diverged").wait_for()
-    assert tab.locator(".status").inner_text().endswith("the training diverged")
     tab.locator("[type=search]").fill("the")
     tab.locator(".scrub").fill("0")
     says(tab.locator(".status"), "^step 0 ")
-    tab.locator(".across").select_option("value")
-    start = tab.locator("canvas").nth(1)
-    start.hover()
-    start.focus()
-    tab.keyboard.press("ArrowRight")
-    tab.keyboard.press("ArrowRight")
+    tab.locator("canvas").nth(1).press("ArrowRight")
     assert not re.search("NaN|Infinity|undefined", tab.locator("main").inner_text())
 
 
@@ -522,9 +454,8 @@ def test_what_one_sets_and_sees_is_on_one_screen(visit: Any) -> None:
         assert box["y"] >= top and box["y"] + box["height"] - top < 690
 
 
-@pytest.mark.parametrize("lacks", ["OffscreenCanvas", "Worker"])
-def test_a_browser_that_cannot_train_says_so(visit: Any, lacks: str) -> None:
-    tab = visit("page=1", init=f"delete window.{lacks}")
+def test_a_browser_that_cannot_train_says_so(visit: Any) -> None:
+    tab = visit("page=1", init="delete window.Worker")
     says(
         tab.locator(".note"), "cannot be trained here, because this browser has no wor"
     )
@@ -546,38 +477,16 @@ def test_a_shared_link_scrolls_there_draws_and_says_what_was_set(visit: Any) -> 
     assert abs(place.bounding_box()["y"]) < 100
 
 
-def test_another_link_in_the_same_tab_sets_it_and_the_own_address_ends_no_run(
-    visit: Any,
-) -> None:
+def test_another_link_in_the_same_tab_sets_it(visit: Any) -> None:
     tab = visit("page=1", address="#tab=reviews&reviews=100")
     says(tab.locator(".status"), "^step 0 ")
-    tab.locator("summary").click()
-    tab.locator("[name=d]").select_option("16")
-    tab.locator("[name=step]").click()
-    says(tab.locator(".status"), "^step 1 ")
-    address = tab.evaluate("location.hash")
-    tab.evaluate("location.hash = 'a-heading-of-the-page'")
-    tab.go_back()
-    tab.wait_for_function("location.hash.startsWith('#tab=reviews')")
-    assert tab.evaluate("location.hash") == address
-    says(tab.locator(".status"), "^step 1 ")
-    tab.evaluate("location.hash = 'tab=stages&eta=300&seed=2'")
-    tab.locator("[name=tab][value=stages][aria-pressed=true]").wait_for()
-    assert tab.locator("[name=seed]").input_value() == "2"
-    tab.evaluate("location.hash = 'tab=reviews&seed=1'")
-    tab.locator("[name=tab][value=reviews][aria-pressed=true]").wait_for()
-    assert tab.locator("[name=seed]").input_value() == "1"
+    for kind, seed in (("stages", "2"), ("reviews", "1")):
+        tab.evaluate(f"location.hash = 'tab={kind}&seed={seed}'")
+        tab.locator(f"[name=tab][value={kind}][aria-pressed=true]").wait_for()
+        assert tab.locator("[name=seed]").input_value() == seed
 
 
-def test_the_bar_stays_in_view_where_there_is_room(visit: Any) -> None:
-    tab = visit("page=1")
-    style = "(bar) => getComputedStyle(bar).position"
-    for height, position in ((844, "sticky"), (400, "static")):
-        tab.set_viewport_size({"width": 844, "height": height})
-        assert tab.locator(".stays").evaluate(style) == position
-
-
-@pytest.mark.parametrize("name", ["toString", "__proto__", "none", ""])
+@pytest.mark.parametrize("name", ["__proto__", "none"])
 def test_a_link_to_no_tab_opens_the_first(visit: Any, name: str) -> None:
     tab = visit("page=1", address=f"#tab={name}")
     assert tab.locator("[name=tab][value=reviews][aria-pressed=true]").is_visible()
@@ -596,21 +505,6 @@ def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
     for place in (".play", ".status", ".last"):
         box = tab.locator(place).bounding_box()
         assert 0 <= box["y"] < 844 / 2, place
-
-
-def test_the_page_itself_neither_computes_nor_draws(visit: Any) -> None:
-    # All canvases belong to the worker; what it sends are words, not scores.
-    tab = visit(FEW)
-    tab.evaluate("""() => { const {set, get} = Object.getOwnPropertyDescriptor(
-        MessageEvent.prototype, "data"); window.sizes = [];
-      Object.defineProperty(MessageEvent.prototype, "data", {set, get() {
-        const data = get.call(this); sizes.push(JSON.stringify(data).length);
-        return data; }}); }""")
-    run(tab)
-    owner = """(all) => all.map((canvas) => {
-      try { canvas.getContext("2d"); return "page"; } catch { return "worker"; } })"""
-    assert tab.locator("canvas").evaluate_all(owner) == ["worker"] * 4
-    assert 0 < tab.evaluate("Math.max(...sizes)") < 5000
 
 
 # Controls of fewer pixels than a finger hits; a box to tick is hit with its words.
@@ -636,10 +530,9 @@ def test_axe_finds_nothing_serious_and_a_finger_hits_all(visit: Any, width: int)
         check_sizes(tab)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_small_places_share_a_page_and_a_finger_hits_all(visit: Any, width: int):
+def test_small_places_share_a_page_and_a_finger_hits_all(visit: Any):
     places = f"small=1&{FEW}", f"{FEW}&shuffle=true"
-    tab = visit(*places, width=width, **AT_ONCE)
+    tab = visit(*places, width=390, **AT_ONCE)
     small, other = tab.locator(".attnsel-lab").all()
     small.locator(".play").click()
     wait(tab)

@@ -13,10 +13,8 @@ from attnsel.beyond.deletion import score_flips, score_influence, score_shapley
 from attnsel.tokens import Vocab
 from attnsel_book import (
     NEGATIVE,
-    NEUTRAL,
     POSITIVE,
     flow_plane,
-    steer_box,
     text_box,
 )
 from support.node import call, stored
@@ -132,40 +130,16 @@ def test_a_repeated_token_counts_each_time():
     assert far == {"weights": [1, 0, 0], "logit": 3}
 
 
-@pytest.mark.parametrize(
-    ("odds", "values", "words"),
-    [
-        (
-            [3, 1],
-            [2, -4],
-            "“a” gets 75% of the attention; its value is +2.00. Values "
-            "times attention sum to +0.50, most of it by “a” (+1.50); most against it: "
-            "“b” (−1.00).",
-        ),
-        (
-            [1, 3],
-            [2, -4],
-            "“b” gets 75% of the attention; its value is −4.00. Values "
-            "times attention sum to −2.50, most of it by “b” (−3.00); most against it: "
-            "“a” (+0.50).",
-        ),
-        (
-            [1, 1],
-            [2, 4],
-            "“a” gets 50% of the attention; its value is +2.00. Values "
-            "times attention sum to +3.00, most of it by “b” (+2.00).",
-        ),
-    ],
-)
-def test_a_reading_is_told_in_words(odds, values, words):
+def test_a_reading_is_told_in_words():
     code = """((d) => {
       const pieces = tokenize("a b", new Map([["a", 0], ["b", 1]]));
       const {weights, logit} = attend(pieces, d[0], d[1]);
-      const words = bag(pieces, weights, d[0], d[1]);
-      return inWords(words, ["a", "b"], logit);
+      return inWords(bag(pieces, weights, d[0], d[1]), ["a", "b"], logit);
     })(data)"""
-    data = [np.log(odds).tolist(), values]
-    assert call(["tips.js", "textbox.js"], code, data) == words
+    said = call(["tips.js", "textbox.js"], code, [np.log([1, 3]).tolist(), [2, -4]])
+    assert "“b” gets 75% of the attention; its value is −4.00." in said
+    assert "sum to −2.50, most of it by “b” (−3.00)" in said
+    assert said.endswith("against it: “a” (+0.50).")
 
 
 EXPLAINED = """(([texts, tokens, scores, values]) => {
@@ -213,19 +187,6 @@ def test_the_page_explains_odd_texts_as_the_package_does():
         explained(texts, vocab, pair)
 
 
-def test_the_box_starts_with_the_first_example_and_escapes_them():
-    vocab = Vocab(["</script>", "good"], ("dull", "fine"))
-    scores = {3: torch.tensor([[0.0, 1.0], [1.0, 2.0]]), 1: torch.zeros(2, 2)}
-    examples = {'"Good" & <b>': "One & two.", "No.": "Two."}
-    figure = text_box(vocab, scores, examples=examples)
-    data = stored(figure.data)
-    assert data["tokens"] == list(vocab)
-    assert data["classes"] == ["dull", "fine"]
-    assert [step for step, *_ in data["scores"]] == [1, 3]
-    assert data["lessons"] == list(map(list, examples.items()))
-    assert figure.data.count("</script>") == 1
-
-
 def test_before_one_types_the_first_example_is_read_at_the_last_step():
     vocab = Vocab(["good", "bad"], ("dull", "fine"))
     scores = {0: torch.zeros(2, 2), 5: torch.tensor([[np.log(3), 2.0], [0.0, -4.0]])}
@@ -265,16 +226,6 @@ def test_a_logit_is_a_class_and_how_sure_the_model_is(value, reading):
     assert f"<output>{reading}</output>" in page
     code = "opinionOf(data, ['dull', 'fine'])"
     assert call(["tips.js", "textbox.js"], code, value) == reading
-
-
-@pytest.mark.parametrize(
-    ("words", "reading"), [("bad", "dull, 98% sure"), ("b a d", "no opinion yet")]
-)
-def test_a_first_example_of_no_positive_sum_is_of_the_first_class(words, reading):
-    vocab = Vocab(["good", "bad"], ("dull", "fine"))
-    scores = {5: torch.tensor([[0.0, 2.0], [0.0, -4.0]])}
-    page = text_box(vocab, scores, examples={words: ""}).data
-    assert f"<output>{reading}</output>" in page
 
 
 WORDS = ["good", "great", "bad", "awful", "the", "film", "plot"]
@@ -374,55 +325,6 @@ def test_the_margin_of_the_page_is_that_of_the_package():
         assert found["margin"] == pytest.approx(expected.margin, rel=1e-6)
         assert sorted(found["support"]) == sorted(expected.support.tolist())
     assert 5 < feasible < 30
-
-
-def test_the_plane_holds_its_problem():
-    model, corpus, selected = plane()
-    figure = flow_plane(model, corpus, selected, lost=(-10, 0))
-    assert "a still" in figure.data
-    data = stored(figure.data)
-    assert data["places"] == PLACES.tolist()
-    assert data["bags"][0] == [[0, 1], [4, 1], [5, 2]]
-    assert data["words"] == WORDS
-    assert data["output"] == [1, 0] and data["start"] == [2, -3]
-    assert data["lost"] == [-10, 0]
-    assert data["signs"] == [1, 1, 1, -1, -1, -1]
-    assert data["selected"] == selected.tolist()
-    beside = {(r, s) for r, x in zip(selected.tolist(), SEQUENCES, strict=True)
-              for s in x if s != r}  # fmt: skip
-    assert data["pairs"] == sorted(map(list, beside))
-    assert data["colours"] == [NEUTRAL, POSITIVE, NEGATIVE]
-
-
-def test_what_is_steered_is_the_review_and_its_model():
-    model, _, _ = plane(start=(2, -3), output=(1, 0.5))
-    corpus = attnsel.Corpus.from_tokens(
-        [[3, 0, 5]], ["good"], Vocab(WORDS, ("bad", "good"))
-    )
-    data = stored(steer_box(model, corpus, wanted=3).data)
-    assert [data["words"][i] for i in range(3)] == ["good", "awful", "film"]
-    for word, place, value in zip(
-        data["words"], data["places"], data["values"], strict=True
-    ):
-        s = WORDS.index(word)
-        assert place == PLACES[s].tolist()
-        assert value == pytest.approx(float(PLACES[s, 0] + PLACES[s, 1] / 2))
-    assert data["words"][data["wanted"]] == "awful"
-    assert (data["start"], data["label"]) == ([2, -3], "good")
-
-
-@pytest.mark.parametrize("explained", [True, False])
-def test_full_colour_of_the_box_is_a_large_value_of_the_last_step(explained):
-    vocab = Vocab([f"w{i}" for i in range(201)])
-    values = torch.arange(-100.0, 101)
-    scores = {
-        7: torch.stack([torch.zeros(201), values], 1),
-        2: torch.stack([torch.zeros(201), 9 * values], 1),
-    }
-    data = stored(text_box(vocab, scores, examples={}, explained=explained).data)
-    assert data["scale"] == 99.0  # two of 201 are larger
-    assert data["open"] is explained
-    assert data["classes"] == ["negative", "positive"]
 
 
 def test_live_figures_say_what_does_not_fit():

@@ -1,10 +1,8 @@
 """Whatever a reader gives to a check, nothing is raised."""
 
-import dataclasses
 import sys
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -15,7 +13,6 @@ import torch
 from scipy.sparse import csr_array
 
 from attnsel.corpus import Corpus
-from attnsel_book.exercises import checking
 from attnsel_book.exercises.checking import Verdict, judge
 from attnsel_book.exercises.messages import as_numbers
 from support.tried import NAMES, TASKS, by_name, of_each, runs, time_enough  # noqa: F401
@@ -71,62 +68,15 @@ CORPUS = Corpus.from_tokens([[0, 1], [1]], [0, 1], ["a", "b"])
 GIVEN: list[Any] = [None, ..., 3, "my_alpha", [1.0], TENSOR, CORPUS, Evil(), sys]
 # What a function returns and no exercise asks for.
 RETURNED: list[Any] = [
-    True,
-    0,
-    -1.5,
-    10**400,
-    float("nan"),
-    float("-inf"),
-    1 + 2j,
-    np.array(1 + 2j),
-    torch.tensor(1 + 2j),
-    Decimal("1.5"),
-    Fraction(1, 3),
-    "text",
-    b"bytes",
-    "3.5",
-    ["1", "2"],
-    [],
-    (),
-    {},
-    set(),
-    {0, 1},
-    {"a": 1.0},
-    [None],
-    [...],
-    [[1.0], [2.0, 3.0]],
-    ([1.0], [2.0, 3.0]),
-    [[], []],
-    range(3),
-    iter([1.0]),
-    object(),
-    Evil(),
-    [Evil()],
-    Called,
-    len,
-    within_itself(),
-    np.zeros(0),
-    np.zeros((2, 0)),
-    np.array(["a"]),
-    np.array([None, 1.0]),
+    *(True, 10**400, float("nan"), 1 + 2j, torch.tensor(1 + 2j), Decimal("1.5")),
+    *("text", "3.5", ["1", "2"], [], {}, {0, 1}, {"a": 1.0}, [None], [...]),
+    *(([1.0], [2.0, 3.0]), [[], []], range(3), iter([1.0]), object()),
+    *(Evil(), [Evil()], Called, len, within_itself()),
+    *(np.zeros((2, 0)), np.array(["a"]), np.array([None, 1.0]), np.full((1, 1, 1), 2)),
     np.array("2026-11-23", dtype="datetime64"),
-    np.full((1, 1, 1, 1), 2.0),
-    np.float32(1.5),
-    pd.Series([1.0, 2.0]),
-    pd.DataFrame({"a": ["x"]}),
-    csr_array(np.eye(2)),
-    torch.zeros(0),
-    TENSOR,
-    (TENSOR, TENSOR),
-    [TENSOR[0] * 2, 1.0],
-    TENSOR.bfloat16(),
-    TENSOR.to_sparse(),
-    torch.tensor([True]),
-    torch.nn.Linear(2, 2),
-    CORPUS,
-    (CORPUS, CORPUS),
-    slice(3),
-    NotImplemented,
+    *(pd.Series([1.0, 2.0]), pd.DataFrame({"a": ["x"]}), csr_array(np.eye(2))),
+    *(torch.zeros(0), (TENSOR, TENSOR), TENSOR.bfloat16(), TENSOR.to_sparse()),
+    *(torch.nn.Linear(2, 2), CORPUS, (CORPUS, CORPUS), slice(3), NotImplemented),
 ]
 # What else a function may do.
 DONE: list[Callable[..., Any]] = [
@@ -217,20 +167,6 @@ def test_right_numbers_are_right_in_any_form(name):
         given = iter([convert(as_numbers(result)) for result, _ in runs(name)])
         verdict = judge(TASKS[name], lambda *_, given=given: next(given))
         assert verdict.state == "right", (form, verdict)
-
-
-@pytest.mark.parametrize(
-    ("mistake", "said"),
-    [
-        ("a sign is lost", "it is -3; a sign is lost"),
-        ("it is", "it is -3"),  # said already
-        (None, "it is -3"),
-    ],
-)
-def test_a_fault_comes_with_the_mistake_that_explains_it(monkeypatch, mistake, said):
-    monkeypatch.setattr(checking, "_mistake", lambda *_: mistake)
-    exercise = dataclasses.replace(TASKS["one-step-z"], fault=lambda *_: None)
-    assert checking._why(exercise, "it is -3", []) == said
 
 
 def test_an_answer_may_use_one_buffer_for_all_its_results():

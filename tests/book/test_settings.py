@@ -12,7 +12,6 @@ import torch
 from attnsel_book.chapter import Stop, start
 from support.chapters import BOOK, CHAPTERS, code, played, run_cells
 from support.display import displayed as displayed_by
-from support.turns import commit
 
 START = "# settings"
 SETTINGS = 3  # of a chapter
@@ -79,25 +78,19 @@ def displayed(sources: list[str]) -> list[str]:
     return [output.data.get("text/plain", "") for output in outputs]
 
 
-def runs() -> Iterator[Any]:
-    """Yield a chapter and a setting; all of a chapter are for one worker.
-
-    At each push runs a setting of every sixth chapter, others at another commit;
-    all of them run every week.
-    """
-    turn, place = divmod(commit(), SETTINGS)
-    for number, chapter in enumerate(READY):
-        has_turn = (number + turn) % 6 == 0
-        for i, setting in enumerate(TRIED[chapter]):
-            marks = [pytest.mark.xdist_group(f"settings-{chapter}")]
-            at_push = has_turn and i == place
-            marks.append(pytest.mark.runner if at_push else pytest.mark.weekly)
-            named = "-".join(f"{name}={value}" for name, value in setting.items())
-            name = f"{chapter}-{named}"
-            yield pytest.param(chapter, setting, marks=marks, id=name)
+TURNED = [
+    pytest.param(
+        chapter,
+        setting,
+        id=f"{chapter}-{'-'.join(f'{name}={x}' for name, x in setting.items())}",
+    )
+    for chapter in READY
+    for setting in TRIED[chapter]
+]
 
 
-@pytest.mark.parametrize(("chapter", "setting"), list(runs()))
+@pytest.mark.weekly
+@pytest.mark.parametrize(("chapter", "setting"), TURNED)
 def test_a_chapter_runs_to_its_end_at_other_settings(chapter, setting, tmp_path):
     rows = [
         f"a {('bad', 'good')[i % 2]} film {i % 7},{i % 2},f{i % 7}" for i in range(60)

@@ -16,7 +16,6 @@ from test_settings import READY, SECONDS, TRIED, cells_at
 
 from attnsel_book import results
 from support.chapters import code, played, run_cells
-from support.turns import commit
 
 READS = re.compile(
     r"\b(stored|step_sweep|\w+_runs|explanations|ending)\(", re.MULTILINE
@@ -53,15 +52,8 @@ def lines(sources: list[str], is_larger: bool) -> list[str]:
     ]
 
 
-def marked(chapter: str) -> Any:
-    """One chapter runs at each commit that can wait for it, all of them every week."""
-    is_next = CHAPTERS[commit() % len(CHAPTERS)] == chapter
-    return pytest.param(
-        chapter, marks=pytest.mark.runner if is_next else pytest.mark.weekly
-    )
-
-
-@pytest.mark.parametrize("chapter", [marked(name) for name in CHAPTERS])
+@pytest.mark.weekly
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_no_line_says_here_of_a_stored_number(chapter, tmp_path):
     setting = next(s for s in TRIED[chapter] if "TEXT" not in s)
     cells = cells_at(chapter, setting)

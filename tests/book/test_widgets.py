@@ -14,7 +14,6 @@ from matplotlib.colors import to_rgb
 from matplotlib_inline import backend_inline as inline
 from PIL import Image
 
-from attnsel.statistics import binned
 from attnsel_book import coloured_text, frames, show_text, style, token_scatter
 from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, figure_html, use_style
 from attnsel_book.widgets import embedding
@@ -70,16 +69,6 @@ def test_coloured_text_refuses_what_does_not_fit():
         coloured_text(WORDS, [1, 2, 3, 4], scale=0)
 
 
-def test_frames_show_one_frame_and_name_them_all():
-    page = frames({"step 1": "<p>a</p>", "<2>": "<p>b</p>"}, title="A & B", start=1)
-    tags = Tags(page.data)
-    shown = [a for tag, a in tags.seen if a.get("class") == "frame"]
-    assert ["hidden" in a for a in shown] == [True, False]
-    assert [a["data-label"] for a in shown] == ["step 1", "<2>"]
-    assert 'aria-label="A &amp; B"' in page.data
-    assert "http" not in page.data  # nothing comes from another host
-
-
 def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
     folder = Path(embedding.__file__).parent
     css, tips, own = (
@@ -96,15 +85,6 @@ def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
 def test_frames_refuse_what_does_not_fit(contents, start):
     with pytest.raises(ValueError, match="start"):
         frames(contents, title="t", start=start)
-
-
-def test_a_figure_becomes_a_picture_with_alt_text():
-    figure = matplotlib.figure.Figure()
-    figure.subplots().plot([1, 2])
-    tags = Tags(show_text(figure_html(figure, 'a "line"')).data)
-    (image,) = [a for tag, a in tags.seen if tag == "img"]
-    assert image["alt"] == 'a "line"'
-    assert image["src"].startswith("data:image/webp;base64,UklGR")
 
 
 def side_by_side(*spans, **look):
@@ -150,14 +130,6 @@ def test_the_panels_of_a_figure_are_pictures_that_stand_below_each_other_on_a_ph
         assert picture.size == (432, 288)  # three pixels for two of the page
         assert picture.getpixel((round(at * 432), 144)) == colour
         assert picture.getpixel((5, 5)) == (255, 255, 255)
-
-
-@pytest.mark.parametrize("unit", ["", "attention"])
-def test_words_with_numbers_are_reached_by_keys(unit):
-    (_, text), *_ = Tags(coloured_text(WORDS, [1, 0, 2, 0], scale=2, unit=unit)).seen
-    label = "Words; the left and right keys show their numbers"
-    reached = {"tabindex": "0", "role": "group", "aria-label": label}
-    assert text == {"class": "attnsel-text"} | (reached if unit else {})
 
 
 def test_a_figure_that_became_a_picture_is_closed():
@@ -218,23 +190,6 @@ def test_thousands_of_points_are_a_small_picture_that_looks_the_same():
         paper.alpha_composite(picture.convert("RGBA"))
         shades.append(np.asarray(paper, dtype=float))
     assert np.abs(shades[0] - shades[1]).mean() < 3  # of 255
-
-
-def test_token_scatter_draws_tokens_means_and_deviations():
-    x = torch.tensor([-0.9, -0.85, 0.2, 0.9, torch.nan])
-    y = torch.tensor([1.0, 3.0, -1.0, 5.0, 0.0], requires_grad=True)
-    axes = matplotlib.figure.Figure().subplots()
-    token_scatter(axes, x, y)
-    offsets = torch.tensor(axes.collections[0].get_offsets()[:4])
-    torch.testing.assert_close(offsets, torch.stack([x, y.detach()], 1)[:4].double())
-    (bars,) = axes.containers
-    line, _, (whiskers,) = bars
-    expected = binned(x, y)
-    kept = expected.count > 0
-    middle = torch.stack([expected.centers, expected.mean], 1)[kept]
-    assert torch.equal(torch.tensor(line.get_xydata())[kept], middle)
-    segments = [piece for piece in whiskers.get_segments() if len(piece)]
-    assert segments[0][:, 1].tolist() == [1.0, 3.0]  # 2 - 1 and 2 + 1
 
 
 def test_the_colour_of_a_token_is_that_of_its_side_wherever_the_others_are():

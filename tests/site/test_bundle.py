@@ -50,10 +50,6 @@ def test_the_font_of_formulas_is_in_the_style(static):
     )
 
 
-def test_a_script_ends_before_the_next_one(static):
-    assert bundle.script(static, bundle.LATER[-1]) == "theme()\n\n;"
-
-
 @pytest.mark.parametrize(
     ("css", "kept"),
     [

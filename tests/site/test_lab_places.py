@@ -5,12 +5,11 @@ import json
 import re
 from types import SimpleNamespace
 
-import matplotlib
 import pytest
 
 pytest.importorskip("jupyter_book", reason="needs Jupyter Book")
 
-from attnsel import AttentionClassifier, Corpus, Vocab, fit
+from attnsel import Corpus, Vocab
 from support.node import committed
 from tools import lab_data
 from tools.site import lab
@@ -98,30 +97,20 @@ def test_only_a_page_with_a_place_loads_its_script(metadata, loads):
     assert len(asked) == (2 if loads else 0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "error", "written"),
-    [("html", None, True), ("latex", None, False), ("html", ValueError(), False)],
-)
-def test_scripts_and_styles_are_written_beside_the_pages(
-    tmp_path, monkeypatch, kind, error, written
-):
+def test_scripts_and_styles_are_written_beside_the_pages(tmp_path, monkeypatch):
     (tmp_path / "_static").mkdir()
     for name, text in {"a.js": "a();\n", "b.js": "é();\n", "c.css": ".c {}\n"}.items():
         (tmp_path / name).write_text(text, "utf-8")
     monkeypatch.setattr(lab, "SCRIPTS", [tmp_path / "a.js", tmp_path / "b.js"])
     monkeypatch.setattr(lab, "STYLES", [tmp_path / "c.css", tmp_path / "c.css"])
-    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format=kind))
-    lab.write(app, error)
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
+    lab.write(app, None)
     found = {p.name: p.read_text("utf-8") for p in (tmp_path / "_static").iterdir()}
-    assert found == (
-        {
-            "lab.js": 'function attnselLab() {\n"use strict";\na();\né();\n}\n'
-            "attnselLab();\n",
-            "lab.css": ".c {}\n.c {}\n",
-        }
-        if written
-        else {}
-    )
+    assert found == {
+        "lab.js": 'function attnselLab() {\n"use strict";\na();\né();\n}\n'
+        "attnselLab();\n",
+        "lab.css": ".c {}\n.c {}\n",
+    }
 
 
 def test_reviews_are_stored_as_a_call_with_their_counts(tmp_path, monkeypatch, capsys):
@@ -151,28 +140,3 @@ def test_all_counts_can_be_read_again():
         "%#" + chr(35 + 299),
         "&" + chr(35 + 256),
     ]
-
-
-def test_what_stands_where_no_script_runs_is_a_training_of_the_usual_settings(
-    tmp_path, monkeypatch
-):
-    texts = [[0, 1], [0, 2], [3, 1], [3, 2]] * 5
-    corpus = Corpus.from_tokens(texts, [1, 1, 0, 0] * 5, Vocab(list("abcd"), range(2)))
-    drawn = []
-    monkeypatch.setattr(lab_data, "FOLDER", tmp_path)
-    monkeypatch.setattr(lab_data, "token_scatter", lambda *what: drawn.append(what))
-    with matplotlib.rc_context():
-        lab_data.draw(corpus)
-    ((axes, leans, scores),) = drawn
-    assert leans.tolist() == [1, 0, 0, -1]
-    model = AttentionClassifier(4, 64, seed=0)
-    fit(model, corpus, steps=100, lr=0.01)
-    assert scores.tolist() == model.scores()[:, 0].tolist()
-    assert "E_s^\\top p" in axes.get_ylabel()
-    svg = (tmp_path / "still.svg").read_text("utf-8")
-    # In points: three quarters of the size that the place of it has, within one.
-    width, height = re.findall(r'viewBox="0 0 (\S+) (\S+)"', svg)[0]
-    place = lab.STILLS["reviews"]
-    wanted = [int(n) for n in re.findall(r'(?:width|height)="(\d+)"', place)]
-    assert [float(width) / 0.75, float(height) / 0.75] == pytest.approx(wanted, abs=1)
-    assert "<dc:date>" not in svg

@@ -9,29 +9,7 @@ from docutils import nodes
 
 import attnsel
 from tools.site import openings, pages
-from tools.site.colab import form
 from tools.site.tables import holds_table
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("DIM = 2048", 'DIM = 2048  #@param {type: "integer"}'),
-        ("RATE = 1e-2", 'RATE = 1e-2  #@param {type: "number"}'),
-        ('DATA = "imdb"', 'DATA = "imdb"  #@param {type: "string"}'),
-        ("SHUFFLE = True", 'SHUFFLE = True  #@param {type: "boolean"}'),
-        ("STEPS = [1, 2]", 'STEPS = [1, 2]  #@param {type: "raw"}'),
-        ("LATER = DIM // 2", 'LATER = DIM // 2  #@param {type: "raw"}'),
-        (
-            "SEED = 0  # of the start",
-            '#@markdown of the start\nSEED = 0  #@param {type: "integer"}',
-        ),
-        ("# a line of words", "# a line of words"),
-    ],
-)
-def test_a_number_to_change_is_a_field_of_a_form(line, expected):
-    title = "#@title Numbers to change"
-    assert form(f"# settings\n{line}") == f"{title}\n{expected}"
 
 
 @pytest.mark.parametrize(

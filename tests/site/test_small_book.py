@@ -5,7 +5,6 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -29,7 +28,6 @@ nb_execution_mode = "off"
 numfig = True
 proof_title_format = "%t"
 html_theme = "basic"
-html_baseurl = "https://example.org/at/"
 """
 # As in the theme of the book, the text of a page is an article.
 PAGE = """{% extends "!page.html" %}
@@ -87,11 +85,6 @@ COST = "From top to bottom this chapter takes about 10 s on 1 CPU core."
 RUN = "# Landing\n\nAll in short.\n"
 ALL = "# All claims\n\nCLAIMS\n"
 NOTATION = r"""# Notation
-
-What letters mean, in
-"short" & $x$ lines.
-
-Not this.
 
 | symbol | meaning |
 | --- | --- |
@@ -200,7 +193,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     paths = (folder / "out" / "book").glob("*.html")
     pages = {path.stem: path.read_text("utf-8") for path in paths}
     search = (folder / "out/_static/search/index.js").read_text("utf-8")
-    sitemap = (folder / "out" / "sitemap.xml").read_text("utf-8")
     # Once more, with another page changed, and with a formula that cannot be set.
     (folder / "book" / "last.md").write_text(f"# Last page\n\n{WRONG}", "utf-8")
     again = build(folder, "-q", "-W", "--keep-going")
@@ -208,7 +200,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return pages | {
         "warnings": done.stderr,
         "search": search,
-        "sitemap": sitemap,
         "again": again.stderr,
         "status again": str(again.returncode),
         "search again": search_again,
@@ -228,21 +219,6 @@ def searched(script: str) -> dict[str, dict[str, Any]]:
     return {entry["title"]: entry for entry in entries}
 
 
-def test_the_search_knows_results_by_their_names(site):
-    found = searched(site["search"])
-    lemma = found["Lemma 4.1, in our words"]
-    assert lemma["kind"] == "result"
-    assert lemma["names"] == ["Lemma 4.1"]
-    assert lemma["page"] == "book/first.html"
-    assert lemma["anchor"] == "lem-first-step"
-    assert lemma["text"] == "It moves by a < b."
-    assert found["First page"]["kind"] == "page"
-    assert "It moves" not in found["First page"]["text"]
-    assert "Counts." in found["First page"]["text"]  # a caption
-    assert "tab-first" not in site["search"]  # code is not searched
-    assert not (set(found) & {"3 claims hold", "index"})
-
-
 def test_a_second_build_over_the_first_forgets_no_name(site):
     first, second = searched(site["search"]), searched(site["search again"])
     assert set(second) == set(first) | {"A wrong formula"}
@@ -258,55 +234,6 @@ def test_rows_of_symbols_have_addresses_and_each_its_own(site):
     assert symbol["names"] == ["η_0", "q"] and symbol["text"] == "a step"
     assert found["a ∈ b"]["names"] == ["a"]
     assert 'id="symbol' not in site["first"]
-
-
-def test_a_page_is_described_by_its_first_paragraph(site):
-    described = {
-        name: re.findall(r'<meta name="description" content="(.*?)" />', page, re.S)
-        for name, page in site.items()
-        if name in ORDER
-    }
-    assert described["notation"] == ["What letters mean, in “short” &amp; x lines."]
-    assert described["claims"][0].startswith("3 claims, 1 of them the paper")
-    assert described["landing"] == ["All in short."]
-    assert {len(found) for found in described.values()} == {1}
-
-
-def test_the_list_of_all_pages_has_their_addresses(site):
-    pages = sorted([f"book/{name}.html" for name in ORDER] + ["index.html"])
-    assert re.findall("<loc>(.*?)</loc>", site["sitemap"]) == [
-        f"https://example.org/at/{page}" for page in pages
-    ]
-    tree = ElementTree.fromstring(site["sitemap"].encode())
-    assert tree.tag == "{http://www.sitemaps.org/schemas/sitemap/0.9}urlset"
-    assert [len(url) for url in tree] == [1] * len(pages)
-
-
-def test_the_filter_of_claims_is_on_their_page_alone_with_all_chapters(site):
-    assert ["claims.js" in site[name] for name in ORDER] == [
-        name == "claims" for name in ORDER
-    ]
-    script = r'<script defer="defer" src="\.\./_static/claims\.js'
-    assert re.search(script, site["claims"])
-    assert '<option value="first">First page</option>' in site["claims"]
-    # All chapters or the one with claims, and whoever says so.
-    assert re.findall('<option value="(.*?)">', site["claims"]) == ["", "first", ""]
-    assert "<output>3 of 3 claims</output>" in site["claims"]
-    spoken = re.findall(r'<li data-by="(.*?)">', site["claims"])
-    assert spoken == ["the paper", "this book", "this book"]
-    assert '<ul class="claims" data-chapter="first">' in site["claims"]
-    assert re.search(r'<h2><a[^>]*href="first.html">.*?First page', site["claims"])
-
-
-def test_the_text_of_a_page_is_what_one_skips_to(site):
-    for name in ORDER:
-        assert site[name].count('<span id="text" tabindex="-1"></span>') == 1
-
-
-def test_names_in_code_have_the_colour_of_what_is_around_them(site):
-    code = re.findall(r'<div class="highlight.*?</div>', site["opening"], re.DOTALL)
-    assert code and not re.search(r'<span class="(n|nn|p|w)">', "".join(code))
-    assert """run(<span class="s1">'drawn'</span>)""" in "".join(code)
 
 
 def test_a_formula_that_cannot_be_set_fails_the_build(site):
