@@ -88,25 +88,6 @@ def _cumulated(rates: np.ndarray) -> list[list[float]]:
     return [list(accumulate(row)) for row in rates]
 
 
-def expected_counts(classes: int = 2) -> dict[str, np.ndarray]:
-    """Return the expected count of each word of opinion in one review of each class.
-
-    With c = expected_counts()[word], the average signed frequency of the word over
-    balanced reviews is (c[1] - c[0]) / 2, and its lean is
-    P(1|s) - P(0|s) = (c[1] - c[0]) / (c[1] + c[0]). The counts of all other tokens do
-    not depend on the label.
-
-    Returns:
-        For each word a float64 array (K,), with K = `classes`, at least 2.
-    """
-    plain, negated = _rates(classes)
-    rate = (1 - NEGATION) * plain + NEGATION * negated
-    mean_opinions = sum(OPINIONS) / len(OPINIONS)
-    counts = rate * mean_opinions
-    words, _, _ = _lexicon()
-    return dict(zip(words, counts.T, strict=True))
-
-
 def generate_reviews(
     n: int,
     *,

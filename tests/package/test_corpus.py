@@ -2,10 +2,8 @@
 
 import pickle
 import random
-import re
 import sys
 from collections import Counter
-from dataclasses import FrozenInstanceError
 from itertools import chain
 
 import numpy as np
@@ -20,12 +18,10 @@ from attnsel import corpus as corpora
 from attnsel.corpus import Corpus, count_tensors
 from attnsel.tokens import (
     END,
-    TOKEN_PATTERN,
     Vocab,
     clean_text,
     fold,
     pieces,
-    split,
     split_all,
     split_with,
 )
@@ -87,18 +83,6 @@ def test_from_tokens_counts_like_a_counter(case):
     assert (corpus.lengths.dtype, corpus.signs.dtype) == (torch.int64, torch.float64)
 
 
-def test_a_corpus_has_the_name_it_is_given_or_says_what_it_is_of():
-    counts = csr_array(np.eye(2))
-    assert Corpus(counts, None, Vocab(["a", "b"])).name == "corpus"
-    assert Corpus.from_texts(["a", "b"], min_count=1).name == "texts"
-    assert Corpus.from_texts(["a", "b"], min_count=1, name="mine").name == "mine"
-    corpus = Corpus.from_tokens([[0], [1]], [0, 1], list("ab"), name="mine")
-    assert corpus.name == corpus.most_frequent(2).name == "mine"
-    # A list of tokens is a vocabulary.
-    assert type(corpus.vocab) is Vocab
-    assert corpus.vocab == ("a", "b") and corpus.classes == (0, 1)
-
-
 def test_a_function_that_splits_is_kept_for_new_texts():
     def bars(text):
         return text.split("|")
@@ -123,24 +107,11 @@ def test_texts_are_split_into_words_contractions_and_single_signs():
     )
 
 
-@given(st.text(st.integers(0, 127).map(chr), max_size=60))
-def test_ascii_is_split_as_any_text(text):
-    assert split(text) == re.findall(TOKEN_PATTERN, fold(clean_text(text)))
-
-
 @given(st.lists(st.text(st.sampled_from("aBé.' \\u0301\\0\\n<br/>"), max_size=12)))
 def test_texts_are_split_together_as_one_by_one(texts):
     for tokenize in (None, list):
         expected = [[*split_with(tokenize, text), END] for text in texts]
         assert split_all(tokenize, texts) == [*chain(*expected)]
-
-
-def test_a_function_that_returns_the_end_of_texts_as_a_token_ends_none():
-    with_ends = Corpus.from_texts(
-        ["a b", "c"], [0, 1], tokenize=lambda text: [*text.split(), END], min_count=1
-    )
-    assert with_ends.vocab == ("a", "b", "c")
-    assert with_ends.counts.toarray().tolist() == [[1, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("tag", ["<br />", "<br>", "<BR/>", "<br/>"])
@@ -188,11 +159,6 @@ def test_words_mark_what_is_outside_the_vocabulary():
         ("film", 0),
     ]
     assert corpus.words(-1) == corpus.words(0)
-
-
-def test_words_of_a_bag_without_text_repeat_its_tokens():
-    corpus = Corpus.from_tokens([[2], [1, 0, 1]], [0, 1], VOCAB)
-    assert corpus.words(1) == [("a", 0), (" ", -1), ("b", 1), (" ", -1), ("b", 1)]
 
 
 # Fitting a vocabulary
@@ -265,12 +231,6 @@ def test_a_warning_names_the_line_of_the_caller():
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_rows_of_a_series_go_by_its_index():
-    texts = pd.Series(["good", "?", "bad"], index=["x", "y", "z"])
-    with pytest.warns(UserWarning, match=r"1 without known token \(row y\)"):
-        Corpus.from_texts(texts, [1, 0, 0], vocab=Vocab(["good", "bad"]))
-
-
 NO_ROW_LEFT = "^no row is left of 2: "
 EMPTY = "expected at least one sequence"
 
@@ -308,11 +268,6 @@ EMPTY = "expected at least one sequence"
 def test_what_is_no_corpus_is_refused(message, make):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-def test_one_string_in_place_of_texts_is_refused():
-    with pytest.raises(TypeError, match="one string"):
-        Corpus.from_texts("a good film", [1])
 
 
 @pytest.mark.parametrize(
@@ -373,14 +328,6 @@ def test_labels_that_cannot_be_used(labels, message):
         Corpus.from_texts(["a", "b", "c"], labels, min_count=1)
     with pytest.raises(ValueError, match=message):
         Corpus.from_tokens([[0], [1], [2]], labels, Vocab(VOCAB))
-
-
-def test_classes_are_listed_up_to_ten():
-    ten, eleven = (Vocab(VOCAB, [f"k{i}" for i in range(n)]) for n in (10, 11))
-    with pytest.raises(ValueError, match=r"'w' in row 2 .* k0, k1, .*, k9, \.\.\.$"):
-        Corpus.from_texts(list("abcd"), ["k0", "k0", "w", "w"], vocab=eleven)
-    with pytest.raises(ValueError, match=r"'w' in row 0 is not .* k0, .*, k8, k9$"):
-        Corpus.from_texts(["a"], ["w"], vocab=ten)
 
 
 def test_a_vocabulary_brings_its_classes():
@@ -513,21 +460,6 @@ def test_a_token_may_occur_more_often_than_a_byte_counts():
     assert by_ids.lengths.tolist() == [70_384, 1]
 
 
-def test_corpus_is_frozen_and_describes_itself():
-    corpus = Corpus.from_texts(["a b", "b c d"], [0, 1], min_count=1, name="tiny")
-    with pytest.raises(FrozenInstanceError):
-        corpus.labels = torch.tensor([1, 1])
-    assert repr(corpus) == "Corpus('tiny', n = 2, V = 4, mean length 2.5, 0: 1, 1: 1)"
-
-
-def test_a_corpus_of_many_classes_describes_itself_briefly():
-    vocab = Vocab(VOCAB, range(2**16))
-    corpus = Corpus.from_tokens([[0], [1]], [0, 2**16 - 1], vocab)
-    assert repr(corpus).endswith(
-        " 1.0, " + "0: 1, 1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0, 9: 0, ...)"
-    )
-
-
 # What chapters do with a corpus
 
 
@@ -598,12 +530,3 @@ def test_vocab_misuse():
     for wrong in ("one", ["a", 3]):
         with pytest.raises(TypeError, match="^tokens: expected a list of strings"):
             Vocab(wrong)
-
-
-def test_other_labels_leave_all_else_as_it_was():
-    corpus = Corpus.from_texts(["a b", "b c", "c"], ["no", "yes", "no"], min_count=1)
-    other = corpus.with_labels(1 - corpus.targets)
-    assert other.signs.tolist() == (-corpus.signs).tolist()
-    assert other.classes == ("no", "yes")
-    assert other.texts == corpus.texts
-    assert (other.counts != corpus.counts).nnz == 0

@@ -1,7 +1,6 @@
 """Files are written whole or not at all, and harm to them is noticed."""
 
 import pickle
-import random
 import zipfile
 
 import pytest
@@ -13,28 +12,6 @@ from attnsel.train import fit
 from support.reference import ragged
 
 CONTENT = {"x": torch.arange(5000.0), "names": ["a", 1, True, None], "n": 3}
-
-
-def test_two_bytes_that_change_are_noticed_or_change_nothing(tmp_path):
-    path = tmp_path / "file"
-    write_file(path, CONTENT)
-    content = path.read_bytes()
-    draw = random.Random(0)
-    refused = 0
-    for _ in range(60):
-        harmed = bytearray(content)
-        for place in draw.sample(range(len(content)), 2):
-            harmed[place] ^= draw.randrange(1, 256)
-        path.write_bytes(harmed)
-        try:
-            found = read_verified(path)
-        except ValueError as error:
-            assert str(path) in str(error)
-            refused += 1
-        else:  # in what lies between the parts
-            assert torch.equal(found["x"], CONTENT["x"])
-            assert found["names"] == CONTENT["names"]
-    assert refused > 50
 
 
 class Code:

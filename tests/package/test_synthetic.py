@@ -62,15 +62,6 @@ def test_a_corpus_is_set_by_its_seed(draw: Callable[..., Corpus]) -> None:
     assert not torch.equal(first.targets, first.targets.sort().values)
 
 
-def test_separable_has_the_usual_sizes_and_shuffled_irrelevant_tokens() -> None:
-    corpus = separable_corpus()
-    assert repr(corpus).startswith("Corpus('separable', n = 400, V = 500")
-    assert len(relevant_tokens(corpus).unique()) == 20
-    # The irrelevant tokens of the two classes are shuffled, not copied.
-    bags = [frozenset(ids[ids >= 20].tolist()) for ids, _ in corpus.bags()]
-    assert len(set(bags)) > 390
-
-
 @given(per=st.integers(2, 4), seed=st.integers(0, 999))
 @settings(max_examples=20)
 def test_several_relevant_tokens(per: int, seed: int) -> None:
@@ -169,12 +160,6 @@ def test_assumption_1_holds_in_the_limit_as_often_as_promised() -> None:
     spread = synthetic_corpus(2000, 40, 10, delta=0.5)
     complete = (posterior_difference(spread).abs() == 1).numpy()
     assert ((spread.counts.toarray()[:, complete] > 0).sum(axis=1) == 1).mean() < 0.9
-
-
-def test_synthetic_has_the_usual_sizes() -> None:
-    corpus = synthetic_corpus(100)
-    assert (len(corpus.vocab), set(corpus.lengths.tolist())) == (200, {20})
-    assert synthetic_corpus(5, 8, 1).targets.bincount().tolist() == [2, 3]
 
 
 @pytest.mark.parametrize("n_relevant", [2, 8, None])

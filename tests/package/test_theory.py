@@ -228,18 +228,3 @@ def test_one_step_prediction_wants_the_shape_of_the_outputs(K: int, shape: str) 
     corpus = ragged(1, n_classes=K)[2]
     with pytest.raises(ValueError, match=rf"output: expected shape \({shape}\), got"):
         one_step_prediction(corpus, torch.ones(2, 3, 1), lr=1.0)
-
-
-@pytest.mark.parametrize(
-    ("size", "end"), [(5, ""), (6, "; and 1 more"), (8, "; and 3 more")]
-)
-def test_five_contradictory_pairs_are_named_and_others_are_counted(
-    size: int, end: str
-) -> None:
-    pairs = [(i, (i + 1) % size) for i in range(size)]  # each token over the next
-    corpus = tiny(*(list(pair) for pair in pairs))
-    letters = "abcdefgha"
-    names = sorted(f"'{letters[i]}' over '{letters[(i + 1) % size]}'" for i in range(5))
-    with pytest.raises(ValueError, match=r"contradict each other") as raised:
-        max_margin(gaussian(size, 9), corpus, [chosen for chosen, _ in pairs])
-    assert str(raised.value).endswith(f" is 0): {'; '.join(names)}{end}")

@@ -123,16 +123,3 @@ def test_side_by_side_answers_in_turn_and_all_ends_as_it_began(threads):
     assert list(side_by_side(work, range(5))) == [(i, 1) for i in range(5)]
     assert torch.get_num_threads() == threads
     assert threading.enumerate() == before
-
-
-def test_side_by_side_two_work_at_a_time(threads):
-    at_work = threading.Barrier(threads, timeout=20)
-    list(side_by_side(lambda _: at_work.wait(), range(threads)))
-
-
-def test_side_by_side_no_more_work_than_torch_has_threads(threads):
-    def work(_):
-        time.sleep(0.01)  # long enough for another thread to be begun
-        return threading.get_ident()
-
-    assert len(set(side_by_side(work, range(20)))) <= threads

@@ -16,7 +16,6 @@ from attnsel.scale.checkpoint import Checkpoint
 from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.statistics import binned, rank_correlation
 from attnsel.synthetic import synthetic_corpus, synthetic_probabilities
-from attnsel.validation import check_number, described
 from support.reference import place, ragged
 
 letters = functools.partial(Corpus.from_texts, ["a b c", "a b", "a"], [0, 1, 1])
@@ -114,27 +113,6 @@ def test_what_just_passes_and_what_just_does_not(call, name, inside, outside):
 
 
 @pytest.mark.parametrize(
-    ("value", "settings", "wanted"),
-    [
-        (0, {"least": 1, "integer": True}, "an integer from 1, got 0"),
-        (2.0, {"least": 1, "integer": True}, "an integer from 1, got 2.0"),
-        (True, {"least": 1, "integer": True}, "an integer from 1, got True"),
-        ("5", {"integer": True}, "an integer, got '5'"),
-        (None, {"least": 1}, "a finite number from 1, got None"),
-        (3, {"least": 2, "even": True}, "an even integer from 2, got 3"),
-        (0.0, {"above": 0}, "a finite number above 0, got 0.0"),
-        (float("nan"), {"above": 0}, "a finite number above 0, got nan"),
-        (float("inf"), {}, "a finite number, got inf"),
-        (1.5, {"above": 0, "most": 1}, "a finite number above 0 to 1, got 1.5"),
-        (-0.1, {"least": 0, "most": 2 / 3}, "number from 0 to 0.666667, got -0.1"),
-    ],
-)
-def test_numbers_that_do_not_pass(value, settings, wanted):
-    with pytest.raises(ValueError, match=f"^x: expected .*{wanted}$"):
-        check_number("x", value, **settings)
-
-
-@pytest.mark.parametrize(
     ("part", "wrong", "passes"),
     [("x", 4e-7, True), ("x", 6e-7, False), ("z", 4e-7, True), ("z", 1e-4, False)],
 )
@@ -216,8 +194,3 @@ def test_a_training_ends_at_the_accuracy_and_below_the_loss_asked_for():
     first = int((full.accuracy == best).nonzero()[0])
     assert len(history(until_accuracy=best).loss) == first + 1
     assert len(history(until_accuracy=best + 1e-9).loss) == 10
-
-
-def test_an_error_is_described_by_its_first_line_with_words():
-    assert described(ValueError("\n  no file\nat all")) == "no file"
-    assert described(OSError("no file")) == "OSError: no file"

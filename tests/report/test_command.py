@@ -3,7 +3,6 @@
 import csv
 import io
 import logging
-import os
 import re
 import shlex
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import attnsel
 from attnsel_report import report as report_module
 from attnsel_report.command import as_csv, main
 
@@ -129,14 +127,6 @@ def test_a_sign_that_nobody_sees_is_written_by_its_code():
     ]
 
 
-def test_a_link_to_itself_is_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("mine.csv").symlink_to("mine.csv")
-    with pytest.raises(SystemExit, match="attnsel: there is no file 'mine.csv'"):
-        main(["report", "mine.csv", "-q"])
-    assert os.listdir() == ["mine.csv"]
-
-
 def test_a_quiet_report_says_nothing_and_another_one_what_it_does(
     asked, monkeypatch, capsys
 ):
@@ -207,36 +197,6 @@ def test_what_is_wrong_is_one_line(monkeypatch, error, message):
     with pytest.raises(SystemExit) as caught:
         main(["report", "mine.csv", "--output", "-"])
     assert caught.value.code == message
-
-
-def test_the_shell_says_its_version_and_asks_for_a_command(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"attnsel {attnsel.__version__}\n"
-    with pytest.raises(SystemExit, match="2"):
-        main([])
-    assert capsys.readouterr().err.endswith(
-        "attnsel: error: the following arguments are required: command\n"
-    )
-
-
-def test_the_help_says_what_stands_for_what_is_not_given(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["report", "--help"])
-    printed = " ".join(capsys.readouterr().out.split())
-    assert printed.startswith("usage: attnsel report ")
-    assert "write an HTML report on which words predict the label" in printed
-    for option, meaning in {
-        "--text": "column of texts; give it twice to join two columns (default: text)",
-        "--label": "column of labels (default: label)",
-        "--limit": "number of rows to draw at random",
-        "--rate": "false-discovery rate, between 0 and 1 (default: 0.05)",
-        "--seed": "seed of all random draws (default: 0)",
-        "--output": "page to write; - for the screen (default: report.html)",
-        "--copies": "FILE table of copies and near copies to write, as CSV",
-        "--force": "write over files that exist",
-    }.items():
-        assert f"{option} " in printed and meaning in printed
 
 
 def test_the_lines_of_the_readme_install_from_the_project_and_make_a_report(

@@ -8,13 +8,10 @@ import pytest
 
 from attnsel import Corpus, Vocab
 from attnsel_report.data_notes import (
-    IN_A_SHELL,
-    brief,
     data_facts,
     too_many_classes,
     what_groups_cost,
 )
-from attnsel_report.quality import LEAST_OF_CLASS
 from attnsel_report.sequences import InOrder
 from attnsel_report.splits import Alone, Parts, Repeats, Sample
 
@@ -73,53 +70,6 @@ def test_what_is_said_of_texts_with_nothing_amiss():
         "Near copies": "0 texts are nearly the same as another one",
     }
     assert not any(fact.amiss for fact in found.values())
-
-
-def test_a_part_of_the_texts_that_is_learned_from_is_told():
-    assert "Models" not in notes(parts(TRAIN, TEST), learned=8)
-    fact = notes(parts(TRAIN, TEST), learned=7)["Models"]
-    assert fact.value == "are trained on 7 of the texts, drawn at random"
-    assert fact.meaning.startswith(f"There are at least {LEAST_OF_CLASS} texts of each")
-    assert "All texts are tested" in fact.meaning
-    assert not fact.amiss
-
-
-def test_all_that_was_said_while_loading_is_told():
-    facts = data_facts(parts(TRAIN, TEST), ["one.", "give tokenize=list."], 9, 9, 8)
-    said = [fact for fact in facts if fact.name == "Warning while loading"]
-    assert [(fact.value, fact.meaning) for fact in said] == [
-        ("one", ""),
-        ("give tokenize=list", IN_A_SHELL),
-    ]
-    assert all(fact.amiss for fact in said)  # and so on top of the page
-
-
-def test_rows_that_lack_something_are_counted_by_what_they_lack():
-    lacking = {"text": range(1500), "label": [7]}
-    fact = notes(parts(TRAIN, TEST, left_out=lacking))["Left out"]
-    assert fact.value == "1,500 without text, 1 without label"
-    assert fact.amiss
-
-
-def test_twelve_classes_are_named_and_the_others_counted():
-    names = [f"c{i:02}" for i in range(14)]
-    labels = [name for i, name in enumerate(names) for _ in range(3 + i)]
-    of = parts(sampled(labels, [1] * len(labels), names), TEST)
-    value = notes(of)["Classes"].value
-    assert value.startswith("14: “c13” 16 (12.0%), “c12” 15 (11.3%), ")
-    assert value.endswith("“c02” 5 (3.8%) and 2 more")
-    rest = [label for label in labels if label not in ("c00", "c01")]
-    of = parts(sampled(rest, [1] * len(rest), names[2:]), TEST)
-    assert notes(of)["Classes"].value.endswith("“c02” 5 (4.0%)")
-
-
-def test_of_a_very_long_name_of_a_class_its_beginning_and_end_are_shown():
-    assert brief("x" * 40) == "x" * 40
-    assert brief(f"{'very ' * 9}bad") == "very very very very … very very bad"
-    names = (f"{'v' * 50}0", f"{'v' * 50}1")
-    train = sampled([*names] * 2, [1] * 4, names)
-    value = notes(parts(train, train))["Classes"].value
-    assert f"“{'v' * 20} … {'v' * 12}0” 2 (50.0%)" in value
 
 
 def test_labels_that_differ_only_in_case_or_spaces_are_named():

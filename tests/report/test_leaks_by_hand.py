@@ -34,13 +34,6 @@ def places(texts: list[str], labels: list[int], word: str, label: int) -> list[s
     return ["".join(place[1:]) for place in found]
 
 
-def test_examples_of_a_leak_are_from_texts_of_its_class():
-    texts = ["so bad a", "so bad b", "so good", "so bad c", "bad d"]
-    assert places(texts, [0, 1, 0, 1, 1], "bad", 1) == ["so bad b", "so bad c", "bad d"]
-    assert places(texts, [0, 1, 0, 1, 1], "bad", 0) == ["so bad a"]
-    assert places(texts, [0, 1, 0, 1, 1], "good", 1) == []
-
-
 def test_three_examples_that_differ_are_shown_long_texts_last():
     long = "bad " + "word " * 1000
     short = "bad " + "word " * 999  # a thousand tokens
@@ -144,17 +137,6 @@ def test_shuffled_labels_are_the_same_ones_dealt_anew():
     assert not control.targets.equal(corpus.targets)
     assert not control.targets.equal(other.targets)
     assert (control.counts != corpus.counts).nnz == 0
-
-
-def test_a_token_that_the_model_does_not_have_is_not_masked():
-    vocab = Vocab(["a", "b", "rare"], ["no", "yes"])
-    corpus = Corpus.from_tokens([[0], [1], [0, 2]], ["no", "yes", "no"], vocab)
-    seen = Corpus.from_tokens(
-        [[0], [1], [0]], ["no", "yes", "no"], Vocab(["a", "b"], ["no", "yes"])
-    )
-    tokens = pd.DataFrame({"id": [2, 1, 0]})
-    table = masked_table(seen, corpus, AttentionClassifier(2, 4), 1, tokens)
-    assert table["token"].tolist() == ["b", "a"]
 
 
 @pytest.mark.parametrize(("n", "apart"), [(5, 1), (19, 1), (20, 2), (100, 10)])

@@ -4,7 +4,6 @@ import importlib
 import re
 from collections import Counter
 from itertools import pairwise
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,10 @@ from attnsel import Corpus, Vocab
 from attnsel.model import class_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report.examples import (
-    examples,
     find_edge,
     find_pattern,
     find_words,
     first_tokens,
-    phrase,
     without,
 )
 from attnsel_report.figures import attention_figure
@@ -229,13 +226,6 @@ def test_pairs_are_counted_once_a_text_and_never_across_two():
     assert (np.diff(pairs.ids @ [4, 1]) > 0).all()
 
 
-def test_pairs_are_of_the_tokens_that_the_vocabulary_splits_into():
-    texts = ["ab", "ba"] * 5
-    corpus = Corpus.from_texts(texts, [0, 1] * 5, min_count=1, tokenize=list)
-    names = neighbours(corpus, in_order(corpus)).names(corpus.vocab)
-    assert sorted(names) == ["a b", "b a"]
-
-
 def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
     texts = ["a b c"] * 6 + ["a b"] * 3 + ["b c d"] * 5
     corpus = Corpus.from_texts(texts, [0, 1] * 7, min_count=1)
@@ -305,15 +295,6 @@ def test_an_example_of_an_edge_or_a_sign_is_at_its_place():
     assert find_pattern("in May", KINDS["a year"]) is None
 
 
-def test_a_phrase_has_an_ellipsis_for_what_differs():
-    texts = [f"Hello: Ticket {i}{i} closed; by agent. So" for i in range(3)]
-    corpus = Corpus.from_texts(texts, [0, 1, 1], min_count=1)
-    ids = [corpus.vocab.index(word) for word in ("agent", "ticket", ";")]
-    places = examples(corpus, np.arange(3), lambda row: find_words(corpus, row, ids))
-    assert [place.after for place in places] == [". So"] * 3
-    assert phrase(corpus, places) == "Ticket … closed; by agent"
-
-
 def test_an_example_has_a_few_words_on_either_side():
     words = " ".join("abcdefghijklmnopqrstuvwxy")
     corpus = Corpus.from_texts([words] * 2, ["a", "b"], min_count=1)
@@ -338,68 +319,6 @@ def drawn_figure(classes):
     score = torch.arange(4.0)
     tokens = pd.DataFrame({"id": range(4), "attention": score, "q": [1, 1, 1, 0.01]})
     return attention_figure(corpus, tokens, 0.05, [(corpus, score)])
-
-
-def test_the_figure_is_as_large_as_what_is_drawn():
-    root = ElementTree.fromstring(drawn_figure(["a", "b"]))
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    left, top, width, height = map(float, root.attrib["viewBox"].split())
-    assert (left, top) == (0, 0)
-    written = [e for e in root.iter() if e.tag.endswith("text") and "x" in e.attrib]
-    x, y = (np.array([float(e.attrib[key]) for e in written]) for key in "xy")
-    assert len(written) > 10
-    assert 0 <= x.min() < 0.1 * width and 0.9 * width < x.max() <= width
-    assert 0 <= y.min() < 0.1 * height and 0.9 * height < y.max() <= height
-
-
-def test_the_figure_draws_tokens_and_means_where_they_are():
-    rows, labels = [[0], [0], [1], [1]], ["a", "a", "b", "b"]
-    corpus = Corpus.from_tokens(rows, labels, Vocab(["low", "high"], ["a", "b"]))
-    turned = corpus.with_labels(1 - corpus.targets)
-    score = torch.tensor([1.0, 3.0])
-    tokens = pd.DataFrame({"id": [0, 1], "attention": score, "q": [1, 0.01]})
-    drawing = attention_figure(corpus, tokens, 0.05, [(turned, score)])
-    parts = [(e.tag.split("}")[1], e) for e in ElementTree.fromstring(drawing).iter()]
-    grey, blue = "#8a8a8a", "var(--blue, #0072B2)"
-    dots = [
-        (e.get("stroke"), *map(int, re.findall(r"\d+", e.get("d"))[:2]))
-        for tag, e in parts
-        if tag == "path" and e.get("opacity")
-    ]
-    (chance, x, y), (significant, x2, y2) = dots
-    assert (chance, significant) == (grey, blue)
-    assert x < x2 and y > y2  # further to the right, and higher
-    lines = [
-        (
-            e.get("stroke"),
-            [tuple(map(float, p.split(","))) for p in e.get("points").split()],
-        )
-        for tag, e in parts
-        if tag == "polyline"
-    ]
-    (other, shuffled), (own, means) = lines
-    assert (other, own) == ("#009E73", "currentColor")
-    assert [down for _, down in means] == [y, y2]
-    assert [down for _, down in shuffled] == [y2, y]
-    assert all(left < right for (left, _), (right, _) in (means, shuffled))
-    words = {
-        (float(e.get("x")), float(e.get("y"))): e.text
-        for tag, e in parts
-        if tag == "text"
-    }
-    assert [e.find("./*").text for tag, e in parts if tag == "g"] == ["attention score"]
-    numbers = {
-        place: float(text.replace("\u2212", "-"))
-        for place, text in words.items()
-        if re.fullmatch("\u2212?[\\d.]+", text)
-    }
-    below = max(y for _, y in numbers)
-    across = [n for (_, y), n in sorted(numbers.items()) if y == below]
-    up = [
-        n for (_, y), n in sorted(numbers.items(), key=lambda x: x[0][1]) if y != below
-    ]
-    assert across == sorted(across) and up == sorted(up, reverse=True)
-    assert len(across) > 2 and len(up) > 2
 
 
 def test_the_figure_leaves_out_tokens_that_no_text_learned_from_holds():
