@@ -42,8 +42,8 @@ class Corpus:
             classes, the names are 0..K-1.
         texts: the n cleaned texts, or None if the corpus was made without texts.
         name: name of the corpus, used in messages.
-        left_out: names of the rows of the source that could not be used, grouped by
-            what they lack.
+        left_out: names of the unusable rows of the source, grouped by their missing
+            part.
 
     Raises:
         ValueError: if the shapes disagree, if a count is not a whole number, if a label

@@ -114,7 +114,7 @@ def _classes_in_order(
 def what_rows_lack(
     counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
 ) -> dict[int, str]:
-    """Return what each unusable row lacks: "text", "label" or "known token".
+    """Return the missing part of unusable rows: "text", "label" or "known token".
 
     Args:
         counts: counts of tokens, (n, V).
@@ -150,7 +150,7 @@ def report_left_out(
     """Warn about the rows that are left out, or raise an error.
 
     Args:
-        left_out: names of the rows that are left out, grouped by what they lack.
+        left_out: names of the rows that are left out, grouped by their missing part.
         n: number of all rows.
         on_bad_rows: "warn", "ignore" or "error".
         level: `stacklevel` of the warning.

@@ -10,8 +10,8 @@ the logit and g = 1 / (1 + exp(y f)),
 
 .. math:: -\nabla_p L = \hat{\mathbb{E}}\Big[\sum_i y g q_i (b_i - f) E_i\Big] .
 
-`top` is the token with the most attention, and f - b_top, b_i - b_top and 1 - q_top
-are computed as they are, not as differences.
+`top` is the token with the most attention. The numbers f - b_top, b_i - b_top and
+1 - q_top are computed directly and not as differences.
 """
 
 import math
@@ -131,9 +131,9 @@ def _attention(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the attention q of all sequences at one p.
 
-    Four arrays: the position of the most attended token of each sequence, or of one of
-    those that tie, (n,); q_i / q_top, with 0 for the top token itself, (nnz,); log
-    q_top, (n,); and log q_i, (nnz,).
+    The result has four arrays: the position of the most attended token of each
+    sequence (n,), where a tie is broken arbitrarily; q_i / q_top, with 0 for the top
+    token itself, (nnz,); log q_top, (n,); and log q_i, (nnz,).
     """
     row = problem.row
     by_token = problem.points @ z  # (tokens,)
@@ -154,7 +154,7 @@ def _attention(
 class ClsPoint:
     """Loss and gradient of a `ClsProblem` at one z.
 
-    A flow needs the direction at each trial step, and the other numbers at a few.
+    A flow needs the direction at every trial step, and the other numbers only at some.
 
     Attributes:
         problem: the problem.

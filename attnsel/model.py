@@ -131,7 +131,7 @@ class Classifier(nn.Module):
         """Return the name of the likeliest class of each text, from `classes`.
 
         Args:
-            texts: a corpus, or texts as they are once the model has a vocabulary.
+            texts: a corpus, or a list of texts if the model has a vocabulary.
 
         There is one answer per sequence or text. Texts without any token of the
         vocabulary get None.
@@ -190,8 +190,9 @@ class Classifier(nn.Module):
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:
         """Return a model that `save` wrote, on the CPU.
 
-        From then on it refuses a corpus in another vocabulary, as the saved one did. A
-        function that split the texts is not in the file: set `model.vocab.tokenize`.
+        Like the saved model, it raises an error for a corpus with another vocabulary.
+        The file does not contain a function that splits texts; if there was one, set
+        `model.vocab.tokenize` to it.
 
         Raises:
             ValueError: if the file is damaged, contains code (which is not run), or
@@ -213,7 +214,7 @@ class Classifier(nn.Module):
         return model
 
     def check_vocab(self, corpus: Corpus) -> None:
-        """Raise a ValueError unless the corpus is counted in this model's tokens."""
+        """Raise a ValueError unless the corpus has the vocabulary of this model."""
         V, size = len(self.embeddings), len(corpus.vocab)
         is_other = self.vocab is not None and self.vocab != corpus.vocab
         if size != V or is_other:
@@ -253,7 +254,7 @@ class AttentionClassifier(Classifier):
 
     .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v ,
 
-    or with `key_query` that of E W p, with a trained matrix W.
+    With `key_query`, E_X W p replaces E_X p, where W is a trained matrix.
 
     Args:
         n_tokens: V, the number of tokens.

@@ -45,8 +45,9 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 
     .. math:: \alpha_s = \hat{\mathbb{E}}\big[y \, \#\{i : x_i = s\}\big]
 
-    with y = -1 or +1, float64 (V,). It is positive for positive tokens, negative for
-    negative ones and exactly 0 for irrelevant ones. For K > 2 classes it is (V, K),
+    Here y is -1 or +1. The result, float64 (V,), is positive for positive tokens,
+    negative for negative tokens and exactly 0 for irrelevant tokens. For K > 2 classes,
+    the result has shape (V, K):
 
     .. math::
 
@@ -68,9 +69,10 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 
     .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} ,
 
-    float64 (V,): 1 for a completely positive token, -1 for a completely negative one,
-    nan for one that never occurs. For K > 2 classes it is P(k|s) minus the mean of
-    P(j|s) over the other classes j, in [-1 / (K - 1), 1], shape (V, K).
+    The result, float64 (V,), is 1 for a completely positive token, -1 for a completely
+    negative token and nan for a token that never occurs. For K > 2 classes, the result
+    (V, K) is P(k|s) minus the mean of P(j|s) over the other classes j, which lies in
+    [-1 / (K - 1), 1].
 
     Example:
         >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
@@ -89,17 +91,17 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     r"""Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
 
-    For v = output of shape (d,), lr the paper's eta_0 and T_X the length of a sequence
-    it is float64 (V,),
+    Let v = output (d,), let lr be the paper's eta_0, and let T_X be the length of a
+    sequence. The result is float64 (V,):
 
     .. math::
 
         \Delta (E_s \cdot v) = \frac{\eta_0 \|v\|^2}{2} \,
         \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] ,
 
-    a multiple of alpha_s if all lengths are equal. What vanishes as d grows is
-    neglected: the attention is taken as uniform and the logistic factor as 1/2. For
-    K > 2 classes v is (K, d), and the change of E_s·v_k, shape (V, K), is
+    It is a multiple of alpha_s if all lengths are equal. The formula neglects terms
+    that vanish as d grows, because it assumes uniform attention and a logistic factor
+    of 1/2. For K > 2 classes, v is (K, d), and the change of E_s·v_k, shape (V, K), is
 
     .. math::
 
@@ -136,9 +138,9 @@ def relevant_tokens(
 
     Assumption 1 is checked: each of the n sequences, of two classes, has exactly one
     distinct token that occurs in one class only, and all its other tokens are
-    irrelevant. The paper's definition is alpha_s = 0 ("alpha"). A gradient step, and
-    all results on selection, depend on beta_s = 0 ("beta") instead, which is the same
-    if all lengths are equal:
+    irrelevant. In the paper, irrelevant means alpha_s = 0 ("alpha"). A gradient step
+    and all results on selection depend on beta_s = 0 ("beta") instead. If all lengths
+    are equal, both conditions are the same:
 
     .. math::
 
@@ -219,10 +221,10 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
     .. math:: \min_p \|p\| \quad \text{with} \quad p^\top (E_r - E_s) \ge 1
 
     for every distinct pair of a selected token r and another token s of the same
-    sequence (Theorem 4.3), by an active-set method in float64, in the span of the
-    embeddings E (V, d). `selected` is the id of a token of each of the n sequences, or
-    n collections of ids, where each selected token has to beat every one that is not
-    selected.
+    sequence (Theorem 4.3). An active-set method solves the problem in float64, in the
+    span of the embeddings E (V, d). `selected` contains one id for each of the n
+    sequences, or one collection of ids. Each selected token must have a larger score
+    than every token of its sequence that is not selected.
 
     Raises:
         TypeError: if an id is not an integer.

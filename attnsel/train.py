@@ -175,7 +175,7 @@ def fit(
             step. If the file exists, training resumes from it and gives the same
             numbers as an uninterrupted run. The texts, labels, settings, kind of
             device, number of processes and initial model must be the same. The model
-            may also be the one that was saved.
+            may also be the saved one.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process passes its own part of the corpus, `corpus[rank::world_size]`, and each

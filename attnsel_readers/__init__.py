@@ -1,1 +1,1 @@
-"""Files and folders of labelled texts, as people have them, become data frames."""
+"""Read files and folders of labelled texts into data frames."""

@@ -1,4 +1,4 @@
-"""Folders as people have them: a file for each split, parts of one, a file a text."""
+"""Folders with a file per split, with parts of a split, or with a file per text."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     which nothing has the name of a split is one table.
 
     Raises:
-        ValueError: if there is no such table; the message lists what is there.
+        ValueError: if there is no such table; the message lists the folder's contents.
     """
     found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
     if found[split]:
@@ -35,11 +35,11 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     others = [name for name, files in found.items() if files]
     if others:
         raise NoSuchSplit(
-            f"split: {folder} holds {' and '.join(others)}, but nothing called {split}"
+            f"split: {folder} contains {' and '.join(others)}, but no {split}"
         )
     table = _texts_in_classes(folder) or _parts(folder, ".*?")
     if not table:
-        wanted = f"{split}.csv or the like, or folders of texts, one a class"
+        wanted = f"{split}.csv or the like, or one folder of texts per class"
         there = sorted(path.name for path in folder.iterdir())[:10]
         got = f"got {there}" if there else "it is empty"
         raise ValueError(f"{folder}: expected {wanted}; {got}")

@@ -111,8 +111,8 @@ def is_dataset(source: Any) -> bool:
 def one_table(what: str, split: str) -> NoSuchSplit:
     """Return the error for a split other than "train" of a source without splits."""
     return NoSuchSplit(
-        f"split: {what} is one table without a split {split!r}; rows it was trained on "
-        "are no test. Hold some out, with a pandas data frame called table: "
+        f"split: {what} is one table without a split {split!r}, and training rows are "
+        "no test. Hold rows out; for example, with a pandas data frame called table: "
         "`test = table.sample(frac=0.2, random_state=0); "
         "train = table.drop(test.index)`; then load both"
     )

@@ -1,7 +1,7 @@
 """Begin a chapter: `make chapter NAME=tilt` writes one that builds, runs and passes.
 
-It consists of its text (`book/text/NAME.md`), its folder (settings and exercises) and
-its line in `_toc.yml`, the last of the part *Proofs and sweeps*; `make chapter` then
+The chapter has a text (`book/text/NAME.md`), a folder (settings and exercises) and a
+line at the end of the part *Proofs and sweeps* in `_toc.yml`. Then `make chapter`
 makes and runs the notebook.
 """
 
@@ -20,7 +20,7 @@ def begin(name: str, root: Path = ROOT) -> None:
     """Write the files of a chapter.
 
     Raises:
-        ValueError: if the name is no name of a module, or a page has it.
+        ValueError: if a module cannot have this name, or if a page already has it.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(

@@ -4,9 +4,9 @@
     python -m tools.count_reviews imdb SOURCE --check  compare it with the texts
 
 FOLDER contains train.parquet and test.parquet with the columns text and rating (IMDB)
-or label (Yelp, stars less one). SOURCE is such a folder, or the published data set on
-the Hub, for example stanfordnlp/imdb, whose rows may be in any order. Of Yelp the
-10,000 shipped reviews are looked up among the published ones.
+or label (Yelp, stars minus one). SOURCE is such a folder, or the published data set on
+the Hub, for example stanfordnlp/imdb, whose rows may be in any order. The 10,000
+shipped reviews of Yelp are compared with the same reviews in the published data set.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PLAIN = {r"\n": "\n", r"\"": '"'}  # Yelp writes a backslash before these
 
 
 def published(file: str, source: str) -> dict[str, Reviews]:
-    """Return the reviews of all texts of a source, counted."""
+    """Return the reviews of a source as counts of words."""
     splits = datasets.load_dataset(source)
     blocks, texts = {}, {}
     for split in ("train", "test"):
@@ -65,9 +65,9 @@ def hashed(text: str) -> int:
 
 
 def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
-    """Return in words how many of our reviews the texts confirm; the order is free.
+    """Return a sentence on how many shipped reviews the texts confirm, in any order.
 
-    With `exact` the stars must agree, otherwise only their side.
+    With `exact`, the stars must agree, and otherwise only the class must.
     """
     place = {key: row for row, key in enumerate(theirs.hashes.tolist())}
     rows = [place.get(key, -1) for key in ours.hashes.tolist()]
@@ -93,7 +93,7 @@ def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
 
 
 def write(file: str, reviews: dict[str, Reviews]) -> None:
-    """Write the file of counts, and what it is into sources.json."""
+    """Write the file of counts, and its description in sources.json."""
     content = shipped.pack(reviews)
     (TEXTS / "counts").mkdir(exist_ok=True)
     (TEXTS / "counts" / f"{file}.npz").write_bytes(content)

@@ -1,9 +1,9 @@
 """Run chapters in place: fresh outputs, clean metadata, a measured summary.
 
-`python -m tools.execute` runs every notebook of the book, `python -m tools.execute
-model` one, and writes its numbers into its text (`tools/glued.py`). A notebook replaces
-the old one only when all of it ran on real data and in silence; whatever else happens,
-the old file stays as it was.
+`python -m tools.execute` runs every notebook of the book, and `python -m tools.execute
+model` runs one. The numbers of a notebook are then written into its text
+(`tools/glued.py`). A file is replaced only if all cells ran on real data without a
+warning.
 """
 
 import argparse
@@ -46,10 +46,10 @@ else:
 
 
 def summary(seconds: float, peak_bytes: float, old: str) -> str:
-    """Return the sentence on time and memory for a chapter's head.
+    """Return the sentence on time and memory at the beginning of a chapter.
 
-    A measured value within a third of the one in the old sentence leaves that one
-    standing, so that a rerun does not change the file.
+    If a measured value differs by less than a third from the one in the old sentence,
+    the old one is kept, so that a rerun does not change the file.
     """
     rounded = next((s for s in SECONDS if seconds <= s), SECONDS[-1])
     gigabytes = max(0.1, round(peak_bytes / 1e9, 1))
@@ -67,7 +67,7 @@ def summary(seconds: float, peak_bytes: float, old: str) -> str:
 
 
 def clean(notebook: Any) -> None:
-    """Remove what says where and when a notebook ran, and widgets without a kernel."""
+    """Remove traces of the place and time of a run, and widgets without a kernel."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
@@ -79,12 +79,12 @@ def clean(notebook: Any) -> None:
 
 
 def stays(data: Any) -> bool:
-    """Remove the widget of an output; return whether something else shows it."""
+    """Remove the widget of an output; return whether the output has another form."""
     return data.pop(LIVE, None) is None or "image/svg+xml" in data
 
 
 def remove_chance(data: Any, cell: str) -> None:
-    """Remove what chance alone decides in an output of a cell of this name."""
+    """Remove random parts, such as ids, from an output of a cell of this name."""
     # What has no text shows its address, a styled table draws its name.
     for kind, chance, lasting in (
         ("text/plain", r" at 0x[0-9a-f]+(?=>)", ""),
@@ -95,7 +95,7 @@ def remove_chance(data: Any, cell: str) -> None:
 
 
 def noise(notebook: Any) -> list[str]:
-    """Return what cells wrote to standard error."""
+    """Return the text that cells wrote to standard error."""
     return [
         output.text
         for cell in notebook.cells
@@ -109,8 +109,8 @@ def run(path: Path, timeout: int) -> str:
     """Run one notebook and replace its file; return its summary.
 
     Raises:
-        RuntimeError: if a cell fails, warns or writes to standard error, if the real
-            data could not be had, or if the text mentions a number that no cell stores.
+        RuntimeError: if a cell fails, warns or writes to standard error, if real data
+            are missing, or if the text mentions a number that no cell stores.
     """
     notebook = nbformat.read(path, as_version=4)
     old = glued.stored(notebook, path.stem)

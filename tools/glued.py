@@ -1,9 +1,10 @@
-"""The numbers of the text: `make execute` writes what cells computed into sentences.
+"""The numbers of the text: `make execute` writes computed numbers into sentences.
 
-A cell names a number, `glue(awful_ratio="9")`. A sentence of its chapter then has
-`9<!-- awful_ratio -->`, and one of another page `9<!-- one_step: awful_ratio -->`.
-Every reader of Markdown shows the number and hides the comment. A chapter gets its own
-numbers when it runs, and `python -m tools.glued` brings all pages up to date.
+A cell names a number, `glue(awful_ratio="9")`. A sentence of its chapter then contains
+`9<!-- awful_ratio -->`, and a sentence of another page contains
+`9<!-- one_step: awful_ratio -->`. Every reader of Markdown shows the number and hides
+the comment. A chapter gets its own numbers when it runs, and `python -m tools.glued`
+updates all pages.
 """
 
 import ast
@@ -42,14 +43,14 @@ def stored(notebook: Any, chapter: str) -> Numbers:
 
 
 def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) -> str:
-    """Return a text with these numbers in place of those before their comments.
+    """Return a text with these numbers before their comments.
 
-    What is replaced is the old number of that name if the text has it there, and
-    otherwise what looks like the new one, such as *3 of 10* for *4 of 10*, or the word
-    before the comment.
+    A new number replaces the old number of that name if the text has it there.
+    Otherwise it replaces a text of the same form, such as *3 of 10* for *4 of 10*, or
+    the word before the comment.
 
     Raises:
-        ValueError: if no cell stores a number of a name.
+        ValueError: if no cell stores a number with the name in a comment.
     """
     parts, end = [], 0
     for mark, name in zip(MARK.finditer(text), marked(text, page), strict=True):
@@ -74,7 +75,7 @@ def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) 
 
 
 def texts(notebook: Any) -> Iterator[tuple[Any, str, str]]:
-    """Yield where a notebook has text: what contains it, under which key, and it."""
+    """Yield the texts of a notebook, each with its dictionary and its key there."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield cell, "source", cell.source

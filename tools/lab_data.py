@@ -1,15 +1,15 @@
-"""Reviews for training in the page: `python -m tools.lab_data`, written as scripts.
+"""Reviews for training in the page: `python -m tools.lab_data` writes them as scripts.
 
-What is stored are counts: how often each text holds each token of the vocabulary, and
-its label. No text can be read from them. In `lab`, `imdb.js` holds real reviews,
-`generated.js` the generated ones that the page takes where it cannot load those, and
-`still.svg` is what a page shows that runs no script.
+The scripts contain counts of tokens and labels, from which no text can be
+reconstructed. In the folder `lab`, `imdb.js` contains real reviews. The page uses
+`generated.js`, with generated reviews, if it cannot load them. It shows `still.svg` if
+it cannot run scripts.
 
-In `lineup`, `imdb.js` lists, for each word, the short reviews that contain it, and how
-many of the 25,000 test reviews of each label do; a word counts once per review. These
-are less than half as many bytes, because the landing page loads them. `rounds.json`
-counts what the first rounds have in common. `still.webp` and `still.json` are the
-picture and the answer of one round, for pages without scripts; `card.webp` is for
+In `lineup`, `imdb.js` lists, for each word, the short reviews that contain it, and the
+number of the 25,000 test reviews of each label that do; a word counts once per review.
+This takes less than half as many bytes, because the landing page loads it.
+`rounds.json` contains statistics of the first rounds. `still.webp` and `still.json` are
+the picture and the answer of one round, for pages without scripts; `card.webp` is for
 previews of links. The rounds are played in node.
 """
 
@@ -72,8 +72,9 @@ function shown({stored, number, rounds}) {
 def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
     """Return two corpora of one vocabulary as strings that `readTexts` unpacks.
 
-    A text is its tokens in the order of their ids, one character each: how far the id
-    is from the one before, from "#" on, which stands for a token that comes again.
+    A text consists of its tokens in the order of their ids, one character per token.
+    The character is the difference to the id before, counted from "#"; the latter
+    means that the token is repeated.
     """
     texts = []
     for part in (corpus, test):
@@ -100,7 +101,7 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
 
 
 def draw(corpus: attnsel.Corpus) -> None:
-    """Draw what a training with the default settings leads to, for want of scripts."""
+    """Draw the result of a training with the default settings, without scripts."""
     use_style()
     model = attnsel.AttentionClassifier(len(corpus.vocab), 64, seed=0)
     attnsel.fit(model, corpus, steps=STEPS, lr=0.01)
@@ -118,17 +119,17 @@ def short_reviews(corpus: attnsel.Corpus, count: int) -> np.ndarray:
 
 
 def presence(corpus: attnsel.Corpus) -> sp.csr_matrix:
-    """Return which texts contain which tokens, as a matrix of zeros and ones."""
+    """Return a matrix of zeros and ones that marks the tokens of each text."""
     return sp.csr_matrix(corpus.counts > 0, dtype=int)
 
 
 def gaps(column: np.ndarray) -> str:
-    """Return increasing numbers as characters: how far each is from the one before."""
+    """Return increasing numbers as characters, each for the difference to the last."""
     return "".join(chr(FIRST + gap) for gap in np.diff(column, prepend=-1))
 
 
 def packed_lineup(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
-    """Return what the line-up needs of two corpora of one vocabulary."""
+    """Return the data of the line-up from two corpora of one vocabulary."""
     chosen = [short_reviews(corpus, SHORT_TRAIN), short_reviews(test, SHORT_TEST)]
     train, unseen = presence(corpus)[chosen[0]], presence(test)
     times = np.asarray(train.sum(axis=0)).ravel()
@@ -154,7 +155,7 @@ def packed_lineup(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, obj
 
 
 def played(function: str, given: dict[str, Any]) -> Any:
-    """Return what one of the functions of `PLAY` returns, computed in node."""
+    """Call one of the functions of `PLAY` in node, and return its result."""
     code = "".join(map(lab.source, lab.SCRIPTS[:-1])) + PLAY
     read = 'JSON.parse(require("fs").readFileSync(0, "utf8"))'
     done = subprocess.run(
@@ -168,7 +169,7 @@ def played(function: str, given: dict[str, Any]) -> Any:
 
 
 def summary(question: str, rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the page says of the first rounds; each has the true model first."""
+    """Return statistics of the first rounds; each has the true model first."""
     right, depth, same = (
         np.array([r[name] for r in rounds], float)
         for name in ("right", "depth", "same")
@@ -224,7 +225,7 @@ def draw_round(models: list[dict[str, list[float]]]) -> None:
 
 
 def write_lineup() -> None:
-    """Write the reviews of the line-up, and what its rounds show."""
+    """Write the reviews of the line-up, and the results of its rounds."""
     corpus = attnsel.load_corpus("imdb", min_count=1)
     test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab)
     stored = packed_lineup(corpus, test)
@@ -236,7 +237,7 @@ def write_lineup() -> None:
 
 
 def count_rounds(stored: dict[str, object]) -> None:
-    """Write what the first rounds have in common, and one of them with its picture."""
+    """Write statistics of the first rounds, and one round with its picture."""
     rounds: dict[str, Any] = {}
     for question, end in ROUNDS.items():
         numbers = {"from": 1, "to": end + 1}

@@ -1,11 +1,11 @@
 """Plant the faults of `mutants.tsv`, one at a time: do the tests notice them?
 
-They are faults that a maintainer makes: a wrong split, a cache key, a gradient cut
-off, code that is run, a script of a page. `python -m tools.mutants` runs
-for each fault the test files named beside it, in a copy of the tree and in a fork that
-has imported the heavy libraries; with words after it, only the faults whose description
-holds one of them. It prints what noticed, and fails if nothing did. Before, the same
-tests have to pass without a fault: one that fails anyhow would notice everything.
+A maintainer makes such faults, for example a wrong split or a wrong cache key. For each
+fault, `python -m tools.mutants` runs the test files in the same row, in a copy of the
+tree and in a fork that has imported the heavy libraries. With words as arguments, it
+plants only the faults whose description contains one of the words. It prints the test
+that notices a fault, and fails if there is none. First, the same tests must pass
+without a fault, because a test that always fails would notice everything.
 """
 
 import csv
@@ -33,7 +33,7 @@ HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"
 
 
 class Fault(NamedTuple):
-    """A text of a file, the wrong one, and the tests that should see."""
+    """A text in a file, a wrong text in its place, and tests that should fail."""
 
     what: str
     module: str
@@ -51,7 +51,7 @@ def faults() -> list[Fault]:
 
 
 def planted(fault: Fault, folder: Path) -> Path:
-    """Copy packages and tests with the fault in it; return the copy."""
+    """Copy packages and tests, plant the fault, and return the copy."""
     tree = folder / "tree"
     for name in (*PACKAGES, "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
@@ -69,7 +69,7 @@ def planted(fault: Fault, folder: Path) -> Path:
 
 
 def noticed(fault: Fault) -> str:
-    """Return the first test that fails, or nothing."""
+    """Return the first test that fails, or None."""
     with tempfile.TemporaryDirectory() as folder:
         tree = planted(fault, Path(folder))
         out = Path(folder, "out")
@@ -87,7 +87,7 @@ def noticed(fault: Fault) -> str:
 
 
 def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
-    """Run test files of a copy, and end this process: with 0 if all pass."""
+    """Run test files of a copy, and end this process, with the status 0 if all pass."""
     status = 70  # nothing was run
     try:
         os.dup2(out, 1)
@@ -109,7 +109,7 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
 
 
 def main(*words: str) -> int:
-    """Plant the faults that hold one of the words, or all; return the exit status."""
+    """Plant the faults with one of the words, or all; return the exit status."""
     for name in HEAVY.split():
         importlib.import_module(name)
     chosen = [f for f in faults() if not words or any(word in f.what for word in words)]

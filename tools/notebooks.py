@@ -1,7 +1,7 @@
 """The chapters to open and change: `make notebooks` writes them into `notebooks/`.
 
-They are the copies of `make colab`. A notebook that was changed since, for example by a
-reader who wrote an exercise, is kept as it is.
+They are the copies of `make colab`. A notebook that somebody has changed, for example a
+reader who wrote an exercise, is not replaced.
 """
 
 import json
@@ -16,7 +16,7 @@ WRITTEN = ".written.json"  # the names of the copies, and hashes of their conten
 
 
 def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
-    """Write the copies of a folder into another one; return which stay as they are."""
+    """Write the copies of a folder into another one; return those not replaced."""
     folder.mkdir(exist_ok=True)
     record = folder / WRITTEN
     known = json.loads(record.read_text("utf-8")) if record.exists() else {}
@@ -35,7 +35,7 @@ def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
 
 
 def hash_of(content: bytes) -> str:
-    """Return what tells a content from others."""
+    """Return a hash of a content."""
     return sha256(content).hexdigest()
 
 

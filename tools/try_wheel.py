@@ -1,8 +1,8 @@
-"""Install a wheel where the repository is not seen, and run the README's example.
+"""Install a wheel without access to the repository, and run the README's example.
 
 `python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
-packages of this one, but neither the editable attnsel nor the working tree: a path
-file adds the folder of the packages without its own path files.
+packages of this environment, but neither the editable attnsel nor the working tree. A
+path file adds the folder of the packages without its own path files.
 """
 
 import os
@@ -36,7 +36,7 @@ def example(text: str) -> str:
 
 
 def environment(folder: Path, wheel: Path) -> Path:
-    """Install the wheel alone, then let it see the packages of this environment."""
+    """Install only the wheel, then give it the packages of this environment."""
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"

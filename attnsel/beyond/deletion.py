@@ -183,7 +183,7 @@ def scores_between(scores: Tensor, one: int, other: int) -> Tensor:
 
 
 def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `influence` from scores (V, 2), the columns of which are a and b."""
+    """Return `influence` from scores (V, 2) with the columns a and b."""
     parts = [_deletions(bags) for bags in _bags(scores, corpus)]
     return _like(corpus.counts, parts)
 
@@ -226,7 +226,7 @@ def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
 
 
 def _flips(terms: np.ndarray) -> np.ndarray:
-    """Return which tokens to delete from a sequence with terms Q_s b_s, bool (T,)."""
+    """Mark the tokens to delete from a sequence with terms Q_s b_s, bool (T,)."""
     f = terms.sum()
     pull = terms * np.sign(f)
     chosen = np.zeros(len(terms), dtype=bool)

@@ -107,7 +107,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """Which kind of function fits the outputs, and what they leave undecided."""
+        """The kind of function that fits the outputs, and the open alternatives."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "

@@ -1,4 +1,4 @@
-"""Theorem A of the book: what one point of a gradient flow proves about its limit."""
+"""Theorem A of the book: conclusions from one point of a gradient flow on its limit."""
 
 import math
 from collections.abc import Sequence
@@ -75,7 +75,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Constants):
-    """What `certificate` proves about the flow from one p, and the `Constants`.
+    """The conclusions of `certificate` on the flow from one p, and the `Constants`.
 
     Attributes:
         level: "direction" or "selection" if the excess loss is below this level
@@ -112,7 +112,7 @@ class Certificate(Constants):
 def certificate(
     model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
 ) -> Certificate:
-    """Return what Theorem A of the book proves about the flow from model.cls.
+    """Apply Theorem A of the book to the flow from model.cls.
 
     The theorem requires a value gap, that is, y b_selected > y b_other for every other
     token of a sequence, where b = E v. It also requires that some p selects the tokens.
@@ -280,7 +280,7 @@ def _rises_with_votes(row: np.ndarray, votes: np.ndarray, target: np.ndarray) ->
 
 @dataclass(frozen=True)
 class _Proved:
-    """What is proved at one p: attributes of `Certificate`, and `reach`, C - ‖p‖."""
+    """The conclusions at one p: attributes of `Certificate`, and `reach`, C - ‖p‖."""
 
     level: Literal["none", "selection", "direction"]
     log_excess: float

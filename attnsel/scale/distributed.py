@@ -91,5 +91,5 @@ def _failures_of_others() -> Iterator[None]:
     except RuntimeError as error:
         raise RuntimeError(
             "another process of this training has ended or does not answer; start "
-            "them all again, with checkpoint= to go on from where they were"
+            "all processes again, with checkpoint= to resume the training"
         ) from error

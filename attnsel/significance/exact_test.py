@@ -106,7 +106,7 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
 
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
-    """Return which tokens have a significant lean at a given false-discovery rate.
+    """Mark the tokens with a significant lean at a given false-discovery rate.
 
     These are the tokens whose `q_values` are at most `rate`. The rate, in (0, 1),
     bounds the expected share of false discoveries among the reported tokens. If no
@@ -139,7 +139,7 @@ def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
 
 
 def testable(least: np.ndarray) -> np.ndarray:
-    """Return which tests can become significant at all.
+    """Mark the tests that can become significant at all.
 
     For example, a token that occurs in only two texts can never become significant,
     whatever the labels are. Following Tarone (1990) and, for false-discovery rates,

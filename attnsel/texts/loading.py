@@ -10,8 +10,8 @@
       v
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
 
-The named corpora, such as "imdb", are counted already (`attnsel.texts.shipped`).
-Formats of files are known to `attnsel_readers` alone.
+The named corpora, such as "imdb", are stored as counts (`attnsel.texts.shipped`).
+Only `attnsel_readers` knows formats of files.
 """
 
 import os
@@ -80,7 +80,7 @@ def load_corpus(
         min_count: smallest number of occurrences of a token, as in `Corpus.from_texts`.
         max_tokens: largest size of the vocabulary, as in `Corpus.from_texts`.
         tokenize: function that splits a text into tokens, as in `Corpus.from_texts`;
-            not for a named corpus, whose words are counted already.
+            not for a named corpus, because its words are already counted.
         limit: maximum number of rows, sampled at random and balanced across classes as
             far as possible.
         seed: seed of that sample, at least 0.

@@ -3,8 +3,8 @@
 A file in `counts/` contains all reviews of a data set, training and test split. It is a
 NumPy archive of streams, each compressed by LZMA. The matrix of counts is stored by
 columns, one per token: the number of reviews that contain the token, the rows of these
-reviews as differences, and how often the token occurs in each. The order of the words
-is not stored, so no review can be read off. Beside the counts are the stars of each
+reviews as differences, and the token's count in each. The order of the words is not
+stored, so no review can be reconstructed. The file also contains the stars of each
 review and eight bytes of the SHA-256 hash of its published text.
 
 `sources.json` describes each file; `tools/count_reviews.py` writes and checks them.

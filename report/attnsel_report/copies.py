@@ -54,10 +54,11 @@ def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
 def _alike(bags: csr_array, alone: np.ndarray, least: float) -> np.ndarray:
     """Return pairs of rows (2, m) whose Jaccard index is at least `least`.
 
-    `alone` are the numbers (n,) of sequences that only this row has, besides those of
-    `bags`. MinHash (Broder, 1997) proposes the pairs to compare, because the
-    probability that two rows agree in a hash is their Jaccard index in `bags`. A pair
-    of index .3 there is proposed with probability 95%, one of .5 with 99.99%.
+    `bags` contains the sequences that several rows share, and `alone` (n,) the number
+    of other sequences of each row. MinHash (Broder, 1997) proposes the pairs to
+    compare, because the probability that two rows agree in a hash is their Jaccard
+    index in `bags`. A pair is proposed with probability 95% if this index is .3, and
+    with probability 99.99% if it is .5.
     """
     left, right = _proposed(bags)
     lengths = np.diff(bags.indptr)

@@ -1,4 +1,4 @@
-"""Facts on the data: the numbers of texts, omitted rows, copies and groups."""
+"""Facts about the data: the numbers of texts, omitted rows, copies and groups."""
 
 import shlex
 from collections import defaultdict
@@ -25,7 +25,7 @@ FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 
 
 class Fact(NamedTuple):
-    """A fact on the data: name, finding, meaning, and whether it is a problem."""
+    """A fact about the data: name, finding, meaning, and whether it is a problem."""
 
     name: str
     value: str
@@ -36,7 +36,7 @@ class Fact(NamedTuple):
 def data_facts(
     parts: Parts, said: Sequence[str], n_tokens: int, in_model: int, learned: int
 ) -> list[Fact]:
-    """Return the facts on the training texts and the held-out texts.
+    """Return the facts about the training texts and the held-out texts.
 
     Args:
         parts: training texts and held-out texts.
@@ -175,14 +175,14 @@ def _rare_classes(sample: Sample, names: pd.Series) -> Iterable[Fact]:
             "Rare classes",
             f"{len(few):,} of {train.n_classes:,} have fewer than {FEW_A_CLASS} "
             f"training texts: {shortened(shown, RARE_SHOWN)}",
-            "With so few texts nothing can be significant. Look whether these rows are "
-            "examples; for example, they may be a second header or a total.",
+            "With so few texts nothing can be significant. Check whether these rows "
+            "are examples and not, for example, a second header or a total.",
             amiss=True,
         )
 
 
 def _repeated(repeats: Repeats) -> Iterable[Fact]:
-    """Yield the facts on copies and near copies."""
+    """Yield the facts about copies and near copies."""
     most = ""
     if repeats.copies:
         start = shorten(repeats.most, 60, placeholder=" …")
@@ -201,21 +201,20 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
     yield Fact(
         "Near copies",
         f"{repeats.near:,} {'text is' if repeats.near == 1 else 'texts are'} nearly "
-        "the same as another one",
+        "the same as another text",
         f"At least {ALIKE:.0%} of their sequences of three words are the same, not "
         f"counting those in more than {FEW_SHARE:.0%} of the texts, or {SAME:.0%} of "
-        "all in long texts. You need not remove them. Each counts once as evidence, "
-        "together with the text that it is like, and is held out with it or not at "
-        "all. But a text that repeats another one with a third of its words replaced, "
-        "or a short text that shares a phrase with many others, counts as a text of "
-        "its own.",
+        "all in long texts. You need not remove them. A text and its near copies count "
+        "once as evidence, and they are held out together or not at all. But a text "
+        "that repeats another one with a third of its words replaced, or a short text "
+        "that shares a phrase with many others, counts as a text of its own.",
         amiss=repeats.near > NOTABLE * repeats.rows,
     )
     if repeats.seen:
         yield Fact(
             "Held-out texts that were seen",
             f"{repeats.seen:,}",
-            "They copy a training text, or nearly, and so are left out.",
+            "They are copies or near copies of a training text, so they are left out.",
             amiss=True,
         )
 
@@ -227,11 +226,11 @@ def _groups(parts: Parts) -> Iterable[Fact]:
             yield Fact(
                 f"Groups by “{column.name}”?",
                 f"texts share its {column.values:,} values; it {column}",
-                "If the column says where texts come from, such as an author or a "
-                "film, whatever texts of one value share looks like evidence. Then use "
+                "If the column names the source of a text, such as an author or a "
+                "film, all features of a source look like evidence. Then use "
                 f"groups={column.name!r} (--groups {shlex.quote(column.name)}), so "
-                "that each value counts once. A column that repeats the label needs "
-                "nothing.",
+                "that each source counts once. If the column only repeats the label, "
+                "change nothing.",
                 amiss=True,
             )
         return
@@ -241,8 +240,8 @@ def _groups(parts: Parts) -> Iterable[Fact]:
     yield Fact(
         "Groups",
         f"{number:,} by {parts.grouped}{alone}",
-        "Each counts once among the texts with a token and once among those "
-        "without it, and all of its texts are training texts, or all are held out.",
+        "Each group counts once among the texts with a token and once among those "
+        "without it. Its texts are all training texts, or all held out.",
     )
 
 
@@ -252,6 +251,6 @@ def what_groups_cost(grouped: str, within: float, across: float) -> Fact:
         "Accuracy with and without groups",
         f"a logistic regression classifies {within:.1%} of the texts correctly if "
         f"training texts share their {grouped}, and {across:.1%} if none does",
-        "The latter is what to expect of new groups.",
+        "Expect the second number for new groups.",
         amiss=True,
     )

@@ -31,7 +31,7 @@ def described(
 
     Args:
         findings: data frame of `top_findings`.
-        evidence: tables and texts of which the findings are.
+        evidence: tables and texts of the findings.
         train: training texts.
         names: names of the rows of the source, by their number.
 
@@ -75,8 +75,8 @@ def rows_of(
 ) -> np.ndarray:
     """Return the texts that contain a finding, as positions in a corpus, int64 (m,).
 
-    The texts of a phrase contain all its words. For a measure they are all texts, those
-    of the class that are the most unusual first.
+    The texts of a phrase contain all its words. For a measure, the result contains all
+    texts, beginning with the most unusual texts of the class.
     """
     if finding["kind"] == "measures":
         values = measured(corpus)[:, list(MEASURES).index(finding["measure"])]

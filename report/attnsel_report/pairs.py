@@ -22,7 +22,7 @@ class Pairs:
 
     Attributes:
         ids: int64 (P, 2), the tokens of each pair, left and right.
-        holds: csr_array (n, P) of ones.
+        holds: csr_array (n, P), with a one for each pair in each sequence.
     """
 
     ids: np.ndarray
@@ -83,7 +83,7 @@ def _frequent(codes: np.ndarray) -> np.ndarray:
 
 
 def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr_array:
-    """Return which of n texts contain which pairs, csr_array (n, P) of ones."""
+    """Return the pairs that each of n texts contains, csr_array (n, P) of ones."""
     columns = pd.Index(known).get_indexer(codes)
     wanted = columns >= 0
     rows, columns = rows[wanted], columns[wanted]

@@ -107,7 +107,7 @@ def _in_words(measures: pd.DataFrame) -> list[str]:
 
 
 def _contained(rows: pd.DataFrame, contains: dict[str, csr_array]) -> csr_array:
-    """Return which texts contain which findings, (n, rows) of ones."""
+    """Return the texts that contain each finding, (n, rows) of ones."""
     kinds = [(str(kind), part) for kind, part in rows.groupby("kind", sort=False)]
     blocks = [contains[kind][:, part["id"].to_numpy(int)] for kind, part in kinds]
     places = [place for _, part in kinds for place in part.index]

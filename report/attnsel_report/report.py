@@ -215,7 +215,7 @@ def evidence_of(train: Sample, test: Sample, source: InOrder) -> Evidence:
 
 
 def _size(parts: Parts, min_count: int | None) -> int:
-    """Return the number of tokens of the model, which are the most frequent ones.
+    """Return how many tokens the model uses; it uses the most frequent ones.
 
     Raises:
         ValueError: if no token is frequent enough, or if none of the tokens occurs in

@@ -119,7 +119,7 @@ class Parts:
         test: held-out texts.
         order: the tokens of all rows that were read, in their order.
         names: names of these rows in the source, by their numbers in `order`.
-        left_out: rows that could not be used, grouped by what they lack.
+        left_out: unusable rows, grouped by their missing part.
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
         grouped: name of the column of groups, or None.
@@ -286,7 +286,7 @@ def _texts_of(corpus: Corpus) -> pd.DataFrame:
     """
     if corpus.texts is None:
         raise ValueError(
-            f"source: {corpus!r} holds counts without texts; give the texts, or a "
+            f"source: {corpus!r} contains counts without texts; give the texts, or a "
             "corpus of Corpus.from_texts"
         )
     names = np.array(corpus.classes, object)

@@ -106,7 +106,7 @@ def kinds_of(texts: Sequence[str]) -> csr_array:
 def _edges(
     corpora: Sequence[Corpus], orders: Sequence[InOrder], size: int, side: str
 ) -> tuple[list[str], csr_array, csr_array]:
-    """Return beginnings or endings of texts, and which texts of each corpus have them.
+    """Return beginnings or endings, and the texts of each corpus that have them.
 
     A beginning or ending is a phrase of `size` tokens in texts with more tokens, and it
     occurs in at least LEAST_TEXTS texts of the first corpus.

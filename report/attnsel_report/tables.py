@@ -41,7 +41,7 @@ class Column(NamedTuple):
 COLUMNS = (
     Column("kind", "kind", "name"),
     Column("token", "what", "name"),
-    Column("class", "class", "name", "the one that it goes with", True),
+    Column("class", "class", "name", "the class whose texts contain it more", True),
     Column(
         "texts",
         "texts",
@@ -58,7 +58,7 @@ COLUMNS = (
         True,
     ),
     Column("lean", "lean", "lean", "share in the class minus that in the others"),
-    Column("shrunken", "expected", "lean", "lean to be expected of new texts"),
+    Column("shrunken", "expected", "lean", "expected lean in new texts"),
     Column("held-out", "held-out lean", "lean", "lean among held-out texts"),
     Column(
         "q",

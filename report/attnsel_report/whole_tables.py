@@ -1,4 +1,4 @@
-"""The rows of a file with all of their columns, which a report looks at."""
+"""The rows of a file with all columns, of which a report uses some."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -17,11 +17,11 @@ class Table(NamedTuple):
     """Rows of a split; the index contains their positions in the split.
 
     Attributes:
-        name: what to call it.
+        name: name of the table.
         texts: a Series of strings.
         labels: a Series of labels.
         rest: the other columns, a data frame.
-        n: number of rows that were there.
+        n: number of all rows in the source.
     """
 
     name: str
@@ -42,7 +42,7 @@ def load_table(
 ) -> Table:
     """Read texts, labels and all other columns; arguments are those of `load_corpus`.
 
-    The errors are those of `load_corpus`; a limit above the number of rows is none.
+    The errors are those of `load_corpus`, but the limit may exceed the number of rows.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
     wanted = Columns(text, label)

@@ -85,8 +85,8 @@ def test_settings_that_differ_are_refused(tmp_path):
 def test_a_killed_process_ends_the_others_and_training_goes_on(tmp_path):
     codes, said = start(tmp_path, 2, "die")
     assert codes == [1, -9]
-    why = "another process of this training has ended or does not answer; start them "
-    assert f"RuntimeError: {why}all again, with checkpoint= to go on" in said[0]
+    why = "another process of this training has ended or does not answer; start all "
+    assert f"RuntimeError: {why}processes again, with checkpoint=" in said[0]
     reached = len(torch.load(tmp_path / "checkpoint")["measured"])
     assert reached < 1500
     codes, said = start(tmp_path, 2, "again")

@@ -1,4 +1,4 @@
-"""Extensions of our own for Sphinx, one module a subject; `tools.site` loads all."""
+"""Our extensions of Sphinx, one module per subject; `tools.site` loads all of them."""
 
 from typing import Any
 

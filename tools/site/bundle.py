@@ -1,12 +1,11 @@
-"""One style sheet and one script for all pages: an extension of our own for Sphinx.
+"""One style sheet and one script for all pages: our extension of Sphinx.
 
-They hold what the theme and the extensions name, in that order, without the rules for
-what no page shows (which are 60 kB of 163 as sent), and with the fonts of formulas and
-headings. The search is not among
-them: it comes when a reader asks for it. What the figures of a page draw with, data and
-all, is a file of that page's own: its text and first states are there before. A figure
-with much data shows its first state until a reader turns to it, and then loads its own
-file; what stands in a frame is a file that comes as one gets there.
+Both files contain the files of the theme and of the extensions, in their order. The
+style sheet lacks rules that no page uses (60 of 163 kB as sent), and includes the fonts
+of formulas and headings. The search is loaded when a reader opens it. Scripts and data
+of the figures of a page are in a file of that page, which is loaded after its text. A
+figure with much data shows its first state until a reader points at it, and then loads
+its own file. The content of a frame is loaded when a reader scrolls to it.
 """
 
 import base64
@@ -58,7 +57,7 @@ NAME = re.compile(r"[.#](-?[A-Za-z_][\w-]*)")
 
 
 def style(static: Path, name: str) -> str:
-    """Return a style sheet as it reads in the folder `static` itself."""
+    """Return a style sheet with addresses relative to the folder `static`."""
     folder = posixpath.dirname(name)
 
     def place(m: re.Match[str]) -> str:
@@ -76,13 +75,13 @@ def style(static: Path, name: str) -> str:
 
 
 def script(static: Path, name: str) -> str:
-    """Return a script, which the next one may follow."""
+    """Return a script that another script can follow."""
     text = (static / name).read_text(encoding="utf-8")
     return SOURCE_MAP.sub("", text) + "\n;"
 
 
 def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Put what a page shows in frames into files, which come as one gets there."""
+    """Move the content of frames into files, which are loaded when they are needed."""
     frames = itertools.count(1)
 
     def place(m: re.Match[str]) -> str:
@@ -96,9 +95,9 @@ def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> No
 
 
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Put what draws the figures of a page into files, which come after its text.
+    """Move the scripts of a page's figures into files, which are loaded after its text.
 
-    What draws a figure with much data comes when a reader turns to it (`attnsel.js`).
+    The script of a figure with much data is loaded when a reader points at the figure.
     """
     body = context.get("body", "")
     drawn = DRAWS.findall(body)
@@ -129,7 +128,7 @@ def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> Non
 
 
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Put the two in place of what a page would load."""
+    """Replace the files that a page would load by the two files."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
     styles, scripts = context["css_files"], context["script_files"]
     inline = [file for file in scripts if not file.filename]
@@ -161,7 +160,7 @@ def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> N
 
 
 def shown(css: str, words: set[str]) -> str:
-    """Return a style sheet without rules whose classes are no words of any page."""
+    """Return a style sheet without rules for classes that no page contains."""
 
     def keep(m: re.Match[str]) -> str:
         selectors = re.sub(r":not\([^)]*\)", "", m[1]).split(",")
@@ -172,7 +171,7 @@ def shown(css: str, words: set[str]) -> str:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write the two, once all pages are there."""
+    """Write the two files after all pages."""
     static, bundles = Path(app.outdir, "_static"), getattr(app.builder, "bundles", {})
     if error or not bundles:  # nothing has changed
         return
@@ -189,7 +188,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx, after all that names styles and scripts."""
+    """Connect it to Sphinx, after all extensions that add styles and scripts."""
     app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)

@@ -1,6 +1,6 @@
-"""Claims: those that stand together are one line, which opens, and one page lists all.
+"""Claims: those of a cell are folded into one line, and one page lists all claims.
 
-That page is written from the outputs of the notebooks, and other pages link to a claim
+The page is written from the outputs of the notebooks, and other pages link to a claim
 by its words.
 """
 
@@ -38,7 +38,7 @@ TOGETHER = re.compile(rf"(?:{CLAIM}\s*)+", re.DOTALL)
 
 
 def fold_claims(body: str) -> str:
-    """Return a page on which the claims of a cell are one line that opens."""
+    """Return a page on which the claims of a cell are folded into one line."""
 
     def fold(m: re.Match[str]) -> str:
         count = m[0].count('class="attnsel-claim"')
@@ -56,14 +56,14 @@ def fold_all(_app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 @functools.cache  # a page asks once for each claim that it mentions
 def claims(path: Path) -> list[dict[str, str]]:
-    """Return the claims that a notebook's outputs hold."""
+    """Return the claims in the outputs of a notebook."""
     notebook = nbformat.read(path, as_version=4)
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
     return [o.metadata["claim"] for o in outputs if "claim" in o.get("metadata", {})]
 
 
 def stated(page: str, claim: dict[str, str]) -> str:
-    """Return a link to a claim of a page, and what was measured, on one line."""
+    """Return a link to a claim of a page, and its measured value, on one line."""
     link = f'<a class="claim" href="{page}.html#{claim["id"]}">'
     words, measured = html.escape(claim["statement"]), html.escape(claim["measured"])
     return f'{link}{words}</a>: <span class="whole">{measured}</span>'
@@ -73,7 +73,7 @@ class ClaimRole(SphinxRole):
     """A claim of a chapter by its words: {claim}`one_step: Lemma 4.1, slope`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return a link with what was measured."""
+        """Return a link with the measured value."""
         page, _, statement = self.text.partition(": ")
         path = Path(self.env.srcdir, "book", f"{page}.ipynb")
         self.env.note_dependency(str(path))
@@ -87,7 +87,7 @@ class ClaimRole(SphinxRole):
 
 
 def list_claims(app: Any, page: str, source: list[str]) -> None:
-    """Write the claims of all chapters where their page has the word CLAIMS."""
+    """Write the claims of all chapters in place of the word CLAIMS on their page."""
     if page != CLAIMS:
         return
     parts, total, paper, options = [], 0, 0, ""

@@ -1,8 +1,8 @@
-"""Copies of the chapters for Colab: `make colab`, a builder of our own for Sphinx.
+"""Copies of the chapters for Colab: `make colab`, our builder for Sphinx.
 
-Colab shows plain Markdown. Sphinx has resolved references, numbers, citations and
-stored values when a builder gets a page, so this one only writes its nodes as Markdown,
-a cell of text per cell of the chapter. The code stays as it is.
+Colab shows plain Markdown. Sphinx resolves references, numbers, citations and stored
+values before a builder gets a page. This builder only writes the nodes as Markdown, one
+text cell per cell of the chapter. It does not change code.
 """
 
 import ast
@@ -57,12 +57,12 @@ jupyterlab
 
 
 def quoted(content: str) -> str:
-    """Set paragraphs apart; formulas over several lines forbid the mark `>`."""
+    """Indent paragraphs without the mark `>`, which breaks long formulas."""
     return f"<blockquote>\n\n{content}\n\n</blockquote>"
 
 
 def folded(title: str, content: str) -> str:
-    """Hide content below a title that opens it."""
+    """Fold content below a title."""
     title = re.sub(r"`([^`]+)`", r"<code>\1</code>", title)
     if not content:
         return ""
@@ -72,7 +72,7 @@ def folded(title: str, content: str) -> str:
 
 
 def in_table(cell: str) -> str:
-    """Return a cell on one line, without the bar that would end it."""
+    """Return a cell on one line, without bars, which would end it."""
 
     def replace(m: re.Match[str]) -> str:
         formula = m[1] and m[1].replace(r"\|", r"\Vert ").replace("|", r"\vert ")
@@ -82,7 +82,7 @@ def in_table(cell: str) -> str:
 
 
 def form(source: str) -> str:
-    """Return the numbers a reader may change as the fields of a form."""
+    """Return the settings of a chapter as the fields of a form."""
     lines = ["#@title Numbers to change"]
     for line in source.splitlines()[1:]:
         setting = SETTING.fullmatch(line)
@@ -102,8 +102,8 @@ def form(source: str) -> str:
 class Markdown:
     """A page of Sphinx as Markdown.
 
-    A node is written by the method of its class, or of a class that this one derives
-    from. A node without one is written as what it contains.
+    The method of a node's class, or of a base class, writes the node. If there is no
+    such method, only the content of the node is written.
     """
 
     def __init__(self, page: str, doctree: nodes.document, env: Any) -> None:
@@ -132,7 +132,7 @@ class Markdown:
         return inner(node.children)
 
     def anchor(self, node: nodes.Element) -> str:
-        """Return what the links of this page to a node lead to."""
+        """Return the target of links to a node of this page."""
         linked = [name for name in node["ids"] if name in self.linked]
         return "".join(f'<a name="{name}"></a>' for name in linked)
 
@@ -276,9 +276,9 @@ def is_code(node: nodes.Node) -> bool:
 
 
 def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the nodes that lie in one cell each, and the title of their solution.
+    """Yield the nodes that are in one cell each, and the title of their solution.
 
-    An exercise or a solution that contains code cells is taken apart.
+    An exercise or a solution that contains code cells is split.
     """
     for node in parent.children:
         apart = isinstance(node, nodes.section) or any(node.findall(is_code))
@@ -305,7 +305,7 @@ def code(cell: Any, *, solution: bool) -> Any:
 
 
 def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -> Any:
-    """Return a chapter as plain Markdown and the same code."""
+    """Return a chapter with plain Markdown and the same code."""
     texts: dict[int, str] = defaultdict(str)
     solved, last, place = set(), "", 0
     for node, solution in parts(doctree):
@@ -345,9 +345,9 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
 
 
 def pin(notebook: Any, reference: str) -> None:
-    """Let a copy install the package that it was made for, so that it goes on running.
+    """Make a copy install the package that it was made for, so that it always runs.
 
-    A reference is a tag, or between two versions a commit.
+    A reference is a tag, or a commit between two versions.
     """
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -359,7 +359,7 @@ def pin(notebook: Any, reference: str) -> None:
 def reference(root: Path = ROOT) -> str:
     """Return the tag of this version if it is checked out, or else the commit.
 
-    Where there is no repository, such as in a release, it is the tag.
+    Without a repository, for example in a release, it is the tag.
     """
     tag = f"v{attnsel.__version__}"
 
@@ -375,7 +375,7 @@ def reference(root: Path = ROOT) -> str:
 
 
 def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Let the button of a chapter download its copy, and no button a source."""
+    """Make the button of a chapter download its copy; remove buttons for sources."""
     for group in context.get("header_buttons", []):
         if group.get("label") != "download-buttons":
             continue
@@ -390,7 +390,7 @@ def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -
 class Colab(Builder):
     """Write each chapter as a notebook at the path that its launch button names.
 
-    The copies install `REFERENCE`, a commit or a tag, or else what `reference` returns.
+    The copies install `REFERENCE`, a commit or a tag, or else that of `reference`.
     """
 
     name = format = "colab"
@@ -402,15 +402,15 @@ class Colab(Builder):
         return [page for page in pages if self.env.doc2path(page).endswith(".ipynb")]
 
     def get_target_uri(self, page: str, typ: str | None = None) -> str:
-        """Return where a page is on the site."""
+        """Return the path of a page on the site."""
         return f"{self.config.html_baseurl}{page}.html"
 
     def get_relative_uri(self, start: str, page: str, typ: str | None = None) -> str:
-        """Return where a page is, for a link on a page."""
+        """Return the path of a page for a link on another page."""
         return "" if start == page else self.get_target_uri(page)
 
     def prepare_writing(self, pages: set[str]) -> None:
-        """Name the version that the copies install."""
+        """Choose the version that the copies install."""
         self.reference = os.environ.get("REFERENCE") or reference()
         self.titles: dict[str, str] = {}
 
@@ -430,7 +430,7 @@ class Colab(Builder):
         self.titles[path.name] = heading.rpartition("# ")[2]
 
     def finish(self) -> None:
-        """Write how to start."""
+        """Write a file on how to start."""
         folder = Path(self.outdir, "book")
         names = [
             f"- `{name}`: {title}\n" for name, title in sorted(self.titles.items())

@@ -1,6 +1,6 @@
-"""Exercises lead to themselves in Colab, and formulas to the exercises about them.
+"""Links from exercises to Colab, and from formulas to the exercises about them.
 
-A chapter knows the exercises of all chapters, to count those that are solved.
+Each chapter contains the list of all exercises, so that solved ones can be counted.
 """
 
 import functools
@@ -23,9 +23,9 @@ COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 
 
 class Exercises(SphinxTransform):
-    """Exercises that lead to themselves in Colab, and formulas that lead to them.
+    """The links from exercises to Colab, and from formulas to exercises.
 
-    An exercise on paper, whose label ends with -paper, leads nowhere.
+    An exercise on paper, whose label ends with -paper, has no link.
     """
 
     default_priority = 600
@@ -66,14 +66,14 @@ def is_exercise(node: nodes.Node) -> bool:
 
 
 def add_after(node: nodes.Element, line: nodes.Element) -> None:
-    """Insert a line behind a node."""
+    """Insert a line after a node."""
     parent = node.parent
     parent.insert(parent.index(node) + 1, line)
 
 
 @functools.cache
 def exercises(root: Path) -> dict[str, list[str]]:
-    """Return by chapter the names of its exercises, in the order of the book."""
+    """Return the names of the exercises of each chapter, in the order of the book."""
     found = {}
     for path in chapters(root):
         notebook = nbformat.read(path, as_version=4)

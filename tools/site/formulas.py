@@ -1,8 +1,8 @@
-"""Formulas as MathML, set when the book is built: an extension of our own for Sphinx.
+"""Formulas as MathML, made when the book is built: our extension of Sphinx.
 
-Temml sets them, in one process of node that stays for the whole build. What it cannot
-set is a warning, which ends the build, as is a character that the font of the site
-does not have.
+Temml converts them in one process of node, which runs for the whole build. A formula
+that it cannot convert causes a warning, which ends the build. So does a character that
+the font of the site lacks.
 """
 
 import atexit
@@ -32,7 +32,7 @@ CELL = re.compile(r"(<t[hd]\b[^>]*>)(.*?)(?=</t[hd]>)", re.DOTALL)
 
 @functools.cache
 def engine(_process: int) -> subprocess.Popen[str]:
-    """Return the process that sets the formulas of one of ours; it ends with it."""
+    """Return the process that converts formulas; it ends with this process."""
     process = subprocess.Popen(
         [node_program(), str(FOLDER / "formulas.js")],
         stdin=subprocess.PIPE,
@@ -48,7 +48,7 @@ def formula(tex: str, *, display: bool = False) -> str:
     """Return a formula in LaTeX as MathML.
 
     Raises:
-        ValueError: for what cannot be set, or holds a character the font lacks.
+        ValueError: if the formula cannot be converted, or the font lacks a character.
     """
     process = engine(os.getpid())
     assert process.stdin and process.stdout
@@ -65,13 +65,13 @@ def formula(tex: str, *, display: bool = False) -> str:
 
 
 def lines(tex: str) -> str:
-    """Return a displayed formula whose lines, if it has several, are set apart."""
+    """Return a displayed formula with more space between its lines."""
     broken = r"\\" in tex and r"\begin" not in tex
     return rf"\begin{{split}}{tex}\end{{split}}" if broken else tex
 
 
 def set_or_warn(tex: str, where: Any, *, display: bool = False) -> str:
-    """Return a formula as MathML, or warn and return what stands in its place."""
+    """Return a formula as MathML, or warn and return its LaTeX."""
     try:
         return formula(tex, display=display)
     except ValueError as error:
@@ -99,7 +99,7 @@ def block(writer: Any, node: nodes.math_block) -> None:
 
 
 def in_tables(page: str, where: Any) -> str:
-    """Return HTML with the formulas in the cells of its tables set."""
+    """Return HTML with the formulas in the cells of its tables as MathML."""
 
     def cell(m: re.Match[str]) -> str:
         return m[1] + MARKED.sub(lambda f: set_or_warn(f[1] or f[2], where), m[2])
@@ -108,12 +108,12 @@ def in_tables(page: str, where: Any) -> str:
 
 
 class TablesOfCells(SphinxTransform):
-    """Formulas in the tables that cells show."""
+    """Formulas in the tables that code cells show."""
 
     default_priority = 500
 
     def apply(self, **_: Any) -> None:
-        """Set the formulas of a page."""
+        """Convert the formulas of a page."""
         for node in self.document.findall(nodes.raw):
             if "<table" in node.astext():
                 node.children = [nodes.Text(in_tables(node.astext(), node))]

@@ -22,7 +22,7 @@ def guess_cells(source: str, chapter: str) -> list[nbformat.NotebookNode]:
     Args:
         source: MyST, with admonitions of a class such as "guess answer-2", each with a
             numbered list of options.
-        chapter: what the browser remembers the guesses by, such as "model".
+        chapter: name under which the browser stores the guesses, such as "model".
     """
     return [
         _cell(f"{chapter}: {' '.join(text.split())[:40]}", classes, text)

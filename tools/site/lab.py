@@ -1,10 +1,10 @@
 """The laboratory and the line-up in the pages: an extension of Sphinx.
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
-settings; `{lineup}` is the place where two models train and one bets which of them
-learned something. Each is written here, from a template, and filled by the script. Both
-share one script and one style sheet, since a page opened from the disk may load files,
-but neither modules nor workers from files of their own.
+settings. `{lineup}` is the place where two models train and readers bet which of them
+learned something. Both are written from a template, and a script fills them. They share
+one script and one style sheet, because a page on the disk can load files, but neither
+modules nor workers from separate files.
 """
 
 import html
@@ -72,13 +72,13 @@ STILLS = {
 
 
 def source(path: Path) -> str:
-    """Return a script; of data, one that gives it the name of its file."""
+    """Return a script; the script of data assigns them to the name of the file."""
     code = path.read_text(encoding="utf-8")
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
 
 def joined(name: str, scripts: list[Path]) -> str:
-    """Return scripts as one function, which a worker runs as well as the page."""
+    """Return scripts as one function, which both a worker and the page can run."""
     # Comments are for those who read the repository; a page is lighter without them.
     code = COMMENT.sub("", "".join(map(source, scripts)))
     return f'function {name}() {{\n"use strict";\n{code}}}\n{name}();\n'
@@ -92,7 +92,7 @@ def filled(template: Path, **values: Any) -> str:
 
 
 def place(settings: str) -> str:
-    """Return a place with some settings: its tabs, which the script opens."""
+    """Return a laboratory with some settings: its tabs, which the script opens."""
     given = parse_qs(settings, keep_blank_values=True)
     kind = "stages" if given.get("tab") == ["stages"] else "reviews"
     return filled(
@@ -149,7 +149,7 @@ class Lab(SphinxDirective):
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Load script and style on a page that holds such a place.
+    """Load script and style on a page that contains such a place.
 
     The line-up and the laboratory's own page get the width of the second sidebar.
     """
@@ -170,7 +170,7 @@ def write_files(folder: Path) -> None:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write script and style beside the other files that pages load."""
+    """Write script and style next to the other files that pages load."""
     if error is None and app.builder.format == "html":
         write_files(Path(app.outdir, "_static"))
 

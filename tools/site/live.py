@@ -17,7 +17,7 @@ def output_of(notebook: Path, name: str) -> str:
     """Return the HTML that the cell with the figure of this name shows.
 
     Raises:
-        ValueError: if the notebook has no such figure, or it is a picture.
+        ValueError: if the notebook has no such figure, or the figure is a picture.
     """
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         figure = cell["metadata"].get("mystnb", {}).get("figure", {})
@@ -28,7 +28,7 @@ def output_of(notebook: Path, name: str) -> str:
 
 
 class Live(SphinxDirective):
-    """The chapter and the name of the figure, and what the link says of it."""
+    """The chapter and the name of the figure, and the text of the link."""
 
     required_arguments = 2
     has_content = True

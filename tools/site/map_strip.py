@@ -28,13 +28,13 @@ class Directive(SphinxDirective):
     optional_arguments = len(NAMES) - 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the place of the strip, written anew when the landing page changes."""
+        """Return the strip's place, which is updated when the landing page changes."""
         self.env.note_dependency(f"{LANDING}.ipynb")
         return [MapStrip(states=[int(word) for word in self.arguments])]
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return the maps without their letters as a link to the figure, these framed."""
+    """Return the maps without text, as a link to the figure, with some framed."""
     width, boxes = axes_boxes(svg)
     maps = ""
     for state, (left, top, right, bottom) in enumerate(boxes, 1):

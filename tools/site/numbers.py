@@ -1,4 +1,4 @@
-"""Numbers of the text, without the comments that name them (`tools/glued.py`)."""
+"""Numbers of the text without the comments with their names (`tools/glued.py`)."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from tools.glued import MARK
 
 
 class Comments(SphinxTransform):
-    """A page without these comments."""
+    """The removal of the comments with the names of numbers."""
 
     default_priority = 210  # what reads the text of a node comes later
 
     def apply(self, **_: Any) -> None:
-        """Remove the comments of a page."""
+        """Remove the comments from a page."""
         for node in list(self.document.findall(nodes.raw)):
             if MARK.fullmatch(node.astext()):
                 node.parent.remove(node)

@@ -1,4 +1,4 @@
-"""The question and its figure come first, and what a run needs is folded."""
+"""The question and its figure come first, and the cells before them are folded."""
 
 import re
 from typing import Any
@@ -15,11 +15,11 @@ SETTINGS = "# settings"  # how the cell of the numbers to change begins
 
 
 class Opening(SphinxTransform):
-    """The picture and the question before what a run needs.
+    """The question and its figure before the cells for installation and settings.
 
-    A notebook has them in the order in which they run. The guess and *In short* are one
-    box. The first figure stands below it, because it often answers the guess; a figure
-    of a cell tagged `opening` does not, and stands above it, below the first paragraph.
+    A notebook contains its cells in the order in which they run. The guess and *In
+    short* are one box. The first figure follows the box, because it often answers the
+    guess. A figure of a cell tagged `opening` does not, so it precedes the box.
     """
 
     default_priority = 600
@@ -32,9 +32,9 @@ class Opening(SphinxTransform):
                 return
 
     def order(self, cost: nodes.paragraph) -> None:
-        """Fold what a run needs, and put the first figure in front of it.
+        """Fold the cells for installation and settings, and put the figure before them.
 
-        A page that has a section on how to run it tells the cost there.
+        If a page has a section on how to run it, the time is mentioned there.
         """
         page, start = cost.parent, cost.parent.index(cost)
         cells = [n for n in page.findall(nodes.container) if is_cell(n)]
@@ -61,7 +61,7 @@ class Opening(SphinxTransform):
 
 
 def is_cell(node: nodes.Element) -> bool:
-    """Return whether a node is a code cell with what it shows."""
+    """Return whether a node is a code cell with an output."""
     return node.get("nb_element") == "cell_code"
 
 
@@ -87,7 +87,7 @@ def question_box(page: nodes.Element) -> nodes.container | None:
 class ShownFirst(SphinxPostTransform):
     """The first figure before the code that draws it.
 
-    It waits until MyST-NB has folded the code, which it knows as a cell's first part.
+    It runs after MyST-NB has folded the code, which is then the first part of a cell.
     """
 
     default_priority = 200  # `HideInputCells` of MyST-NB has 199

@@ -1,4 +1,4 @@
-"""What every page needs: a description, a place in the sitemap, fewer elements."""
+"""Additions to every page: a description, a line in the sitemap, fewer elements."""
 
 import gc
 import html
@@ -26,7 +26,7 @@ def described(doctree: nodes.document) -> str:
 def describe(
     _app: Any, _page: str, _template: str, context: Any, doctree: nodes.document | None
 ) -> None:
-    """Describe a page to those who find it, before `sphinxext.opengraph` cuts it."""
+    """Describe a page for search engines before `sphinxext.opengraph` cuts its text."""
     if doctree is None:
         return
     text = described(doctree)
@@ -36,7 +36,7 @@ def describe(
 
 
 def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Spare elements and ids of a page, and give it a place to which readers skip."""
+    """Remove needless elements and ids of a page, and add a target for skip links."""
     if "body" in context:
         # A fold is called by what stands on it, and the text is what one skips to.
         text = context["body"].replace(' aria-label="Toggle hidden content"', "")
@@ -45,7 +45,7 @@ def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 
 def list_pages(app: Any, error: Exception | None) -> None:
-    """Write the list of all pages for those who search the web."""
+    """Write the list of all pages for search engines."""
     if error or app.builder.format != "html":
         return
     root = app.config.html_baseurl

@@ -1,4 +1,4 @@
-"""What we add to autodoc: links from `names`, where a function is used, its source."""
+"""Additions to autodoc: links from `names`, uses of a function, and its source."""
 
 import functools
 import importlib
@@ -17,10 +17,10 @@ MOST = 4  # chapters named with one function
 
 
 class Name(PyXRefRole):
-    """What `name` in a docstring is: a link to what is called so in any module."""
+    """The role of `name` in a docstring: a link to the object of this name."""
 
     def process_link(self, env: Any, node: Any, *about: Any) -> tuple[str, str]:
-        """Search all modules, and not the current one alone."""
+        """Search all modules, not only the current one."""
         found = super().process_link(env, node, *about)
         node["reftype"], node["refspecific"] = "obj", True
         return found
@@ -34,13 +34,13 @@ def code_of(path: Path) -> str:
 
 
 def used_in(name: str) -> list[str]:
-    """Return the chapters whose code has a name, in the order of the book."""
+    """Return the chapters with this name in their code, in the order of the book."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     return [path.stem for path in chapters(ROOT) if word.search(code_of(path))]
 
 
 def add_uses(_: Any, what: str, name: str, _thing: Any, _o: Any, lines: list[str]):
-    """Name the chapters that use a function or a class below its docstring."""
+    """List the chapters that use a function or a class, below its docstring."""
     pages = used_in(name.rpartition(".")[2])
     if what not in ("class", "function", "exception") or not pages:
         return
@@ -52,7 +52,7 @@ def add_uses(_: Any, what: str, name: str, _thing: Any, _o: Any, lines: list[str
 
 
 def source_of(domain: str, about: dict[str, str]) -> str | None:
-    """Return the address of what a page describes, for `sphinx.ext.linkcode`."""
+    """Return the address of the source of an object, for `sphinx.ext.linkcode`."""
     thing: Any = importlib.import_module(about["module"])
     for part in about["fullname"].split("."):
         thing = getattr(thing, part, None)

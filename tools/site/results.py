@@ -1,6 +1,6 @@
-"""A result is called by its title: the box says "Lemma 4.1" and no number of ours.
+"""A result has its title as its name, for example "Lemma 4.1", and no number of ours.
 
-So do the mentions of it and the search.
+The links to it and the search use the same name.
 """
 
 import re
@@ -45,10 +45,10 @@ class Results(SphinxTransform):
 
 
 class Domain(ProofDomain):
-    """Mentions of results by their names."""
+    """Links to results by their names."""
 
     def resolve_xref(self, *args: Any) -> Any:
-        """Put the name in place of a bare label."""
+        """Replace a bare label by the name of the result."""
         *others, target, node, content = args
         if target in content.astext() and target in self.env.proof_list:
             content = nodes.inline("", self.env.proof_list[target]["name"])

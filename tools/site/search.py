@@ -1,10 +1,10 @@
-"""The search of the site: an extension of our own for Sphinx, in place of Sphinx's.
+"""The search of the site, our replacement for the search of Sphinx.
 
-What can be found is read from the pages as they were written, all of them at each
-build: a build that writes one page anew would else know the names of that page alone.
-`book/aliases.yml` adds words of the field to pages. MiniSearch (`book/_static/vendor`)
-finds in it, `book/_static/search` shows what it found. Both, and the list that is
-written here, come when a reader opens the search.
+Each build reads the entries from all finished pages, because a build that updates one
+page would otherwise know only the names on that page. `book/aliases.yml` adds words of
+the field to pages. MiniSearch (`book/_static/vendor`) searches the entries, and
+`book/_static/search` shows the results. Both are loaded, together with the entries,
+when a reader opens the search.
 """
 
 import html
@@ -60,7 +60,7 @@ def line(element: ElementTree.Element) -> str:
 
 
 def formula_line(m: re.Match[str]) -> str:
-    """Return what stands in place of a formula in HTML."""
+    """Return a text in place of a formula in HTML."""
     text = re.sub(r"\s+", " ", line(ElementTree.fromstring(m[0]))).strip()
     return f"\x02{html.escape(text)}\x03"
 
@@ -73,7 +73,7 @@ class Entry(dict[str, Any]):
 
 
 class Reader(HTMLParser):
-    """The entries of an article, each with the text that is its own."""
+    """The entries of an article, each with its own text."""
 
     def __init__(self, article: str) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Reader(HTMLParser):
         return self.entries[-1]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Go into an element."""
+        """Enter an element."""
         if tag in TAGS:
             return
         values = {name: value or "" for name, value in attrs}
@@ -116,19 +116,19 @@ class Reader(HTMLParser):
         self.open.append((tag, entry, part))
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element, and what was left open in it."""
+        """Leave an element, and the elements in it that are still open."""
         while len(self.open) > 1 and self.open.pop()[0] != tag:
             pass
 
     def handle_data(self, data: str) -> None:
-        """Add text to what it belongs to."""
+        """Add text to the current entry."""
         _, entry, part = self.open[-1]
         if part:
             entry[part] += data
 
 
 def names(entry: Entry) -> list[str]:
-    """Return by what names a reader may ask for an entry."""
+    """Return the names under which a reader may look for an entry."""
     title = entry["title"]
     if entry["kind"] == "symbol":
         symbols = [RELATION.split(text)[0] for text in IN_FORMULA.findall(title)]
@@ -159,7 +159,7 @@ def aliases(path: Path) -> dict[str, list[str]]:
 def entries(
     page: str, text: str, page_aliases: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return what can be found on a page, from its HTML.
+    """Return the entries of a page, from its HTML.
 
     The page itself is also found by its aliases.
     """
@@ -176,7 +176,7 @@ def entries(
 
 
 class Symbols(SphinxTransform):
-    """Rows of the tables of symbols have addresses."""
+    """Addresses for the rows of the tables of symbols."""
 
     default_priority = 600
 
@@ -203,12 +203,12 @@ def without_sphinx(app: Any) -> None:
 
 
 def search_page(app: Any) -> Any:
-    """Give the page of the search, which Sphinx would have written with its own."""
+    """Return the page of the search, which Sphinx writes only with its own search."""
     return [("search", {"title": "Search"}, "search.html")]
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write all that can be found, as a script: a page from the disk may load it."""
+    """Write all entries as a script, because a page on the disk can load a script."""
     if error or app.builder.format != "html":
         return
     found, english = [], SearchEnglish({})

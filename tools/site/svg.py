@@ -33,7 +33,7 @@ FINE, LETTER_FINE = 8, 64
 def axes_boxes(svg: str) -> tuple[float, list[tuple[float, float, float, float]]]:
     """Return the width of a picture by Matplotlib, and the frame of each of its axes.
 
-    A frame is left, top, right, bottom.
+    A frame has four numbers: left, top, right, bottom.
     """
     root = ElementTree.fromstring(svg)
     width = float(root.get("viewBox", "0 0 1 1").split()[2])
@@ -48,7 +48,7 @@ def axes_boxes(svg: str) -> tuple[float, list[tuple[float, float, float, float]]
 
 
 def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
-    """Return width and height of a picture by Matplotlib, and where its columns are.
+    """Return width, height and columns of a picture by Matplotlib.
 
     Axes above each other are one column, and a colour bar belongs to the axes before
     it. A picture with text that belongs to all panels, or with an axis whose numbers
@@ -88,7 +88,7 @@ def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
 
 
 def starts(group: ElementTree.Element) -> Iterator[float]:
-    """Yield where the texts of a group begin, on the left."""
+    """Yield the left end of each text of a group."""
     for element in group.iter(f"{SVG}g"):
         move = re.match(
             r"translate\((-?[\d.]+) [^)]*\)( rotate\(-90\))? scale\(([\d.]+) ",
@@ -99,7 +99,7 @@ def starts(group: ElementTree.Element) -> Iterator[float]:
 
 
 def smallest_text(svg: str) -> float:
-    """Return the height of the smallest letters on a phone, in CSS pixels an em."""
+    """Return the height of the smallest letters on a phone, in CSS pixels per em."""
     _, _, columns = panels(svg)
     widest = max(right - left for left, right in columns)
     sizes = re.findall(r"translate\([^)]*\)(?: rotate\([^)]*\))? scale\(([\d.]+) ", svg)
@@ -139,7 +139,7 @@ def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 
 def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
-    """Return the coordinates of a command where its letter stands."""
+    """Return the coordinates of a command at the place of its letter."""
     values = (scale * float(x) / LETTER_FINE for x in numbers.split())
     return [round(FINE * (at[k % 2] + x)) for k, x in enumerate(values)]
 
@@ -147,7 +147,7 @@ def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
 def joined(text: str, letters: dict[str, str]) -> str:
     """Return the path of a text, each command relative to the end of the one before.
 
-    A letter then has the same commands wherever it stands, so the file compresses well.
+    A letter then has the same commands everywhere, so the file compresses well.
     """
     path, here, start = [], [0, 0], [0, 0]
     for name, x, y, scale in USE.findall(text):

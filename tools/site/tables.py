@@ -1,9 +1,8 @@
-"""Tables that cells show, as tables of a page: an extension of our own for Sphinx.
+"""Tables that code cells show, as tables of a page: our extension of Sphinx.
 
-Columns of numbers stand to the right with their points below each other, and words to
-the left, heads as their columns. A count of the rows is left out, and so are zeros that
-all numbers of a column end with; 1e-07 is a power of ten. A table that has a caption
-is a numbered table.
+Numbers are aligned at their decimal points, words to the left, and headings like their
+columns. The number of rows is left out, and so are zeros at the end of all numbers of a
+column. 1e-07 becomes a power of ten. A table with a caption is a numbered table.
 """
 
 import re
@@ -21,7 +20,7 @@ POWER = re.compile(r"(-?[\d.]+)e([-+])0*(\d+)")
 
 
 def set_number(cell: Tag) -> None:
-    """Write a number with a minus sign, and with a power of ten as such."""
+    """Write a number with a minus sign and, if needed, a power of ten."""
     text = cell.get_text().strip()
     power = POWER.fullmatch(text)
     if power:
@@ -37,7 +36,7 @@ def set_number(cell: Tag) -> None:
 
 
 def align(cells: list[Tag]) -> None:
-    """Drop the zeros that all numbers end with, and put their points in one line."""
+    """Drop zeros at the end of all numbers, and align their decimal points."""
     texts = [cell.get_text().strip() for cell in cells]
     while all("." in text and text.endswith("0") for text in texts):
         texts = [text[:-1].removesuffix(".") for text in texts]
@@ -51,7 +50,7 @@ def align(cells: list[Tag]) -> None:
 
 
 def set_range(cell: Tag) -> None:
-    """Keep a range in one piece."""
+    """Keep a range on one line."""
     text = cell.get_text().strip()
     cell.string = text.replace("-", "−") if "-" in text else text.replace(" to ", "–")
     mark(cell, "range")
@@ -89,16 +88,16 @@ def tidy(page: str) -> str:
 
 
 class CellTable(nodes.figure):
-    """What a cell shows as a table, with its caption."""
+    """A table that a cell shows, with its caption."""
 
 
 def holds_table(page: str) -> bool:
-    """Return whether HTML holds a table; one that a script draws does not count."""
+    """Return whether HTML contains a table; one that a script draws does not count."""
     return "<table" in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
 
 class Tables(SphinxTransform):
-    """Figures that hold a table and no picture are tables."""
+    """Figures with a table and no picture become tables."""
 
     default_priority = 600
 
@@ -124,7 +123,7 @@ class Frames(SphinxTransform):
     default_priority = 490
 
     def apply(self, **_: Any) -> None:
-        """Set the tables of a page."""
+        """Format the tables of a page."""
         for node in self.document.findall(nodes.raw):
             if re.search('class="dataframe"|<table id="T_', node.astext()):
                 node.children = [nodes.Text(tidy(node.astext()))]

@@ -1,10 +1,9 @@
-"""A pytest plugin for nbval: what a cell shows is what its chapter stores.
+"""A pytest plugin for nbval: the output of a cell must equal its stored output.
 
-nbval compares the lines of claims alone, without their values. This plugin compares the
-numbers, tables and figures of all cells, words to the letter and numbers as far as
-machines agree. For example, a cell that takes the least value in place of the largest
-fails until its chapter is executed again, and whoever does that reads the sentences and
-claims around it again.
+nbval compares only the lines of claims, without their values. This plugin compares the
+numbers, tables and figures of all cells, words exactly and numbers as far as machines
+agree. For example, a cell that takes the smallest value instead of the largest fails
+until somebody runs its chapter again, and reads the sentences and claims around it.
 """
 
 import math
@@ -34,9 +33,9 @@ PATH = re.compile(r'(?<= d=")[^"]*')
 
 
 def corners(path: re.Match[str]) -> str:
-    """Return where a path of a figure begins, ends and how far it reaches.
+    """Return the start, the end and the extent of a path of a figure.
 
-    How many points a line is drawn with depends on the last digit of each.
+    The number of points of a line is not compared, because rounding may change it.
     """
     numbers = [float(n) for n in re.findall(r"-?[\d.]+(?:e-?\d+)?", path[0])]
     xs, ys = numbers[::2], numbers[1::2]
@@ -46,7 +45,7 @@ def corners(path: re.Match[str]) -> str:
 
 
 def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of what a cell shows, its streams joined, no warning."""
+    """Yield kind and text of each output of a cell, streams joined, but no warnings."""
     printed = ""
     for output in outputs:
         if output["output_type"] == "stream":
@@ -61,7 +60,7 @@ def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def near(a: str, b: str, kind: str, slack: Slack) -> bool:
-    """Return whether two numbers are the same on another machine."""
+    """Return whether two numbers can be equal up to the machine that computed them."""
     x, y = (float(n.replace(",", "").replace("−", "-")) for n in (a, b))
     if abs(x) < NOISE and abs(y) < NOISE:
         return max(abs(x), abs(y)) <= 10 * min(abs(x), abs(y)) + 1e-15
@@ -74,7 +73,7 @@ def near(a: str, b: str, kind: str, slack: Slack) -> bool:
 
 
 def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
-    """Return the first thing in which outputs differ, empty if they agree."""
+    """Return the first difference between outputs, or an empty text."""
     for old, now in zip_longest(shown(stored), shown(new), fillvalue=("nothing", "")):
         if old[0] != now[0]:
             return f"{now[0]} where {old[0]} is stored"
@@ -97,7 +96,7 @@ def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: Any) -> Iterator[None]:
-    """Compare what a cell of nbval shows, once it ran, with what is stored."""
+    """Compare the output of a cell, after nbval has run it, with the stored output."""
     yield
     if not hasattr(item, "cell"):
         return  # no cell of nbval, but a test

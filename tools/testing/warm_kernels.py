@@ -1,8 +1,8 @@
-"""A pytest plugin for nbval runs: kernels that have the imports behind them.
+"""A pytest plugin for nbval runs: kernels that have already imported the libraries.
 
-Each chapter has a kernel of its own, and before its first cell a kernel imports torch,
-pandas and matplotlib, which takes longer than many a chapter. Here the kernels are
-forked from one process that imported all this once.
+Each chapter has its own kernel. Importing torch, pandas and matplotlib takes a kernel
+longer than many chapters. Here the kernels are forked from one process that has
+imported them.
 """
 
 import multiprocessing
@@ -30,7 +30,7 @@ forks = multiprocessing.get_context("forkserver")
 
 
 class Kernel:
-    """A forked kernel, with what jupyter_client asks of a `subprocess.Popen`."""
+    """A forked kernel with the methods of `Popen` that jupyter_client uses."""
 
     stdin = stdout = stderr = None
 
@@ -51,7 +51,7 @@ class Kernel:
         return self.process.exitcode
 
     def send_signal(self, signum: int) -> None:
-        """Send a signal, to the kernel alone."""
+        """Send a signal to the kernel only."""
         assert self.pid is not None
         os.kill(self.pid, signum)
 
@@ -68,7 +68,7 @@ def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
     """Start a kernel; the arguments are those of `jupyter_client.launch_kernel`.
 
     It runs in an empty folder, as in `make execute`, and not in that of the notebook.
-    So a file `my_attnsel.py` that a reader keeps there changes no result.
+    Therefore a file `my_attnsel.py` next to the notebook changes no result.
     """
     file = cmd[cmd.index("-f") + 1]
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -80,7 +80,7 @@ def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
 
 
 def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
-    """Be the kernel of a connection file."""
+    """Run as the kernel of a connection file."""
     from ipykernel.kernelapp import IPKernelApp
 
     os.setsid()  # signals to the kernel's group are not for the tests

@@ -196,7 +196,7 @@ def judge(exercise: Exercise, answer: Any) -> Verdict:
             if outcome is tried[0] and not outcome.printed:
                 text = "write your lines in place of the dots, and return a result"
                 return Verdict("open", text)
-            text = "your function returns nothing here: end each way with return"
+            text = "your function returns nothing here; end every branch with return"
         else:
             fault = _fault(exercise, i, outcome.result)
             if fault is None:
@@ -232,7 +232,7 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
     except Exception:  # a result that is not of the kind that is asked for
-        return f"what is asked for is this: {inspect.getdoc(exercise.solution)}"
+        return f"the task is: {inspect.getdoc(exercise.solution)}"
 
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
@@ -357,7 +357,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         function = in_form(mine, exercise.solution)
     elif verdict.state == "open" and name in sources():
         earlier, why = _kept_earlier(exercise)
-        used = f"Until then yours from {FILE} is used."
+        used = f"Until then your function in {FILE} is used."
         if earlier is None:
             used = f"Until then the package's is used, because {why}."
         else:
@@ -391,7 +391,7 @@ def _kept_earlier(exercise: Exercise) -> tuple[Callable[..., Any] | None, str]:
     """Return the right function in the file, or None and the reason."""
     if not FILE.exists():
         return None, f"there is no {FILE} in this folder"
-    found = functions().get(exercise.name, "it does not contain this one")
+    found = functions().get(exercise.name, "it does not contain this exercise")
     if isinstance(found, str):
         return None, f"in {FILE}: {found}"
     verdict = judge(exercise, found)

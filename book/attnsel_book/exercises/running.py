@@ -20,7 +20,7 @@ from torch import Tensor
 
 LIMIT = 20.0  # seconds of processor time, for all examples of an exercise together
 PATIENCE = 10  # times that, in seconds of a clock, for what waits without computing
-LIMIT_HERE = 120.0  # seconds, for all calls in the cells of a chapter together
+LIMIT_HERE = 120.0  # the same, for all calls in the cells of a chapter together
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def outcomes(
                 _stop(thread)
     found = list(found)  # a thread that catches everything goes on
     if is_late:
-        found.append(Outcome(error=f"it has not come to an end after {LIMIT:g} s"))
+        found.append(Outcome(error=f"it has not ended after {LIMIT:g} s"))
     return found
 
 
@@ -148,22 +148,22 @@ def _stop(thread: threading.Thread) -> None:
 
 @contextmanager
 def _limit_of_time(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError after some seconds, if the system has an alarm signal."""
+    """Raise a TimeoutError after some seconds of processor time; not on Windows."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not hasattr(signal, "setitimer"):
         yield
         return
 
     def ring(*_: Any) -> None:
-        raise TimeoutError(f"it has not come to an end after {seconds:g} s")
+        raise TimeoutError(f"it has not ended after {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def in_form(
@@ -184,12 +184,12 @@ def in_form(
         if is_slow:
             return solution(*given, **keywords)
         try:
-            start = time.monotonic()
+            start = time.process_time()
             try:
                 with _limit_of_time(max(LIMIT_HERE - spent, 0.001)):
                     result = function(*given, **keywords)
             finally:
-                spent += time.monotonic() - start
+                spent += time.process_time() - start
         except Exception as error:
             is_slow = isinstance(error, TimeoutError)
             answer.is_yours = False  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ def render(report: Any) -> str:
 
 @cache
 def _template() -> Template:
-    """Return the page without its content; to compile it takes a part of a second."""
+    """Return the page without its content; compiling it takes part of a second."""
     pages = Environment(
         loader=PackageLoader("attnsel_report", "page"),
         autoescape=True,
@@ -86,14 +86,14 @@ def written(value: Any, kind: str) -> str:
 
 
 def _quoted(row: dict[str, Any]) -> str:
-    """Return what a finding is called: words in quotes."""
+    """Return the name of a finding, with its words in quotes."""
     name: str = row["token"]
     is_words = row["kind"] in ("tokens", "pairs") and not name.startswith("“")
     return with_names(f"“{name}”" if is_words else name)
 
 
 def _sentence(row: dict[str, Any], report: Any) -> str:
-    """Say what a finding is, with its number of texts and its class."""
+    """Return a sentence on a finding, with its number of texts and its class."""
     name = f"“{brief(row['class'])}”"
     if row["kind"] == "measures":
         return f"Texts of class {name} differ in {row['token']}."

@@ -47,8 +47,8 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
     hints=(
         "beta_s is the mean over the sequences of y times the count of s over the"
         " length of the sequence. The value after the step is proportional to it.",
-        "corpus.bags() has the tokens of each sequence. Which of them pushes f hardest"
-        " towards the label of the sequence?",
+        "corpus.bags() contains the tokens of each sequence and their counts. Which "
+        "token pushes f hardest towards the label of the sequence?",
     ),
 )
 def my_winner(corpus: attnsel.Corpus) -> np.ndarray:

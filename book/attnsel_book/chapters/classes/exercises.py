@@ -49,16 +49,16 @@ def of_several() -> Iterator[tuple[Corpus]]:
         ),
     },
     hints=(
-        "(corpus.counts > 0) shows which sequences contain which token, (n, V).",
+        "(corpus.counts > 0) marks the tokens that each sequence contains, (n, V).",
         "Write the factor 1{y = k} - 1/K as a matrix (n, K): its rows are rows of "
-        "torch.eye(K), minus 1/K. The mean over the sequences of a product is a "
-        "product of matrices, over n.",
+        "torch.eye(K), minus 1/K. The mean of the products over the sequences is a "
+        "product of matrices, divided by n.",
     ),
 )
 def importance(corpus: attnsel.Corpus) -> torch.Tensor:
     """Return E[(1{y = k} - 1/K) 1{s in X}], (V, K), of a corpus of K classes.
 
-    corpus.counts is (n, V), corpus.targets contains the classes 0..K-1.
+    corpus.counts is (n, V), and corpus.targets contains the classes 0..K-1.
     """
     K = corpus.n_classes
     Y = torch.eye(K, dtype=torch.float64)[corpus.targets] - 1 / K

@@ -56,7 +56,7 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
     ),
 )
 def my_influence(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return f minus f without the token, for each token, (T,)."""
+    """Return, for each token, f minus the f without this token, (T,)."""
     f = Q @ b
     without = (f - Q * b) / (1 - Q)
     return Q * (b - without)
@@ -125,7 +125,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     hints=(
         (
             "f is the sum of Q b. Which part of this sum remains without the "
-            "tokens of S? For which S has it the other sign?"
+            "tokens of S? For which S does the remaining part have the other sign?"
         ),
         "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
         "bring this difference across zero with the fewest terms?",
@@ -182,15 +182,16 @@ def reversed_fault(result: Any) -> str | None:
         ),
     },
     hints=(
-        "Let the attentions be nearly equal. Then the influence of a token is about "
-        "Q_s (b_s - f) / (1 - 1/5), and only these terms matter.",
-        "The terms Q_s (b_s - f) sum to 0 and are free otherwise: choose five numbers "
-        "that sum to 0, in the order you want, and divide by Q for b.",
+        "Choose five nearly equal numbers as attention. Then the influence of a token "
+        "is about Q_s (b_s - f) / (1 - 1/5), and only these terms matter.",
+        "The terms Q_s (b_s - f) sum to 0, and nothing else restricts them. Choose "
+        "five numbers that sum to 0, in the order you want, and divide them by Q to "
+        "get b.",
     ),
     used=False,
 )
 def my_reversed() -> tuple[np.ndarray, np.ndarray]:
-    """Return Q and b of five tokens: more attention, less influence."""
+    """Return Q and b of five tokens, where more attention means less influence."""
     Q = np.array([0.204, 0.202, 0.2, 0.198, 0.196])
     terms = np.array([1, 2, 3, 4, -10])
     return Q, terms / Q

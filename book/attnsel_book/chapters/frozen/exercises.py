@@ -71,7 +71,7 @@ def value_after(
 ) -> torch.Tensor:
     """Return E1 v, (V,), after one step eta_0 on E, from scores alone.
 
-    start is an AttentionClassifier of two classes, v a tensor (d,).
+    start is an AttentionClassifier of two classes, and v is a tensor (d,).
     """
     _, g = score_gradient(start.scores(), corpus)
     random = start.embeddings @ v

@@ -66,8 +66,8 @@ def adam_by_torch(
     },
     hints=(
         (
-            "First m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In the "
-            "first step both averages are too small. By which factors?"
+            "First compute m = .9 m + .1 g and s = beta2 s + (1 - beta2) g^2. In "
+            "the first step both averages are too small. By which factors?"
         ),
         "Keep m and s as they are for the next step: Adam corrects copies of them."
         " Is epsilon under the root?",
@@ -85,7 +85,7 @@ def my_adam(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return p, m and s after step t = 1, 2, ... of Adam with beta1 = .9.
 
-    Numpy arrays (d,): p, g = -dL/dp, and the averages m of g and s of g^2.
+    The arrays p, g = -dL/dp, the average m of g and the average s of g^2 are (d,).
     """
     m = 0.9 * m + 0.1 * g
     s = beta2 * s + (1 - beta2) * g**2

@@ -57,7 +57,7 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     ),
 )
 def my_rate(rate: float, p: torch.Tensor) -> float:
-    """Return the rate on W that moves W p as Adam at `rate` moves a vector."""
+    """Return the rate for W with which Adam moves each entry of W p by `rate`."""
     return rate / float(p.abs().sum())
 
 
@@ -108,5 +108,5 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     ),
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:
-    """Return the lead at which `other` takes over, if `eps` does at `lead`."""
+    """Return the lead at which `other` takes over if `eps` takes over at `lead`."""
     return lead + np.log(eps / other)

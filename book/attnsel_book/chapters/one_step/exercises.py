@@ -151,7 +151,7 @@ def my_gradient_of_E(
     ),
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return z of each token, (V,); nan if its count is the same in all."""
+    """Return z of each token, (V,); nan if its count is the same in all sequences."""
     c, y = corpus.counts.toarray(), corpus.signs.numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5
@@ -174,9 +174,9 @@ def lengths_fault(result: Any) -> str | None:
     n = len(rows)
     found = f"n alpha_0 is {alpha} and n beta_0 is {beta}, where n = {n}"
     if alpha <= 0:
-        return f"{found}: token 0 has to occur more often in positive sequences"
+        return f"{found}; use token 0 more often in positive sequences"
     if beta >= 0:
-        return f"{found}: the positive sequences have to be the long ones"
+        return f"{found}; make the positive sequences longer"
     return None
 
 
@@ -191,10 +191,10 @@ def lengths_fault(result: Any) -> str | None:
             [[0, 0, 1], [0, 1, 1]],
             [1, 0],
         ),
-        "n beta_0 is 3/4, where n = 2: the positive sequences have to be the long": (
+        "n beta_0 is 3/4, where n = 2; make the positive sequences longer": (
             lambda: ([[0, 0], [0, 1, 1, 1]], [1, 0])
         ),
-        "n alpha_0 is 0 and n beta_0 is -3/4, where n = 2: token 0 has to occur": (
+        "n beta_0 is -3/4, where n = 2; use token 0 more often in positive sequences": (
             lambda: ([[0, 1, 1, 1], [0]], [1, 0])
         ),
         "return a list of lists of token ids and a list of labels, 0 or 1": lambda: (

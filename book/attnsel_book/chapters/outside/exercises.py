@@ -105,10 +105,10 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
     ),
 )
 def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
-    """Return which pairs of different tokens betray a sum, bool (V, V).
+    """Mark the pairs of different tokens that betray a sum, bool (V, V).
 
     The sum is start + zeta_s for one token and start + zeta_s + zeta_t for
-    two. A pair betrays it if its sum is not between those of its tokens.
+    two. A pair betrays it if its output is not between those of its tokens.
     """
     different = ~np.eye(len(zeta), dtype=bool)
     return (np.outer(zeta, zeta) > 0) & different

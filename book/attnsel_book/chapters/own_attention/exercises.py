@@ -82,7 +82,7 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         "least 0. Which multipliers give the shortest combination with leads of 1?",
         "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Let the columns "
         "of A be the rows, each with an additional entry 1, and f be zero with an "
-        "additional 1. The residual A x - f = (r, -s) has the answer, p = r / s.",
+        "additional 1. If the residual A x - f is (r, -s), the answer is p = r / s.",
     ),
 )
 def my_shortest(rows: np.ndarray) -> np.ndarray:

@@ -69,8 +69,9 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
         ),
     },
     hints=(
-        "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability of k of class 1.",
-        "Add pmf(k) for all k of 0 to m with pmf(k) <= pmf(x), up to rounding.",
+        "scipy.stats.hypergeom(n, n_1, m).pmf(k) is the probability that k of the m "
+        "texts are of class 1.",
+        "Add pmf(k) for all k from 0 to m with pmf(k) <= pmf(x), up to rounding.",
     ),
 )
 def my_p(x: int, m: int, n_1: int, n: int) -> float:

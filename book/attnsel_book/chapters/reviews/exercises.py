@@ -114,7 +114,7 @@ def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return means and deviations (20,) of y in 20 bins of x from -1 to 1.
 
     Points with nan in x are in no bin. A bin contains its left end, and the last
-    bin both ends. An empty bin gives nan.
+    bin also its right end. An empty bin gives nan.
     """
     y, x = y[~np.isnan(x)], x[~np.isnan(x)]
     place = np.digitize(x, np.linspace(-1, 1, 21)) - 1

@@ -54,15 +54,15 @@ def races() -> Iterator[tuple[float, float, int]]:
     },
     hints=(
         "A pull of u_t on each score moves p by the sum of u_t E_t. By how much does "
-        "this change the score of s? Insert the Gram matrix. Its 1 gives the token's "
-        "own pull, and its product of values gives the push of all tokens.",
+        "this change the score of s? Insert the Gram matrix. Its term 1{s = t} gives "
+        "the token's own pull, and its term b_s b_t gives the push of all tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
         "back by k x times its own pull. The score of the class behind changes by x "
         "times the difference. For which x does this outweigh its own pull?",
     ),
 )
 def my_push(ahead: float, behind: float, k: int) -> float:
-    """Return the value x from which on the scores of the class behind fall.
+    """Return the value x above which the scores of the class behind fall.
 
     Each class has k relevant tokens, whose own pulls are ahead > behind > 0.
     """
@@ -182,7 +182,7 @@ def lost_fault(corpus: Any) -> str | None:
     ),
 )
 def my_corpus() -> attnsel.Corpus:
-    """Return a Corpus with Assumption 1 that loses a class at step 300."""
+    """Return a Corpus with Assumption 1 in which a step of size 300 loses a class."""
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]
     labels = [1] * 12 + [0] * 12  # relevant tokens 0 to 3 are positive

@@ -42,7 +42,7 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         "multiply by K; without it this is the flow for orthonormal embeddings": (
             "+ b * (b @ slope) ->"
         ),
-        "the I of K = I + b b^T is missing, by which a token also moves itself": (
+        "the I in K = I + b b^T is missing, which makes a token move itself": (
             "slope + b -> b"
         ),
         "a minus sign is missing, because the flow goes downhill": "return - -> return",
@@ -68,7 +68,7 @@ def my_motion(
 ) -> torch.Tensor:
     """Return da/dt = -K dL/da of the limit flow, (V,).
 
-    Scores a and values b are (V,), token ids (n, T), labels -1 or +1 (n,).
+    The arguments a and b are (V,), ids is (n, T), and signs, -1 or +1, is (n,).
     """
     a = a.clone().requires_grad_()
     q = torch.softmax(a[ids], dim=1)

@@ -51,7 +51,7 @@ def scatters() -> Iterator[tuple[Tensor, Tensor]]:
     ),
 )
 def my_spread(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Return the mean deviation within bins over the range of the bin means."""
+    """Return the mean deviation within bins, divided by the range of bin means."""
     bins = binned(x, y)
     full = bins.count >= 5
     return float(bins.deviation[full].mean() / np.ptp(bins.mean[full].numpy()))

@@ -54,7 +54,7 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "a sequence has length - 1 later tokens; you used length": (
             "(length - 1) -> length"
         ),
-        "divide by how often the token occurs under both labels": (
+        "divide by the sum of the numbers for both labels": (
             "/ (positive + negative) ->"
         ),
     },
@@ -165,7 +165,7 @@ def law_fault(
         ),
     },
     hints=(
-        "first[y] has a row of probabilities for each sequence, chosen by its label.",
+        "first[y] contains, for each sequence, the row of probabilities of its label.",
         "torch.multinomial(rows, k, replacement=True) draws k ids from each row. How "
         "many ids are drawn from the first distribution, and how many from the later "
         "one?",
@@ -269,5 +269,5 @@ def no_break(corpus: Corpus) -> str | None:
     ),
 )
 def my_corpus() -> attnsel.Corpus:
-    """Return a corpus of at most 1,000 sequences and 100 tokens."""
+    """Return a corpus of at most 1,000 sequences and 100 tokens that breaks the V."""
     return synthetic_corpus(1000, 100, 20, delta=0.1, n_relevant=70)

@@ -11,12 +11,12 @@ BOOK = {
 RANGES = {
     "REVIEWS >= 100": "or few tokens are frequent",
     "0 < RATE <= 15": "or descent diverges",
-    "STEPS >= 1": "or nothing is learned",
+    "STEPS >= 2": "or no score has moved",
     "LENGTH >= 2": "or a sequence has nothing to select from",
     "{1, 2} < set(CROWDS) <= {1, 2, 3, 4, 6, 12}": "as twelve sequences are shared",
 }
 TRIED = [
-    {"REVIEWS": 100, "STEPS": 1, "LENGTH": 2, "CROWDS": (1, 2, 12), "RATE": 1.0},
+    {"REVIEWS": 100, "STEPS": 2, "LENGTH": 2, "CROWDS": (1, 2, 12), "RATE": 1.0},
     {"REVIEWS": 300, "STEPS": 100, "RATE": 15.0, "LENGTH": 101},
     {"SEED": 3, "REVIEWS": 500, "STEPS": 200, "CROWDS": (1, 2, 6)},
 ]

@@ -47,8 +47,8 @@ def scored() -> Iterator[tuple[Any, ...]]:
     hints=(
         "Every sequence contributes the number y g f times its attention Q_s.",
         "Let C be the counts and w the exponential of the scores. Then Q_s is the "
-        "count of s times w_s, divided by the sequence's entry of C @ w. Divide x by "
-        "this entry; then w * (C.T @ x) is the sum of x times Q over the sequences.",
+        "count of s times w_s, divided by the sequence's entry of C @ w. Divide y g f "
+        "by this entry to get x; then w * (C.T @ x) sums y g Q_s f over the sequences.",
     ),
 )
 def my_exposure(
