@@ -80,7 +80,7 @@ def labels_of(column: pd.Series) -> pd.Series:
         return column.map(lambda own: own[0] if len(own) else None, na_action="ignore")
     lists = known[sizes > 1].head(1).tolist() or first
     raise ValueError(
-        f"labels: {lists[0]!r} in column {column.name!r} is several labels; "
+        f"labels: {lists[0]!r} in column {column.name!r} contains several labels; "
         "expected one per text, so keep one of them"
     )
 
@@ -133,8 +133,8 @@ def _warn_of_codes(labels: pd.Series) -> None:
 
 def _warn_of_class(label: Any, n: int) -> None:
     warnings.warn(
-        f"{n:,} rows have the label {label!r}, which is taken for a class; if it means "
-        "that there is no label, remove these rows",
+        f"{n:,} rows have the label {label!r}, which counts as a class; if it marks a "
+        "missing label, remove these rows",
         stacklevel=3,
     )
 

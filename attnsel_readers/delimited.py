@@ -54,12 +54,12 @@ def _does_not_fit(what: str) -> ValueError:
 
 
 def _separator(text: str, wanted: Columns) -> tuple[str, Columns]:
-    """Return the separator by which the first line has the wanted columns.
+    """Return the separator with which the first line contains the wanted columns.
 
     A single column needs a separator that its texts do not contain.
 
     Raises:
-        KeyError: if there is none; the message lists the columns by the likeliest.
+        KeyError: if there is none; the message lists the columns of the likeliest one.
     """
     line = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[:1]
     fitting, errors = {}, []
@@ -79,8 +79,8 @@ def _separator(text: str, wanted: Columns) -> tuple[str, Columns]:
 def _check_quotes(table: pd.DataFrame, separator: str, columns: Columns) -> None:
     """Raise a ValueError if a quote that is not closed joins rows.
 
-    In a table whose labels occur again and again, most lines of such a cell end or
-    begin with a label.
+    If labels are repeated, most lines of a cell with joined rows end or begin with a
+    label.
     """
     if columns.label is None:
         return

@@ -21,7 +21,7 @@ def decoded(content: bytes) -> str:
     elif 0 in content:
         raise ValueError(
             "a NUL byte: it is binary, or UTF-16 without a mark. Save it in UTF-8, or "
-            "let its name end as its kind of file does, for example in .parquet or "
+            "give its name the usual ending of such files, for example .parquet or "
             ".csv.gz"
         )
     else:
@@ -39,8 +39,8 @@ def _guessed(content: bytes) -> str:
     letters = len(re.findall(r"[^\0-\x7f]", text)) - damaged
     if damaged <= DAMAGED * letters:
         warnings.warn(
-            f"{damaged:,} {'byte is' if damaged == 1 else 'bytes are'} no UTF-8, as "
-            "the rest of the file is; each is replaced by \ufffd "
+            f"{damaged:,} {'byte is' if damaged == 1 else 'bytes are'} not UTF-8, "
+            "unlike the rest of the file; each is replaced by \ufffd "
             "(encoding_errors='replace')",
             stacklevel=2,
         )

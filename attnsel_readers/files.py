@@ -1,4 +1,4 @@
-"""Files are read into data frames by `pandas`, depending on the name."""
+"""Read files into data frames with `pandas`, depending on their names."""
 
 import bz2
 import gzip
@@ -51,10 +51,10 @@ def ending_of(path: str | PurePath) -> str:
 def read_file(source: Any, wanted: Columns) -> Any:
     """Read a path, a URL, bytes or an open file as a table or as JSON.
 
-    The ending of its name decides how. Texts such as 007 and NA stay as they are.
+    The ending of its name decides how. Texts such as 007 and NA do not change.
 
     Raises:
-        ValueError: if it cannot be read; the message names the file.
+        ValueError: if the file cannot be read; the message names it.
         KeyError: if a column is missing.
     """
     name = source
@@ -138,7 +138,7 @@ def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
 
 
 def _read_json(text: str) -> Any:
-    """Return what JSON contains: one value, or a record in each line.
+    """Return the content of JSON: one value, or a record in each line.
 
     Half letters, such as half of an emoji that was cut, are replaced by \ufffd.
     """
@@ -156,10 +156,10 @@ def _read_json(text: str) -> Any:
 
 
 def _record(line: str, number: int) -> Any:
-    """Return what a line of JSON contains."""
+    """Return the content of a line of JSON."""
     try:
         return json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"line {number} is no JSON ({error.msg}): {line[:60]}"
+            f"line {number} is not JSON ({error.msg}): {line[:60]}"
         ) from error

@@ -49,7 +49,7 @@ def _at_path(source: str, split: str) -> DataSplit:
 
 
 def _split_of_file(path: Path, split: str) -> str:
-    """Return the split to take of a file: what is called test.csv is the test split."""
+    """Return the split of a file; for example, test.csv is the test split."""
     if re.search(rf"(?<![a-z]){re.escape(split)}(?![a-z])", path.name.lower()):
         return "train"
     return split
@@ -58,7 +58,7 @@ def _split_of_file(path: Path, split: str) -> str:
 def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
     """Take a table from one file, from parts that follow one another, or from texts.
 
-    `name` is what several files are called.
+    `name` is the common name of several files.
     """
     if len(paths) == 1:
         (path,) = paths
@@ -90,10 +90,10 @@ def _on_hub(source: str, split: str) -> DataSplit:
             table = hub.hub_table(source)
             return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
-            why = f", on the Hub neither ({error})"
+            why = f", nor a data set of the Hub ({error})"
     if ending_of(source):
         there = Path(source).expanduser().absolute().parent
-        raise ValueError(f"there is no file {source!r}; it is looked for in {there}")
+        raise ValueError(f"there is no file {source!r} in {there}")
     raise ValueError(
         f"there is no corpus or readable file {source!r}{why}; the corpora are "
         f"{', '.join(CORPORA)}; files end in {', '.join(ENDINGS)}"

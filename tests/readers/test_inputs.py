@@ -338,7 +338,7 @@ LABELS |= {
     f"{code} for no label{where}": Case(
         make(labels=[0, 1, 2, code] * 10),
         labels=[0, 1, 2, code] * 10,
-        warning=f"10 rows have the label {code}, which is .* that there is no label",
+        warning=f"10 rows have the label {code}, which .* marks a missing label",
     )
     for code in (-1, -100)
     for where, make in {
@@ -359,7 +359,7 @@ ENCODED = {
     "UTF-8 with a damaged letter": Case(
         mine(csv(texts=CAFE).encode()[:-8] + b'\xe9",pos\n'),
         [*CAFE[:-1], CAFE[-1][:-1] + "\ufffd"],
-        warning="1 byte is no UTF-8, as the rest of the file is",
+        warning="1 byte is not UTF-8, unlike the rest of the file",
     ),
     "halves of emoji in JSON": Case(
         file(
@@ -521,7 +521,7 @@ ERRORS = {
     f"'imbd'; .*{', '.join(CORPORA)}; files end in": "imbd",
     "source: expected a name, path or table, got .*int": 3,
     "source: expected a name, path or table, got .*None": None,
-    "no file '.*a.csv'; it is looked for in /": lambda p: p / "a.csv",
+    "no file '.*a.csv' in /": lambda p: p / "a.csv",
     r"mine.csv cannot be read .*it is empty\)": mine("\n\n"),
     "a NUL byte: it is binary, or UTF-16 w": mine(TABLE + "a \0 fi\0lm,1\n"),
     "a NUL byte: it is binary": mine(b"ID3\x03\xff\xfe\x80\0\x81a"),
@@ -535,7 +535,7 @@ ERRORS = {
     "m.json cannot be .*UTF-8": file("m.json", "хор".encode("cp1251")),
     "junk.arrow cannot be": file("junk.arrow", bytes(range(256))),
     "cut.json cannot be": file("cut.json", '[{"text": "good", "label"'),
-    "m.jsonl cannot be .*line 2 is no JSON": file("m.jsonl", '{"text": "a"}\n{"text\n'),
+    "m.jsonl cannot .*line 2 is not JSON": file("m.jsonl", '{"text": "a"}\n{"text\n'),
     "cut.csv.gz cannot be read as a table": file(
         "cut.csv.gz", gzip.compress(b"text,label\na,1\n", mtime=0)[:-9]
     ),
@@ -569,12 +569,12 @@ ERRORS = {
     "review.by.id, verdict.name; name": file("m.json", json_lines(nested)),
     "a Bunch of numbers; expected texts as": bunch(np.eye(4)),
     # Labels
-    r"labels: \['a', 'b'\] in column 'label' is several labels; expected one": {
+    r"labels: \['a', 'b'\] in column 'label' contains several labels; expected one": {
         "text": TEXTS[:3],
         "label": [[], ["a"], ["a", "b"]],
     },
-    f"{SEVERAL} is several": mine(csv(labels=["['a', 'b']"] * 40)),
-    f"{SEVERAL} is sev": mine(csv(labels=['{"choices": ["a", "b"]}', *WORDS[1:]])),
+    f"{SEVERAL} contains": mine(csv(labels=["['a', 'b']"] * 40)),
+    f"{SEVERAL} cont": mine(csv(labels=['{"choices": ["a", "b"]}', *WORDS[1:]])),
     "every row has 1; expected two classes": mine(labelled(1, 1, 1)),
     "every row has 'x'": mine(labelled("", "", "x")),
     "labels: '0.5' names no class; .* scores are cut into classes first": mine(
@@ -594,8 +594,8 @@ ERRORS = {
         a__csv=TABLE, b__csv=TABLE
     ),
     "expected one train.csv or the": folder(train__csv="", train__jsonl=""),
-    "or folders of texts, one a class; it is empty": lambda p: p,
-    r"texts, one a class; got \['pos'\]": folder(pos___1__txt="A film.\n"),
+    "or one folder of texts per class; it is empty": lambda p: p,
+    r"texts per class; got \['pos'\]": folder(pos___1__txt="A film.\n"),
 }
 
 
@@ -609,7 +609,7 @@ def test_what_cannot_load_says_what_to_write(tmp_path, caplog, monkeypatch, mess
     assert not caplog.records  # the error says it all
 
 
-HELD_OUT = "one table without a split 'test'; rows it was trained on are no test"
+HELD_OUT = "one table without a split 'test', and training rows are no test"
 NO_TEST = {
     "a file": mine(TABLE),
     "a frame": FRAME,
@@ -622,7 +622,7 @@ NO_TEST = {
     "JSON of a training split": file("mine.json", f'{{"train": {as_json()}}}'),
 }
 NO_SPLIT = {
-    "train alone": "holds train, but nothing called test",
+    "train alone": "contains train, but no test",
     "JSON of a training split": r"split: expected one of \['train'\], got 'test'",
 }
 

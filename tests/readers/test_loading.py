@@ -146,7 +146,7 @@ def test_any_data_set_of_the_hub(monkeypatch):
     with pytest.raises(ValueError, match=r"expected one of \['train'\], got 'test'"):
         load_corpus("fancyzhx/ag_news", split="test")
     monkeypatch.setattr(datasets, "load_dataset", lambda _: 1 / 0)
-    with pytest.raises(ValueError, match="'no/thing', on the Hub neither .ZeroDiv"):
+    with pytest.raises(ValueError, match="'no/thing', nor a data set of the Hub .Zero"):
         load_corpus("no/thing")
 
 

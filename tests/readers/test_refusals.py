@@ -122,7 +122,7 @@ def test_a_limit_above_the_complete_rows_takes_them_all():
 def test_a_corpus_needs_its_texts():
     corpus = load_corpus(TABLE, min_count=1)
     bare = attnsel.Corpus(corpus.counts, corpus.labels, corpus.vocab)
-    with pytest.raises(ValueError, match="holds counts without texts"):
+    with pytest.raises(ValueError, match="contains counts without texts"):
         attnsel.report(bare)
     with pytest.raises(ValueError, match="groups: expected a column or 80 names"):
         attnsel.report(corpus, groups=np.arange(3))

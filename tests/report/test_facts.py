@@ -67,7 +67,7 @@ def test_what_is_said_of_texts_with_nothing_amiss():
         "Left out": "no row",
         "Texts that occur twice": "0 rows repeat the text of another one, 0 of them "
         "with another label",
-        "Near copies": "0 texts are nearly the same as another one",
+        "Near copies": "0 texts are nearly the same as another text",
     }
     assert not any(fact.amiss for fact in found.values())
 
