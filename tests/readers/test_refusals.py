@@ -52,7 +52,7 @@ def in_utf8(path):
 # By what the message says: a file, and what is done.
 SENTENCES = {
     "UTF-16 without a mark. Save it in UTF-8": (mine(CSV.encode("utf-16-le")), in_utf8),
-    "let its name end as its kind of file does": (
+    "give its name the usual ending of such files": (
         binary("to_parquet", "mine", TABLE),
         lambda path: path.rename(path.with_suffix(".parquet")),
     ),
