@@ -200,27 +200,6 @@ def test_a_row_for_each_pair_tells_what_its_texts_are(n_classes):
         assert row["token"] == pair == names[row["id"]]
 
 
-def test_a_token_goes_with_the_class_that_holds_it_more_often_than_luck():
-    # Two texts of each class. "b" is in one of x, as by luck, and in both of y.
-    sequences = [[0, 1], [0], [0, 1], [0, 1], [0], [0]]
-    vocab = Vocab(["a", "b"], ("x", "y", "z"))
-    corpus = Corpus.from_tokens(sequences, ["x", "x", "y", "y", "z", "z"], vocab)
-    table = token_table(sampled(corpus), sampled(corpus))
-    assert dict(zip(table["token"], table["class"], strict=True)) == {
-        "a": "x",
-        "b": "y",
-    }
-    assert table["p"].tolist() == [1, 1]
-    assert table.columns[0] == "token"
-
-
-def test_the_attention_rank_of_a_single_token_is_none():
-    corpus = Corpus.from_tokens([[0], [0]], [0, 1], Vocab(["a"]))
-    table = token_table(sampled(corpus), sampled(corpus))
-    table = with_attention(table, torch.zeros(1))
-    assert table["attention rank"].tolist() == [0]
-
-
 def test_texts_are_read_once_for_their_bags_and_their_order():
     texts = ["good film . Good", "", "a film , a", None, "b é b", "b"]
     labels = [1, 1, 0, 0, 1, None]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from test_page_by_hand import EVIDENCE, TOKENS, by_hand, open_page
-from test_report import drawn_figure
 
 pytestmark = pytest.mark.site
 
@@ -30,15 +29,6 @@ CUT = """() => {
 }"""
 
 # The table of all results is as wide as its columns need.
-OPEN_BUT_ALL = """document.querySelectorAll('details:not(:has(.all))').forEach(
-  (e) => e.open = true)"""
-LINES = """(all) => all.map((e) => {
-  const range = document.createRange();
-  range.selectNodeContents(e);
-  return new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size;
-})"""
-
-
 @pytest.mark.parametrize("width", [320, 390])
 @pytest.mark.parametrize("words", ["short", "long"])
 def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
@@ -66,45 +56,4 @@ def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
             box.evaluate("(e) => e.scrollTo(9999, 0)")
             end = box.evaluate("(e) => e.scrollLeft + e.clientWidth - e.scrollWidth")
             assert abs(end) <= 1
-    tab.close()
-
-
-def test_usual_words_need_no_scrolling_and_are_not_broken(browser, tmp_path):
-    report = by_hand()
-    report = replace(report, signs=report.signs.replace("dull", "disappointing"))
-    tab = open_page(browser, tmp_path, report.html(), viewport=PHONE)
-    tab.evaluate(OPEN_BUT_ALL)
-    boxes = tab.locator(".wide:has(table, svg)")
-    seen = [box for box in boxes.all() if box.is_visible()]
-    assert len(seen) > 3
-    for box in seen:
-        beyond = box.evaluate("(e) => e.scrollWidth - e.clientWidth")
-        assert beyond <= 0, box.inner_text()
-    word = tab.locator("tbody th", has_text="disappointing").first
-    assert word.evaluate("(e) => e.getClientRects().length") == 1
-    intervals = tab.locator("#measures td:not(.left) small:visible")
-    assert set(intervals.evaluate_all(LINES)) == {1}
-    tab.close()
-
-
-@pytest.mark.parametrize("classes", [["a", "b" * 40], ["a", "b", "c"]])
-def test_the_letters_of_the_figure_are_legible_and_apart(browser, classes, tmp_path):
-    page = by_hand(figure=drawn_figure(classes)).html()
-    tab = open_page(browser, tmp_path, page, viewport=PHONE)
-    tab.evaluate(OPEN_BUT_ALL)
-    boxes = tab.locator("svg text").evaluate_all(
-        "(all) => all.map((e) => e.getBoundingClientRect().toJSON())"
-    )
-    assert len(boxes) > 10
-    figure = tab.locator("svg").bounding_box()
-    for i, box in enumerate(boxes):
-        # 9 px, in the letters of a usual sans-serif; one name is written upwards.
-        assert min(box["width"], box["height"]) > 5
-        assert max(box["width"], box["height"]) > 9
-        assert figure["x"] <= box["left"]
-        assert box["right"] <= figure["x"] + figure["width"]
-        for other in boxes[:i]:
-            across = min(box["right"], other["right"]) - max(box["left"], other["left"])
-            down = min(box["bottom"], other["bottom"]) - max(box["top"], other["top"])
-            assert min(across, down) <= 0, (box, other)
     tab.close()

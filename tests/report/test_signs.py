@@ -12,8 +12,7 @@ import attnsel
 from attnsel import Corpus
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report import figures, surface
-from attnsel_report.baseline import baseline
-from attnsel_report.quality import shared_tokens, some_to_learn
+from attnsel_report.quality import some_to_learn
 from attnsel_report.sequences import in_order
 from attnsel_report.splits import (
     Sample,
@@ -27,7 +26,6 @@ from attnsel_report.surface import (
     form_table,
     kinds_of,
     measure_table,
-    measured,
 )
 from attnsel_report.suspects import suspects, unseen_probabilities
 from attnsel_report.tables import token_table
@@ -177,16 +175,6 @@ def test_a_kind_is_seen_in_its_texts_and_never_across_two(kind):
             assert not kinds_of([one, other]).toarray()[:, column].any()
 
 
-def test_texts_that_are_searched_in_parts_give_the_same(monkeypatch):
-    texts, labels = generate_reviews(20)
-    texts, labels = [*texts, "SEE www.example.com !"], [*labels, 1]
-    corpus = Corpus.from_texts(texts, labels, min_count=1)
-    expected, kinds = measured(corpus), kinds_of(corpus.texts).toarray()
-    monkeypatch.setattr(surface, "CHUNK", 4)
-    assert (measured(corpus) == expected).all()
-    assert (kinds_of(corpus.texts).toarray() == kinds).all()
-
-
 def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
     counts = csr_array(np.ones((1000, 2)))
     labels = np.repeat([0, 1], [970, 30])
@@ -199,16 +187,6 @@ def test_some_texts_are_learned_from_and_all_of_a_rare_class(monkeypatch):
     monkeypatch.setattr("attnsel_report.quality.LEARNED_TEXTS", 100)
     rows = some_to_learn(counts, labels, 0)
     assert 100 <= len(rows) <= 130 and (rows >= 970).sum() == 30
-
-
-def test_a_regression_learns_from_what_two_texts_share():
-    texts = ["good film", "good plot plot", "bad film", "bad", "dull dull"]
-    corpus = Corpus.from_texts(texts, [1, 1, 0, 0, 0], min_count=1)
-    shared = shared_tokens(corpus.counts)
-    assert {corpus.vocab[i] for i in shared} == {"good", "bad", "film"}
-    found = baseline(corpus, corpus, tokens=shared).coefficients
-    assert set(found.nonzero()[:, 0].tolist()) <= set(shared.tolist())
-    assert found[corpus.vocab.index("good")] > 0 > found[corpus.vocab.index("bad")]
 
 
 def test_texts_that_share_no_token_have_a_report():
@@ -293,20 +271,6 @@ def test_what_a_column_says_alone_leaves_the_text_itself_out():
     assert [column.name for column in told] == ["same"]
 
 
-def test_few_texts_and_class_names_of_any_script_are_told_of_truly():
-    texts, labels = generate_reviews(40)
-    rare = ["差"] * 39 + ["好"]
-    page = attnsel.report(pd.DataFrame({"text": texts, "label": rare})).html()
-    assert "“差”" in page and "“好”" in page
-    assert "undefined" in page
-    few = pd.DataFrame({"text": texts[:9], "label": labels[:9]})
-    with pytest.raises(ValueError, match="source: 9 distinct texts; expected 10"):
-        attnsel.report(few)
-    once = few.assign(text="a b")
-    with pytest.raises(ValueError, match="source: 1 distinct text; expected 10"):
-        attnsel.report(once)
-
-
 def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
     texts, labels = generate_reviews(40)
     table = pd.DataFrame({"text": texts, "label": labels})
@@ -327,17 +291,6 @@ def test_where_nothing_can_be_learned_or_held_out_a_sentence_says_why():
     for test in (table, table[:3]):
         with pytest.raises(ValueError, match="each text of the test split copies"):
             attnsel.report({"train": table, "test": test})
-
-
-def test_texts_of_one_class_have_the_columns_of_others_and_no_row():
-    sample = sample_of(["a b", "c", "d e"], [0, 1, 0])
-    some = measure_table(sample, sample)
-    alone = sample_of(["a b", "c", "d e"], [0, 1, 0])
-    alone.corpus.labels[:] = 0
-    none = measure_table(alone, alone)
-    assert len(none) == 0 < len(some)
-    assert set(none.columns) == set(some.columns)
-    assert {"class", "measure", "unit", "p"} <= set(none.columns)
 
 
 def test_of_three_classes_a_lean_is_that_above_all_texts_to_the_class_of_most():

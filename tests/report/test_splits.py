@@ -8,7 +8,6 @@ from attnsel import Corpus
 from attnsel_report.splits import (
     Sample,
     held_out,
-    joined,
     read_parts,
 )
 from support.corpora import sampled
@@ -96,21 +95,6 @@ def test_groups_are_a_column_or_names_one_a_row(given, name):
         read(source, groups=["a"] * 19)
 
 
-def test_both_parts_are_one_sample_again_with_groups_of_their_own():
-    parts = read(table([text(i) for i in range(20)]), groups=list("aabbccddee" * 2))
-    both = joined(parts)
-    assert sorted(both.rows.tolist()) == list(range(20))
-    assert both.rows.tolist() == [*parts.train.rows, *parts.test.rows]
-    assert [*both.corpus.texts] == [text(i) for i in both.rows]
-    labels = [both.corpus.classes[k] for k in both.corpus.labels.tolist()]
-    assert labels == [("no", "yes")[i % 2] for i in both.rows]
-    films = both.rows % 10 // 2
-    assert ((both.groups[:, None] == both.groups) == (films[:, None] == films)).all()
-    alone = Corpus.from_texts([text(7)], ["no"], vocab=both.corpus.vocab)
-    at = both.rows.tolist().index(7)
-    assert (both.corpus.counts[[at]] != alone.counts).nnz == 0
-
-
 def test_of_classes_too_small_to_divide_something_is_held_out():
     corpus = Corpus.from_texts([text(i) for i in range(10)], range(10), min_count=1)
     assert held_out(sampled(corpus), seed=0).sum() == 2
@@ -122,14 +106,6 @@ def test_of_classes_too_small_to_divide_something_is_held_out():
     for seed in range(9):
         is_test = held_out(Sample(three, groups, np.arange(16)), seed)
         assert is_test.sum() == 5 and not is_test[10:].any()
-
-
-def test_both_parts_have_the_name_of_the_file(tmp_path):
-    file = tmp_path / "films.csv"
-    table([text(i) for i in range(20)]).to_csv(file, index=False)
-    parts = read(file)
-    for sample in (parts.train, parts.test, joined(parts)):
-        assert sample.corpus.name == "films"
 
 
 def test_a_blank_name_of_a_group_is_none():
@@ -169,17 +145,6 @@ def test_a_test_split_that_cannot_be_read_is_told_of(tmp_path):
     (tmp_path / "test.csv").write_text("text,label\na,b\nhello, you, there,no\n")
     with pytest.raises(ValueError, match="test.csv cannot be read as a table"):
         read(str(tmp_path))
-
-
-def test_a_bunch_has_no_test_split():
-    bunch = {"data": [text(i) for i in range(20)], "target": [0, 1] * 10}
-    named = bunch | {"target_names": ["no", "yes"]}
-    for source, classes in ((bunch, ("0", "1")), (named, ("no", "yes"))):
-        parts = read(source)
-        assert len(parts.train.rows) + len(parts.test.rows) == 20
-        assert tuple(map(str, parts.train.corpus.classes)) == classes
-    strings = named | {"target": ["a", "b"] * 10}
-    assert read(strings).train.corpus.classes == ("a", "b")
 
 
 def test_a_test_split_of_other_classes_is_told_of():
