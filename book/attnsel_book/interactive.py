@@ -1,4 +1,4 @@
-"""Figures with controls: what a reader moves, Python computes again."""
+"""Figures with controls, which Python draws again when a reader moves a control."""
 
 import html
 import importlib.util
@@ -26,18 +26,18 @@ def interactive_figure(
 ) -> None:
     """Display a figure with a control for each of its arguments.
 
-    Each move calls `draw` again, in this kernel, and the figure takes the place of the
-    last one. The first figure is that of the default arguments. It is also the picture
-    that a notebook stores, for those who read it without a kernel.
+    Each move calls `draw` again, in this kernel, and the new figure replaces the old
+    one. The first figure has the default arguments. The notebook stores it as a
+    picture, for those who read it without a kernel.
 
     Args:
-        draw: Function that returns a figure and has a default for each argument that
+        draw: function that returns a figure and has a default for each argument that
             has a control.
-        choices: For each argument the values that it can take: numbers in their order
-            make a slider, words a menu, and a text of its own makes a field to type in.
+        choices: values of each argument: increasing numbers make a slider, a list of
+            words makes a menu, and a string makes a field to type in.
 
     Raises:
-        ValueError: If an argument has no default among its values.
+        ValueError: if the default of an argument is not one of its values.
     """
     start = {name: _start(draw, name, choices[name]) for name in choices}
     picture = _drawn(draw, start)

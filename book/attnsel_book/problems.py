@@ -114,7 +114,7 @@ def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
-    """Return the R for which all tokens are about equally frequent, an even number.
+    """Return the even number R for which all tokens are about equally frequent.
 
     In the synthetic family, a sequence of `length` tokens contains on average m = 1 +
     (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. Therefore R = |S| m /

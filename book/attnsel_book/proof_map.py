@@ -39,8 +39,8 @@ class Step:
 
     Attributes:
         says: the statement.
-        known: whose it is, and under which condition it is proved.
-        chapters: in which chapters it is a subject, keys of `CHAPTERS`.
+        known: its authors, and the condition under which it is proved.
+        chapters: keys of `CHAPTERS` for the chapters that treat it.
         is_open: whether no proof covers all first steps.
     """
 

@@ -152,7 +152,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return where to cut a figure between its axes, as shares of its width."""
+    """Return the cuts of a figure between its axes, as shares of its width."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

@@ -3,9 +3,9 @@
     python -m attnsel_book.tickets book/tickets.csv
 
 A ticket has a queue (billing, delivery or technical), an agent and a text. A person
-would sort it by what the customer wants. Some tickets also contain a trace of the
-queue that has another reason, and that new tickets will not contain; `PLANTED` lists
-these leaks. The column `planted` is not in the file: `planted_tickets` returns it.
+would sort it by the wish of the customer. Some tickets also contain a trace of the
+queue that has another reason and will not occur in new tickets. `PLANTED` lists these
+leaks. The column `planted` is not in the file, but `planted_tickets` returns it.
 """
 
 import csv
@@ -101,8 +101,8 @@ SLOTS = {
 def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
     """Return n tickets with the columns body, queue, agent and planted.
 
-    `planted` names what was planted in a ticket, or is empty. The tickets of a seed,
-    which is at least 0, are the same on every machine.
+    `planted` names the fault in a ticket, or is empty. For each seed, at least 0, the
+    tickets are the same on every machine.
 
     Raises:
         ValueError: if n is below 100, because the copies need room.

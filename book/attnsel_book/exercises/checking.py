@@ -54,8 +54,8 @@ class Exercise:
         hints: two hints, the second one more explicit.
         expected: function that returns the expected result for the same arguments, or
             None.
-        fault: function that returns what is wrong with a result, or None if it is
-            right. It is an alternative to `expected`.
+        fault: function that returns a sentence on the error in a result, or None if
+            the result is right. It is an alternative to `expected`.
         cases: function that returns the arguments to try, the smallest first.
         used: whether the next cells call the answer.
         large: number of cases at the end that are as large as in the chapter. An answer
@@ -224,7 +224,7 @@ def _wanted(name: str) -> list[Any]:
 
 
 def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
-    """Return what is wrong with the result of one case, or None."""
+    """Return a sentence on the error in the result of one case, or None."""
     if exercise.fault is None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
@@ -325,7 +325,7 @@ USED = {
 
 
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
-    """Display whether a function solves an exercise, or else what is wrong with it.
+    """Display whether a function solves an exercise, and otherwise its error.
 
     Two hints and the solution follow, folded. A wrong or unfinished function raises no
     error. A right function is saved in `my_attnsel.py`.

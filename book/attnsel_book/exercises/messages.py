@@ -92,7 +92,7 @@ def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
     """Return how results differ from the expected ones, or None if they are right.
 
     Args:
-        pairs: a result and what was expected, for each example.
+        pairs: result and expected result of each example.
     """
     wrong = [pair for pair in pairs if not same(*pair)]
     if not wrong:
@@ -106,12 +106,12 @@ def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
 
 
 def _form(right: np.ndarray) -> str:
-    """Return which numbers a function has to return."""
+    """Return a description of the numbers that a function should return."""
     return f"numbers of shape {right.shape}" if right.ndim else "one number"
 
 
 def _kind(value: Any, numbers: np.ndarray | None) -> str:
-    """Return what a function returned in place of such numbers."""
+    """Return a description of a result that is not such numbers."""
     if numbers is not None:
         return _form(numbers)
     name = type(value).__name__
@@ -130,7 +130,7 @@ def _article(kind: str) -> str:
 
 
 def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
-    """Return where a number is missing, or where one should be missing."""
+    """Return a sentence on a missing number, or on one that should be missing."""
     missing = ~np.isfinite(mine) & np.isfinite(right)
     surplus = np.isnan(right) & ~np.isnan(mine)
     if missing.any():
@@ -142,7 +142,7 @@ def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
 
 
 def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return which one operation would correct all numbers of all examples."""
+    """Return a sentence on one operation that would correct all numbers."""
     mine, right = [], []
     for pair in pairs:
         one, other = map(as_numbers, pair)
@@ -178,7 +178,7 @@ def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
 
 
 def _factor(mine: np.ndarray, right: np.ndarray) -> float | None:
-    """Return by which factor numbers are too large, or None if by no common one."""
+    """Return the common factor by which numbers are too large, or None."""
     if not right.any():
         return None
     factor = float(mine @ right / (right @ right))

@@ -69,7 +69,7 @@ def _first_reading(
 ) -> str:
     """Return a box before one types: the field, examples, the prediction, attention.
 
-    It is laid out as the script does it, so that nothing moves once the script comes.
+    Its layout is that of the script, so that nothing moves when the script is loaded.
     """
     weights = attention_on(words, scores)
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Convergence, proved and with a rate*."""
+"""Settings of the chapter *Proving convergence*."""
 
 BOOK = {
     "SIZES": {"n": 400, "n_tokens": 500, "length": 8},

@@ -1,4 +1,4 @@
-"""The control of the chapter on convergence: where p starts."""
+"""The control of the chapter on convergence: the start of p."""
 
 from collections.abc import Callable
 
@@ -26,8 +26,9 @@ def draw_excess(cheapest: Cheapest, p_1: float = 2.0, p_2: float = -3.0) -> Figu
     """Draw the excess loss of a flow from p = (p_1, p_2), and the certifying level.
 
     The function `cheapest` returns the attention (n, V) of least loss that misses a
-    sequence, from votes (n, V), whether a token is there (n, V), and relevant tokens
-    (n,). Below its loss, the level, every relevant token is certain to be selected.
+    sequence, from votes (n, V), a mask (n, V) of the tokens in each sequence, and
+    relevant tokens (n,). If the loss is below the loss of this attention, the level,
+    every relevant token will be selected.
     """
     corpus = Corpus.from_tokens(ROWS, [1, 1, 1, 0, 0, 0], Vocab(WORDS))
     model = AttentionClassifier(7, 2, dtype=torch.float64)

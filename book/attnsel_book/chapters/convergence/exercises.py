@@ -19,7 +19,7 @@ from attnsel_book.problems import one_step_problem
 
 
 def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield votes, which tokens are in a sequence, and the relevant tokens."""
+    """Yield votes, the mask of tokens in each sequence, and the relevant tokens."""
     yield np.array([[1.0, 0.0]]), np.full((1, 2), True), np.array([0])
     votes = np.array([[1.0, -1.0, 0.8], [3.0, 2.2, 9.0], [0.2, -0.1, -0.6]])
     there = np.array([[True, True, True], [True, True, False], [True, True, True]])

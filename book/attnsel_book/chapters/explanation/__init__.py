@@ -1,4 +1,4 @@
-"""Settings of the chapter *Is attention an explanation*."""
+"""Settings of the chapter *Is attention an explanation?*."""
 
 BOOK = {
     "DATA": "imdb",

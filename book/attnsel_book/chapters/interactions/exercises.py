@@ -22,7 +22,7 @@ def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> floa
 
 
 def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
-    """Return which of the four texts has a wrong logit, or None."""
+    """Return a sentence on one of the four texts with a wrong logit, or None."""
     try:
         a, b = ([float(x) for x in numbers] for numbers in result)
     except (TypeError, ValueError, OverflowError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Which margin does your optimizer find*."""
+"""Settings of the chapter *Which margin does your optimizer find?*."""
 
 BOOK = {
     "SIZES": {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8},

@@ -13,7 +13,7 @@ from attnsel_book.style import ACCENT, CONTRAST, CURVES, NEUTRAL
 def draw_shares(
     shares: pd.DataFrame, runs: dict[str, tuple[str, float]], control: str
 ) -> None:
-    """Draw which share of the largest lead optimizers reach, in each of three norms.
+    """Draw the share of the largest lead that optimizers reach, in each of three norms.
 
     Args:
         shares: frame with the columns "optimizer" and "lead" and the shares "l2",

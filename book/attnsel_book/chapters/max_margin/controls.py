@@ -1,4 +1,4 @@
-"""The control of the chapter on max-margin directions: how long p has become."""
+"""The control of the chapter on max-margin directions: the length of p."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -48,7 +48,7 @@ def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
 def rows_fault(
     result: Any, E: np.ndarray, corpus: Corpus, selected: np.ndarray
 ) -> str | None:
-    """Return which rows are missing or wrong, or None."""
+    """Return a sentence on rows that are missing or wrong, or None."""
     rows, d = as_numbers(result), E.shape[1]
     if rows is None or rows.ndim != 2 or rows.shape[1] != d or not len(rows):
         return f"rows of {d} numbers are expected, one for each pair"

@@ -1,4 +1,4 @@
-"""The control of the chapter on memorized words: which tokens, and at what lean."""
+"""The control of the chapter on memorized words: the tokens, and the lean."""
 
 from collections.abc import Mapping
 
@@ -22,9 +22,9 @@ def draw_vs(
 ) -> Figure:
     """Draw mean values and attention scores by lean, of a model and its control.
 
-    By the name of a model there are `scores` (V, 2) and, in its training and in the
-    test reviews, `leans` (V,). Tokens that occur fewer than `least` times, (V,), are
-    left out.
+    `scores` contains (V, 2) numbers by the name of a model, and `leans` the leans (V,)
+    in its training reviews and in test reviews. Tokens that occur fewer than `least`
+    times are left out.
     """
     axes = two_panels(height=3.2)
     often = np.asarray(occurrences) >= least

@@ -1,4 +1,4 @@
-"""The control of the chapter on the model: a text, and which model looks at it."""
+"""The control of the chapter on the model: a text, and a model."""
 
 from collections.abc import Callable, Mapping
 

@@ -28,7 +28,7 @@ MOST_VALUE, ENOUGH = 3.0, 0.1  # of the values, and of the loss, in the open exe
 
 
 def sequences() -> Iterator[tuple[Any, ...]]:
-    """Yield token ids of a sequence, scores and values; last a score beyond exp."""
+    """Yield token ids, scores and values; in the last case exp(score) overflows."""
     for model, corpus in models():
         a, b = model.scores().numpy().T
         yield np.array([s for _, s in corpus.words(0) if s >= 0]), a, b
@@ -86,7 +86,7 @@ def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def bags() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Yield sparse counts, scores and values; last a score beyond exp.
+    """Yield sparse counts, scores and values; in the last case exp(score) overflows.
 
     The first are the two reviews of the text, *good good film* and *bad film*.
     """
@@ -104,7 +104,7 @@ def bags() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
 def with_gradient(
     counts: Tensor, scores: Tensor, dtype: torch.dtype = torch.float64
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return sparse counts, and scores and values of which derivatives are taken."""
+    """Return sparse counts, and scores and values that require gradients."""
     a, b = scores.to(dtype).T.contiguous()
     return counts.to(dtype).to_sparse(), a.requires_grad_(), b.requires_grad_()
 

@@ -1,4 +1,4 @@
-"""The control of the chapter on one step: how large the step and the dimension are."""
+"""The control of the chapter on one step: the step size and the dimension."""
 
 from collections.abc import Callable
 

@@ -64,7 +64,7 @@ def sums() -> Iterator[tuple[np.ndarray, float]]:
 
 
 def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
-    """Return which pairs have an output outside the range of their tokens' outputs."""
+    """Mark the pairs with an output outside the range of their tokens' outputs."""
     V = len(zeta)
     beyond = np.zeros((V, V), bool)
     for s in range(V):

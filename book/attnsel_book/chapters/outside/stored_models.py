@@ -22,9 +22,9 @@ Classify = Callable[[list[list[str]]], Tensor]
 def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
     """Return the models that `run_outside.py` trained on "imdb" or on "yelp".
 
-    First comes their vocabulary. By name, each is a `Transformer`, or the numbers of
-    what needs no more: "one layer" its scores E p and E v, (V, 2), "mean of values" the
-    same, "sum" a number for each token and one for all texts, (V + 1,).
+    The first result is their vocabulary, and the second the models by name. A model is
+    a `Transformer`, or an array: the scores E p and E v (V, 2) of "one layer" and "mean
+    of values", and a number for each token and one for all texts (V + 1,) of "sum".
 
     Raises:
         ValueError: if the file is not the one that was stored.

@@ -1,4 +1,4 @@
-"""Settings of the chapter *Which step selects*."""
+"""Settings of the chapter *When does attention fail?*."""
 
 BOOK = {
     "SIZES": {"n": 80, "n_tokens": 60, "length": 31, "n_relevant": 4},

@@ -21,7 +21,7 @@ def limits() -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
 
 
 def _slope(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
-    """dL/da by automatic differentiation."""
+    """Return dL/da by automatic differentiation."""
     a = a.clone().requires_grad_()
     f = (torch.softmax(a[ids], dim=1) * b[ids]).sum(dim=1)
     loss = torch.nn.functional.softplus(-signs * f).mean()

@@ -185,7 +185,7 @@ def crowds() -> Iterator[tuple[Corpus]]:
 
 
 def safe_fault(given: Any, corpus: Corpus) -> str | None:
-    """Return which class is lost if tokens move with the reader's rates."""
+    """Return a sentence on a class that these rates lose, or None."""
     rate = as_numbers(given)
     if rate is None or rate.shape != (len(corpus.vocab),):
         return f"give a rate for each token, numbers of shape {(len(corpus.vocab),)}"

@@ -60,7 +60,7 @@ def draw_ratio(axes: Axes, flow: pd.DataFrame, starts: pd.DataFrame) -> None:
     """Draw the attention on a crowd against its size, a colour for each length.
 
     Args:
-        axes: where to draw.
+        axes: axes of the figure.
         flow: rows of the flow in six numbers, with "T", "ratio" and "attention".
         starts: rows of models from random starts, with "by" and "seed" as well; full
             marks are means for descent, open marks for Adam.

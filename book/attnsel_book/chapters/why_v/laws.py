@@ -59,7 +59,7 @@ def flow_of_embeddings(
         a: scores E p at the start, float64 (V,).
         b: values E v at the start, float64 (V,).
         gram: inner products of p and v, float64 (2, 2).
-        times: when to record the flow, rising, the first one at least 0.
+        times: increasing times at which to record the flow, at least 0.
 
     Returns:
         float64 (len(times), 5, V): scores a, values b, the movements of E_s along p and
@@ -93,7 +93,7 @@ def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Arr
         e^{cw} \Big( \int_0^w e^{-c\omega} (b_s(0) + N \omega)\, d\omega
         - \int_0^t e^{-cw} \hat{\mathbb E}[y g Q_s f]\, d\tau \Big) ,
 
-    which for c = 0 is b_s(0) w + N w² / 2 less the exposure.
+    which for c = 0 is b_s(0) w + N w² / 2 minus the exposure.
     """
     c, N = gram[0, 1], gram[1, 1]
     integral: Array = b_start * along_v + N * along_v**2 / 2
@@ -156,9 +156,9 @@ def score_forces(counts: Array, targets: Array, scores: Array) -> Array:
 def balances(parts: Mapping[str, Array]) -> list[Array]:
     r"""Return the matrices (d, d) that the flow on all parameters conserves.
 
-    Theorem (balance): E^T E - p p^T - sum_k v_k v_k^T; with a key-query matrix W the
-    two E^T E - W W^T - sum_k v_k v_k^T and W^T W - p p^T. The parts are by name, as
-    `flow` returns them, in float64.
+    By the theorem on the balance, the matrix is E^T E - p p^T - sum_k v_k v_k^T. A
+    key-query matrix W gives two: E^T E - W W^T - sum_k v_k v_k^T and W^T W - p p^T.
+    The parts are by name, as `flow` returns them, in float64.
     """
     E, p, W = parts["embeddings"], parts["cls"], parts.get("key_query")
     V = np.atleast_2d(parts["output"])
