@@ -88,7 +88,6 @@ window.probes = (() => {
     await frame();
     const found = look();
     boxes.forEach((e) => { e.open = false; });
-    await wait(100);
     await frame();
     return found;
   }

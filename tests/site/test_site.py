@@ -257,13 +257,12 @@ class View:
             self.wrong.append(f"lost {asked.url}: {asked.failure}")
 
     def go(self, page: str) -> None:
-        """Open a page, and wait until all of it is there."""
+        """Open a page, and wait until all of it is laid out."""
         self.page = page
         self.wrong.clear()
         self.responses.clear()
         self.tab.goto(f"{self.address}/{page}")
         self.tab.wait_for_function("document.fonts.status === 'loaded'")
-        self.tab.wait_for_load_state("networkidle")
         wait_for_layout(self.tab)
 
     def resize(self, width: int) -> None:

@@ -16,7 +16,8 @@ from support.imports import normal
 ROOT = Path(__file__).resolve().parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 # What has to be run before a change is merged.
-STAGES = {".venv/.tests", "lint", "wheel", "book", "test-site", "test"}
+STAGES = {".venv/.tests", "lint", "wheel", "test-unit", "book", "test-site"}
+STAGES |= {"test-notebooks"}
 # As `make`, it notes the target that it is asked for, and fails at one of them.
 MAKE = """#!/usr/bin/env bash
 echo "$1" >> "$MADE"
@@ -24,7 +25,7 @@ echo "$1" >> "$MADE"
 """
 
 
-@pytest.mark.parametrize("failing", ["", "lint", "book", "test"])
+@pytest.mark.parametrize("failing", ["", "lint", "book", "test-notebooks"])
 def test_each_stage_runs_and_a_failure_of_one_fails_the_whole(tmp_path, failing):
     programs = tmp_path / "programs"
     programs.mkdir()
