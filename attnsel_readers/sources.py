@@ -1,4 +1,4 @@
-"""Find files, folders, addresses and data sets of the Hub by name."""
+"""Read files, folders, addresses and data sets of the Hub by name."""
 
 import glob
 import re
@@ -11,41 +11,39 @@ import pandas as pd
 from attnsel.texts.shipped import CORPORA
 from attnsel_readers import hub
 from attnsel_readers.columns import Columns
-from attnsel_readers.files import ENDINGS, JSON, URL, ending_of, read_file
+from attnsel_readers.files import ENDINGS, URL, ending_of, read_file
 from attnsel_readers.folders import (
     files_of_split,
     is_one_text,
     read_texts,
     stem,
 )
-from attnsel_readers.frames import DataSplit, one_table, table_of
+from attnsel_readers.frames import table_of
 
 
-def find_path(source: str, split: str) -> DataSplit:
-    """Find the rows of a split at a path, an address, or in a data set of the Hub."""
-    if URL.match(source):
-        name = PurePosixPath(re.sub(r"[?#].*", "", source)).name.split(".")[0]
-        return DataSplit(
-            name, lambda wanted: table_of(read_file(source, wanted), wanted, split)
-        )
-    return _at_path(source, split)
+def read_path(source: str, split: str, wanted: Columns) -> tuple[str, Any, str]:
+    """Read a path, an address, or a data set of the Hub.
 
-
-def _at_path(source: str, split: str) -> DataSplit:
-    """Find a file, the files of a folder or of a pattern, or a data set of the Hub."""
+    Returns:
+        Its name, its content, and the split that is still to be taken of the content.
+    """
     path = Path(source).expanduser()
+    if URL.match(source):
+        name = PurePosixPath(re.sub(r"[?#].*", "", source)).name
+        return name.split(".")[0], read_file(source, wanted), split
     if path.is_dir():
         if (path / "dataset_dict.json").is_file() or (path / "state.json").is_file():
-            saved = hub.saved_table(path)
-            return DataSplit(path.name, lambda wanted: table_of(saved, wanted, split))
-        return _of_files(files_of_split(path, split), path.name, "train")
+            return path.name, hub.saved_table(path), split
+        files = files_of_split(path, split)
+        name = stem(files[0]) if len(files) == 1 else path.name
+        return name, _read_files(files, wanted), "train"
     if path.is_file():
-        return _of_files([path], stem(path), _split_of_file(path, split))
+        return stem(path), read_file(path, wanted), _split_of_file(path, split)
     if re.search(r"[*?\[]", source):
         matching = [Path(match) for match in sorted(glob.glob(str(path)))]
         if matching:
-            return _of_files(matching, "texts", split)
-    return _on_hub(source, split)
+            return "texts", _read_files(matching, wanted), split
+    return "texts", _from_hub(source), split
 
 
 def _split_of_file(path: Path, split: str) -> str:
@@ -55,40 +53,22 @@ def _split_of_file(path: Path, split: str) -> str:
     return split
 
 
-def _of_files(paths: Sequence[Path], name: str, split: str) -> DataSplit:
-    """Take a table from one file, from parts that follow one another, or from texts.
-
-    `name` is the common name of several files.
-    """
+def _read_files(paths: Sequence[Path], wanted: Columns) -> Any:
+    """Read one file, parts of a table that follow one another, or a text per file."""
     if len(paths) == 1:
-        (path,) = paths
-
-        def read(wanted: Columns) -> Any:
-            return table_of(read_file(path, wanted), wanted, split)
-
-        # Only JSON can hold several splits.
-        if split != "train" and ending_of(path) not in JSON:
-            raise one_table(str(path), split)
-        return DataSplit(stem(path), read)
-    if split != "train":
-        raise one_table(name, split)
+        return read_file(paths[0], wanted)
     if all(is_one_text(path) for path in paths):
-        return DataSplit(name, lambda wanted: read_texts(paths, wanted))
-    return DataSplit(name, lambda wanted: _read_parts(paths, wanted))
-
-
-def _read_parts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
+        return read_texts(paths, wanted)
     parts = [table_of(read_file(path, wanted), wanted, "train") for path in paths]
     return pd.concat(parts, ignore_index=True)
 
 
-def _on_hub(source: str, split: str) -> DataSplit:
-    """Find a data set of the Hub if the source, which is not a path, can be one."""
+def _from_hub(source: str) -> Any:
+    """Read a data set of the Hub if the source, which is not a path, can be one."""
     why = ""
     if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not ending_of(source):
         try:
-            table = hub.hub_table(source)
-            return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
+            return hub.hub_table(source)
         except LookupError as error:
             why = f", nor a data set of the Hub ({error})"
     if ending_of(source):

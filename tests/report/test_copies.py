@@ -1,6 +1,5 @@
 """Near copies share rare sequences of words; what many texts share makes no copy."""
 
-
 import numpy as np
 import pytest
 

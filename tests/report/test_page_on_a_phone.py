@@ -28,6 +28,7 @@ CUT = """() => {
   return [...beyond, ...hidden].map(name);
 }"""
 
+
 # The table of all results is as wide as its columns need.
 @pytest.mark.parametrize("width", [320, 390])
 @pytest.mark.parametrize("words", ["short", "long"])
