@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 import attnsel
 from attnsel.corpus import Corpus
@@ -145,16 +144,6 @@ def content(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return repr(argument.tolist())  # nan is not equal to itself
     return argument
-
-
-def test_hints_have_the_words_of_their_own_exercise():
-    names = sorted(TASKS)
-    words = TfidfVectorizer(token_pattern=r"[A-Za-z]\w*", sublinear_tf=True)
-    known = words.fit_transform(PLACES[x].text + TASKS[x].text for x in names)
-    for i, name in enumerate(names):
-        hints = words.transform([" ".join(TASKS[name].hints)])
-        alike = (known @ hints.T).toarray()[:, 0]
-        assert (alike > alike[i]).sum() < 8, f"{name}: hints as of another exercise"
 
 
 @pytest.mark.parametrize(

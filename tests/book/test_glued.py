@@ -26,26 +26,6 @@ def test_the_numbers_of_a_page_are_those_that_cells_stored(page):
     assert glued.written(text, page, numbers()) == text
 
 
-# In these a loop stores the numbers of a table, not all of which are mentioned.
-LOOPS = {"classes", "deeper", "explanation", "interactions", "settings"}
-
-
-@functools.cache
-def mentioned() -> set[tuple[str, str]]:
-    """Return the chapters and the names of the numbers that pages mention."""
-    return {
-        name
-        for page in BOOK.glob("**/*.md")
-        for name in glued.marked(page.read_text(encoding="utf-8"), page.stem)
-    }
-
-
-@pytest.mark.parametrize("chapter", sorted(set(CHAPTERS) - LOOPS))
-def test_a_number_that_is_stored_is_mentioned(chapter):
-    names = {name for name in numbers() if name[0] == chapter}
-    assert names - mentioned() == set()
-
-
 @pytest.mark.parametrize(
     ("text", "new"),
     [

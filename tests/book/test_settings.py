@@ -3,7 +3,7 @@
 import ast
 import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -121,37 +121,6 @@ def test_a_module_has_settings_far_from_the_books(chapter):
     for setting in TRIED[chapter]:
         assert setting
         assert all(book[name] != value for name, value in setting.items())
-
-
-def ends(chapter: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each condition of a chapter, and the two sides of each comparison in it."""
-    for condition in MODULES[chapter].RANGES:
-        for node in ast.walk(ast.parse(condition)):
-            if isinstance(node, ast.Compare) and "set(" not in condition:
-                sides = [ast.unparse(x) for x in (node.left, *node.comparators)]
-                for one, op, other in zip(sides, node.ops, sides[1:], strict=False):
-                    is_end = isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE)
-                    is_above_0 = isinstance(op, ast.Lt | ast.Gt) and "0" in (one, other)
-                    if is_end and not is_above_0:
-                        yield condition, one, other
-
-
-@ready
-def test_a_value_near_each_end_of_a_stated_range_is_tried(chapter):
-    """Near is one for whole numbers, or a tenth, at an end of 0 of the book's value."""
-    module = MODULES[chapter]
-    tried = [module.BOOK | setting for setting in TRIED[chapter]]
-    for condition, *sides in ends(chapter):
-
-        def is_near(values: dict[str, Any], sides: list[str] = sides) -> bool:
-            one, other = (eval(side, dict(values)) for side in sides)
-            if None in (one, other):
-                return False
-            usual = [abs(eval(side, dict(module.BOOK)) or 0) for side in sides]
-            size = min(abs(one), abs(other)) or max(usual)
-            return abs(one - other) <= max(type(one - other) is int, 0.1 * size)
-
-        assert any(map(is_near, tried)), f"{chapter}: no setting at the end {condition}"
 
 
 @ready
