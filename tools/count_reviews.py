@@ -25,7 +25,6 @@ from attnsel.texts import shipped
 from attnsel.texts.shipped import SOURCES, Reviews
 
 TEXTS = Path(shipped.__file__).parent
-PLAIN = {r"\n": "\n", r"\"": '"'}  # Yelp writes a backslash before these
 
 
 def published(file: str, source: str) -> dict[str, Reviews]:
@@ -34,10 +33,7 @@ def published(file: str, source: str) -> dict[str, Reviews]:
     blocks, texts = {}, {}
     for split in ("train", "test"):
         texts[split] = list(splits[split]["text"])
-        plain = texts[split]
-        if file == "yelp":
-            for code, sign in PLAIN.items():
-                plain = [text.replace(code, sign) for text in plain]
+        plain = [shipped.plain_text(file, text) for text in texts[split]]
         blocks[split] = count_tokens(plain, file, None)
     tokens = frequent_tokens([*blocks["train"], *blocks["test"]], None, 1, None)
     return {

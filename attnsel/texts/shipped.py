@@ -38,6 +38,15 @@ CORPORA: dict[str, tuple[str, dict[ClassName, tuple[int, ...]]]] = {
         {f"{stars} star{'s' * (stars > 1)}": (stars,) for stars in range(1, 6)},
     ),
 }
+# Yelp's published texts have a backslash before line breaks and quotes.
+_YELP_SIGNS = {r"\n": "\n", r"\"": '"'}
+
+
+def plain_text(file: str, text: str) -> str:
+    """Return a published text of "imdb" or "yelp" as it was counted."""
+    for code, sign in _YELP_SIGNS.items() if file == "yelp" else ():
+        text = text.replace(code, sign)
+    return text
 
 
 class Reviews(NamedTuple):

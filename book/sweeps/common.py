@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnsel import Corpus, load_corpus
 from attnsel.flow import Flow
-from attnsel.texts.shipped import CORPORA
+from attnsel.texts.shipped import CORPORA, plain_text
 from attnsel_book.results import result_folder, store
 
 Row = dict[str, Any]
@@ -48,9 +48,7 @@ def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
     of = {star: label for label, its in classes.items() for star in its}
     table["label"] = pd.Categorical(stars.map(of), list(classes))
     table = table.dropna(subset="label").reset_index(drop=True)
-    if file == "yelp":  # a backslash stands before line breaks and quotes
-        plain = {r"\\n": "\n", r'\\"': '"'}
-        table["text"] = table["text"].replace(plain, regex=True)
+    table["text"] = [plain_text(file, text) for text in table["text"]]
     return load_corpus(table, **settings)
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import builtins
-import importlib
 import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attnsel
@@ -74,7 +72,11 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         help="minimum number of occurrences of a token used by the model",
     )
-    add("--tokenize", help="characters, or a function such as jieba.lcut")
+    add(
+        "--tokenize",
+        choices=["characters"],
+        help="take each character as a token, for a script without spaces",
+    )
     add("--seed", type=int, default=0, help="seed of all random draws (default: 0)")
     add(
         "--output",
@@ -104,7 +106,7 @@ def _report(source: str, output: str, force: bool, quiet: bool, **given: Any) ->
         logging.basicConfig(format="attnsel: %(message)s", level=logging.INFO)
     texts = given.pop("text", ["text"])
     given["text"] = texts[0] if len(texts) == 1 else texts
-    given["tokenize"] = _function(given["tokenize"])
+    given["tokenize"] = list if given.pop("tokenize") else None
     found = report(source=sys.stdin.buffer if source == "-" else source, **given)
     for option, place in places.items():
         if option == "output":
@@ -136,35 +138,6 @@ def as_csv(table: pd.DataFrame) -> str:
         return f"'{text}" if text.startswith(FORMULA) else text
 
     return table.apply(lambda column: column.map(safe)).to_csv(index=False)
-
-
-def _function(name: str | None) -> Callable[[str], Any] | None:
-    """Return the function of a given name that splits texts, or None for words.
-
-    Raises:
-        ValueError: if there is no function of this name, or if it cannot split a text.
-    """
-    if name is None:
-        return None
-    if name == "characters":
-        return list
-    module, _, function = name.rpartition(".")
-    try:
-        holder = getattr(builtins, module, None) or importlib.import_module(module)
-        found: Callable[[str], Any] = getattr(holder, function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(
-            f"tokenize: there is no function {name!r} ({error}); write characters, or "
-            "a function such as jieba.lcut of a library that is installed"
-        ) from error
-    try:
-        pieces = list(found("some words"))
-    except Exception as error:  # whatever the function may raise
-        cause = f"{type(error).__name__}: {error}"
-        raise ValueError(f"tokenize: {name} does not split a text ({cause})") from error
-    if not all(isinstance(piece, str) for piece in pieces):
-        raise ValueError(f"tokenize: {name} does not split a text into strings")
-    return found
 
 
 def in_shell(message: str) -> str:

@@ -9,7 +9,7 @@ from attnsel.beyond.deep import TwoLayerClassifier
 from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.scale import checkpoint
-from attnsel.scale.checkpoint import Checkpoint, vocab_digest
+from attnsel.scale.checkpoint import Checkpoint
 from attnsel.tokens import Vocab
 from attnsel.train import fit
 from support.reference import ragged
@@ -177,10 +177,3 @@ def test_a_file_that_is_no_checkpoint_is_refused(saved):
     path.write_bytes(b"no")
     with pytest.raises(ValueError, match="checkpoint: .* is damaged"):
         fit(AttentionClassifier(9, 6), corpus, **settings)
-
-
-def test_tokens_of_any_letters_have_a_digest_of_their_own():
-    # Half of a pair of surrogates, as a damaged file may hold.
-    one, other = (Vocab(["film", half]) for half in ("\ud800", "\ud801"))
-    assert vocab_digest(one) == vocab_digest(Vocab(["film", "\ud800"]))
-    assert vocab_digest(one) != vocab_digest(other)

@@ -119,13 +119,6 @@ def test_positions_see_the_order_of_a_text(residual):
         model(Corpus.from_tokens([[0]], [0], vocab))
 
 
-def test_positions_are_drawn_apart_from_the_embeddings():
-    model = TwoLayerClassifier(3, 6, positions=1, seed=7)
-    random = torch.Generator().manual_seed(8)
-    drawn = torch.randn(1, 6, generator=random)
-    torch.testing.assert_close(model.positions.detach(), drawn / 6**0.5)
-
-
 @pytest.mark.parametrize(
     "kind",
     [

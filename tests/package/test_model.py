@@ -194,12 +194,6 @@ def test_scores_that_are_not_finite_are_refused(column):
         bag_logits(scores, corpus)
 
 
-def test_a_model_shows_the_sizes_of_its_parameters():
-    shown = repr(AttentionClassifier(5, 4, n_classes=3, key_query=True))
-    sizes = "embeddings=(5, 4), cls=(4,), output=(3, 4), key_query=(4, 4)"
-    assert shown == f"AttentionClassifier({sizes})"
-
-
 # Predictions for texts, and models in files
 
 

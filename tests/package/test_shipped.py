@@ -134,10 +134,7 @@ def test_all_files_together_are_small():
 
 def texts_of(file: str, split: str) -> pd.DataFrame:
     table = pd.read_parquet(PUBLISHED / file / f"{split}.parquet")
-    if file == "yelp":
-        plain = {r"\\n": "\n", r'\\"': '"'}
-        table["text"] = table["text"].replace(plain, regex=True)
-    return table
+    return table.assign(text=[shipped.plain_text(file, t) for t in table["text"]])
 
 
 @needs_texts

@@ -74,8 +74,6 @@ def test_without_options_a_report_is_the_usual_one(asked, tmp_path, capsys):
         ("--rate 0.01", {"rate": 0.01}),
         ("--min-count 3", {"min_count": 3}),
         ("--tokenize characters", {"tokenize": list}),
-        ("--tokenize str.split", {"tokenize": str.split}),
-        ("--tokenize shlex.split", {"tokenize": __import__("shlex").split}),
         ("--seed 4", {"seed": 4}),
     ],
 )
@@ -150,33 +148,6 @@ def test_what_is_piped_in_is_read(asked, monkeypatch):
     monkeypatch.setattr("sys.stdin", pipe)
     main(["report", "-"])
     assert asked["source"] is pipe.buffer
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("json.loads", "json.loads does not split a text (JSONDecodeError: "),
-        ("os.getcwd", "os.getcwd does not split a text (TypeError: "),
-        ("str.encode", "str.encode does not split a text into strings"),
-        # It returns a string and a number.
-        (
-            "codecs.escape_decode",
-            "codecs.escape_decode does not split a text into strings",
-        ),
-        ("nowhere", "there is no function 'nowhere' ("),
-        ("shlex.nothing", "there is no function 'shlex.nothing' ("),
-        ("no_such_module.split", "there is no function 'no_such_module.split' ("),
-    ],
-)
-def test_a_function_that_does_not_split_is_refused_before_the_work(
-    asked, name, message
-):
-    with pytest.raises(SystemExit) as caught:
-        main(["report", "mine.csv", "--tokenize", name])
-    printed = str(caught.value.code)
-    assert printed.startswith(f"attnsel: tokenize: {message}")
-    assert "\n" not in printed
-    assert not asked
 
 
 @pytest.mark.parametrize(

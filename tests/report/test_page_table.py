@@ -96,17 +96,3 @@ def test_a_word_leaves_the_rows_that_hold_it(table):
     field.fill("nothing")
     assert cells(box) == []
     assert box.locator("output").inner_text() == "0 rows"
-
-
-@pytest.mark.parametrize(("size", "parts"), [(200, [200]), (401, [200, 400, 401])])
-def test_more_is_shown_two_hundred_at_a_time(table, size, parts):
-    box = table([["token", f"t{i}", *ROWS[0][2:]] for i in range(size)])
-    more = box.get_by_role("button", name="show more")
-    for shown in parts[:-1]:
-        assert box.locator("tbody tr").count() == shown
-        more.click()
-    assert box.locator("tbody tr").count() == parts[-1]
-    assert not more.is_visible()
-    assert box.locator("output").inner_text() == f"{size} rows"
-    sort(box, "what")  # and begins anew
-    assert box.locator("tbody tr").count() == parts[0]

@@ -65,14 +65,6 @@ def probed(ask: Model, d: Data) -> Outside:
     return outside(classify, d.vocab, join=None, samples=500)
 
 
-@torch.no_grad()
-def attention_on_cls(model: Transformer, ids: Tensor) -> float:
-    """Return what <cls> gives itself in the last block, over what it gives a token."""
-    maps = model.look(ids)[1][-1].mean(1)[:, 0]
-    given = maps[:, 1:].sum(1) / (ids >= 0).sum(1)
-    return float((maps[:, 0] / given).log().mean().exp())
-
-
 def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
     """Train one transformer of two layers and ask it, from outside and from inside."""
     d = drawn("imdb", seed)
@@ -85,10 +77,8 @@ def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
     found: Row = {"held height": held_height(d, surrogates.fit_two_numbers(b, *asked))}
     haunted, _ = surrogates.fit_with_ghost(b, *asked)
     found["held, with ghost height"] = held_height(d, haunted)
-    found["ghost, repeated"] = probed(ask, d).ghost
     found["inner height"] = inner_height(model, d.test_ids[:500], d.held)
-    ghost = attention_on_cls(model, d.test_ids[:200]) if pool == "cls" else 0.0
-    yield rounded(found | {"ghost, inside": ghost})
+    yield rounded(found)
 
 
 def embeddings(n_tokens: int) -> nn.Embedding:
@@ -207,7 +197,6 @@ def client_rows(client: str, seed: int) -> Iterator[Row]:
             "held height": held_height(d, a),
             "hard": found.hard,
             "beyond": found.beyond,
-            "ghost, repeated": found.ghost,
             "strength at 1": float(found.strength[0]),
             "strength at 64": float(found.strength[-1]),
             "fits": found.fits,
