@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -22,7 +21,6 @@ from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.significance.lean import shrunken_lean
 from attnsel.statistics import label_z
 from attnsel.theory import highest_votes
-from support.corpora import same
 from support.reference import place
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -184,30 +182,6 @@ def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
 # Texts on the disk
 
 # Letters, signs of tables, quotes, line ends, wide and right-to-left letters.
-WRITTEN = st.text("ab é,;\t\"'\n|\\<>&=ש中😀\u0301", min_size=1, max_size=12)
-WRITERS = {
-    "csv": lambda frame, path: frame.to_csv(path, index=False),
-    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
-    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
-    "json": lambda frame, path: frame.to_json(path, orient="records"),
-    "parquet": lambda frame, path: frame.to_parquet(path),
-}
-
-
-@given(texts=st.lists(WRITTEN, min_size=4, max_size=12))
-@settings(max_examples=4 * MORE)
-def test_a_corpus_is_the_same_from_any_file(texts: list[str], tmp_path_factory) -> None:
-    folder = tmp_path_factory.mktemp("formats")
-    texts = [f"w{i} {text}" for i, text in enumerate(texts)]
-    labels = [("no", "yes")[i % 2] for i in range(len(texts))]
-    corpus = Corpus.from_texts(texts, labels, min_count=1)
-    frame = pd.DataFrame({"text": texts, "label": labels})
-    for kind, write in WRITERS.items():
-        path = folder / f"mine.{kind}"
-        write(frame, path)
-        assert same(attnsel.load_corpus(path, min_count=1), corpus), kind
-
-
 # Nothing is changed on the way
 
 

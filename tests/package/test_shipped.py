@@ -124,11 +124,6 @@ def test_a_damaged_file_is_told_by_name(tmp_path, monkeypatch):
             load_corpus("yelp")
 
 
-def test_all_files_together_are_small():
-    sizes = [path.stat().st_size for path in (shipped._HERE / "counts").iterdir()]
-    assert sum(sizes) <= 8.5e6
-
-
 # The counts against the published texts, where these are
 
 

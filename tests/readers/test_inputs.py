@@ -16,9 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-import torch
 
-from attnsel.corpus import Corpus
 from attnsel.texts.loading import load_corpus
 from attnsel.texts.shipped import CORPORA
 from attnsel.tokens import Vocab
@@ -699,19 +697,6 @@ def test_a_sheet_with_the_names_is_read_as_text(tmp_path):
     assert load_corpus(path, min_count=1).texts == ("a\nb", "c")
 
 
-def test_a_small_corpus_lowers_min_count_and_says_so(tmp_path):
-    texts = [f"{w} film w{i}" for i in range(10) for w in ("bad", "good")]
-    path = mine(csv(labels=[0, 1] * 10, texts=texts))(tmp_path)
-    for _ in range(2):  # read, then from the cache
-        with pytest.warns(UserWarning, match="min_count is 10 instead of 20") as caught:
-            corpus = load_corpus(path)
-        assert [w.filename for w in caught] == [__file__]
-        assert corpus.vocab == ("film", "bad", "good")
-    # What is asked for is done.
-    assert len(load_corpus(path, min_count=1).vocab) == 13
-    assert load_corpus(path, min_count=20).vocab == ("film",)
-
-
 CHINESE = ["这部电影很好看演员也很好", "这部电影太差了真的不好看"] * 20
 THAI = ["หนังเรื่องนี้ดีมาก", "หนังเรื่องนี้แย่มาก"] * 20
 
@@ -731,34 +716,6 @@ def test_a_script_without_spaces_is_split_by_a_function(texts):
     new = load_corpus(source, vocab=corpus.vocab)
     assert (new.counts != corpus.counts).nnz == 0
     assert new.most_frequent(5).vocab.tokenize is list
-
-
-def test_marks_stay_with_their_letter():
-    texts = ["cafe\u0301 नमस्ते दुनिया, اَلْعَرَبِيَّة ❤\ufe0f don\u2019t"]
-    corpus = Corpus.from_texts(texts, min_count=1)
-    assert sorted(corpus.vocab) == sorted(
-        ["café", "नमस्ते", "दुनिया", ",", "اَلْعَرَبِيَّة", "❤\ufe0f", "don't"]
-    )
-    assert "".join(piece for piece, _ in corpus.words(0)) == corpus.texts[0]
-
-
-@pytest.mark.parametrize(
-    "sequence",
-    [
-        tuple,
-        np.array,
-        torch.tensor,
-        lambda given: pd.Series(given, index=range(1000, 1040)),
-        lambda given: pd.Series(given, dtype="category"),
-        lambda given: datasets.Dataset.from_dict({"t": given})["t"],
-    ],
-    ids=["tuple", "array", "tensor", "Series", "categories", "column"],
-)
-def test_texts_and_labels_in_any_sequence(sequence):
-    texts = TEXTS if sequence is torch.tensor else sequence(TEXTS)
-    corpus = Corpus.from_texts(texts, sequence(NUMBERS), min_count=1)
-    assert corpus.texts == tuple(TEXTS)
-    assert corpus.labels.tolist() == NUMBERS
 
 
 FORMATS = {
