@@ -3,48 +3,72 @@
 import os
 import pickle
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
+UNFINISHED: list[Path] = []  # files that are not in their place yet
 
-def write_file(path: Path, content: bytes | dict[str, Any]) -> None:
-    """Write a file completely or, after an error, not at all.
 
-    The content is either bytes or a dictionary of tensors, numbers, strings and lists
-    of these. `read_verified` reads such a dictionary.
+def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
+    """Write all of the given files or, after an error, none of them.
+
+    The content of a file is either bytes or a dictionary of tensors, numbers, strings
+    and lists of these. `read_verified` reads such a dictionary.
 
     Raises:
-        OSError: if the file cannot be written. The message names it.
+        OSError: if a file cannot be written. The message names this file, and no file
+            has changed.
     """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    parts: dict[Path, Path] = {}
     try:
-        with open(part, "wb") as file:
-            if isinstance(content, bytes):
-                file.write(content)
-            else:
-                import torch  # the help of a shell does not wait for it
-
-                torch.save(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except (OSError, RuntimeError) as error:  # torch raises either
-        reason = getattr(error, "strerror", None) or error
-        raise OSError(f"{path} cannot be written ({reason})") from error
+        for path, content in files.items():
+            part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+            UNFINISHED.append(part)  # first, so that what is removed below is there
+            parts[path] = part
+            try:
+                _write(parts[path], content)
+            except (OSError, RuntimeError) as error:  # torch raises either
+                reason = getattr(error, "strerror", None) or error
+                raise OSError(
+                    f"{path} cannot be written ({reason}); no file has changed"
+                ) from error
+        for path, part in parts.items():
+            os.replace(part, path)
     finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+            UNFINISHED.remove(part)
+
+
+def _write(path: Path, content: bytes | dict[str, Any]) -> None:
+    with open(path, "wb") as file:
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            import torch  # the help of a shell does not wait for it
+
+            torch.save(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def remove_unfinished() -> None:
+    """Remove the temporary files of writes that are not complete."""
+    for part in UNFINISHED:
         part.unlink(missing_ok=True)
 
 
 def read_verified(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the dictionary in a file that `write_file` wrote.
+    """Return the dictionary in a file that `write_files` wrote.
 
     Each part of the file has a checksum, so that a changed byte is detected. If the
     file contains code, the function raises an error and does not run the code.
 
     Raises:
         ValueError: if the file is damaged, contains code, or was not written by
-            `write_file`.
+            `write_files`.
     """
     import torch
 

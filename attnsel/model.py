@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot, pad, softplus
 
 from attnsel.corpus import Corpus, count_tensors
-from attnsel.files import read_verified, write_file
+from attnsel.files import read_verified, write_files
 from attnsel.tokens import Vocab, split_with
 from attnsel.validation import check_choice, check_number
 
@@ -184,7 +184,7 @@ class Classifier(nn.Module):
             "own_tokenizer": self.vocab is not None and self.vocab.tokenize is not None,
             "classes": list(self.classes),
         }
-        write_file(Path(path), content)
+        write_files({Path(path): content})
 
     @classmethod
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:

@@ -2,15 +2,21 @@
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from attnsel.validation import shortened
+
 # Words for a missing label among numbers; among words some of them name a class.
 NO_LABEL = ("NaN", "nan", "\\N", "NA", "N/A", "None", "none", "NULL", "null")
 NEVER_A_CLASS = ("NaN", "nan", "\\N")  # databases write \N for a missing value
+LABELS_APART = "#;|,/+&"  # separators of several labels in one cell
+ANSWERS = {"accept", "reject", "ignore"}  # in the column "answer" of an annotation tool
 TEXTS_APART = "\n"  # separates the texts of two columns; not a token
 
 
@@ -69,6 +75,7 @@ def labels_of(column: pd.Series) -> pd.Series:
         if known.map(lambda cell: cell is not _as_list(cell)).any():
             return labels_of(column.map(_of_one, na_action="ignore"))
         _warn_of_codes(known)
+        _warn_of_sets(known)
         return _without_missing(column)
     if not first or not isinstance(first[0], (list, tuple, set, dict, np.ndarray)):
         _warn_of_codes(known)
@@ -129,6 +136,59 @@ def _warn_of_codes(labels: pd.Series) -> None:
     for code, is_odd in {-100: True, -1: {0, 1, 2} <= set(counts.index)}.items():
         if is_odd and code in counts.index:
             _warn_of_class(code, counts[code])
+
+
+def _warn_of_sets(labels: pd.Series) -> None:
+    """Warn about labels such as "a; b" whose parts occur in other labels as well."""
+    if not all(isinstance(label, str) for label in labels):
+        return
+    counts = labels.value_counts()
+    for separator in LABELS_APART:
+        parts = {
+            name: [p.strip() for p in name.split(separator)] for name in counts.index
+        }
+        times = Counter(chain.from_iterable(map(set, parts.values())))
+        several = [
+            name
+            for name, own in parts.items()
+            if len(own) > 1 and all(part and times[part] > 1 for part in own)
+        ]
+        if several:
+            warnings.warn(
+                f"{counts[several].sum():,} rows have several labels, such as "
+                f"{several[0]!r}; each set of labels, in each order, is taken for a "
+                "class of its own, so keep one label per text",
+                stacklevel=3,
+            )
+            return
+
+
+def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
+    """Return which rows are not examples, bool (n,), and warn about them.
+
+    Such a row repeats the names of the columns, because tables were joined together
+    with their headers, or it has "reject" or "ignore" in the column "answer".
+    """
+    is_left = np.zeros(len(table), bool)
+    if not isinstance(text, list):
+        is_left = (table[text].isin([text]) & table[label].isin([label])).to_numpy()
+    if is_left.any():
+        warnings.warn(
+            "the names of the columns come again in the rows "
+            f"{shortened(table.index[is_left].tolist(), 5)}, which are left out",
+            stacklevel=3,
+        )
+    answers = table.get("answer", pd.Series(dtype=str)).dropna()
+    if len(answers) and label != "answer" and set(map(str, answers)) <= ANSWERS:
+        is_rejected = table["answer"].isin(["reject", "ignore"]).to_numpy()
+        if is_rejected.any():
+            warnings.warn(
+                f"{is_rejected.sum():,} rows have the answer 'reject' or 'ignore' in "
+                "the column 'answer', so their labels are not used",
+                stacklevel=3,
+            )
+        is_left = is_left | is_rejected
+    return is_left
 
 
 def _warn_of_class(label: Any, n: int) -> None:

@@ -15,10 +15,12 @@ class Columns(NamedTuple):
         text: name of the column of texts, or a list of names of columns whose texts are
             joined.
         label: name of the column of labels; None if the texts have no labels.
+        limit: maximum number of rows to read; None reads all rows.
     """
 
     text: Any
     label: Hashable | None
+    limit: int | None = None
 
 
 def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
@@ -46,15 +48,17 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
     alike = [name for name in there if name == wanted]
     if not alike:
         alike = [name for name in there if plain_name(name) == plain_name(wanted)]
-    if not alike and list(there) in ([0], [0, 1]) and place in there:
+    unnamed = list(range(len(there)))
+    is_named = list(there) != unnamed or str(wanted).isdecimal()
+    if not alike and not is_named and len(there) <= 2 and place in there:
         return place
     # pandas calls a second column of a name "text.1".
     names = [f"{name:.60}" if isinstance(name, str) else name for name in there]
     if len(alike) != 1 or f"{alike[0]}.1" in there:
         raise KeyError(
             f"expected one column {wanted!r}, got {shortened(names, SHOWN)}; name your "
-            "columns with text= and label=, and if the first line contains no names, "
-            "write them above it"
+            "columns with text= and label=, or give their positions, from 0, if the "
+            "first line contains no names"
         )
     return alike[0]
 

@@ -3,98 +3,279 @@
 import csv
 import io
 import re
+import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any, BinaryIO, TextIO
 
+import numpy as np
 import pandas as pd
 
+from attnsel.validation import described
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
+from attnsel_readers.encodings import Letters
+from attnsel_readers.refusals import into_csv
 
 SEPARATORS = ",;\t|"
+FASTTEXT = "__label__"  # before the label of each line
+BEGINNING = 1_000_000  # characters in which the first rows end
+ROWS = 20  # by which the separator of a table without names is found
+LARGE = 1 << 23  # characters of a table of which a sample is drawn in pieces
+PIECE = 20_000  # rows of such a piece
+LONG = 20  # line breaks in a text that are reported, if nothing says they are rows
+TURN = "\0turn"  # column of the random numbers by which rows are drawn
+# What pandas raises where rows and columns do not fit together.
+ROW_ERRORS = (pd.errors.ParserError, pd.errors.ParserWarning)
+
+Opened = Callable[[], TextIO]
 
 
-def read_table(text: str, wanted: Columns) -> pd.DataFrame:
-    """Read a table whose first line contains the wanted names.
+class Refused(ValueError):
+    """A file cannot be read; the message names it and contains a remedy."""
+
+
+def read_table(
+    opened: Callable[[], BinaryIO],
+    name: str,
+    ending: str,
+    letters: Letters,
+    wanted: Columns,
+) -> pd.DataFrame:
+    """Read a table with the wanted names in its first line, or with wanted positions.
+
+    If rows and columns do not fit together, rows with numbers in front or a separator
+    at their end, and spaces before quotes, are taken as what they are.
 
     Raises:
-        ValueError: if rows do not fit, or if a quote that is not closed joins rows.
+        Refused: if rows do not fit, or if a quote that is not closed joins rows.
         KeyError: if a column is missing.
     """
-    if not text.strip():
+    with _text(opened, letters) as file:
+        separator = re.match(r"sep=.(?=[\r\n])", file.readline())  # as Excel writes it
+    text = partial(_text, opened, letters, has_separator=separator is not None)
+    with text() as file:
+        beginning = file.read(BEGINNING)
+        is_large = wanted.limit is not None and len(file.read(LARGE)) == LARGE
+    if not beginning.strip():
         raise ValueError("it is empty")
-    text = re.sub(r"\Asep=.\r?\n", "", text)  # of Excel
-    separator, columns = _separator(text, wanted)
+    if re.match(r"[^\n]*\n[|: -]*---[|: -]*\r?\n", beginning):
+        raise ValueError("it is a table in Markdown; delete its second line, the rule")
+    if beginning.startswith(FASTTEXT):
+        raise Refused(f"{name} has the labels of fastText; {_of_fasttext(name)}")
+    options, columns = _layout(
+        beginning, wanted, ending, separator and separator[0][-1]
+    )
+    read = partial(_read, text, columns, wanted.limit if is_large else None)
+    first_error = None
+    for more in _ways(beginning, options):
+        try:
+            return read(options | more)
+        except ROW_ERRORS as error:
+            first_error = first_error or error
+    assert first_error is not None
+    raise _refused(name, first_error, options, letters, beginning) from first_error
+
+
+def _of_fasttext(name: str) -> str:
+    """Return how to make a table of the lines of fastText."""
+    lines = f"Series(pathlib.Path({name!r}).read_text('utf-8').split(chr(10)))"
+    pattern = rf"r'^{FASTTEXT}(?P<label>\S+)\s(?P<text>(?!.*{FASTTEXT}).*)'"
+    call = f"{lines}.str.extract({pattern}).dropna()"
+    line = into_csv(name, call, imports="pandas, pathlib")
+    return f"{line}; texts with several labels are left out"
+
+
+def _text(
+    opened: Callable[[], BinaryIO], letters: Letters, has_separator: bool = False
+) -> TextIO:
+    """Return the text of a file without a first line that names the separator."""
+    file: TextIO = io.TextIOWrapper(
+        opened(), letters.encoding, letters.errors, newline=""
+    )
+    if letters.has_returns:  # a carriage return within a text is a space
+        with file as whole:
+            file = io.StringIO(re.sub(r"\r(?!\n)", " ", whole.read()), newline="")
+    if has_separator:
+        file.readline()
+    return file
+
+
+# The separator and the columns
+
+
+def _layout(
+    beginning: str, wanted: Columns, ending: str, named: str | None
+) -> tuple[dict[str, Any], Columns]:
+    """Return options of pandas by which the first rows have the wanted columns.
+
+    Raises:
+        ValueError: if two separators give wanted positions.
+        KeyError: if no separator gives the wanted columns.
+    """
+    given = [*as_list(wanted.text), *as_list(wanted.label or 0)]
+    has_names = not all(str(name).isdecimal() for name in given)
+    fitting, errors = {}, []
+    order = SEPARATORS
+    if ending in (".tsv", ".tab"):
+        order = "\t" + SEPARATORS if has_names else "\t"
+    for separator in named or order:
+        rows = first_rows(beginning, separator, 1 if has_names else ROWS)
+        if rows is None or (rows.isna().any(axis=None) and not has_names):
+            continue
+        there = rows.loc[0].tolist() if has_names else [*rows]
+        try:
+            fitting[separator] = find_columns(there, wanted), len(there)
+        except KeyError as error:
+            errors.append((len(there), error))
+    several = [s for s in fitting if fitting[s][1] > 1] if not has_names else []
+    if len(several) > 1:
+        raise ValueError(
+            f"each of its first rows is divided by {several[0]!r} and by "
+            f"{several[1]!r}; write a line above them that consists of sep= and the "
+            "one that counts"
+        )
+    if not fitting:
+        lines = beginning.split("\n")[: ROWS + 1]
+        for separator in SEPARATORS:
+            names_below([line.split(separator) for line in lines], wanted)
+        if not errors:
+            raise ValueError("its first rows have different numbers of fields")
+        raise max(errors, key=lambda found: found[0])[1]
+    # A single column needs a separator that its texts do not contain.
+    alone = [s for s in fitting if fitting[s][1] == 1 and s not in beginning]
+    separator = (several or alone or [*fitting])[0]
+    columns, _ = fitting[separator]
     known = [*as_list(columns.text), *as_list(columns.label)]
-    with warnings.catch_warnings():
+    return {
+        "sep": separator,
+        "header": 0 if has_names else None,
+        "dtype": dict.fromkeys(known, str),
+        "keep_default_na": False,
+        "na_values": {name: [""] for name in known},
+        "index_col": False,
+    }, columns
+
+
+def first_rows(text: str, separator: str, n: int, skipped: int = 0) -> Any:
+    """Return the first rows of a table as text, or None if they differ in length."""
+    with suppress(pd.errors.ParserError, pd.errors.EmptyDataError):
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            header=None,
+            skiprows=skipped,
+            nrows=n,
+            dtype=str,
+            keep_default_na=False,
+        )
+    return None
+
+
+def names_below(rows: list[list[Any]], wanted: Columns, where: str = "") -> None:
+    """Raise a ValueError if a row that is not the first one has the wanted names."""
+    for number, row in enumerate(rows, 1):
+        with suppress(KeyError):
+            find_columns([str(name).strip('#" \r') for name in row], wanted)
+            raise ValueError(
+                f"the names of the columns are {where}in line {number}; delete the "
+                "lines above it, and a # at its beginning"
+            )
+
+
+def _ways(beginning: str, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield other options by which rows may fit the columns, after none."""
+    yield {}
+    separator = options["sep"]
+    names = first_rows(beginning, separator, 1)
+    if re.search(rf'{re.escape(separator)} +"', beginning):
+        same = {} if options["header"] is None else {"names": names.loc[0].tolist()}
+        yield {"skipinitialspace": True, **same}
+    rows = first_rows(beginning, separator, ROWS, skipped=1)
+    if options["header"] is None or names is None or rows is None:
+        return
+    names = names.loc[0].tolist()
+    if rows.shape[1] == len(names) + 1 and not rows.isna().any(axis=None):
+        if rows[0].map(str.isdecimal).all():  # as R numbers its rows
+            yield {"names": ["", *names]}
+        if (rows[len(names)] == "").all():
+            yield {"names": [*names, ""]}
+
+
+# The rows
+
+
+def _read(
+    text: Opened, columns: Columns, limit: int | None, options: dict[str, Any]
+) -> pd.DataFrame:
+    """Read a table piece by piece, or `limit` random rows of each class.
+
+    The index of such rows are their places, and `attrs["rows"]` is the number of rows.
+    """
+    random, pieces, n = np.random.default_rng(0), [pd.DataFrame()], 0
+    with warnings.catch_warnings(), text() as file:
         # A row longer than the line of names is an error, not an index and a text.
         warnings.filterwarnings("error", "Length of header or names")
-        try:
-            table = pd.read_csv(
-                io.StringIO(text),
-                sep=separator,
-                dtype=dict.fromkeys(known, str),
-                keep_default_na=False,
-                na_values={name: [""] for name in known},
-                index_col=False,
-                skipinitialspace=True,
-                low_memory=False,
-            )
-        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-            raise _does_not_fit(str(error).strip()) from error
-    _check_quotes(table, separator, columns)
+        for piece in pd.read_csv(file, **options, chunksize=PIECE):
+            _check_rows(piece, text if n == 0 else None, options["sep"], columns)
+            n += len(piece)
+            if limit is None:
+                pieces.append(piece)
+                continue
+            piece[TURN] = random.random(len(piece))
+            rows = pd.concat([*pieces, piece]).sort_values(TURN)
+            if columns.label is not None:
+                rows = rows.groupby(columns.label, dropna=False)
+            pieces = [rows.head(limit)]
+    if limit is None:
+        return pd.concat(pieces[1:], ignore_index=True)
+    table = pieces[0].sort_index().drop(columns=TURN)
+    table.attrs["rows"] = n
     return table
 
 
-def _does_not_fit(what: str) -> ValueError:
-    """Return the error about rows that do not fit the columns."""
-    return ValueError(
-        f"{what}. Name each column in the first line, put double quotes around texts "
-        "that contain the separator or quotes, and double those inside"
-    )
+def _check_rows(
+    table: pd.DataFrame, text: Opened | None, separator: str, columns: Columns
+) -> None:
+    """Raise an error if a quote that is not closed joins rows.
 
-
-def _separator(text: str, wanted: Columns) -> tuple[str, Columns]:
-    """Return the separator with which the first line contains the wanted columns.
-
-    A single column needs a separator that its texts do not contain.
-
-    Raises:
-        KeyError: if there is none; the message lists the columns of the likeliest one.
+    If labels occur again and again, most lines of such a cell end or begin with one.
+    Otherwise the lines within the cell have as many fields as a row, or a quote is
+    followed by a letter, for which `text` is read. A warning reports a text of very
+    many lines.
     """
-    line = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[:1]
-    fitting, errors = {}, []
-    for separator in SEPARATORS:
-        (names,) = csv.reader(line, delimiter=separator, skipinitialspace=True)
-        try:
-            fitting[separator] = find_columns(names, wanted), len(names)
-        except KeyError as error:
-            errors.append((len(names), error))
-    if not fitting:
-        raise max(errors, key=lambda found: found[0])[1]
-    alone = [s for s in fitting if fitting[s][1] == 1 and s not in text]
-    separator = (alone or [*fitting])[0]
-    return separator, fitting[separator][0]
-
-
-def _check_quotes(table: pd.DataFrame, separator: str, columns: Columns) -> None:
-    """Raise a ValueError if a quote that is not closed joins rows.
-
-    If labels are repeated, most lines of a cell with joined rows end or begin with a
-    label.
-    """
-    if columns.label is None:
+    width = table.shape[1]
+    cells = [
+        cell
+        for name in table
+        if not pd.api.types.is_numeric_dtype(table[name])
+        for cell in table.loc[table[name].astype(str).str.contains("\n"), name]
+    ]
+    known = pd.Series(dtype=str)
+    if columns.label is not None:
+        known = table[columns.label].dropna().str.strip()
+    labels = set(known)
+    if columns.label is not None and 2 * len(labels) <= len(known):
+        at = list(table).index(columns.label)
+        if any(_joins(cell, separator, labels, at, width) for cell in cells):
+            raise pd.errors.ParserError("a quote that is not closed joins rows")
         return
-    known = table[columns.label].dropna().str.strip()
-    labels, at = set(known), list(table).index(columns.label)
-    if 2 * len(labels) > len(known):
-        return
-    for name in table:
-        if pd.api.types.is_numeric_dtype(table[name]):
-            continue
-        cells = table[name].astype(str)
-        for cell in cells[cells.str.contains("\n")]:
-            if _joins(cell, separator, labels, at, table.shape[1]):
-                raise _does_not_fit("a quote that is not closed joins rows")
+    for cell in cells:
+        rows = cell.split("\n")[1:-1]
+        if rows and width > 1 and all(r.count(separator) == width - 1 for r in rows):
+            raise pd.errors.ParserError("a quote that is not closed joins rows")
+    if text is not None and cells:
+        with text() as file:
+            _check_quotes(file, separator)
+    most = max((cell.count("\n") for cell in cells), default=0)
+    if most >= LONG:
+        warnings.warn(
+            f"a text has {most + 1:,} lines; if they are rows, a quote before them is "
+            "not closed",
+            stacklevel=2,
+        )
 
 
 def _joins(cell: str, separator: str, labels: set[str], at: int, width: int) -> bool:
@@ -109,3 +290,55 @@ def _joins(cell: str, separator: str, labels: set[str], at: int, width: int) -> 
     begins = [has_label(row, at) for row in rows[1:]]
     n = sum(end or begin for end, begin in zip(ends, begins, strict=True))
     return 2 * n > len(ends)
+
+
+def _check_quotes(file: TextIO, separator: str) -> None:
+    """Raise an error if a field in quotes goes on behind them."""
+    most = csv.field_size_limit(sys.maxsize)
+    try:
+        for _ in csv.reader(file, delimiter=separator, strict=True):
+            pass
+    except csv.Error as error:
+        raise pd.errors.ParserError(
+            f"a quote is followed by a letter: {error}"
+        ) from error
+    finally:
+        csv.field_size_limit(most)
+
+
+def _refused(
+    name: str,
+    error: Exception,
+    options: dict[str, Any],
+    letters: Letters,
+    beginning: str,
+) -> Refused:
+    """Return the error about rows that do not fit the columns, and how to read on."""
+    given = "" if options["sep"] == "," else f", sep={options['sep']!r}"
+    if letters.encoding != "utf-8-sig":
+        given += f", encoding={letters.encoding!r}"
+    if letters.errors != "strict":
+        given += f", encoding_errors={letters.errors!r}"
+    if options["header"] is None:
+        given += ", header=None"
+    given += ", dtype=str, keep_default_na=False"
+    cause = f"{name} cannot be read as a table ({described(error)})"
+    if '\\"' in beginning:
+        why = "its texts have a backslash before a quote; where that is meant"
+        given += ", escapechar=chr(92)"
+    elif "quote" in str(error) or "EOF inside string" in str(error):
+        why = "to take quotes as letters"
+        given += ", quoting=3"
+    elif isinstance(error, pd.errors.ParserWarning):
+        return Refused(
+            f"{name} cannot be read as a table: it has rows of more fields than its "
+            "first line. If the first line lacks the name of a column, add it; if "
+            "texts contain the separator, put double quotes around them and double "
+            "those inside"
+        )
+    else:
+        why = "a text that holds the separator needs quotes; to leave such rows out"
+        given += ", on_bad_lines='skip'"
+    has_names = options["header"] is not None
+    line = into_csv(name, f"read_csv({name!r}{given})", has_names=has_names)
+    return Refused(f"{cause}; {why}, {line}")

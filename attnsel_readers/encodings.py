@@ -1,40 +1,76 @@
-"""The text in the bytes of a file."""
+"""The encoding of the bytes of a file."""
 
+import codecs
 import re
 import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+# Letters that a text in an encoding mostly has, by the encoding.
+USUAL = {
+    "shift_jis": r"[\u3040-\u30ff\u4e00-\u9fa5](?=.{0,9}[\u3040-\u30ff])",
+    "cp949": r"[\uac00-\ud7a3]",
+    "gb18030": r"[\u4e00-\u9fa5]",
+    "big5": r"[\u4e00-\u9fa5]",
+    "cp1251": r"[а-яё]",
+    "cp1250": r"[à-ž]",
+    "cp1253": r"[ά-ώ]",
+}
+TESTED = 100_000  # bytes by which encodings are compared
 DAMAGED = 0.1  # bytes that are no UTF-8 for each letter that is, at most
+BLOCK = 1 << 22  # bytes that are looked at together
 
 
-def decoded(content: bytes) -> str:
-    """Return bytes as text: UTF-8, UTF-16 with its mark, or else Windows-1252.
+class Letters(NamedTuple):
+    """How to decode a file: encoding, treatment of errors, and what lines may contain.
+
+    `has_returns` is whether carriage returns occur within the lines of a file whose
+    lines end in a line feed.
+    """
+
+    encoding: str
+    errors: str = "strict"
+    has_returns: bool = False
+
+
+def letters_of(opened: Callable[[], Any]) -> Letters:
+    """Return how to decode a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
 
     Windows-1252 is a guess. A few bytes that are not valid UTF-8 are replaced. A
-    warning reports both. A carriage return within a line becomes a space.
+    warning reports both. The file is read in blocks, so that it may be large.
 
     Raises:
         ValueError: if there is a NUL byte.
         UnicodeDecodeError: if the bytes are in another encoding.
     """
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = content.decode("utf-16")
-    elif 0 in content:
-        raise ValueError(
-            "a NUL byte: it is binary, or UTF-16 without a mark. Save it in UTF-8, or "
-            "give its name the usual ending of such files, for example .parquet or "
-            ".csv.gz"
-        )
-    else:
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = _guessed(content)
-    return re.sub(r"\r(?!\n)", " ", text) if "\n" in text else text
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    has_returns = has_feeds = False
+    with opened() as file:
+        block = file.read(BLOCK)
+        if block.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return Letters("utf-16")
+        while block:
+            if block.endswith(b"\r"):
+                block += file.read(1)
+            if 0 in block:
+                raise ValueError(
+                    "a NUL byte: it is binary, or UTF-16 without a mark. Save it in "
+                    "UTF-8, or give its name the usual ending of such files, for "
+                    "example .parquet or .csv.gz"
+                )
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                return _guessed(block + file.read())
+            has_feeds |= b"\n" in block
+            has_returns |= re.search(rb"\r(?!\n)", block) is not None
+            block = file.read(BLOCK)
+    return Letters("utf-8-sig", has_returns=has_returns and has_feeds)
 
 
-def _guessed(content: bytes) -> str:
-    """Return the text in bytes that are not UTF-8."""
-    text = content.decode("utf-8-sig", "replace")
+def _guessed(content: bytes) -> Letters:
+    """Return how to decode bytes that are not UTF-8."""
+    text = content.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
     letters = len(re.findall(r"[^\0-\x7f]", text)) - damaged
     if damaged <= DAMAGED * letters:
@@ -44,13 +80,13 @@ def _guessed(content: bytes) -> str:
             "(encoding_errors='replace')",
             stacklevel=2,
         )
-        return text
+        return Letters("utf-8-sig", "replace")
     # Pairs that are UTF-8 hardly occur by chance, nor a text that is mostly accents.
     as_utf8 = content.decode("utf-8", "ignore")
     if not as_utf8.isascii() or len(content) > 1.25 * len(as_utf8):
         content.decode("utf-8")
     try:
-        text = content.decode("cp1252")
+        content.decode("cp1252")
     except UnicodeDecodeError:
         content.decode("utf-8")
     warnings.warn(
@@ -58,4 +94,22 @@ def _guessed(content: bytes) -> str:
         "Europe; if they look wrong, save it in UTF-8",
         stacklevel=2,
     )
-    return text
+    return Letters("cp1252")
+
+
+def likely_encodings(content: bytes) -> list[str]:
+    """Return the encodings in which bytes are text, the likeliest first."""
+    part = content[:TESTED]
+    part = part[: part.rfind(b"\n") + 1] or part
+    shares = {}
+    for encoding, usual in USUAL.items():
+        try:
+            text = part.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        letters = len(re.findall(r"[^\0-\x7f]", text))
+        shares[encoding] = len(re.findall(usual, text)) / max(letters, 1)
+    if shares.get("shift_jis", 0) > 0.5:  # other texts have no kana in it
+        shares["shift_jis"] = 1.5
+    ranked = sorted(shares, key=lambda encoding: -shares[encoding])
+    return [name for name in ranked if shares[name] > 0.3] or ["cp1251"]

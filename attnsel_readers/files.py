@@ -6,25 +6,29 @@ import io
 import json
 import lzma
 import re
-import urllib.request
+import warnings
 import zipfile
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import pandas as pd
+import pyarrow as pa
 
 from attnsel.validation import described, require, shortened
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
-from attnsel_readers.delimited import read_table
-from attnsel_readers.encodings import decoded
+from attnsel_readers.delimited import Refused, names_below, read_table
+from attnsel_readers.encodings import BLOCK, Letters, letters_of, likely_encodings
+from attnsel_readers.refusals import into_csv, refuse_unreadable, unpack
 
 # The readers of pandas, by the ending of a file.
 BINARY = {
     ".parquet": "read_parquet",
     ".pq": "read_parquet",
     ".feather": "read_feather",
+    ".arrow": "read_feather",
+    ".ipc": "read_feather",
     ".orc": "read_orc",
     ".dta": "read_stata",
     ".xml": "read_xml",
@@ -33,86 +37,172 @@ EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 JSON = (".json", ".jsonl", ".ndjson")
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 ENDINGS = (*DELIMITED, *JSON, *BINARY, *EXCEL)
-PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-URL = re.compile(r"[a-z][a-z0-9+]+://")
-URL_PATIENCE = 60.0  # seconds
 # Half of a letter of two escapes in JSON: a first one without its second, or a second.
 FIRST, SECOND = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
 HALF = re.compile(rf"(?<!\\)(?:{FIRST}(?!{SECOND})|(?<!{FIRST}){SECOND})")
+MOST = 1 << 30  # bytes that a compressed file may unpack to
 
 
-def ending_of(path: str | PurePath) -> str:
-    """Return the ending that determines how to read a file; "" if it is not known."""
-    name = re.sub(r"\.(gz|zip|bz2|xz)$", "", PurePath(path).name.lower())
-    ending = PurePath(name).suffix
-    return ending if ending in ENDINGS else ""
+class Content(NamedTuple):
+    """The uncompressed content of a file.
+
+    Attributes:
+        opened: function that opens the content again.
+        name: name without the ending of a compression.
+        is_packed: whether the file is compressed.
+    """
+
+    opened: Callable[[], BinaryIO]
+    name: str
+    is_packed: bool
 
 
-def read_file(source: Any, wanted: Columns) -> Any:
-    """Read a path, a URL, bytes or an open file as a table or as JSON.
+def read_file(path: Path, wanted: Columns) -> Any:
+    """Read a file as a table or as JSON, depending on its ending.
 
-    The ending of its name decides how. Texts such as 007 and NA do not change.
+    Texts such as 007 and NA stay as they are. If a large table is read with a limit,
+    `limit` random rows of each class are kept, and all others are dropped.
 
     Raises:
-        ValueError: if the file cannot be read; the message names it.
-        KeyError: if a column is missing.
+        ValueError: if it cannot be read; the message names the file.
     """
-    name = source
-    if not isinstance(source, (str, Path)):
-        name = str(getattr(source, "name", "the open file"))
-    ending = ending_of(name)
+    return _read(lambda: path, str(path), wanted)
+
+
+def read_open(source: Any, wanted: Columns) -> Any:
+    """Read bytes, or an open file of bytes or text, as `read_file` does."""
+    content = source.read() if hasattr(source, "read") else source
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    name = str(getattr(source, "name", "the open file"))
+    return _read(lambda: io.BytesIO(content), name, wanted)
+
+
+def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
+    """Read a file, of which `given` returns the path or a new stream of bytes."""
+    refuse_unreadable(name)
+    ending = ""
     try:
-        content = _unpacked(_content(source), PurePath(name).suffix.lower())
+        content = _unpacked(given, name)
+        ending = PurePath(content.name.lower()).suffix
         if ending in BINARY:
-            return _read_binary(content, ending, wanted)
+            return _read_binary(_bytes_of(content), ending, wanted)
         if ending in EXCEL:
-            return _read_excel(content, wanted)
-        text = decoded(content)
-        if ending in JSON or (not ending and text.lstrip()[:1] in ("[", "{")):
-            return _read_json(text)
-        return read_table(text, wanted)
-    except KeyError:
+            return _read_excel(_bytes_of(content), wanted)
+        if content.is_packed and (wanted.limit is None or ending in JSON):
+            _check_size(content)
+        letters = letters_of(content.opened)
+        first = _text_of(content, letters, 1000).lstrip()[:1]
+        if ending in JSON or (ending not in DELIMITED and first in ("[", "{")):
+            return _read_json(_text_of(content, letters))
+        return read_table(content.opened, name, ending, letters, wanted)
+    except (Refused, KeyError):
         raise
-    except Exception as error:  # each reader has its own
+    except ImportError as error:
         raise ValueError(
-            f"{name} cannot be read as a table ({described(error)}). Save texts and "
-            "labels as CSV in UTF-8, or give a data frame that you read yourself, such "
-            "as pandas.read_csv(..., quoting=3)"
+            f"{name} needs a library to be read ({error}); install it, or save the "
+            "table as CSV"
+        ) from error
+    except UnicodeDecodeError as error:
+        if ending not in (*JSON, *DELIMITED, ""):
+            raise ValueError(
+                f"{name} cannot be read as a table ({described(error)})"
+            ) from error
+        first, *_ = fitting = likely_encodings(error.object)
+        reader = "read_json" if ending in JSON else "read_csv"
+        call = f"{reader}({name!r}, encoding={first!r})"
+        raise ValueError(
+            f"{name} cannot be read as a table: it is not UTF-8 ({error.reason} at "
+            f"byte {error.start}). Its letters may be those of {' or '.join(fitting)}. "
+            f"For {first}, {into_csv(name, call)}; if the letters there look wrong, "
+            "use another encoding"
+        ) from error
+    except Exception as error:  # each reader has its own
+        way = "; save it as CSV in a spreadsheet" if ending in EXCEL else ""
+        raise ValueError(
+            f"{name} cannot be read as a table ({described(error)}){way}"
         ) from error
 
 
-def _content(source: Any) -> bytes:
-    """Return the bytes of a path, a URL or an open file."""
-    if isinstance(source, str) and URL.match(source):
-        with urllib.request.urlopen(source, timeout=URL_PATIENCE) as answer:
-            return bytes(answer.read())
-    if isinstance(source, (str, Path)):
-        return Path(source).read_bytes()
-    content = source.read() if hasattr(source, "read") else source
-    if isinstance(content, str):
-        return content.encode("utf-8", "surrogatepass")
-    return bytes(content)
+# Compressed files
 
 
-def _unpacked(content: bytes, ending: str) -> bytes:
-    """Return the uncompressed content of a file, or of the only file in a zip."""
+def _unpacked(given: Callable[[], Any], name: str) -> Content:
+    """Return the content of a file, which is uncompressed according to its ending.
+
+    Raises:
+        Refused: if it is a zip of several files.
+    """
+    ending = PurePath(name.lower()).suffix
+    inner = name[: len(name) - len(ending)]
     if ending == ".zip":
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(given()) as archive:
             # A Mac adds hidden files; ./ and ../ are no part of a name.
             hidden = re.compile(r"/$|(^|/)(?!\.\.?/)[._]")
             members = [name for name in archive.namelist() if not hidden.search(name)]
-            if len(members) != 1:
-                raise ValueError(
-                    f"it contains {len(members)} files, {shortened(members, 5)}; "
-                    "unpack it and name one of them, or the folder"
-                )
-            return archive.read(members[0])
-    return PACKED[ending](content) if ending in PACKED else content
+        if not members:
+            raise ValueError("it is empty")
+        if len(members) > 1:
+            shown = shortened(members, 5)
+            raise Refused(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
+        (member,) = members
+        return Content(
+            lambda: cast(BinaryIO, zipfile.ZipFile(given()).open(member)), member, True
+        )
+    if ending == ".zst":
+        return Content(
+            lambda: pa.input_stream(given(), compression="zstd"), inner, True
+        )
+    library: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}.get(ending)
+    if library is not None:
+        return Content(lambda: library.open(given()), inner, True)
+
+    def opened() -> BinaryIO:
+        source = given()
+        return source.open("rb") if isinstance(source, Path) else source
+
+    return Content(opened, name, False)
+
+
+def _bytes_of(content: Content) -> bytes:
+    """Return all bytes of a file."""
+    if content.is_packed:
+        _check_size(content)
+    with content.opened() as file:
+        return file.read()
+
+
+def _check_size(content: Content) -> None:
+    """Raise a ValueError if a file unpacks to more than MOST bytes."""
+    size = 0
+    with content.opened() as file:
+        while size <= MOST and (block := file.read(BLOCK)):
+            size += len(block)
+    if size > MOST:
+        raise ValueError(
+            f"it unpacks to more than {MOST >> 30} GB; unpack it first, or name a "
+            "limit= of rows to draw at random"
+        )
+
+
+def _text_of(content: Content, letters: Letters, size: int = -1) -> str:
+    """Return the text of a file, or its beginning of `size` characters."""
+    with io.TextIOWrapper(content.opened(), letters.encoding, letters.errors) as file:
+        return file.read(size)
+
+
+# What a file contains
 
 
 def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
     """Read a table by the reader of pandas for its ending."""
-    table: pd.DataFrame = getattr(pd, BINARY[ending])(io.BytesIO(content))
+    try:
+        table = getattr(pd, BINARY[ending])(io.BytesIO(content))
+    except pa.ArrowInvalid:
+        if ending != ".arrow":
+            raise
+        # A stream, such as `datasets` writes.
+        table = pa.ipc.open_stream(content).read_pandas()
     for name in as_list(wanted.text):
         if name in table:
             list(table[name])  # text that is not UTF-8 may show here only
@@ -120,7 +210,11 @@ def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
 
 
 def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
-    """Read the sheet with the wanted names, or else the first; cells are text."""
+    """Read the sheet that has the wanted names, its cells as text.
+
+    Raises:
+        ValueError: if the names are below the first line; the message has its number.
+    """
     require("excel", "python_calamine")
     sheets = pd.read_excel(
         io.BytesIO(content),
@@ -129,12 +223,23 @@ def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
         keep_default_na=False,
         engine="calamine",
     )
-    tables = [s.replace(r"_x000D_|\r(?=\n)", "", regex=True) for s in sheets.values()]
-    for table in tables:
-        with suppress(KeyError):
-            find_columns(list(table), wanted)
-            return table
-    return tables[0]
+    for name, sheet in sheets.items():
+        table = sheet.replace(r"_x000D_|\r(?=\n)", "", regex=True)
+        try:
+            known = find_columns(list(table), wanted)
+        except KeyError:
+            names_below(table.to_numpy().tolist(), wanted, f"in the sheet {name!r} ")
+            continue
+        is_blank = table[known.label] == "" if known.label else pd.Series([False])
+        if is_blank.mean() > 0.5 and not is_blank[0]:
+            warnings.warn(
+                f"the column {known.label!r} is empty in {is_blank.sum():,} of "
+                f"{len(table):,} rows, as merged cells are; unmerge them, and fill "
+                "each row",
+                stacklevel=2,
+            )
+        return table
+    return next(iter(sheets.values()))
 
 
 def _read_json(text: str) -> Any:

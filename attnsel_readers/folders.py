@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from attnsel_readers.columns import Columns
-from attnsel_readers.encodings import decoded
-from attnsel_readers.files import ending_of
+from attnsel_readers.encodings import letters_of
+from attnsel_readers.files import ENDINGS
 from attnsel_readers.frames import SPLITS, NoSuchSplit, one_table
 
 UNLABELLED = ("unsup", "unlabelled", "unlabeled")  # folders of texts without a class
 _PART = r"([-_.]?(part|chunk)?[-_.]?\d+([-_.]of[-_.]\d+)?)?"
+
+
+def readable_ending(path: Path) -> str:
+    """Return the ending that determines how to read a file; "" if it is not known."""
+    name = re.sub(r"\.(gz|zip|bz2|xz|zst)$", "", path.name.lower())
+    ending = Path(name).suffix
+    return ending if ending in ENDINGS else ""
 
 
 def stem(path: Path) -> str:
@@ -37,7 +45,12 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
         raise NoSuchSplit(
             f"split: {folder} contains {' and '.join(others)}, but no {split}"
         )
-    table = _texts_in_classes(folder) or _parts(folder, ".*?")
+    # Parquet by the values of a column lies in folders such as label=good.
+    table = (
+        _texts_in_classes(folder)
+        or _parts(folder, ".*?")
+        or _parts(folder, ".*?", "*=*/*")
+    )
     if not table:
         wanted = f"{split}.csv or the like, or one folder of texts per class"
         there = sorted(path.name for path in folder.iterdir())[:10]
@@ -66,7 +79,7 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
         match = numbered.fullmatch(stem(path))
         if match:
             found.append(path)
-            kinds.add((match[1], ending_of(path)))
+            kinds.add((match[1], readable_ending(path)))
     if len(kinds) > 1:
         there = sorted(path.name for path in found)[:10]
         every = str(folder / f"*{found[0].suffix}")
@@ -80,8 +93,8 @@ def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
 def _tables(folder: Path, pattern: str) -> list[Path]:
     """Return the files that can be read, without prose next to tables (a README)."""
     files = [path for path in folder.glob(pattern) if path.is_file()]
-    readable = [path for path in files if ending_of(path)]
-    tables = [path for path in readable if ending_of(path) != ".txt"]
+    readable = [path for path in files if readable_ending(path)]
+    tables = [path for path in readable if readable_ending(path) != ".txt"]
     return tables or readable
 
 
@@ -105,7 +118,10 @@ def is_one_text(path: Path) -> bool:
 
 def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
     """Read a text from each file; its class is the name of the folder."""
-    texts = [decoded(path.read_bytes()) for path in paths]
+    texts = []
+    for path in paths:
+        letters = letters_of(partial(path.open, "rb"))
+        texts.append(path.read_text(letters.encoding, letters.errors))
     labels = [path.parent.name for path in paths]
     classes = [None if label in UNLABELLED else label for label in labels]
     return pd.DataFrame({wanted.text: texts, wanted.label: classes})

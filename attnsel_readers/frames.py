@@ -1,7 +1,7 @@
 """Conversion of tables of texts in memory to data frames."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,26 @@ class NoSuchSplit(ValueError):
     """A source has no split of this name."""
 
 
+class DataSplit(NamedTuple):
+    """The location of the rows of a split.
+
+    Attributes:
+        name: name of the corpus.
+        read: function that returns the table, given the wanted columns.
+    """
+
+    name: str
+    read: Callable[[Columns], Any]
+
+
 def table_of(source: Any, wanted: Columns, split: str) -> Any:
     """Return a source as a data frame, or as a `datasets.Dataset` if it is one.
 
     Args:
         source: a data frame of pandas, polars or Arrow; a data set of `datasets`; a
             list of records or of pairs of text and label; a tuple (texts, labels); a
-            dictionary of columns; or a dictionary that maps names of splits to any of
-            these.
+            dictionary of columns; an open file; or a dictionary that maps names of
+            splits to any of these.
         wanted: names of the wanted columns. They show whether the keys of a dictionary
             are names of columns or of splits.
         split: name of the split to return.
@@ -34,6 +46,10 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
     """
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)
+    if isinstance(source, bytes) or hasattr(source, "read"):
+        from attnsel_readers.files import read_open
+
+        return table_of(read_open(source, wanted), wanted, split)
     if split != "train":
         raise one_table("the source", split)
     if hasattr(source, "collect"):  # a lazy frame of polars

@@ -1,9 +1,32 @@
 """Data sets of the Hugging Face Hub, and those that `datasets` saved to disk."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
 from attnsel.validation import described, require
+
+HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
+
+
+def unreachable(repository: str) -> str | None:
+    """Query the Hub once; return why it is unreachable, or None if it is reachable."""
+    from huggingface_hub import HfApi
+
+    wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]
+
+    def ask() -> None:
+        try:
+            HfApi().dataset_info(repository, timeout=HUB_PATIENCE)
+            wrong[0] = None
+        except Exception as error:  # the caller reports it
+            wrong[0] = described(error)
+
+    # No timeout of a request bounds the resolution of a name, so ask in a thread.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(HUB_PATIENCE)
+    return wrong[0]
 
 
 def hub_table(repository: str) -> Any:
@@ -15,10 +38,14 @@ def hub_table(repository: str) -> Any:
     require("hub", "datasets")
     import datasets
 
+    reason, offline = unreachable(repository), datasets.config.HF_HUB_OFFLINE
     try:
+        datasets.config.HF_HUB_OFFLINE = offline or reason is not None
         return datasets.load_dataset(repository)
     except Exception as error:
-        raise LookupError(described(error)) from error
+        raise LookupError(reason or described(error)) from error
+    finally:
+        datasets.config.HF_HUB_OFFLINE = offline
 
 
 def saved_table(folder: Path) -> Any:

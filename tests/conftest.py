@@ -77,12 +77,18 @@ def pytest_runtest_teardown():
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """An empty cache of data sets, no network, no bars, for a test."""
+    """A Hub's cache of its own, no network, no bars, for a test."""
     import datasets
+    import huggingface_hub
+
+    from attnsel_readers import hub
 
     monkeypatch.setenv("ATTNSEL_PROGRESS", "0")
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(hub, "unreachable", lambda _: "no network in this test")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "hub")
+    monkeypatch.setattr(
+        huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub")
+    )
 
 
 @pytest.fixture(scope="session")

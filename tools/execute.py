@@ -18,7 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from attnsel.files import write_file
+from attnsel.files import write_files
 from tools import glued
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
@@ -146,10 +146,13 @@ def run(path: Path, timeout: int) -> str:
         raise RuntimeError(str(error)) from None
     clean(notebook)
     nbformat.validate(notebook)
-    write_file(path, f"{nbformat.writes(notebook)}\n".encode())
+    files: dict[Path, bytes | dict[str, Any]] = {
+        path: f"{nbformat.writes(notebook)}\n".encode()
+    }
     for cell in notebook.cells:
         if README_TAG in cell.metadata.get("tags", []):
-            write_file(README_FIGURE, cell.outputs[0].data["image/svg+xml"].encode())
+            files[README_FIGURE] = cell.outputs[0].data["image/svg+xml"].encode()
+    write_files(files)
     return f"{seconds:.0f} s, {peak / 1e9:.2f} GB: {text or 'no summary cell'}"
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attnsel.corpus import Corpus
-from attnsel.files import read_verified, write_file
+from attnsel.files import read_verified, write_files
 from attnsel.scale.distributed import check_same, gathered, is_first
 
 SAVE_EVERY = 60.0  # seconds between two checkpoints
@@ -83,7 +83,7 @@ class Checkpoint:
     def write(self, state: dict[str, Any]) -> None:
         """Save a state atomically, so that an error leaves the old file unchanged."""
         if is_first():
-            write_file(self.path, {"settings": self.settings, **state})
+            write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()
 
 

@@ -3,9 +3,9 @@
 ::
 
     source                     a data frame, records, a path, a name of the Hub ...
-      | read_split             files, folders, the Hub (`attnsel_readers`)
+      | find_split             where the rows are
       v
-    table                      a data frame, or a data set of `datasets`
+    DataSplit                  name, and `read`, which gives the table
       | texts_and_labels       the two columns; `balanced_sample` with limit=
       v
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
@@ -29,9 +29,9 @@ from attnsel.texts.reviews import generate_reviews
 from attnsel.texts.shipped import CORPORA, SOURCES, as_block, counted_reviews
 from attnsel.tokens import Tokenizer, Vocab
 from attnsel.validation import check_choice, check_number
-from attnsel_readers.cells import as_list, categories, labels_of, texts_of
+from attnsel_readers.cells import as_list, categories, labels_of, marked_rows, texts_of
 from attnsel_readers.columns import Columns, find_columns
-from attnsel_readers.frames import is_dataset, table_of
+from attnsel_readers.frames import DataSplit, is_dataset, table_of
 
 # Reviews of a grammar, with the classes of the named corpora.
 GENERATED = {"generated": "imdb", "generated-full": "yelp-full"}
@@ -95,7 +95,7 @@ def load_corpus(
     check_settings(vocab, min_count, max_tokens, on_bad_rows)
     check_number("seed", seed, 0, integer=True)
     check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label)
+    wanted = Columns(text, label, limit)
     own_tokens = tokenize is not None or (vocab is not None and vocab.tokenize)
     notes: list[warnings.WarningMessage]
     with warnings.catch_warnings(record=True) as notes:
@@ -112,8 +112,8 @@ def load_corpus(
                 source, split, label, vocab, min_count, max_tokens, limit, seed
             )
         else:
-            name, table = read_split(source, split, wanted)
-            texts, labels = texts_and_labels(table, wanted)
+            found = find_split(source, split)
+            texts, labels = texts_and_labels(found.read(wanted), wanted)
             if limit is not None:
                 rows = balanced_sample(texts, labels, limit, seed)
                 texts = texts.iloc[rows]
@@ -125,7 +125,7 @@ def load_corpus(
                 min_count=min_count,
                 max_tokens=max_tokens,
                 tokenize=tokenize,
-                name=name,
+                name=found.name,
                 on_bad_rows="ignore",
             )
     for note in dict.fromkeys(str(note.message) for note in notes):
@@ -177,26 +177,21 @@ def _published(name: str) -> str:
 # Where the rows are
 
 
-def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
-    """Return the name and the table of a split of a file, the Hub or of a table."""
-    name = "texts"
+def find_split(source: Any, split: str) -> DataSplit:
+    """Find the rows of a split: of a file, of the Hub or of a table in memory."""
     if isinstance(source, str) and source in CORPORA:
         raise ValueError(
             f"source: {source!r} comes as counts of words, and a report needs texts; "
             f"give {_published(source)!r}, which loads them from the Hub"
         )
     if isinstance(source, str) and source in GENERATED:
-        return "generated", _generated_table(source, split)
+        return DataSplit("generated", lambda _: _generated_table(source, split))
     if isinstance(source, (str, os.PathLike)):
         # Files come in many formats, which a package of its own knows.
-        from attnsel_readers.sources import read_path
+        from attnsel_readers.sources import find_path
 
-        name, source, split = read_path(str(source), split, wanted)
-    elif isinstance(source, bytes) or hasattr(source, "read"):
-        from attnsel_readers.files import read_file
-
-        source = read_file(source, wanted)
-    return name, table_of(source, wanted, split)
+        return find_path(str(source), split)
+    return DataSplit("texts", lambda wanted: table_of(source, wanted, split))
 
 
 def _generated_table(source: str, split: str) -> pd.DataFrame:
@@ -218,11 +213,12 @@ def _generated_table(source: str, split: str) -> pd.DataFrame:
 def texts_and_labels(table: Any, wanted: Columns) -> tuple[pd.Series, pd.Series | None]:
     """Return the texts and labels of a table."""
     if not is_dataset(table):
-        text, label = find_columns(list(table), wanted)
+        text, label, _ = find_columns(list(table), wanted)
         if label is None:
             return texts_of(table, text), None
-        return texts_of(table, text), labels_of(table[label])
-    text, label = find_columns(table.column_names, wanted)
+        labels = table[label].mask(marked_rows(table, text, label))
+        return texts_of(table, text), labels_of(labels)
+    text, label, _ = find_columns(table.column_names, wanted)
     labels = None
     if label is not None:
         labels = labels_of(table.select_columns([label]).to_pandas()[label])

@@ -86,7 +86,8 @@ def report(
             a folder, a table or the name of a data set on the Hub; or a Corpus with
             texts.
         text: name of the column of texts, or a list of names of columns whose texts are
-            joined.
+            joined. In a file without column names, a column has its position, from 0,
+            as its name.
         label: name of the column of labels.
         groups: name of a column such as author or film, if texts with the same value
             tend to have the same label; or a sequence of group names, one per row. A

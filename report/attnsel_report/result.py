@@ -12,7 +12,7 @@ require("report", "jinja2")
 import pandas as pd
 
 from attnsel.corpus import Corpus
-from attnsel.files import write_file
+from attnsel.files import write_files
 from attnsel.model import AttentionClassifier
 from attnsel_report.data_notes import Fact
 from attnsel_report.diagnosis import Diagnosis
@@ -104,7 +104,7 @@ class Report:
             OSError: if the file cannot be written.
         """
         file = free_place(path, force=force)
-        write_file(file, self.html().encode())
+        write_files({file: self.html().encode()})
         return file
 
     def _repr_html_(self) -> str:

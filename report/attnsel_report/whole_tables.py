@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.loading import balanced_sample, read_split, texts_and_labels
+from attnsel.texts.loading import balanced_sample, find_split, texts_and_labels
 from attnsel.validation import check_number
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
@@ -45,18 +45,22 @@ def load_table(
     The errors are those of `load_corpus`, but the limit may exceed the number of rows.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
-    wanted = Columns(text, label)
-    name, table = read_split(source, split, wanted)
+    wanted = Columns(text, label, limit)
+    found = find_split(source, split)
+    table = found.read(wanted)
     texts, labels = texts_and_labels(table, wanted)
     rest = table.to_pandas() if is_dataset(table) else table
     used = find_columns(list(rest), wanted)
     rest = rest.drop(columns=[*as_list(used.text), used.label])
-    rows, places = np.arange(len(texts)), pd.RangeIndex(len(texts))
+    n = len(texts)
+    rows = np.arange(n)
+    # Of a large file there are some rows only, whose index are their places.
+    places = pd.RangeIndex(n)
+    if "rows" in rest.attrs:
+        places, n = rest.index, rest.attrs["rows"]
     texts, rest = texts.set_axis(places), rest.set_axis(places)
     labels = pd.Series(labels).set_axis(places)
     if limit is not None:
         usable = int((texts.notna() & labels.notna()).sum())
         rows = balanced_sample(texts, labels, min(limit, max(usable, 1)), seed)
-    return Table(
-        name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], len(places)
-    )
+    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)

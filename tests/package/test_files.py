@@ -6,7 +6,7 @@ import zipfile
 import pytest
 import torch
 
-from attnsel.files import read_verified, write_file
+from attnsel.files import read_verified, write_files
 from attnsel.model import AttentionClassifier
 from attnsel.train import fit
 from support.reference import ragged
@@ -54,7 +54,7 @@ def test_other_files_and_parts_of_a_file_are_refused(tmp_path):
         read_verified(path)
     with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
         archive.writestr("x", "y")
-    write_file(path, CONTENT)
+    write_files({path: CONTENT})
     content = path.read_bytes()
     sizes = (0, 10, len(content) // 2, len(content) - 1)
     for other in ((tmp_path / "zip").read_bytes(), *(content[:n] for n in sizes)):

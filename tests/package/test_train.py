@@ -1,5 +1,6 @@
 import copy
 import functools
+import io
 import itertools
 import sys
 import threading
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import attnsel.model
 from attnsel import learners, train
+from attnsel import progress as progress_module
 from attnsel.beyond.deep import TwoLayerClassifier
 from attnsel.corpus import Corpus
 from attnsel.learners import BLOCK
@@ -254,6 +256,20 @@ def test_processes_train_one_layer_in_full_batches(monkeypatch):
 # Interruption
 
 
+@pytest.fixture
+def bars(monkeypatch):
+    """Every bar that is made, drawn from the first step on, and its stream."""
+    made, plain = [], progress_module._Bar
+
+    def bar(*given, **settings):
+        shown = {"delay": 0, "mininterval": 0, "file": io.StringIO()}
+        made.append(plain(*given, **{**settings, **shown, "disable": False}))
+        return made[-1]
+
+    monkeypatch.setattr(progress_module, "_Bar", bar)
+    return made
+
+
 TRACED = {module.__file__ for module in (train, learners, attnsel.model)}
 
 
@@ -299,7 +315,7 @@ def test_a_gpu_trains_to_the_same_parameters(optimizer):
 @pytest.mark.parametrize(
     "optimizer", ["adam", pytest.param("gd", marks=pytest.mark.weekly)]
 )
-def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer):
+def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer, bars):
     _, _, corpus = ragged(21, n=30, n_tokens=2 * BLOCK + 5)
     begin = AttentionClassifier(2 * BLOCK + 5, 7, dtype=torch.float64)
     settings = {"lr": 0.05, "optimizer": optimizer, "test": corpus}
@@ -316,11 +332,12 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer):
     for line in itertools.count(1, 6):  # a step passes the same lines at other turns
         model = copy.deepcopy(begin)
         parameters = list(model.parameters())
+        bars.clear()
         sys.settrace(stop_at(line))
         try:
             fit(model, corpus, steps=2, **settings)
         except KeyboardInterrupt as error:
-            stopped = error
+            stopped = error  # with the frames that hold the bar
         else:
             break
         finally:
@@ -338,6 +355,8 @@ def test_fit_interrupted_at_any_line_leaves_a_model_to_go_on_with(optimizer):
         )
         assert torch.is_grad_enabled()
         assert threading.enumerate() == threads
+        for bar in bars:
+            assert not bar.fp.getvalue().split("\r")[-1].strip()  # drawn, then cleared
         again = fit(model, corpus, steps=1, **settings)
         assert again.loss[1] < again.loss[0]
         del stopped

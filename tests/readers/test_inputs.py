@@ -20,6 +20,7 @@ import pytest
 from attnsel.texts.loading import load_corpus
 from attnsel.texts.shipped import CORPORA
 from attnsel.tokens import Vocab
+from attnsel_readers import delimited, files
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -34,10 +35,13 @@ DATA = datasets.Dataset.from_pandas(FRAME)
 ARROW = pa.Table.from_pandas(FRAME)
 CAFE = [f"{text}, café" for text in TEXTS]
 LINES = [f"{t};\n1, so\n{t}" for t in TEXTS]
+TAGGED = [f"{'#' * (i < 5)}{t.replace(',', '')}" for i, t in enumerate(TEXTS)]
+LONG = ["word " * 40_000, *TEXTS[1:]]
 TWO = ("a bad film", "a good film")
 ROWS = "a bad film,0\na good film,1\n"
 TABLE = "text,label\n" + ROWS
 MANY = "a film,0\nb film,1\n" * 10_000  # read in more than one piece
+FIRST_TWO = {"text": 0, "label": 1}
 
 
 class Case(NamedTuple):
@@ -128,6 +132,15 @@ def left_out(rows, message):
     return two(TABLE + rows, warning=message)
 
 
+def arrow(write):
+    def made(path):
+        with write(str(path / "mine.arrow"), ARROW.schema) as writer:
+            writer.write_table(ARROW)
+        return path / "mine.arrow"
+
+    return made
+
+
 def class_folders(path, inside=""):
     for i, (text, word) in enumerate(zip(TEXTS, WORDS, strict=True)):
         file(f"{inside}{word}/{i:02}_7.txt", text)(path)
@@ -169,6 +182,20 @@ def zipped(name, **members):
     return write
 
 
+def zst(path):
+    with pa.CompressedOutputStream(str(path / "mine.csv.zst"), "zstd") as written:
+        written.write(csv().encode())
+    return path / "mine.csv.zst"
+
+
+def hive(path):
+    for word in ("neg", "pos"):
+        rows = FRAME[FRAME["label"] == word]
+        (path / f"label={word}").mkdir()
+        rows[["text"]].to_parquet(path / f"label={word}" / "part-0.parquet")
+    return path
+
+
 @pytest.mark.parametrize("backwards", [False, True])
 def test_rows_of_a_folder_come_in_one_order_whatever_the_disk_has(
     tmp_path, monkeypatch, backwards
@@ -179,7 +206,7 @@ def test_rows_of_a_folder_come_in_one_order_whatever_the_disk_has(
         return iter(sorted(glob(folder, pattern), reverse=backwards))
 
     monkeypatch.setattr(Path, "glob", listed)
-    corpus = load_corpus(parts(tmp_path), min_count=1)
+    corpus = load_corpus(hive(tmp_path), min_count=1)
     assert corpus.labels.tolist() == NUMBERS
 
 
@@ -226,13 +253,40 @@ DELIMITED = {
     "semicolons in .tsv": file("mine.tsv", csv(";")),
     "bars": mine(csv("|")),
     "a line that says the separator": mine("sep=;\r\n" + csv(";")),
+    "rows that begin with #": Case(
+        mine(csv(header=False, texts=TAGGED)), TAGGED, options=FIRST_TWO
+    ),
     "names in capitals": mine(csv().replace("text,label", "Text,LABEL")),
     "spaces around names": mine(csv().replace("text,label", " text , label")),
     "an index": mine(FRAME.to_csv(sep=";")),
+    "numbered rows without a name": mine(
+        "text;label\n" + FRAME.to_csv(sep=";", header=False)
+    ),
     "other columns": mine(FRAME.assign(u=STARS).to_csv(index=False)),
+    "no line of names": Case(mine(csv(header=False)), options=FIRST_TWO),
+    "tabs in a file without ending": Case(
+        file(
+            "mine", csv("\t", texts=[t.replace(",", "") for t in TEXTS], header=False)
+        ),
+        [t.replace(",", "") for t in TEXTS],
+        options=FIRST_TWO,
+    ),
+    "a separator that a first line decides": Case(
+        mine("sep=\t\n" + csv("\t", header=False)), options=FIRST_TWO
+    ),
+    "columns by their places": Case(
+        mine(lines('7,{2},"{1}"\n')), options={"text": 2, "label": 1}
+    ),
+    "columns by their places, as a shell names them": Case(
+        mine(lines('7,{2},"{1}"\n')), options={"text": "2", "label": "1"}
+    ),
     "no ending": file("mine", csv()),
     "separators and line breaks in quotes": Case(mine(csv(";", texts=LINES)), LINES),
     "spaces before quotes": mine("id, text, label\n" + lines('{0}, "{1}", {2}\n')),
+    "rows that end in a separator": mine("text;label\n" + lines("{1};{2};\n")),
+    "a first text of 200,000 characters": Case(
+        mine(csv(header=False, texts=LONG)), LONG, options=FIRST_TWO
+    ),
     "a text without a known token": Case(
         mine(csv(texts=[*TEXTS, "?"], labels=[*WORDS, "pos"])),
         warning="1 of 41 rows .* 1 without known token",
@@ -321,6 +375,11 @@ LABELS = {
         WORDS[1:],
         "1 of 40 rows .* 1 without label",
     ),
+    "sets in two orders": Case(
+        FRAME.assign(label=["a#b", "b#a", "a", "b"] * 10),
+        labels=["a#b", "b#a", "a", "b"] * 10,
+        warning="20 rows have several labels, such as 'a#b'; each set",
+    ),
     "separators in names": Case(
         FRAME.assign(label=["C#", "1,000", "a/b", "pop & rock"] * 10),
         labels=["C#", "1,000", "a/b", "pop & rock"] * 10,
@@ -369,6 +428,7 @@ ENCODED = {
     "a zip of a path": zipped("mine.zip", **{"./mine.csv": csv()}),
     "a zip of a path outside": zipped("mine.zip", **{"../../mine.csv": csv()}),
     "gzip": file("mine.csv.gz", gzip.compress(csv().encode())),
+    "zst": zst,
     "bz2": binary("to_json", "mine.json.bz2"),
     "xz, in capitals": lambda p: (
         FRAME.to_csv(p / "MINE.TSV.xz", sep="\t") or p / "MINE.TSV.xz"
@@ -408,6 +468,8 @@ OTHER_FILES = {
     "Feather": binary("to_feather", "mine.feather"),
     "ORC": binary("to_orc", "mine.orc"),
     "Stata": binary("to_stata", "mine.dta"),
+    "an Arrow file": arrow(pa.ipc.new_file),
+    "an Arrow stream": arrow(pa.ipc.new_stream),
     "folders of texts": class_folders,
     "the folder of IMDB": Case(imdb_folder, warning="1 of 41 rows .* 1 without label"),
     "what save_to_disk wrote": saved(DATA),
@@ -423,6 +485,7 @@ OTHER_FILES = {
         TEXTS * 2,
         WORDS * 2,
     ),
+    "a folder of Parquet by label": hive,
     "a file and what it is about": folder(README__txt="text", mine__csv=csv()),
     "a folder of splits": folder(train__csv=csv(), test__csv=TABLE),
     "splits below a folder": folder(
@@ -499,7 +562,11 @@ def test_what_people_have_loads_as_it_is(tmp_path, monkeypatch, what):
             load_corpus(made(source, tmp_path), **options, on_bad_rows="error")
 
 
+NO_UTF_8 = (
+    "it is not UTF-8 .*letters .* of {0}.*, `import pandas; pandas.read_csv.*'{0}'"
+)
 BYTES = pa.array([b"\xff", b"b"])  # no letters of UTF-8
+RAGGED = "mine.csv .* rows of more fields than its first line.*"
 SEVERAL = r"labels: \['a', 'b'\] in column 'label'"
 BROKEN = {"text": ["a", "b"], "label": [0, 1]}
 
@@ -519,18 +586,21 @@ ERRORS = {
     f"'imbd'; .*{', '.join(CORPORA)}; files end in": "imbd",
     "source: expected a name, path or table, got .*int": 3,
     "source: expected a name, path or table, got .*None": None,
-    "no file '.*a.csv' in /": lambda p: p / "a.csv",
-    r"mine.csv cannot be read .*it is empty\)": mine("\n\n"),
+    "there is no file '.*a.csv' in /": lambda p: p / "a.csv",
+    r"mine.csv cannot be read .*it is empty\)$": mine("\n\n"),
     "a NUL byte: it is binary, or UTF-16 w": mine(TABLE + "a \0 fi\0lm,1\n"),
     "a NUL byte: it is binary": mine(b"ID3\x03\xff\xfe\x80\0\x81a"),
     "one column 'text', got A film that was long.; name": file(
         "m.txt", "A film that was long.\nBad.\n"
     ),
-    r"m.xlsx cannot be read .*\). Save texts and labels as CSV": zipped("m.xlsx"),
-    "mine.csv cannot be read as a table .*refused": "http://127.0.0.1:9/mine.csv",
-    "unknown url type: s3.* or give a data frame": "s3://mine/mine.csv",
+    "holds no table; give its texts and labels as a table of two columns": file(
+        "mine.pdf", b"%PDF"
+    ),
+    r"m.xlsx cannot be read .*\); save it as CSV in a spreadsheet": zipped("m.xlsx"),
+    "not fetched .*; connect .*, or download it and name 'mine.csv'": "http://127.0.0.1:9/mine.csv",
+    r"with a library for such .*`import pandas; .*\('s3://mine": "s3://mine/mine.csv",
     # Damaged, or in other letters
-    "m.json cannot be .*UTF-8": file("m.json", "хор".encode("cp1251")),
+    "m.json cannot be .*pandas.read_json": file("m.json", "хор".encode("cp1251")),
     "junk.arrow cannot be": file("junk.arrow", bytes(range(256))),
     "cut.json cannot be": file("cut.json", '[{"text": "good", "label"'),
     "m.jsonl cannot .*line 2 is not JSON": file("m.jsonl", '{"text": "a"}\n{"text\n'),
@@ -540,13 +610,17 @@ ERRORS = {
     "plain.csv.zip cannot be read": file("plain.csv.zip", TABLE),
     "c.parquet cannot be read": file("c.parquet", b"PAR1 and then"),
     "mine.parquet .*utf-8": parquet(text=BYTES.view("string")),
-    "mine.csv cannot .*'utf-8' codec": mine("text,label\nфильм,1\n".encode("cp1251")),
-    # Rows that do not fit
-    "Length of header .*put double": mine("text,label\n'a, b',1\n'c, d',0\n"),
-    "Expected 2 fields in line 4, saw 3.*put double": mine(TABLE + "a, b,1\n"),
-    "a quote that is not closed joins rows": mine(
-        TABLE + ROWS * 9 + '"' + ROWS + '"' + ROWS
+    NO_UTF_8.format("cp1251"): mine("text,label\nфильм,1\n".encode("cp1251")),
+    NO_UTF_8.format("shift_jis"): mine(
+        "text,label\n映画は良い 物語だった,1\n".encode("shift_jis") * 9
     ),
+    NO_UTF_8.format("gb18030"): mine(
+        "text,label\n电影很好 故事不错,1\n".encode("gb18030") * 9
+    ),
+    # Rows that do not fit
+    f"{RAGGED} put double": mine("text,label\n'a, b',1\n'c, d',0\n"),
+    "Expected 2 fields in line 4, saw 3.*needs quotes; to": mine(TABLE + "a, b,1\n"),
+    "3 texts and 2 labels": (TEXTS[:3], [0, 1]),
     # Columns
     "one column 'text', got a bad film, 0; name": mine(ROWS),
     "one column 'text', got # a film": mine("# a film,1\n# b film,0\n"),
@@ -554,16 +628,15 @@ ERRORS = {
     "one column 'text', got label": mine("label\n0\n1\n"),
     "one column 'label', got text;": mine("text\na\nb\n"),
     "expected one column 'label', got 0; name your": TEXTS,
-    "expected one column 'label', got text, stars; name your columns with text= and ": {
+    "expected one column 'label', got text, stars; name your columns with text= and "
+    "label=, or give their positions, from 0, if the first line contains no names": {
         "text": ["a"],
         "stars": [1],
     },
     "got text, label, text": mine("text,label,text\na,0,b\n"),
     "got text, label, label": mine("text,label,label\na,0,1\n"),
     "got 0, 1, .*, 19, ...; name your": pd.DataFrame(np.eye(30)),
-    "'text', got 7, neg, .* if the first line contains no names, write": mine(
-        lines('7,{2},"{1}"\n')
-    ),
+    "'text', got 7, neg, .* give their positions, from 0": mine(lines('7,{2},"{1}"\n')),
     "review.by.id, verdict.name; name": file("m.json", json_lines(nested)),
     "a Bunch of numbers; expected texts as": bunch(np.eye(4)),
     # Labels
@@ -584,9 +657,9 @@ ERRORS = {
     r"2 without text \(rows 0, 1\)$": parquet(text=[1, 2]),
     r"2 without label \(rows 0, 1\)$": parquet(label=pa.nulls(2)),
     # Several files
-    "5 files, a.* d, e; unpack it": zipped("a.zip", **dict.fromkeys("abcde", "")),
-    r"d, e, \.\.\.; unpack": zipped("a.zip", **dict.fromkeys("abcdef", "")),
-    r"a.zip cannot be read as a table \(it contains 0 files": zipped("a.zip"),
+    "5 files, a.* d, e; `import": zipped("a.zip", **dict.fromkeys("abcde", "")),
+    r"d, e, \.\.\.; `import": zipped("a.zip", **dict.fromkeys("abcdef", "")),
+    r"a.zip cannot be read as a table \(it is empty\)": zipped("a.zip"),
     r"expected one train.csv or the like, got \['a.csv', 'b.csv'\]; name one of them, "
     r"or all that are parts of one table as '.*\*.csv'$": folder(
         a__csv=TABLE, b__csv=TABLE
@@ -605,6 +678,22 @@ def test_what_cannot_load_says_what_to_write(tmp_path, caplog, monkeypatch, mess
     with pytest.raises((TypeError, ValueError, KeyError), match=message):
         load_corpus(made(ERRORS[message], tmp_path), min_count=1)
     assert not caplog.records  # the error says it all
+
+
+@pytest.mark.parametrize("marked", ["answer", "header"])
+def test_a_row_that_is_no_example_is_left_out_and_told(tmp_path, marked):
+    table = FRAME.assign(answer=["reject", "ignore", *["accept"] * 38])
+    message, left = "2 rows have the answer 'reject' or 'ignore' in", [0, 1]
+    if marked == "header":
+        table = pd.concat([FRAME, pd.DataFrame([{"text": "text", "label": "label"}])])
+        message, left = "names of the columns come again in the rows 40, which", [40]
+    path = mine(table.to_csv(index=False))(tmp_path)
+    with pytest.warns(UserWarning, match=message):
+        corpus = load_corpus(path, min_count=1, on_bad_rows="ignore")
+    assert corpus.left_out == {"label": left}
+    assert corpus.texts == tuple(t for i, t in enumerate(TEXTS) if i not in left)
+    everyone = FRAME.assign(answer=["yes", "accept"] * 20)  # which says something else
+    assert len(load_corpus(everyone, min_count=1)) == 40
 
 
 HELD_OUT = "one table without a split 'test', and training rows are no test"
@@ -697,6 +786,18 @@ def test_a_sheet_with_the_names_is_read_as_text(tmp_path):
     assert load_corpus(path, min_count=1).texts == ("a\nb", "c")
 
 
+def test_a_title_and_merged_cells_of_a_sheet_are_named(tmp_path):
+    path = workbook([["Films", ""], ["", ""], *CELLS])(tmp_path)
+    with pytest.raises(ValueError, match="are in the sheet 's1' in line 2; delete the"):
+        load_corpus(path)
+    merged = [[t, w if i % 20 == 1 else ""] for i, (t, w) in enumerate(CELLS)]
+    path = workbook([CELLS[0], *merged[1:]])(tmp_path)
+    with pytest.warns(
+        UserWarning, match="'label' is empty in 38 of 40 rows, as merged"
+    ):
+        load_corpus(path, min_count=1, on_bad_rows="ignore")
+
+
 CHINESE = ["这部电影很好看演员也很好", "这部电影太差了真的不好看"] * 20
 THAI = ["หนังเรื่องนี้ดีมาก", "หนังเรื่องนี้แย่มาก"] * 20
 
@@ -750,3 +851,50 @@ def test_each_format_has_the_same_classes(tmp_path, kind, names, classes, warnin
     name = names[1] if names[1] in classes else int(names[1])
     part = load_corpus(table[table["label"] == names[1]], vocab=corpus.vocab)
     assert {part.classes[k] for k in part.targets} == {name}
+
+
+# Samples of large tables
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(delimited, "LARGE", 1000)
+    monkeypatch.setattr(delimited, "PIECE", 21)
+    monkeypatch.setattr(files, "MOST", 5000)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(
+    ("name", "header"), [("mine.zip", True), ("mine.csv", True), ("mine.csv", False)]
+)
+def test_a_large_table_is_read_in_pieces_for_a_sample(tmp_path, name, header):
+    texts = [f'{t}, "so"\nit is {i}' for i in range(9) for t in TEXTS]
+    texts[5] += 1000 * " long"
+    table = csv(labels=WORDS * 9, texts=texts, header=header)
+    source = (zipped(name, a__csv=table) if ".zip" in name else mine(table))(tmp_path)
+    options = {"min_count": 1} | ({} if header else FIRST_TWO)
+    if name == "mine.zip":
+        with pytest.raises(ValueError, match=r"zip .*unpacks to more .* limit="):
+            load_corpus(source)
+    corpus = load_corpus(source, limit=50, **options)
+    assert corpus.labels.bincount().tolist() == [25, 25]
+    places = [texts.index(text) for text in corpus.texts]
+    assert len(set(places)) == 50 and max(places) > 300
+    assert [NUMBERS[i % 40] for i in places] == corpus.labels.tolist()
+    everything = load_corpus(source, limit=360, **options)
+    assert set(everything.texts) == set(texts)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_what_unpacks_to_too_much_is_refused_on_the_way(tmp_path):
+    source = tmp_path / "mine.csv.gz"
+    source.write_bytes(gzip.compress(csv(labels=WORDS * 9, texts=TEXTS * 9).encode()))
+    with pytest.raises(ValueError, match=r"gz .*unpacks to more .* limit="):
+        load_corpus(source)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_rows_without_label_are_counted_in_a_sample_too(tmp_path):
+    source = mine(csv(labels=[None, *WORDS[1:]] * 9, texts=TEXTS * 9))(tmp_path)
+    with pytest.warns(UserWarning, match=r"9 without label \(rows 0, 40, 80, "):
+        load_corpus(source, limit=50, min_count=1)

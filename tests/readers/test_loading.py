@@ -1,14 +1,19 @@
 """load_corpus: where data comes from, and what is refused."""
 
 import json
+import socket
+import threading
 
 import datasets
+import huggingface_hub
 import pandas as pd
 import pytest
+from test_hub import ask_at
 
 from attnsel.texts import loading
 from attnsel.texts.loading import load_corpus
 from attnsel.tokens import Vocab
+from attnsel_readers import hub as hub_module
 from support.corpora import same
 
 TEXTS = [f"a {w} film, number {i}" for i in range(15) for w in ("bad", "good")]
@@ -133,21 +138,56 @@ def test_any_data_set_of_the_hub(monkeypatch):
     asked = []
 
     def load_dataset(name):
-        asked.append(name)
+        asked.append((name, datasets.config.HF_HUB_OFFLINE))
         return datasets.DatasetDict(train=table)
 
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     with pytest.warns(UserWarning, match=r"2 without label \(rows 4, 5\)"):
         corpus = load_corpus("fancyzhx/ag_news", min_count=1)
-    assert asked == ["fancyzhx/ag_news"]
+    # The fixture's Hub cannot be reached: what was fetched before is used.
+    assert asked == [("fancyzhx/ag_news", True)]
+    assert not datasets.config.HF_HUB_OFFLINE
     # Classes go by the data set's own names and order; those that do not occur are out.
     assert corpus.classes == ("World", "Business")
     assert corpus.labels.tolist() == [1, 0, 1, 0]
     with pytest.raises(ValueError, match=r"expected one of \['train'\], got 'test'"):
         load_corpus("fancyzhx/ag_news", split="test")
     monkeypatch.setattr(datasets, "load_dataset", lambda _: 1 / 0)
-    with pytest.raises(ValueError, match="'no/thing', nor a data set of the Hub .Zero"):
+    with pytest.raises(ValueError, match="'no/thing', on the Hub neither .no netw"):
         load_corpus("no/thing")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("silent", "no answer in 0 seconds|ReadTimeout"), ("refusing", "Connection ref")],
+)
+def test_a_hub_that_gives_nothing_is_an_error_with_the_reason(
+    monkeypatch, kind, reason
+):
+    with socket.create_server(("127.0.0.1", 0)) as server:  # it never answers
+        port = 9
+        if kind == "silent":
+            port = server.getsockname()[1]
+            monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.2)
+        ask_at(monkeypatch, f"http://127.0.0.1:{port}")
+        with pytest.raises(ValueError, match=f"'stanfordnlp/imdb', on .*({reason})"):
+            load_corpus("stanfordnlp/imdb")
+
+
+def test_a_name_that_never_resolves(monkeypatch):
+    """Not even a look-up that no timeout reaches holds the caller up."""
+    monkeypatch.undo()
+    forever = threading.Event()
+    monkeypatch.setattr(
+        huggingface_hub.HfApi, "dataset_info", lambda *_, **__: forever.wait()
+    )
+    monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.1)
+    assert "no answer" in hub_module.unreachable("stanfordnlp/imdb")
+    forever.set()
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda *_, **__: 1)
+    monkeypatch.setattr(hub_module, "HUB_PATIENCE", 60.0)
+    assert hub_module.unreachable("stanfordnlp/imdb") is None
 
 
 # Generated reviews
@@ -165,6 +205,7 @@ def test_generated_splits_differ_and_share_a_vocabulary(monkeypatch):
     assert stars.classes[0] == "1 star" and stars.n_classes == 5
 
 
+ROWS = "text\tlabel\t,text,label\ngood\ta\t,poor,x\nbad\tb\t,fine,y\n"
 SPLITS = {
     name: [{"text": f"{word} {name}", "label": word} for word in ("bad", "good")]
     for name in ("train", "test", "validation")
@@ -174,6 +215,10 @@ SPLITS = {
 @pytest.mark.parametrize(
     ("files", "loaded"),
     [
+        (  # a table is read by its ending
+            {"mine.tsv": ROWS, "mine.csv": ROWS},
+            {("mine.tsv", "train"): "good bad", ("mine.csv", "train"): "poor fine"},
+        ),
         (  # the names of folders are classes
             {f"{folder}/{folder}{k}/1.txt": f"t{k}" for folder in "ab" for k in "01"},
             {("a", "train"): "t0 t1", ("b", "train"): "t0 t1"},

@@ -3,8 +3,10 @@
 import csv
 import io
 import logging
+import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -74,6 +76,8 @@ def test_without_options_a_report_is_the_usual_one(asked, tmp_path, capsys):
         ("--rate 0.01", {"rate": 0.01}),
         ("--min-count 3", {"min_count": 3}),
         ("--tokenize characters", {"tokenize": list}),
+        ("--tokenize str.split", {"tokenize": str.split}),
+        ("--tokenize shlex.split", {"tokenize": __import__("shlex").split}),
         ("--seed 4", {"seed": 4}),
     ],
 )
@@ -98,6 +102,24 @@ def test_a_page_and_a_table_take_the_places_of_others_only_by_force(asked, tmp_p
     assert page.read_text() == "<!doctype html>\n"
     assert table.read_text() == "kind,token\ntoken,dull\n"
     assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_a_page_that_was_written_meanwhile_is_kept(
+    asked, tmp_path, monkeypatch, capsys
+):
+    page, table = tmp_path / "page.html", tmp_path / "all.csv"
+
+    def slowly(**given):
+        page.write_text("of another run")
+        table.write_text("of another run")
+        return Empty()
+
+    monkeypatch.setattr(report_module, "report", slowly)
+    main(["report", "mine.csv", "--output", str(page), "--csv", str(table)])
+    assert page.read_text() == table.read_text() == "of another run"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == [str(tmp_path / "page-2.html"), str(tmp_path / "all-2.csv")]
+    assert (tmp_path / "page-2.html").read_text() == "<!doctype html>\n"
 
 
 def test_a_table_has_no_formula_that_a_spreadsheet_runs(asked, tmp_path):
@@ -143,11 +165,67 @@ def test_the_page_alone_is_on_the_screen(asked, tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_reader_that_has_enough_ends_it_without_a_word(asked, monkeypatch, capsys):
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        with pytest.raises(SystemExit) as caught:
+            main(["report", "mine.csv", "--output", "-"])
+    assert caught.value.code == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("text,label\n")
+    for option in ("--output", "--csv"):
+        with pytest.raises(SystemExit, match=f"{option} .*mine.csv is what is read"):
+            main(["report", str(mine), option, "mine.csv", "--force"])
+    both = ["--output", "all.csv", "--csv", str(tmp_path / "all.csv")]
+    with pytest.raises(SystemExit, match=r"--output and --csv are both .*all\.csv"):
+        main(["report", str(mine), *both])
+    with pytest.raises(SystemExit, match=r"--suspects and --copies are both .*x\.csv"):
+        main(["report", str(mine), "--suspects", "x.csv", "--copies", "x.csv"])
+    with pytest.raises(SystemExit, match="--csv - is no file"):
+        main(["report", str(mine), "--csv", "-"])
+    assert not asked and mine.read_text() == "text,label\n"
+    main(["report", str(mine), "--output", "mine.csv"])  # an unforced one is beside it
+    assert (tmp_path / "mine-2.csv").exists()
+
+
 def test_what_is_piped_in_is_read(asked, monkeypatch):
     pipe = io.TextIOWrapper(io.BytesIO(b"text,label"))
     monkeypatch.setattr("sys.stdin", pipe)
     main(["report", "-"])
     assert asked["source"] is pipe.buffer
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("json.loads", "json.loads does not split a text (JSONDecodeError: "),
+        ("os.getcwd", "os.getcwd does not split a text (TypeError: "),
+        ("str.encode", "str.encode does not split a text into strings"),
+        # It returns a string and a number.
+        (
+            "codecs.escape_decode",
+            "codecs.escape_decode does not split a text into strings",
+        ),
+        ("nowhere", "there is no function 'nowhere' ("),
+        ("shlex.nothing", "there is no function 'shlex.nothing' ("),
+        ("no_such_module.split", "there is no function 'no_such_module.split' ("),
+    ],
+)
+def test_a_function_that_does_not_split_is_refused_before_the_work(
+    asked, name, message
+):
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "mine.csv", "--tokenize", name])
+    printed = str(caught.value.code)
+    assert printed.startswith(f"attnsel: tokenize: {message}")
+    assert "\n" not in printed
+    assert not asked
 
 
 @pytest.mark.parametrize(
