@@ -35,7 +35,7 @@ def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
 
 
 def hash_of(content: bytes) -> str:
-    """Return a hash of a content."""
+    """Return a hash of the content of a file."""
     return sha256(content).hexdigest()
 
 

@@ -214,7 +214,7 @@ def _tops(bags: _Bags) -> np.ndarray:
 
 
 def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `flipping_set` from scores (V, 2), the columns of which are a and b."""
+    """Return `flipping_set` from scores (V, 2) with the columns a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         Q = bags.shares(bags.log_weights)
@@ -242,7 +242,7 @@ def _flips(terms: np.ndarray) -> np.ndarray:
 
 
 def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `shapley` from scores (V, 2), the columns of which are a and b."""
+    """Return `shapley` from scores (V, 2) with the columns a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         for own in bags.sequences():

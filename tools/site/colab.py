@@ -115,15 +115,15 @@ class Markdown:
         self.cited: set[str] = set()
 
     def inline(self, children: Iterable[nodes.Node]) -> str:
-        """Return the nodes of a sentence."""
+        """Return the nodes of a sentence as Markdown."""
         return "".join(map(self.write, children))
 
     def blocks(self, children: Iterable[nodes.Node]) -> str:
-        """Return nodes that are paragraphs of their own."""
+        """Return nodes as separate paragraphs."""
         return "\n\n".join(filter(None, map(self.write, children)))
 
     def write(self, node: nodes.Node) -> str:
-        """Return a node."""
+        """Return a node as Markdown."""
         for kind in type(node).__mro__:
             method = getattr(self, f"visit_{kind.__name__}", None)
             if method:
@@ -147,7 +147,7 @@ class Markdown:
         return f"{name}. {self.inline(caption.children)}"
 
     def items(self, node: nodes.Element, marks: list[str]) -> str:
-        """Return a list whose items begin with marks."""
+        """Return a list with a mark before each item."""
         texts = [self.blocks(item.children) for item in node.children]
         between = "\n\n" if any("\n\n" in text for text in texts) else "\n"
         return between.join(

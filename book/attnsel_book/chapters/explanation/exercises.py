@@ -13,7 +13,7 @@ Text = tuple[np.ndarray, np.ndarray]  # attention Q (T,) and values b (T,) of a 
 
 
 def drawn(sizes: tuple[int, ...]) -> Iterator[Text]:
-    """Yield texts with these numbers of tokens, whose values have both signs."""
+    """Yield texts of these lengths; the values of their tokens have both signs."""
     random = np.random.default_rng(0)
     for T in sizes:
         Q = random.dirichlet(np.ones(T))

@@ -18,7 +18,7 @@ def two_tokens() -> Iterator[tuple[float, float, float]]:
 
 
 def by_search(f: float, b_s: float, b_t: float) -> float:
-    """Return the difference of scores with which a softmax gives f, by bisection."""
+    """Return the difference of scores for which a softmax gives f, by bisection."""
     low, high = -20.0, 20.0
     for _ in range(100):
         middle = (low + high) / 2
