@@ -229,3 +229,17 @@ def test_one_rate_is_for_the_rows_of_all_tables():
         assert table["q"].tolist() == [q[name] for name in table["name"]]
         assert table["q"].is_monotonic_increasing
     assert found["other"]["name"].tolist() == ["d", "c"]
+
+
+def test_a_token_goes_with_the_class_that_holds_it_more_often_than_luck():
+    # Two texts of each class. "b" is in one of x, as by luck, and in both of y.
+    sequences = [[0, 1], [0], [0, 1], [0, 1], [0], [0]]
+    vocab = Vocab(["a", "b"], ("x", "y", "z"))
+    corpus = Corpus.from_tokens(sequences, ["x", "x", "y", "y", "z", "z"], vocab)
+    table = token_table(sampled(corpus), sampled(corpus))
+    assert dict(zip(table["token"], table["class"], strict=True)) == {
+        "a": "x",
+        "b": "y",
+    }
+    assert table["p"].tolist() == [1, 1]
+    assert table.columns[0] == "token"

@@ -162,3 +162,22 @@ def test_groups_are_counted_on_both_sides_and_columns_like_them_are_named():
     cost = what_groups_cost("film", 0.852, 0.768)
     assert "classifies 85.2% of the texts correctly if training texts" in cost.value
     assert cost.value.endswith("share their film, and 76.8% if none does")
+
+
+def test_rows_that_lack_something_are_counted_by_what_they_lack():
+    lacking = {"text": range(1500), "label": [7]}
+    fact = notes(parts(TRAIN, TEST, left_out=lacking))["Left out"]
+    assert fact.value == "1,500 without text, 1 without label"
+    assert fact.amiss
+
+
+def test_twelve_classes_are_named_and_the_others_counted():
+    names = [f"c{i:02}" for i in range(14)]
+    labels = [name for i, name in enumerate(names) for _ in range(3 + i)]
+    of = parts(sampled(labels, [1] * len(labels), names), TEST)
+    value = notes(of)["Classes"].value
+    assert value.startswith("14: “c13” 16 (12.0%), “c12” 15 (11.3%), ")
+    assert value.endswith("“c02” 5 (3.8%) and 2 more")
+    rest = [label for label in labels if label not in ("c00", "c01")]
+    of = parts(sampled(rest, [1] * len(rest), names[2:]), TEST)
+    assert notes(of)["Classes"].value.endswith("“c02” 5 (4.0%)")

@@ -349,3 +349,52 @@ def test_a_lean_has_its_sign_and_a_probability_is_short_and_never_zero(
     value, kind, text
 ):
     assert written(value, kind) == text
+
+
+FIRST_LINES = {
+    "contain “Closed by …”. Of these, all are of": {
+        "token": "“Closed by …”",
+        "share": 1.0,
+    },
+    "1,234 training texts begin with": {"kind": "form", "token": "begins with “a”"},
+    "1,234 training texts end with “a”": {"kind": "form", "token": "ends with “a”"},
+    "training texts contain a number. Of these, 76%": {
+        "kind": "form",
+        "token": "a number",
+    },
+    "Texts of class “bad” differ in dull.": {"kind": "measures"},
+    "contain “⟨U+200B ZERO WIDTH SPACE⟩”. Of": {"token": "\u200b"},
+    "contain “x ⟨U+200B ZERO WIDTH SPACE⟩”. Of": {"token": "x \u200b"},
+}
+
+
+@pytest.mark.parametrize("line", FIRST_LINES)
+def test_the_first_line_is_a_sentence_for_each_kind_of_finding(line):
+    signs = SIGNS[:1].assign(**FIRST_LINES[line])
+    assert line in Reader(by_hand(signs=signs).html()).words(TITLE)
+
+
+def test_groups_are_named():
+    page = Reader(by_hand(grouped="film").html())
+    assert "random among groups (film)" in page.words("Top findings")
+    assert page.words(TITLE).startswith("1,234 groups (film) contain “dull”")
+    assert "groups (" not in by_hand().html()
+
+
+@pytest.mark.parametrize("left", [0, 2])
+def test_what_has_no_room_is_counted(left):
+    report = by_hand(
+        signs=pd.concat([SIGNS[:1]] * (20 + left)),
+        measures=pd.concat([MEASURES[:1]] * (60 + left)),
+        suspects=pd.concat([SUSPECTS] * (5 + left)),
+    )
+    html = report.html()
+    page = Reader(html)
+    told = re.findall('<p class="more">(\\d+) more in report.(\\w+)', html)
+    assert told == ([("2", "signs"), ("2", "measures")] if left else [])
+    rows = [row for row in page.table("Top findings") if row[0] == "“dull”"]
+    assert len(rows) == 20
+    assert len(page.table("Length and characters")) == 1 + 60
+    wrong = page.words("Labels that look wrong")
+    assert wrong.count("row 17") == 5
+    assert wrong.startswith(f"{5 + left} of 10 texts look mislabelled")

@@ -4,6 +4,7 @@ import importlib
 import re
 from collections import Counter
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,12 @@ from attnsel import Corpus, Vocab
 from attnsel.model import class_logits
 from attnsel.texts.reviews import generate_reviews
 from attnsel_report.examples import (
+    examples,
     find_edge,
     find_pattern,
     find_words,
     first_tokens,
+    phrase,
     without,
 )
 from attnsel_report.figures import attention_figure
@@ -335,3 +338,62 @@ def test_the_figure_names_the_class_as_it_is_written():
     assert "lean of the token to $x^2_ &amp; &lt;b&gt;" in drawing
     drawing = drawn_figure(["a", "b", "c"])
     assert "above that of all texts" in drawing
+
+
+def test_a_phrase_has_an_ellipsis_for_what_differs():
+    texts = [f"Hello: Ticket {i}{i} closed; by agent. So" for i in range(3)]
+    corpus = Corpus.from_texts(texts, [0, 1, 1], min_count=1)
+    ids = [corpus.vocab.index(word) for word in ("agent", "ticket", ";")]
+    places = examples(corpus, np.arange(3), lambda row: find_words(corpus, row, ids))
+    assert [place.after for place in places] == [". So"] * 3
+    assert phrase(corpus, places) == "Ticket … closed; by agent"
+
+
+def test_the_figure_draws_tokens_and_means_where_they_are():
+    rows, labels = [[0], [0], [1], [1]], ["a", "a", "b", "b"]
+    corpus = Corpus.from_tokens(rows, labels, Vocab(["low", "high"], ["a", "b"]))
+    turned = corpus.with_labels(1 - corpus.targets)
+    score = torch.tensor([1.0, 3.0])
+    tokens = pd.DataFrame({"id": [0, 1], "attention": score, "q": [1, 0.01]})
+    drawing = attention_figure(corpus, tokens, 0.05, [(turned, score)])
+    parts = [(e.tag.split("}")[1], e) for e in ElementTree.fromstring(drawing).iter()]
+    grey, blue = "#8a8a8a", "var(--blue, #0072B2)"
+    dots = [
+        (e.get("stroke"), *map(int, re.findall(r"\d+", e.get("d"))[:2]))
+        for tag, e in parts
+        if tag == "path" and e.get("opacity")
+    ]
+    (chance, x, y), (significant, x2, y2) = dots
+    assert (chance, significant) == (grey, blue)
+    assert x < x2 and y > y2  # further to the right, and higher
+    lines = [
+        (
+            e.get("stroke"),
+            [tuple(map(float, p.split(","))) for p in e.get("points").split()],
+        )
+        for tag, e in parts
+        if tag == "polyline"
+    ]
+    (other, shuffled), (own, means) = lines
+    assert (other, own) == ("#009E73", "currentColor")
+    assert [down for _, down in means] == [y, y2]
+    assert [down for _, down in shuffled] == [y2, y]
+    assert all(left < right for (left, _), (right, _) in (means, shuffled))
+    words = {
+        (float(e.get("x")), float(e.get("y"))): e.text
+        for tag, e in parts
+        if tag == "text"
+    }
+    assert [e.find("./*").text for tag, e in parts if tag == "g"] == ["attention score"]
+    numbers = {
+        place: float(text.replace("\u2212", "-"))
+        for place, text in words.items()
+        if re.fullmatch("\u2212?[\\d.]+", text)
+    }
+    below = max(y for _, y in numbers)
+    across = [n for (_, y), n in sorted(numbers.items()) if y == below]
+    up = [
+        n for (_, y), n in sorted(numbers.items(), key=lambda x: x[0][1]) if y != below
+    ]
+    assert across == sorted(across) and up == sorted(up, reverse=True)
+    assert len(across) > 2 and len(up) > 2

@@ -26,6 +26,7 @@ from attnsel_report.surface import (
     form_table,
     kinds_of,
     measure_table,
+    measured,
 )
 from attnsel_report.suspects import suspects, unseen_probabilities
 from attnsel_report.tables import token_table
@@ -299,3 +300,13 @@ def test_of_three_classes_a_lean_is_that_above_all_texts_to_the_class_of_most():
     lean = dict(zip(corpus.vocab, figures._greatest_lean(corpus), strict=True))
     # All texts of a hold x, and half of all are of a: 1 and 1/4. One of four is of b.
     assert lean == pytest.approx({"x": 1 - 1 / 4, "y": 0, "z": 1 + 1 / 8})
+
+
+def test_texts_that_are_searched_in_parts_give_the_same(monkeypatch):
+    texts, labels = generate_reviews(20)
+    texts, labels = [*texts, "SEE www.example.com !"], [*labels, 1]
+    corpus = Corpus.from_texts(texts, labels, min_count=1)
+    expected, kinds = measured(corpus), kinds_of(corpus.texts).toarray()
+    monkeypatch.setattr(surface, "CHUNK", 4)
+    assert (measured(corpus) == expected).all()
+    assert (kinds_of(corpus.texts).toarray() == kinds).all()

@@ -8,6 +8,7 @@ from attnsel import Corpus
 from attnsel_report.splits import (
     Sample,
     held_out,
+    joined,
     read_parts,
 )
 from support.corpora import sampled
@@ -156,3 +157,18 @@ def test_a_test_split_of_other_classes_is_told_of():
         ValueError, match="labels: the test split contains only -1, and"
     ):
         read({"train": train, "test": table(held, ["-1"] * 6)})
+
+
+def test_both_parts_are_one_sample_again_with_groups_of_their_own():
+    parts = read(table([text(i) for i in range(20)]), groups=list("aabbccddee" * 2))
+    both = joined(parts)
+    assert sorted(both.rows.tolist()) == list(range(20))
+    assert both.rows.tolist() == [*parts.train.rows, *parts.test.rows]
+    assert [*both.corpus.texts] == [text(i) for i in both.rows]
+    labels = [both.corpus.classes[k] for k in both.corpus.labels.tolist()]
+    assert labels == [("no", "yes")[i % 2] for i in both.rows]
+    films = both.rows % 10 // 2
+    assert ((both.groups[:, None] == both.groups) == (films[:, None] == films)).all()
+    alone = Corpus.from_texts([text(7)], ["no"], vocab=both.corpus.vocab)
+    at = both.rows.tolist().index(7)
+    assert (both.corpus.counts[[at]] != alone.counts).nnz == 0
