@@ -156,15 +156,15 @@ def _warn_of_sets(labels: pd.Series) -> None:
         if several:
             warnings.warn(
                 f"{counts[several].sum():,} rows have several labels, such as "
-                f"{several[0]!r}; each set of labels, in each order, is taken for a "
-                "class of its own, so keep one label per text",
+                f"{several[0]!r}; each combination, in each order, counts as a class "
+                "of its own, so keep one label per text",
                 stacklevel=3,
             )
             return
 
 
 def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
-    """Return which rows are not examples, bool (n,), and warn about them.
+    """Mark the rows that are not examples, bool (n,), and warn about them.
 
     Such a row repeats the names of the columns, because tables were joined together
     with their headers, or it has "reject" or "ignore" in the column "answer".
@@ -174,8 +174,9 @@ def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
         is_left = (table[text].isin([text]) & table[label].isin([label])).to_numpy()
     if is_left.any():
         warnings.warn(
-            "the names of the columns come again in the rows "
-            f"{shortened(table.index[is_left].tolist(), 5)}, which are left out",
+            "the rows "
+            f"{shortened(table.index[is_left].tolist(), 5)} repeat the names of the "
+            "columns, so they are left out",
             stacklevel=3,
         )
     answers = table.get("answer", pd.Series(dtype=str)).dropna()

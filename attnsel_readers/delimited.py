@@ -44,10 +44,10 @@ def read_table(
     letters: Letters,
     wanted: Columns,
 ) -> pd.DataFrame:
-    """Read a table with the wanted names in its first line, or with wanted positions.
+    """Read a table; the wanted columns are names in its first line, or positions.
 
-    If rows and columns do not fit together, rows with numbers in front or a separator
-    at their end, and spaces before quotes, are taken as what they are.
+    If the rows do not fit the columns, the function also tries tables with row numbers,
+    with a separator at the end of each row, or with spaces before quotes.
 
     Raises:
         Refused: if rows do not fit, or if a quote that is not closed joins rows.
@@ -80,7 +80,7 @@ def read_table(
 
 
 def _of_fasttext(name: str) -> str:
-    """Return how to make a table of the lines of fastText."""
+    """Return the line that makes a table of a file of fastText."""
     lines = f"Series(pathlib.Path({name!r}).read_text('utf-8').split(chr(10)))"
     pattern = rf"r'^{FASTTEXT}(?P<label>\S+)\s(?P<text>(?!.*{FASTTEXT}).*)'"
     call = f"{lines}.str.extract({pattern}).dropna()"
@@ -135,7 +135,7 @@ def _layout(
         raise ValueError(
             f"each of its first rows is divided by {several[0]!r} and by "
             f"{several[1]!r}; write a line above them that consists of sep= and the "
-            "one that counts"
+            "right separator"
         )
     if not fitting:
         lines = beginning.split("\n")[: ROWS + 1]
@@ -175,7 +175,7 @@ def first_rows(text: str, separator: str, n: int, skipped: int = 0) -> Any:
 
 
 def names_below(rows: list[list[Any]], wanted: Columns, where: str = "") -> None:
-    """Raise a ValueError if a row that is not the first one has the wanted names."""
+    """Raise a ValueError if a row below the first contains the wanted names."""
     for number, row in enumerate(rows, 1):
         with suppress(KeyError):
             find_columns([str(name).strip('#" \r') for name in row], wanted)
@@ -186,7 +186,7 @@ def names_below(rows: list[list[Any]], wanted: Columns, where: str = "") -> None
 
 
 def _ways(beginning: str, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield other options by which rows may fit the columns, after none."""
+    """Yield no options, and then others with which the rows may fit the columns."""
     yield {}
     separator = options["sep"]
     names = first_rows(beginning, separator, 1)
@@ -241,10 +241,10 @@ def _check_rows(
 ) -> None:
     """Raise an error if a quote that is not closed joins rows.
 
-    If labels occur again and again, most lines of such a cell end or begin with one.
-    Otherwise the lines within the cell have as many fields as a row, or a quote is
-    followed by a letter, for which `text` is read. A warning reports a text of very
-    many lines.
+    A cell with joined rows is recognized by its lines. If labels are repeated, most of
+    the lines end or begin with a label. Otherwise the lines have as many fields as a
+    row, or a quote is followed by a letter, for which `text` is read. A warning
+    reports a text of very many lines.
     """
     width = table.shape[1]
     cells = [
@@ -293,7 +293,7 @@ def _joins(cell: str, separator: str, labels: set[str], at: int, width: int) -> 
 
 
 def _check_quotes(file: TextIO, separator: str) -> None:
-    """Raise an error if a field in quotes goes on behind them."""
+    """Raise an error if text follows the closing quote of a field."""
     most = csv.field_size_limit(sys.maxsize)
     try:
         for _ in csv.reader(file, delimiter=separator, strict=True):
@@ -313,7 +313,7 @@ def _refused(
     letters: Letters,
     beginning: str,
 ) -> Refused:
-    """Return the error about rows that do not fit the columns, and how to read on."""
+    """Return the error about rows that do not fit the columns, with a remedy."""
     given = "" if options["sep"] == "," else f", sep={options['sep']!r}"
     if letters.encoding != "utf-8-sig":
         given += f", encoding={letters.encoding!r}"
@@ -324,7 +324,7 @@ def _refused(
     given += ", dtype=str, keep_default_na=False"
     cause = f"{name} cannot be read as a table ({described(error)})"
     if '\\"' in beginning:
-        why = "its texts have a backslash before a quote; where that is meant"
+        why = "its texts have a backslash before a quote; if it marks quotes in a text"
         given += ", escapechar=chr(92)"
     elif "quote" in str(error) or "EOF inside string" in str(error):
         why = "to take quotes as letters"
@@ -337,7 +337,7 @@ def _refused(
             "those inside"
         )
     else:
-        why = "a text that holds the separator needs quotes; to leave such rows out"
+        why = "a text with the separator in it needs quotes; to leave such rows out"
         given += ", on_bad_lines='skip'"
     has_names = options["header"] is not None
     line = into_csv(name, f"read_csv({name!r}{given})", has_names=has_names)

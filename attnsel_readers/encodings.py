@@ -22,10 +22,10 @@ BLOCK = 1 << 22  # bytes that are looked at together
 
 
 class Letters(NamedTuple):
-    """How to decode a file: encoding, treatment of errors, and what lines may contain.
+    """The encoding of a file, the treatment of errors, and the ends of its lines.
 
-    `has_returns` is whether carriage returns occur within the lines of a file whose
-    lines end in a line feed.
+    `has_returns` is true if carriage returns occur within lines that end in a line
+    feed.
     """
 
     encoding: str
@@ -34,7 +34,7 @@ class Letters(NamedTuple):
 
 
 def letters_of(opened: Callable[[], Any]) -> Letters:
-    """Return how to decode a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
+    """Find the encoding of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
 
     Windows-1252 is a guess. A few bytes that are not valid UTF-8 are replaced. A
     warning reports both. The file is read in blocks, so that it may be large.
@@ -69,7 +69,7 @@ def letters_of(opened: Callable[[], Any]) -> Letters:
 
 
 def _guessed(content: bytes) -> Letters:
-    """Return how to decode bytes that are not UTF-8."""
+    """Find the encoding of bytes that are not UTF-8."""
     text = content.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
     letters = len(re.findall(r"[^\0-\x7f]", text)) - damaged

@@ -60,11 +60,11 @@ class Content(NamedTuple):
 def read_file(path: Path, wanted: Columns) -> Any:
     """Read a file as a table or as JSON, depending on its ending.
 
-    Texts such as 007 and NA stay as they are. If a large table is read with a limit,
+    Texts such as 007 and NA do not change. If a large table is read with a limit,
     `limit` random rows of each class are kept, and all others are dropped.
 
     Raises:
-        ValueError: if it cannot be read; the message names the file.
+        ValueError: if the file cannot be read; the message names it.
     """
     return _read(lambda: path, str(path), wanted)
 
@@ -131,7 +131,7 @@ def _unpacked(given: Callable[[], Any], name: str) -> Content:
     """Return the content of a file, which is uncompressed according to its ending.
 
     Raises:
-        Refused: if it is a zip of several files.
+        Refused: if the file is a zip of several files.
     """
     ending = PurePath(name.lower()).suffix
     inner = name[: len(name) - len(ending)]
@@ -143,8 +143,8 @@ def _unpacked(given: Callable[[], Any], name: str) -> Content:
         if not members:
             raise ValueError("it is empty")
         if len(members) > 1:
-            shown = shortened(members, 5)
-            raise Refused(f"{name} holds {len(members)} files, {shown}; {unpack(name)}")
+            shown = f"{len(members)} files, {shortened(members, 5)}"
+            raise Refused(f"{name} contains {shown}; {unpack(name)}")
         (member,) = members
         return Content(
             lambda: cast(BinaryIO, zipfile.ZipFile(given()).open(member)), member, True

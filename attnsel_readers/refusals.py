@@ -1,6 +1,6 @@
-"""Files that are not read: why, and a line that makes a table of one.
+"""Errors for files that cannot be read, with a line that makes a table of the file.
 
-A line works as it is typed in Python, and in a shell behind `python -c`.
+The line works in Python, and in a shell after `python -c`.
 """
 
 import re
@@ -38,7 +38,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
         raise ValueError(f"{name} is an archive; {unpack(name)}")
     if ending in NO_TABLES:
         raise ValueError(
-            f"{name} holds no table; give its texts and labels as a table of two "
+            f"{name} contains no table; give its texts and labels as a table of two "
             "columns, text and label, such as a CSV file"
         )
 

@@ -123,7 +123,7 @@ def _on_hub(source: str, split: str) -> DataSplit:
             table = hub.hub_table(source)
             return DataSplit("texts", lambda wanted: table_of(table, wanted, split))
         except LookupError as error:
-            why = f", on the Hub neither ({error})"
+            why = f", nor a data set of the Hub ({error})"
     refuse_unreadable(source)
     if readable_ending(Path(source)):
         there = Path(source).expanduser().absolute().parent

@@ -99,7 +99,7 @@ def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
 def sides(
     table: csr_array, labels: np.ndarray, n_classes: int, groups: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class have each column, and how many lack it.
+    """Return the numbers of groups of each class with and without each column.
 
     A group can count on both sides. It counts once as having the column if at least one
     of its rows has an entry there, with the class of the first such row. It counts once

@@ -194,10 +194,10 @@ def _unlike(name: str, now: Any, book: Any) -> str:
         book is None and isinstance(now, numbers.Number)
     ):
         if not isinstance(now, numbers.Real) or not math.isfinite(now):
-            return f"{got} is no number; in the book it is {book!r}"
+            return f"{got} is not a number; in the book it is {book!r}"
         is_count = not isinstance(book, float)
         if is_count and now % 1:
-            return f"{got} is no whole number; in the book it is {book!r}"
+            return f"{got} is not a whole number; in the book it is {book!r}"
         least = 1 if is_count and book != 0 else 0
         if now < least:
             return f"{got} is below {least}; in the book it is {book!r}"

@@ -77,7 +77,7 @@ def _widget_of(
     start: Mapping[str, Any],
     picture: str,
 ) -> dict[str, Any]:
-    """Return what a notebook shows as controls above a picture."""
+    """Return the widget of a notebook, with controls above a picture."""
     import ipywidgets  # not at the top, because a chapter runs without it
 
     shown = ipywidgets.HTML(picture)

@@ -177,14 +177,14 @@ def _places(
     found = []
     for option, name in names.items():
         if name == "-":
-            raise ValueError(f"--{option} - is no file; only the page can be printed")
+            raise ValueError(f"--{option}: only the page can be printed; name a file")
         place = None if name is None else free_place(name, force=force)
         found.append(place)
         if place is None:
             continue
         other = places.setdefault(os.path.realpath(place), option)
         if other == "source":
-            raise ValueError(f"--{option} {place} is what is read; name another file")
+            raise ValueError(f"--{option} {place} is the input; name another file")
         if other != option:
             raise ValueError(
                 f"--{other} and --{option} are both {place}; name two files"

@@ -261,7 +261,7 @@ def _letters(texts: Sequence[str]) -> np.ndarray:
 
 @cache
 def _categories() -> list[np.ndarray]:
-    """Return which characters are letters, capitals, digits and punctuation."""
+    """Mark the characters that are letters, capitals, digits and punctuation."""
     categories = [unicodedata.category(chr(code)) for code in range(LAST_LETTER)]
     categories.append("Lo")  # all that follow, most of them Chinese
     starts: tuple[tuple[str, ...], ...] = (("L",), ("Lu",), ("Nd",), ("P", "S"))

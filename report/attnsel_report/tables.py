@@ -162,7 +162,7 @@ def trait_table(
 
 
 def _by_class(sample: Sample, holds: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many groups of each class have each column and lack it, (P, K)."""
+    """Return the numbers of groups of each class with and without each column."""
     labels = sample.corpus.targets.numpy()
     return sides(holds, labels, sample.corpus.n_classes, sample.groups)
 

@@ -220,14 +220,14 @@ def test_a_notebook_shows_the_sentence_of_a_stop_alone_and_goes_on_after_it(caps
 @pytest.mark.parametrize(
     ("book", "now", "why"),
     [
-        (9, "many", "DIM = 'many' is no number; in the book it is 9"),
-        (9, math.nan, "DIM = nan is no number; in the book it is 9"),
-        (9, 1.5, "DIM = 1.5 is no whole number; in the book it is 9"),
+        (9, "many", "DIM = 'many' is not a number; in the book it is 9"),
+        (9, math.nan, "DIM = nan is not a number; in the book it is 9"),
+        (9, 1.5, "DIM = 1.5 is not a whole number; in the book it is 9"),
         (9, 0, "DIM = 0 is below 1; in the book it is 9"),
         (0.1, -1, "DIM = -1 is below 0; in the book it is 0.1"),
         (None, 0, "DIM = 0 is below 1; in the book it is None"),
         ([1, 2], [], "DIM = [] is not a list of values; give at least one"),
-        (range(2), ["a"], "DIM[0] = 'a' is no number; in the book it is 0"),
+        (range(2), ["a"], "DIM[0] = 'a' is not a number; in the book it is 0"),
         ((8, 31), 8, "DIM = 8 is not a list of values; give at least one"),
         ({"n": 80}, {"m": 3}, "DIM = {'m': 3} is not a table of n; keep these names"),
         ({"n": 80}, {"n": 0}, "DIM['n'] = 0 is below 1; in the book it is 80"),

@@ -378,7 +378,7 @@ LABELS = {
     "sets in two orders": Case(
         FRAME.assign(label=["a#b", "b#a", "a", "b"] * 10),
         labels=["a#b", "b#a", "a", "b"] * 10,
-        warning="20 rows have several labels, such as 'a#b'; each set",
+        warning="20 rows have several labels, such as 'a#b'; each comb",
     ),
     "separators in names": Case(
         FRAME.assign(label=["C#", "1,000", "a/b", "pop & rock"] * 10),
@@ -593,7 +593,7 @@ ERRORS = {
     "one column 'text', got A film that was long.; name": file(
         "m.txt", "A film that was long.\nBad.\n"
     ),
-    "holds no table; give its texts and labels as a table of two columns": file(
+    "contains no table; give its texts and labels as a table of two columns": file(
         "mine.pdf", b"%PDF"
     ),
     r"m.xlsx cannot be read .*\); save it as CSV in a spreadsheet": zipped("m.xlsx"),
@@ -686,7 +686,7 @@ def test_a_row_that_is_no_example_is_left_out_and_told(tmp_path, marked):
     message, left = "2 rows have the answer 'reject' or 'ignore' in", [0, 1]
     if marked == "header":
         table = pd.concat([FRAME, pd.DataFrame([{"text": "text", "label": "label"}])])
-        message, left = "names of the columns come again in the rows 40, which", [40]
+        message, left = "the rows 40 repeat the names of the columns, so", [40]
     path = mine(table.to_csv(index=False))(tmp_path)
     with pytest.warns(UserWarning, match=message):
         corpus = load_corpus(path, min_count=1, on_bad_rows="ignore")

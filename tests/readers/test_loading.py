@@ -154,7 +154,7 @@ def test_any_data_set_of_the_hub(monkeypatch):
     with pytest.raises(ValueError, match=r"expected one of \['train'\], got 'test'"):
         load_corpus("fancyzhx/ag_news", split="test")
     monkeypatch.setattr(datasets, "load_dataset", lambda _: 1 / 0)
-    with pytest.raises(ValueError, match="'no/thing', on the Hub neither .no netw"):
+    with pytest.raises(ValueError, match="'no/thing', nor a data set of the Hub .no"):
         load_corpus("no/thing")
 
 
@@ -171,7 +171,7 @@ def test_a_hub_that_gives_nothing_is_an_error_with_the_reason(
             port = server.getsockname()[1]
             monkeypatch.setattr(hub_module, "HUB_PATIENCE", 0.2)
         ask_at(monkeypatch, f"http://127.0.0.1:{port}")
-        with pytest.raises(ValueError, match=f"'stanfordnlp/imdb', on .*({reason})"):
+        with pytest.raises(ValueError, match=f"'stanfordnlp/imdb', nor .*({reason})"):
             load_corpus("stanfordnlp/imdb")
 
 

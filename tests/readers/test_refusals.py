@@ -315,5 +315,5 @@ def test_a_corpus_needs_its_texts():
 def test_an_open_file_is_known_by_its_name():
     file = io.BytesIO(b"%PDF-1.7")
     file.name = "mine.pdf"
-    with pytest.raises(ValueError, match="^mine.pdf holds no table"):
+    with pytest.raises(ValueError, match="^mine.pdf contains no table"):
         load_corpus(file)

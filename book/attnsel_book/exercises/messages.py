@@ -119,7 +119,8 @@ def _kind(value: Any, numbers: np.ndarray | None) -> str:
         return f"a {name} that contains other things, or rows of unequal length"
     if hasattr(value, "__next__"):
         return f"a {name}, which np.array(list(...)) turns into numbers"
-    kind = {"str": "text", "NoneType": "None"}.get(name, name)
+    names = {"str": "text", "NoneType": "None", "complex": "complex number"}
+    kind = names.get(name, name)
     dtype = getattr(value, "dtype", None)
     return f"{_article(kind)} of type {dtype}" if dtype is not None else _article(kind)
 

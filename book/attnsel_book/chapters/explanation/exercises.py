@@ -142,7 +142,7 @@ def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def reversed_fault(result: Any) -> str | None:
-    """Return where the two orders are not the reverse of each other, or None."""
+    """Return a sentence on an error in the two orders, or None."""
     numbers = as_numbers(result)
     if numbers is None or numbers.shape != (2, 5) or not np.isfinite(numbers).all():
         return "two lists of five finite numbers, Q and b, are expected"

@@ -45,7 +45,7 @@ def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
 
 
 def _shapes(row: Mapping[str, Any]) -> str:
-    """Return which of the two shapes the intervals of a row confirm."""
+    """Return a text on both shapes, as far as the intervals of a row confirm them."""
     value, left, right = (row[name] for name in ("value", "left arm", "right arm"))
     rise = "values rise" if value and value.low > 0 else "values do not clearly rise"
     is_left, is_right = left and left.high < 0, right and right.low > 0

@@ -20,7 +20,7 @@ Gradient = Callable[[np.ndarray, np.ndarray, np.ndarray, Corpus], np.ndarray]
 def draw_selected(
     gradient: Gradient, eta_0: float = 300.0, tokens_per_class: int = 2, d: int = 512
 ) -> Figure:
-    """Draw which relevant tokens are selected, after a step and the flow of p.
+    """Draw the relevant tokens that are selected, after a step and the flow of p.
 
     The function `gradient` returns the gradient in E, (V, d), from E, p, v and a
     corpus. A bar is the share of the sequences of a relevant token that select it.

@@ -19,7 +19,7 @@ from attnsel_book.style import (
 
 
 def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
-    """Draw what the embeddings of two tokens per class share, one panel per title.
+    """Draw the shared part of the embeddings of two tokens per class, panel by panel.
 
     The arrow of a token has length one horizontally, along the axis that it has alone,
     and vertically its value, which is plus or minus the `size` of the panel. `pulls`
