@@ -98,17 +98,6 @@ document.addEventListener("click", async ({target}) => {
   button.click();
 });
 
-// The way back to the top is shown as one scrolls up.
-{
-  const button = document.getElementById("pst-back-to-top");
-  let before = 0;
-  button.addEventListener("click", () => scrollTo(0, 0));
-  addEventListener("scroll", () => {
-    button.style.display = before > scrollY && scrollY > 0 ? "block" : "none";
-    before = scrollY;
-  }, {passive: true});
-}
-
 // A figure with much data shows its first state, with a button or a field. The data comes
 // under a mouse, or once a reader goes there; what was typed or pressed meanwhile counts.
 async function draw(figure) {

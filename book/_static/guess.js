@@ -32,9 +32,9 @@ function askGuess(box, name, answer) {
   function compare() {
     const {chosen} = guessesMade()[name] ?? {};
     if (!chosen) { return; }
-    const verdict = chosen === right ? "which is right" : `the answer is option ${right}`;
+    const verdict = chosen === right ? "which is right" : `but the answer is option ${right}`;
     said.textContent = !answer || answer.open
-      ? `You guessed option ${chosen} (${words[chosen - 1]}); ${verdict}.`
+      ? `You guessed option ${chosen} (${words[chosen - 1]}), ${verdict}.`
       : "Your guess is kept in this browser. The answer is below.";
     (answer?.open ? answer.querySelector("summary") : list).after(said);
     if (answer?.open) {

@@ -3,9 +3,11 @@
 import base64
 import html
 import itertools
+import json
 import math
 import re
 from collections.abc import Sequence
+from importlib import resources
 from io import BytesIO
 from typing import Any
 
@@ -24,11 +26,15 @@ from torch import Tensor
 from attnsel.statistics import binned
 from attnsel.tokens import Vocab
 
-# Okabe and Ito's palette, told apart with any colour vision and in print.
-POSITIVE = "#0072B2"
-NEGATIVE = "#D55E00"
-NEUTRAL = "#8a8a8a"
-ACCENT = "#009E73"
+# Okabe and Ito's palette, told apart with any colour vision and in print. The figures
+# that move and the site have these colours from the same file.
+COLOURS = json.loads(
+    resources.files("attnsel_book.widgets").joinpath("colours.json").read_text("utf-8")
+)
+POSITIVE: str = COLOURS["positive"]
+NEGATIVE: str = COLOURS["negative"]
+NEUTRAL: str = COLOURS["neutral"]
+ACCENT: str = COLOURS["accent"]
 CONTRAST = "#AA4499"
 # Of curves, since blue and orange mean the label.
 CURVES = [ACCENT, CONTRAST, "#999933", "#6B4E2E", "#D0568F", "#8066CC"]

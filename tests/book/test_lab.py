@@ -15,9 +15,6 @@ from attnsel.flow import angle_gap
 from attnsel.texts.reviews import generate_reviews
 from attnsel.theory import posterior_difference
 from attnsel.tokens import Vocab
-from attnsel_book import NEGATIVE, POSITIVE
-from attnsel_book.widgets.embedding import source
-from support.colours import contrast
 from support.node import committed, evaluate
 from tools import lab_data
 from tools.site import lab
@@ -417,7 +414,7 @@ TURNED = [
     ({"optimizer": "gd", "rate": 100}, "The training diverged"),
     ({"optimizer": "sign", "rate": 0.1}, "After "),
     ({"d": 256, "least": 200, "reviews": 100}, "After "),
-    ({"planted": 1, "reviews": 100}, "written into 1 positive training review, is"),
+    ({"planted": 1, "reviews": 100}, "written into 1 positive training review, has"),
     ({"planted": 100, "shuffle": True}, "shuffled. .*written into 1[0-9]{2} training"),
     ({"planted": 100, "uniform": True}, "Every score is 0"),
     ({"E": False, "v": False}, "After 25 steps"),
@@ -509,40 +506,6 @@ def test_the_legend_names_the_sides_of_the_colours():
     legend = re.findall(r'class="swatch (\w+)">([^<]+)<', page)
     sides = [(name, text) for name, text in legend if name in ("positive", "negative")]
     assert len(sides) >= 4 and all(name in text for name, text in sides)
-    style = (lab.LAB / "lab.css").read_text("utf-8")
-    assert f"--lab-positive:{POSITIVE};--lab-negative:{NEGATIVE};" in style
-    for name in ("positive", "negative", "neither", "third"):
-        assert f".{name}{{border-color:var(--lab-{name})}}" in style
-
-
-STYLES = {
-    "the laboratory": (lab.LAB / "lab.css", {"": "#ffffff", "dark": "#14181e"}),
-    "the line-up": (lab.LINEUP / "lineup.css", {"": "#fafbfc", "dark": "#1b1f26"}),
-}
-
-
-@pytest.mark.parametrize("theme", ["", "dark"])
-@pytest.mark.parametrize("place", STYLES)
-def test_marks_have_a_contrast_of_at_least_three(place, theme):
-    path, papers = STYLES[place]
-    rules = re.findall(r"([^{}]*)\{(--lab-positive[^}]*)\}", path.read_text("utf-8"))
-    light, dark = (dict(re.findall(r"--lab-(\w+):([^;]+)", rule)) for _, rule in rules)
-    assert ["dark" in head for head, _ in rules] == [False, True]
-    look = dark if theme else light
-    alpha = float(look.pop("alpha"))
-    marks = {name: colour for name, colour in look.items() if name != "paper"}
-    assert len(set(marks.values())) == len(marks) >= 3
-    for name, colour in marks.items():
-        assert contrast(colour, papers[theme], 1 if name == "third" else alpha) >= 3
-
-
-def test_marks_of_the_explorer_have_a_contrast_of_at_least_three():
-    found = re.search(r"LIGHTER = \{(.*?)\}", source("map.js"))[1]
-    dark = dict(re.findall(r'"(#\w+)": "(#\w+)"', found))
-    assert dark.keys() == {POSITIVE, NEGATIVE}
-    for light_one, dark_one in dark.items():
-        assert contrast(light_one, "#ffffff", 0.9) >= 3
-        assert contrast(dark_one, "#14181e", 0.9) >= 3
 
 
 def test_the_committed_reviews_are_what_the_page_says():
@@ -638,7 +601,7 @@ def test_uniform_attention_is_compared_review_by_review():
     sentences = compared(*pairs, uniform=True)
     for (gain, harm, expected), sentence in zip(cases, sentences, strict=True):
         assert f"disagree on {gain + harm} new reviews" in sentence
-        assert f"has {gain} right and uniform attention {harm}" in sentence
+        assert f"{gain} of these correctly, and uniform attention {harm}." in sentence
         assert expected in sentence
 
 
@@ -706,9 +669,9 @@ def test_gradient_descent_puts_the_planted_word_first_and_adam_does_not():
       return plantedSentence(run, run.records.at(-1)); }))(...data)"""
     given = [committed(IMDB), [{}, {"optimizer": "gd", "rate": 3}]]
     adam, descent = call(code, given)
-    place = int(re.search(r"is number ([\d,]+) by value", adam)[1].replace(",", ""))
+    place = int(re.search(r"has rank ([\d,]+) by value", adam)[1].replace(",", ""))
     assert place > 100 and "Gradient descent puts it first." in adam
-    assert "number 1 by value and number 1 by score" in descent
+    assert "rank 1 by value and rank 1 by score" in descent
     assert "Adam" not in descent
 
 

@@ -233,13 +233,13 @@ def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
 def test_generated_reviews_stand_in_and_the_page_says_so(visit: Any) -> None:
     tab = visit(FEW, without=("imdb.js",), **AT_ONCE)
     assert "classified correctly" in run(tab)
-    assert "these are generated ones" in tab.locator(".note").inner_text()
+    assert "the page uses generated ones" in tab.locator(".note").inner_text()
 
 
 def test_without_reviews_the_page_says_what_is_missing(visit: Any) -> None:
     tab = visit(FEW, without=("imdb.js", "generated.js"))
     tab.locator(".play").click()
-    tab.locator(".note", has_text="No connection, so there are no reviews.").wait_for()
+    tab.locator(".note", has_text="because there is no connection").wait_for()
     assert not tab.locator("canvas").first.is_visible()
 
 
@@ -315,7 +315,10 @@ def test_first_steps_fill_the_strip_one_after_another(visit: Any) -> None:
     tab.locator("[name=sweep]").click()
     says(tab.locator(".outcome"), r"Of \d+ first-step sizes tried, \d+ loses? a class")
     said = first.get_attribute("aria-description")
-    assert said == "selected: 0% of the positive and 100% of the negative sequences"
+    assert said == (
+        "The relevant token is selected in 0% of the positive and 100% of the negative "
+        "sequences."
+    )
     assert first.evaluate("(e) => e.style.getPropertyValue('--positive')") == "0"
     first.click()
     assert tab.locator("select[name=eta]").input_value() == "10"
@@ -424,7 +427,7 @@ def test_the_address_holds_what_one_looks_at_and_a_preset_is_left_by_back(
     tab.wait_for_function("document.querySelector('[name=d]').value === '16'")
     assert tab.locator("[value='view=1'][aria-pressed=true]").is_visible()
     assert tab.locator(".across").input_value() == "rank"
-    assert "Not available" not in tab.locator(".linked").inner_text()
+    assert "does not know" not in tab.locator(".linked").inner_text()
 
 
 def test_the_same_training_with_the_other_labels_is_beside_it(visit: Any) -> None:
@@ -471,8 +474,8 @@ def test_a_shared_link_scrolls_there_draws_and_says_what_was_set(visit: Any) -> 
     says(place.locator(".status"), "^step 0 ")
     assert place.locator("[name=shuffle]").is_checked()
     assert place.locator(".linked").inner_text() == (
-        "Settings from the link: shuffled labels: yes, dimension d: 16. "
-        "Not available, so left at the default: rate=7."
+        "The link has these settings: shuffled labels: yes, dimension d: 16. "
+        "The page does not know rate=7."
     )
     assert abs(place.bounding_box()["y"]) < 100
 
@@ -500,7 +503,10 @@ def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
     tab = visit("page=1", address=f"#tab=reviews&{FEW}", width=width, **AT_ONCE)
     run(tab, width=width)
     press(tab.locator("[name=restart]"), width=width)
-    says(tab.locator(".last"), r"^last run: \d+ steps, 99%, new reviews \d\d% \(.*\)$")
+    says(
+        tab.locator(".last"),
+        r"^The last run \(.*\) took \d+ steps and classified 99% .* \d\d% of the new",
+    )
     tab.locator(".outcome").scroll_into_view_if_needed()
     for place in (".play", ".status", ".last"):
         box = tab.locator(place).bounding_box()

@@ -105,7 +105,9 @@ def test_a_bet_is_answered_with_the_numbers_of_the_model(visit, expected):
     assert kinds[answer] == "true labels" and kinds[1 - answer] == "random labels"
     right = tab.locator(".model").nth(answer).get_attribute("class")
     assert right == "model right"
-    assert tab.locator(".score-line").inner_text() == f"{int(answer == 0)} of 1 right."
+    assert tab.locator(".score-line").inner_text() == (
+        f"You were right in {int(answer == 0)} of 1 bets."
+    )
     for place in tab.locator(".accuracy").all_inner_texts():
         percent = re.fullmatch(r"(\d+%) of new reviews", place)[1]
         assert percent in texts[-1]
@@ -272,7 +274,7 @@ def test_reviews_that_do_not_come_are_reported(visit):
     said = tab.locator(".said").filter(has_text="could not be loaded")
     said.wait_for()
     assert said.inner_text() == (
-        "The reviews could not be loaded: no connection. Load the page again."
+        "The reviews could not be loaded (no connection). Load the page again."
     )
 
 

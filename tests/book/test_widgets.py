@@ -2,7 +2,6 @@ import base64
 import html.parser
 import re
 from io import BytesIO
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -70,11 +69,8 @@ def test_coloured_text_refuses_what_does_not_fit():
 
 
 def test_a_figure_holds_its_style_and_each_of_its_scripts_once():
-    folder = Path(embedding.__file__).parent
-    css, tips, own = (
-        (folder / name).read_text("utf-8")
-        for name in ("figures.css", "tips.js", "frames.js")
-    )
+    css = embedding.styles()
+    tips, own = map(embedding.source, ("tips.js", "frames.js"))
     still, moving = show_text("").data, frames({"1": "a"}, title="t").data
     for page in (still, moving):
         assert page.count(f"<style>{css}</style>") == page.count(tips) == 1

@@ -66,6 +66,11 @@ def test_a_rule_of_which_no_page_holds_the_words_is_left_out(css, kept):
     assert bundle.shown(css, {"a"}) == (css if kept else "")
 
 
+def test_a_variable_that_nothing_uses_is_left_out():
+    css = "p {--a:1;--b:var(--a);--c:2;--d:';' } q { x: var(--c) }"
+    assert bundle.shown(css, {"--d"}) == "p {--c:2;--d:';' } q { x: var(--c) }"
+
+
 def named(*names, body=""):
     return [SimpleNamespace(filename=name, body=body) for name in names]
 

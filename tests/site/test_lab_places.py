@@ -54,7 +54,9 @@ def test_a_place_has_its_settings_and_something_to_see_without_a_script():
     assert noted == {"lab": True}
     assert place()[0].startswith(start.format(""))
     page, _ = place("tab=stages&eta=300")
-    assert seen(page) == lab.STILLS["stages"] and "After a first step of 300" in page
+    assert (
+        seen(page) == lab.STILLS["stages"] and "After a first step of size 300" in page
+    )
 
 
 def test_a_place_holds_the_tabs_that_can_be_opened_there_with_all_their_settings():
@@ -103,13 +105,15 @@ def test_scripts_and_styles_are_written_beside_the_pages(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text, "utf-8")
     monkeypatch.setattr(lab, "SCRIPTS", [tmp_path / "a.js", tmp_path / "b.js"])
     monkeypatch.setattr(lab, "STYLES", [tmp_path / "c.css", tmp_path / "c.css"])
+    (tmp_path / "colours.json").write_text('{"one": "#123456"}', "utf-8")
+    monkeypatch.setattr(lab, "COLOURS", tmp_path / "colours.json")
     app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html"))
     lab.write(app, None)
     found = {p.name: p.read_text("utf-8") for p in (tmp_path / "_static").iterdir()}
     assert found == {
         "lab.js": 'function attnselLab() {\n"use strict";\na();\né();\n}\n'
         "attnselLab();\n",
-        "lab.css": ".c {}\n.c {}\n",
+        "lab.css": ".attnsel{--one:#123456;}\n.c {}\n.c {}\n",
     }
 
 

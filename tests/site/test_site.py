@@ -485,11 +485,6 @@ def test_a_menu_opens_and_the_top_is_a_press_away(browser, address, width, menu)
     link.wait_for()
     tab.keyboard.press("Escape")
     link.wait_for(state="hidden")
-    if width == PHONE:  # the theme has this button on narrow screens alone
-        tab.evaluate("scrollTo({top: 2000, behavior: 'instant'})")
-        tab.mouse.wheel(0, -300)
-        tab.locator("#pst-back-to-top").click()
-        tab.wait_for_function("scrollY === 0")
     view.context.close()
 
 

@@ -4,6 +4,7 @@ The page is written from the outputs of the notebooks, and other pages link to a
 by its words.
 """
 
+import contextlib
 import functools
 import html
 import re
@@ -69,8 +70,18 @@ def stated(page: str, claim: dict[str, str]) -> str:
     return f'{link}{words}</a>: <span class="whole">{measured}</span>'
 
 
+def number(page: str, claim: dict[str, str]) -> str:
+    """Return what a claim measured, in three digits, as a link to the claim."""
+    measured = claim["measured"]
+    with contextlib.suppress(ValueError):  # not a number
+        measured = re.sub("^-", "−", f"{float(measured):.3g}")
+    words = html.escape(claim["statement"])
+    link = f'<a class="claim" href="{page}.html#{claim["id"]}" title="{words}">'
+    return f"{link}{html.escape(measured)}</a>"
+
+
 class ClaimRole(SphinxRole):
-    """A claim of a chapter by its words: {claim}`one_step: Lemma 4.1, slope`."""
+    """What a claim measured, by its words: {claim}`one_step: Lemma 4.1, slope`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return a link with the measured value."""
@@ -83,7 +94,7 @@ class ClaimRole(SphinxRole):
             message = f"no claim {statement!r} in {path.name}"
             logging.getLogger(__name__).warning(message, location=self.get_location())
             return [nodes.inline(statement, statement)], []
-        return [nodes.raw("", stated(page, found[0]), format="html")], []
+        return [nodes.raw("", number(page, found[0]), format="html")], []
 
 
 def list_claims(app: Any, page: str, source: list[str]) -> None:

@@ -1,10 +1,5 @@
-"""Links from exercises to Colab, and from formulas to the exercises about them.
+"""Links from exercises to Colab, and from formulas to the exercises about them."""
 
-Each chapter contains the list of all exercises, so that solved ones can be counted.
-"""
-
-import functools
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,9 +11,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node
 
 from tools.site.colab import ADDRESS
-from tools.site.contents import chapters
 
-CHECKED = re.compile(r'= check\(\s*"([\w-]+)"')
 COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 
 
@@ -71,36 +64,7 @@ def add_after(node: nodes.Element, line: nodes.Element) -> None:
     parent.insert(parent.index(node) + 1, line)
 
 
-@functools.cache
-def exercises(root: Path) -> dict[str, list[str]]:
-    """Return the names of the exercises of each chapter, in the order of the book."""
-    found = {}
-    for path in chapters(root):
-        notebook = nbformat.read(path, as_version=4)
-        code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
-        found[path.stem] = CHECKED.findall(code)
-    return {chapter: names for chapter, names in found.items() if names}
-
-
-def list_exercises(
-    app: Any, page: str, _template: str, context: Any, _tree: Any
-) -> None:
-    """Give a chapter the list of all exercises, which `reader.js` marks as solved."""
-    known = exercises(Path(app.srcdir))
-    if page.removeprefix("book/") in known and "body" in context:
-        content = json.dumps(known)
-        n = sum(map(len, known.values()))
-        # In the page from the start, so that nothing moves when the script fills it.
-        place = f"<summary>Yours: 0 of {n} exercises</summary>"
-        place = f'</h1>\n<details class="yours">{place}</details>'
-        context["body"] = context["body"].replace("</h1>", place, 1)
-        context["body"] += (
-            f'<script type="application/json" id="attnsel-exercises">{content}</script>'
-        )
-
-
 def setup(app: Any) -> dict[str, bool]:
     """Connect it to Sphinx."""
     app.add_transform(Exercises)
-    app.connect("html-page-context", list_exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,6 +26,7 @@ LINEUP = ROOT / "book" / "_static" / "lineup"
 PLACE = ROOT / "book" / "_templates" / "lab.html"
 LINEUP_PLACE = ROOT / "book" / "_templates" / "lineup.html"
 SETTINGS = LAB / "settings.json"
+COLOURS = FIGURES / "colours.json"
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 TABS = {"reviews": "Real reviews", "stages": "Theorem 4.3"}
 MODULES = (
@@ -35,6 +36,7 @@ MODULES = (
 )
 SCRIPTS = [
     *(FIGURES / f"{name}.js" for name in ("tips", "canvas")),
+    COLOURS,
     SETTINGS,
     *(ROOT / "book" / "_static" / f"{name}.js" for name in MODULES),
 ]
@@ -59,14 +61,15 @@ STILLS = {
     "reviews": (
         '<figure><img src="../_static/lab/still.svg" width="403" height="307" '
         'alt="Each dot is a word. Their scores draw a V over their leans.">'
-        "<figcaption>The attention scores of the words of 2,000 reviews of IMDB after "
-        "100 steps. To train the model in the page needs JavaScript.</figcaption>"
+        "<figcaption>The figure shows the attention scores of the words of 2,000 "
+        "reviews of IMDB after 100 steps. Training the model in the page needs "
+        "JavaScript.</figcaption>"
         "</figure>"
     ),
     "stages": (
-        "<p>After a first step of 300 the attention leaves the relevant tokens of one "
-        "class, after 3,000 it finds those of both. To follow such runs in the page "
-        "needs JavaScript.</p>"
+        "<p>After a first step of size 300 the attention leaves the relevant tokens of "
+        "one class, and after one of size 3,000 it selects those of both. Following "
+        "such runs in the page needs JavaScript.</p>"
     ),
 }
 
@@ -163,8 +166,11 @@ def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
 
 def write_files(folder: Path) -> None:
     """Write script and style into a folder."""
+    named = json.loads(COLOURS.read_text(encoding="utf-8")).items()
+    colours = "".join(f"--{name}:{colour};" for name, colour in named)
     styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
-    (folder / "lab.css").write_text(styles, encoding="utf-8")
+    page = f".attnsel{{{colours}}}\n{styles}"
+    (folder / "lab.css").write_text(page, encoding="utf-8")
     script = joined("attnselLab", SCRIPTS)
     (folder / "lab.js").write_text(script, encoding="utf-8")
 

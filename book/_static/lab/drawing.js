@@ -1,5 +1,5 @@
 // What is drawn: words as a cloud of dots, curves, attention as cells, and p as an arrow.
-/* global axis, chart, dots, writeNames */
+/* global COLOURS, axis, chart, dots, writeNames */
 
 function line(pen, points, {colour, width = 2, dash = []}) {
   pen.strokeStyle = colour; pen.lineWidth = width; pen.setLineDash(dash);
@@ -30,18 +30,18 @@ function cloud(canvas, look, {xs, heights, leans, ends, reach, below, beside, na
   const isHere = (s) => !Number.isNaN(xs[s]) && !Number.isNaN(leans[s]);
   const places = Array.from(heights, (y, s) => isHere(s) ? placeOf(xs[s], y) : null);
   dots(pen, places, Array.from(leans, (x) =>
-    look[x > 0 ? "positive" : x < 0 ? "negative" : "neither"]), look.alpha);
+    COLOURS[x > 0 ? "positive" : x < 0 ? "negative" : "neutral"]));
   if (heights.every((y) => y === 0)) {
     text("every word counts alike", look.width / 2, placeOf(0, 0)[1] - 20);
   }
   const known = Array.from(xs, (x, s) => isHere(s) ? x : NaN);
   const means = binMeans(known, heights, ends).map((point) => placeOf(...point));
   line(pen, means, {colour: look.paper, width: 6});
-  line(pen, means, {colour: look.ink, width: 2.5});
+  line(pen, means, {colour: look.ink});
   if (curve) {
     const all = Array.from({length: 101}, (_, k) => low + span * k / 100);
     line(pen, all.filter((x) => curve(x) <= reach[1]).map((x) => placeOf(x, curve(x))),
-      {colour: look.third, width: 3, dash: [7, 4]});
+      {colour: COLOURS.accent, dash: [7, 4]});
   }
   writeNames(pen, look, places, names, [at, ...named]);
   return places;
@@ -55,18 +55,16 @@ function curves(canvas, look, {xs, lines, now, ends, reach, isLog, ...labels}) {
   pen.beginPath(); pen.rect(left, top, right - left, bottom - top); pen.clip();
   line(pen, [0, 1].map((y) => place(across.part(now), y)), {colour: look.ink, width: 1});
   lines.forEach(({values, ...style}) =>
-    line(pen, values.map((y, i) => at(xs[i], y)), {width: 2.5, ...style}));
+    line(pen, values.map((y, i) => at(xs[i], y)), style));
 }
 
-// Numbers from 0 to 1 as the light of cells, row by row, on black.
+// Numbers from 0 to 1 as the depth of the colour of cells, row by row.
 const BLANK = {across: {ticks: []}, up: {ticks: []}};
 function cells(canvas, look, {rows, ...labels}) {
   const {pen, place} = chart(canvas, look, {...BLANK, ...labels});
   const [left, top] = place(0, 1), [right, bottom] = place(1, 0);
   const width = (right - left) / (rows[0].length + 1), height = (bottom - top) / rows.length;
-  pen.fillStyle = "#000";
-  pen.fillRect(left, top, right - left, bottom - top);
-  pen.fillStyle = "#ffd75e";
+  pen.fillStyle = COLOURS.accent;
   rows.forEach((row, i) => row.forEach((share, k) => {
     pen.globalAlpha = Math.sqrt(share);  // the first column is apart from the others
     pen.fillRect(left + width * (k + (k > 0)), top + height * i,
@@ -86,16 +84,16 @@ function arrow(canvas, look, {points, most, goal, ...labels}) {
     return [x0 + x * scale, y0 - y * scale];
   };
   for (const [x, y] of [[size, 0], [0, size]]) {
-    line(pen, [[x0 - x, y0 - y], [x0 + x, y0 + y]], {colour: look.neither, width: 1});
+    line(pen, [[x0 - x, y0 - y], [x0 + x, y0 + y]], {colour: COLOURS.neutral, width: 1});
   }
   if (goal) {
     const far = most / Math.hypot(...goal);
     line(pen, [[x0, y0], placeOf(goal.map((x) => x * far))],
-      {colour: look.third, dash: [7, 4]});
+      {colour: COLOURS.accent, dash: [7, 4]});
   }
   const all = points.map(placeOf), [x, y] = all.at(-1), turn = Math.atan2(y - y0, x - x0);
-  line(pen, all, {colour: look.neither});
-  line(pen, [[x0, y0], [x, y]], {colour: look.ink, width: 4});
+  line(pen, all, {colour: COLOURS.neutral});
+  line(pen, [[x0, y0], [x, y]], {colour: look.ink, width: 3});
   line(pen, [2.6, 0, -2.6].map((by) => by ? [x + 14 * Math.cos(turn + by),
-    y + 14 * Math.sin(turn + by)] : [x, y]), {colour: look.ink, width: 4});
+    y + 14 * Math.sin(turn + by)] : [x, y]), {colour: look.ink, width: 3});
 }

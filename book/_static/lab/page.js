@@ -48,8 +48,8 @@ function laboratory(root) {
 // What a link asked for, and what of it there is not.
 function sayLink({part, kind, settings}, address) {
   const unknown = unknownIn(kind, address).map(([key, value]) => `${key}=${value}`);
-  part(".linked").textContent = `Settings from the link: ${inWordsOf(kind, settings)}.${
-    unknown.length ? ` Not available, so left at the default: ${unknown.join(", ")}.` : ""}`;
+  part(".linked").textContent = `The link has these settings: ${inWordsOf(kind, settings)}.${
+    unknown.length ? ` The page does not know ${unknown.join(", ")}.` : ""}`;
 }
 
 // Show a tab, as it is before a run.
@@ -113,7 +113,7 @@ const PRESSED = {
   copy: async (lab, button) => {
     keep(lab);
     await navigator.clipboard?.writeText(location.href).catch(() => {});
-    button.textContent = navigator.clipboard ? "Link copied" : "See the address bar";
+    button.textContent = navigator.clipboard ? "The link is copied" : "Copy it from the address bar";
   },
 };
 
@@ -208,12 +208,12 @@ async function reviewsFor({part}) {
     const reviews = await fetched;
     clearTimeout(late);
     note.textContent = reviews.source === "imdb" ? ""
-      : "The IMDB reviews could not be loaded, so these are generated ones.";
+      : "The IMDB reviews could not be loaded, so the page uses generated ones.";
     return reviews;
   } catch {
     fetched = null;
     clearTimeout(late);
-    note.textContent = "No connection, so there are no reviews. Press Train to try again.";
+    note.textContent = "The reviews could not be loaded, because there is no connection. Press Train to try again.";
     return null;
   }
 }
@@ -251,8 +251,8 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, h
     const pair = shares?.[k];
     if (!pair) { return; }
     CLASSES.forEach((name, i) => button.style.setProperty(`--${name}`, pair[i]));
-    button.ariaDescription = `selected: ${percent(pair[0])} of the positive and ${
-      percent(pair[1])} of the negative sequences`;
+    button.ariaDescription = `The relevant token is selected in ${percent(pair[0])} of the positive and ${
+      percent(pair[1])} of the negative sequences.`;
   });
   if (!lab.shows) { showNews(lab); }
 }

@@ -16,8 +16,8 @@ const fetchReviews = (file) => new Promise((resolve, reject) => {
 const unable = () => !window.Worker || !window.OffscreenCanvas
   || !HTMLCanvasElement.prototype.transferControlToOffscreen;
 
-// A worker to which all canvases of a place go over; it learns their sizes, the colours and
-// the letters of the page. Returns what sends it a command.
+// A worker to which all canvases of a place go over; it learns their sizes and the letters
+// of the page. Returns what sends it a command.
 function workerFor(place, kind, hear) {
   const blob = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
   const worker = new Worker(URL.createObjectURL(blob));
@@ -31,15 +31,11 @@ function workerFor(place, kind, hear) {
   send("show", {canvases: taken, still}, taken);
   function look() {
     if (!canvases[0].clientWidth) { return; }
-    const style = getComputedStyle(canvases[0]);
-    const colours = ["positive", "negative", "neither", "third", "alpha", "paper"].map((name) =>
-      [name, style.getPropertyValue(`--lab-${name}`).trim()]);
-    send("show", {look: {...lookOf(place), ...Object.fromEntries(colours),
+    send("show", {look: {...lookOf(place),
       sizes: canvases.map(({clientWidth, clientHeight}) => [clientWidth, clientHeight])}});
   }
-  const sizes = new ResizeObserver(look), theme = new MutationObserver(look);
+  const sizes = new ResizeObserver(look);
   canvases.forEach((canvas) => sizes.observe(canvas));
-  theme.observe(document.documentElement, {attributes: true});
-  return {send, end() { sizes.disconnect(); theme.disconnect(); worker.terminate(); }};
+  return {send, end() { sizes.disconnect(); worker.terminate(); }};
 }
 const lookFor = (look, k) => ({...look, width: look.sizes[k][0], height: look.sizes[k][1]});

@@ -52,9 +52,9 @@ const reviewsTab = {
   headline(run, now, rival) {
     const right = ({train, test}) => [train, test].map(({accuracy}) => percent(accuracy));
     const [own, unseen] = right(now);
-    return diverged(now) || !now.moves ? "" : `Step ${now.step}: ${own} of the training reviews and ${
-      unseen} of the new reviews are classified correctly${!rival || diverged(rival) ? ""
-      : `; at step ${rival.step} with ${reviewsTab.rivalName(run)}, ${right(rival).join(" and ")}`}.`;
+    return diverged(now) || !now.moves ? "" : `After ${now.step} steps, the model classifies ${own} of the training reviews and ${
+      unseen} of the new reviews correctly.${!rival || diverged(rival) ? "" : ` With ${
+      reviewsTab.rivalName(run)}, it classifies ${right(rival).join(" and ")} after ${rival.step} steps.`}`;
   },
 
   status(_, now) {
@@ -65,8 +65,8 @@ const reviewsTab = {
         test.loss.toFixed(3)}`;
   },
 
-  inShort: ({step, train, test}) => `${step} steps, ${percent(train.accuracy)}, new reviews ${
-    percent(test.accuracy)}`,
+  inShort: ({step, train, test}) => `took ${step} steps and classified ${
+    percent(train.accuracy)} of the training reviews and ${percent(test.accuracy)} of the new ones correctly`,
 
   sentences(run, now, shown) {
     const {settings, records, going} = run, {step, train, test} = now;
@@ -173,8 +173,8 @@ function controlSentence(run) {
   if (settings.uniform) {
     const [gain, loss] = [[other, own], [own, other]].map(([one, two]) =>
       one.right.filter((x, i) => x && !two.right[i]).length);
-    return `${start} They disagree on ${gain + loss} new reviews, of which softmax attention `
-      + `has ${gain} right and uniform attention ${loss}. ${
+    return `${start} They disagree on ${gain + loss} new reviews. Softmax attention classifies `
+      + `${gain} of these correctly, and uniform attention ${loss}. ${
         Math.abs(gain - loss) <= 2 * Math.sqrt(gain + loss)
           ? "Chance alone could explain this difference, so the test does not show that "
             + "attention helps or harms."
@@ -196,7 +196,7 @@ function controlSentence(run) {
       ? `the ${many} words with ${FREQUENT} or more occurrences` : `all ${all} words`}`,
     ...pair.map(fitText)]))];
   return [start, {rows}, `${verdictOf("values", found[0])} ${verdictOf("V of the scores", found[1])
-  } (A difference counts from two standard errors on, as if the words were independent.)`];
+  } (A difference counts if it exceeds two standard errors, computed as if the words were independent.)`];
 }
 
 // Whether a picture distinguishes true labels from shuffled ones, and among which words.
@@ -222,8 +222,8 @@ function descentSentence(run, {scores, ...now}) {
   const scatter = Math.sqrt(mean(first.scores.a.map((a) => a * a)));
   const [all, many] = [0, FREQUENT].map((least) => reviewsTab.fits(run, {scores}, least)[0][1]);
   return "Gradient descent moves an embedding in proportion to its gradient, which is small for "
-    + `a rare word. ${many > all ? "Therefore the V appears among the frequent words first: the"
-      : "The"} rank correlation of score and size of the lean in the training reviews is ${
+    + `a rare word. ${many > all ? "Therefore the V appears among the frequent words first. "
+      : ""}The rank correlation of score and size of the lean in the training reviews is ${
       fitText(many)} among words with ${FREQUENT} or more occurrences and ${fitText(all)} among `
     + `all words. The median score has changed by ${round(moved[moved.length >> 1])}, and the `
     + `random initial scores scatter by ${round(scatter)}. ${all < 0.3
@@ -238,17 +238,17 @@ function plantedSentence({marked, names, settings}, {scores}) {
   const [byValue, byScore] = ["b", "a"].map(placeOf);
   const number = (n) => n.toLocaleString("en");
   return `“${PLANTED}”, which was written into ${marked} ${settings.shuffle ? "" : "positive "
-  }training ${marked > 1 ? "reviews" : "review"}, is number ${number(byValue)} by value${
-    settings.uniform ? "" : ` and number ${number(byScore)} by score`} among ${number(names.length)} words. ${
+  }training ${marked > 1 ? "reviews" : "review"}, has rank ${number(byValue)} by value${
+    settings.uniform ? "" : ` and rank ${number(byScore)} by score`} among ${number(names.length)} words. ${
     settings.optimizer === "adam" && byValue > 100 ? "Adam moves each word by about as much per "
-      + "step, however often it occurs, so hundreds of one-sided words have similar values: its own "
-      + `is ${round(scores.b.at(-1))}, the largest ${round(Math.max(...scores.b))}. ${
+      + "step, however often it occurs, so hundreds of one-sided words have similar values. Its own "
+      + `is ${round(scores.b.at(-1))}, and the largest one is ${round(Math.max(...scores.b))}. ${
         settings.planted === 20 ? "Gradient descent puts it first. " : ""}` : ""}It occurs in no new review, so no accuracy on new reviews can reveal it.`;
 }
 
 // The score against the law of the V.
 const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
-  : "The dashed parabola is a = b²/2. The law of the V: if E alone is trained in small steps, each "
+  : "The dashed parabola is a = b²/2. The law of the V states that, if E alone is trained in small steps, each "
     + "score is b²/2 minus a number that grows with the word's frequency (its exposure). "
     + `The score has a correlation of ${
       fitText(correlation([...a], Array.from(b, (x) => x * x)))} with the square of the value and of ${

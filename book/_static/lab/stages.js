@@ -1,5 +1,5 @@
 // The tab of the two stages: one step on E, then the flow of p, on 80 sequences.
-/* global SETTINGS, arrow, cells, curves, drawnSequences, lookFor, mean, newModel, percent, randomNumbers, range, round, softmax, twoStages */
+/* global COLOURS, SETTINGS, arrow, cells, curves, drawnSequences, lookFor, mean, newModel, percent, randomNumbers, range, round, softmax, twoStages */
 const FARTHEST = 1000;  // the norm at which a path of p ends
 const CLASSES = ["positive", "negative"];
 
@@ -21,8 +21,8 @@ const stagesTab = {
   status: (_, {norm, loss, cosine}) =>
     `‖p‖ ${round(norm)} · loss ${round(loss)} · cosine ${cosine.toFixed(4)}`,
 
-  inShort: ({loss, selected}) => `loss ${round(loss)}, ${
-    selected.map(percent).join(" and ")} selected`,
+  inShort: ({loss, selected}) => `had a loss of ${round(loss)} and selected the relevant token in ${
+    selected.map(percent).join(" and ")} of the sequences of the two classes`,
 
   sentences(run, now) {
     const {going, ended, records} = run, {norm, selected, cosine, balance} = now;
@@ -47,13 +47,13 @@ const stagesTab = {
   draw({records, texts, goal}, now, {canvases, look}) {
     const some = records.filter(({length}) => length > 0);
     const xs = some.map(({length}) => length);
-    const style = ["positive", "positive", "negative", "negative", "neither"];
-    const colours = style.map((name) => look[name]);
+    const style = ["positive", "positive", "negative", "negative", "neutral"];
+    const colours = style.map((name) => COLOURS[name]);
     const scores = colours.map((colour, k) => ({colour, dash: k % 2 ? [6, 4] : [],
       values: some.map((record) => record.tops[k] / record.norm)}));
     const shares = CLASSES.map((name, k) =>
-      ({colour: look[name], values: some.map(({attention}) => attention[k])}));
-    shares.push({colour: look.third, values: some.map(({cosine}) => cosine), dash: [7, 4]});
+      ({colour: COLOURS[name], values: some.map(({attention}) => attention[k])}));
+    shares.push({colour: COLOURS.accent, values: some.map(({cosine}) => cosine), dash: [7, 4]});
     const common = {xs, now: Math.max(0.01, now.length), ends: [0.01, 1000], isLog: true,
       below: "length of the path of p"};
     cells(canvases[0], lookFor(look, 0), {rows: texts.map((text) => softmax(text.map((s) => now.scores.a[s]))),

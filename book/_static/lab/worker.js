@@ -99,8 +99,8 @@ function labWorker() {
     load: ({texts, ...stored}) => { reviews = {...stored, texts: readTexts(texts)}; },
     begin: ({number, kind, settings}) => {
       stop(); clearTimeout(frame); frame = null; queue = []; other = null;
-      const last = run.records.length < 2 ? run.last : `last run: ${
-        run.tab.inShort(run.records.at(-1))} (${inWordsOf(run.kind, run.settings)})`;
+      const last = run.records.length < 2 ? run.last : `The last run (${
+        inWordsOf(run.kind, run.settings)}) ${run.tab.inShort(run.records.at(-1))}.`;
       run = Object.assign(start(kind, settings), {number, last, places: []});
       run.ids = new Map(run.names.map((name, s) => [name, s]));
       shown.at = sought(); advance(run);

@@ -46,8 +46,8 @@ function lineup(root) {
     parts(".bets i").forEach((mark, k) => {
       mark.className = k in won ? won[k] ? "won" : "lost" : "";
     });
-    part(".score-line").textContent = game.open ? `${right} of ${won.length} right.`
-      : `Bet ${won.length + 1} of ${GAME}.`;
+    part(".score-line").textContent = game.open ? `You were right in ${right} of ${won.length} bets.`
+      : `This is bet ${won.length + 1} of ${GAME}.`;
     part(".result").hidden = won.length < GAME;
     part(".result output").textContent = `${resultText(won, game.question)} ${
       location.href.split("#")[0]}${addressOf(game.first, game.question)}`;
@@ -107,7 +107,7 @@ function lineup(root) {
       worker = workerFor(part(".pair"), "lineup", hear);
       send("load", {stored, rounds: JSON.parse(root.dataset.rounds)});
     } catch ({message}) {
-      said.textContent = `The reviews could not be loaded: ${message}. Load the page again.`;
+      said.textContent = `The reviews could not be loaded (${message}). Load the page again.`;
       return;
     }
     const {number, ask} = linked();

@@ -109,10 +109,10 @@ function verdict({question, answer, models, unseen}, bet, rounds) {
     (100 * error).toFixed(0)} points).`;
   if (question === "attention") {
     return {first: `${begins}: model ${real} has attention. In model ${other} every word counts alike.`,
-      right, surprise: "The surprise: attention adds little here.",
+      right, surprise: "Surprisingly, attention adds little here.",
       because: `In the first ${attention.rounds} rounds it classified ${
-        attention.points} points more of the new reviews correctly on average: more in ${
-        attention.ahead} rounds, as many in ${attention.equal}, and fewer in ${attention.behind}.`,
+        attention.points} points more of the new reviews correctly on average. It was ahead in ${
+        attention.ahead} rounds, equal in ${attention.equal}, and behind in ${attention.behind}.`,
       more: [`The scores of ${other} are all equal. Its values alone had to fit the labels, which took ${
         models[1 - answer].now.step} training steps instead of ${models[answer].now.step}.`]};
   }
@@ -129,9 +129,9 @@ function verdict({question, answer, models, unseen}, bet, rounds) {
     first: `${begins}: model ${real} learned something, and ${other} memorized noise.`,
     right: `${right} Guessing gets 50% right, and models with random labels got ${
       percent(labels.least)} to ${percent(labels.most)} in ${labels.rounds} rounds.`,
-    surprise: deeper > deep ? `The surprise: the deeper V belongs to ${other}, the noise.`
+    surprise: deeper > deep ? `Surprisingly, the deeper V belongs to ${other}, the noise.`
       : `Here the deeper V belongs to ${real}. Mostly it belongs to the noise.`,
-    because: `The noise had it in ${labels.deeper} of the first ${labels.rounds
+    because: `The noise had the deeper V in ${labels.deeper} of the first ${labels.rounds
     } rounds, because random labels take more training steps (here ${longer} instead of ${steps
     }), and each step lifts the ends. A clear picture of attention is no sign of learning.`,
     more: ["The dots moved to where the words are in 25,000 reviews that neither model has seen."

@@ -37,17 +37,17 @@ function axis([least, most], log = false) {
   return {part, ticks: marks.map((v) => [part(v), written(v)])};
 }
 
-// What a canvas takes from the place where it is.
-const lookOf = (place) => {
-  const {color: ink, fontFamily: font} = getComputedStyle(place);
-  return {ink, font, scale: window.devicePixelRatio || 1};
-};
+// A canvas has the letters of its place, and is drawn as if on white: the dark theme
+// turns its lightness round, as that of all figures.
+const lookOf = (place) => ({ink: "#000", paper: "#fff", grid: "#e6e6e6",
+  font: getComputedStyle(place).fontFamily, scale: window.devicePixelRatio || 1});
 const heightOf = (width) => Math.max(300, Math.min(460, width * 0.62));
 
-// Draw the frame of a chart: the ticks of two axes, a label for each; without labels,
-// ticks are lines. `at` gives the pixels of two numbers, `place` those of parts.
+// Draw the frame of a chart as Matplotlib does in this book: a grid, two spines with
+// ticks, and labels; without labels, a grid alone. `at` gives the pixels of two
+// numbers, `place` those of parts.
 function chart(canvas, look, {across, up, below, beside}) {
-  const {width, height = heightOf(width), scale, ink, font} = look;
+  const {width, height = heightOf(width), scale, ink, grid, font} = look;
   const pen = canvas.getContext("2d"), isBare = below === undefined;
   const left = isBare ? 6 : 52, right = width - (isBare ? 6 : 12);
   const top = isBare ? 6 : 10, bottom = height - (isBare ? 6 : 42);
@@ -58,30 +58,35 @@ function chart(canvas, look, {across, up, below, beside}) {
   const text = (words, x, y, align = "center") => {
     pen.textAlign = align; pen.fillText(words, x, y);
   };
-  pen.fillStyle = pen.strokeStyle = ink; pen.font = "13px " + font;
   const [columns, rows] = [across, up].map(({ticks}) => ticks);
+  pen.fillStyle = grid;
+  columns.forEach(([x]) => pen.fillRect(place(x, 0)[0], top, 1, bottom - top));
+  rows.forEach(([y]) => pen.fillRect(left, place(0, y)[1], right - left, 1));
+  pen.fillStyle = pen.strokeStyle = ink; pen.font = "13px " + font;
   if (!isBare) {
-    columns.forEach(([x, words]) => text(words, place(x, 0)[0], bottom + 16));
-    rows.forEach(([y, words]) => text(words, left - 6, place(0, y)[1] + 4, "right"));
+    pen.fillRect(left, top, 1, bottom - top);
+    pen.fillRect(left, bottom, right - left, 1);
+    columns.forEach(([x, words]) => {
+      pen.fillRect(place(x, 0)[0], bottom, 1, 5);
+      text(words, place(x, 0)[0], bottom + 18);
+    });
+    rows.forEach(([y, words]) => {
+      pen.fillRect(left - 5, place(0, y)[1], 5, 1);
+      text(words, left - 8, place(0, y)[1] + 4, "right");
+    });
     text(below, (left + right) / 2, bottom + 34);
     pen.save(); pen.translate(12, (top + bottom) / 2); pen.rotate(-Math.PI / 2);
     text(beside, 0, 0); pen.restore();
   }
-  pen.globalAlpha = 0.2;
-  columns.forEach(([x]) => pen.fillRect(place(x, 0)[0], top, 1, bottom - top));
-  rows.forEach(([y]) => pen.fillRect(left, place(0, y)[1], right - left, 1));
-  pen.globalAlpha = 1;
   return {pen, place, at: (x, y) => place(across.part(x), up.part(y)), text};
 }
 
 // Draw points at places [x, y] in their colours, those that have a place.
-function dots(pen, places, colours, alpha) {
-  pen.globalAlpha = alpha;
+function dots(pen, places, colours) {
   places.forEach((place, i) => {
     if (!place) { return; }
     pen.fillStyle = colours[i]; pen.fillRect(place[0] - 1.5, place[1] - 1.5, 3, 3);
   });
-  pen.globalAlpha = 1;
 }
 
 // Write names at the places of points: of the first, which is pointed at, with a ring,
@@ -96,7 +101,7 @@ function writeNames(pen, {width, font, ink, paper}, places, names, chosen) {
     pen.font = `${isAt ? "bold 16" : "13"}px ${font}`;
     pen.textAlign = isLeft ? "right" : "left";
     pen.strokeStyle = paper; pen.lineWidth = 4; pen.fillStyle = ink;
-    for (const write of paper ? ["strokeText", "fillText"] : ["fillText"]) {
+    for (const write of ["strokeText", "fillText"]) {
       pen[write](names[i], x + (isLeft ? -9 : 9), Math.max(14, y + 4));
     }
     if (isAt) {

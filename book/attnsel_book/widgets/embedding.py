@@ -14,7 +14,7 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attnsel_book.style import figure_html
+from attnsel_book.style import COLOURS, figure_html
 
 # The script that a kind of figure needs besides its own and `tips.js`.
 NEEDS = {"map": "canvas", "plane": "handles", "steer": "handles"}
@@ -26,6 +26,12 @@ def source(name: str) -> str:
     """Return the text of a script or style of this folder."""
     folder = resources.files("attnsel_book.widgets")
     return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def styles() -> str:
+    """Return the style of all figures that move, and the book's colours for it."""
+    colours = "".join(f"--{name}:{colour};" for name, colour in COLOURS.items())
+    return f".attnsel{{{colours}}}\n{source('figures.css')}"
 
 
 def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
@@ -42,7 +48,7 @@ def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTM
     names = dict.fromkeys(("tips", *filter(None, [NEEDS.get(kind)]), kind))
     code = "".join(source(f"{name}.js") for name in names)
     return HTML(
-        f"<style>{source('figures.css')}</style>"
+        f"<style>{styles()}</style>"
         f'<div class="attnsel attnsel-{kind}" id="attnsel-{digest[:12]}" role="group" '
         f'aria-label="{html.escape(title)}">{body}</div>'
         f'<script>(() => {{\n"use strict";\n{code}'

@@ -37,9 +37,7 @@ function map(root, data) {
     const {pen, at: placeOf} = chart(canvas, look,
       {across, up, below: labels[xs.value], beside: labels[ys.value]});
     places = tokens.map((_, i) => placeOf(values[xs.value][i], values[ys.value][i]));
-    const shades = colours.map(
-      (colour) => isLight(look.ink) ? LIGHTER[colour] : colour);
-    dots(pen, places, groups.map((group) => shades[group]), 0.9);
+    dots(pen, places, groups.map((group) => colours[group]));
     writeNames(pen, look, places, tokens, [at]);
   }
   function show(i, otherwise = out.textContent) {
@@ -59,12 +57,7 @@ function map(root, data) {
   root.querySelectorAll("select,[type=range]").forEach((control) =>
     on(control, "input", () => show(at)));
   new ResizeObserver(draw).observe(root);
-  new MutationObserver(draw).observe(document.documentElement, {attributes: true});
 }
-
-// Of marks on a dark page, where the text is light: each has a contrast of 3 and more.
-const LIGHTER = {"#0072B2": "#56B4E9", "#D55E00": "#F0894A"};
-const isLight = (ink) => Math.max(...ink.match(/[\d.]+/g).slice(0, 3)) > 150;
 
 // The axis of what a slider moves: linear up to the median size, logarithmic beyond.
 function evenAxis(values) {

@@ -120,8 +120,9 @@ function plane(root, {words, colours, start, lost, pairs, selected, ...problem})
     near.innerHTML = axes(here) + held.join("") + to(here, 0.6);
     far.innerHTML = axes(there) + scale + arrows.join("")
       + line(there, flow.path, 'class="path"') + to(there, 50);
-    out.textContent = (wrong ? `Lost: in ${wrong} of ${selected.length} sequences `
-      + "another word has the most attention. " : "Each relevant word is selected. ")
+    out.textContent = (wrong ? `In ${wrong} of ${selected.length} sequences another `
+      + "word than the relevant one has the most attention. "
+      : "Each relevant word is selected. ")
       + `p starts at norm ${Math.hypot(...points.at(-1)).toFixed(1)}. `
       + (reached < 100 ? "The path ends where the pulls on p cancel. " : "")
       + (u ? `At norm ${reached.toFixed(0)} the cosine of p to u★ is ${

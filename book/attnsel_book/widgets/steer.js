@@ -34,13 +34,13 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
   const out = root.querySelector("output"), verdict = root.querySelector("p");
   let p = start;
   function lesson(right, share) {
-    if (!right) { return `The label is ${label}: drag p until the logit agrees.`; }
+    if (!right) { return `The label is ${label}, so drag p until the logit agrees.`; }
     if (share < 0.99) {
-      return `Classified correctly. ${words[wanted]} has ${(100 * share).toFixed(0)}%`
-        + " of the attention. Can you give it 99%?";
+      return `The review is classified correctly, and ${words[wanted]} has ${
+        (100 * share).toFixed(0)}% of the attention. Can you give it 99%?`;
     }
-    return "Solved. The direction of p decides which word wins, its length how sharply:"
-      + " this is what gradient flow finds by itself.";
+    return "You have solved it. The direction of p decides which word wins, and its"
+      + " length decides how sharply. Gradient flow finds such a p by itself.";
   }
   function draw() {
     const {weights, logit} = reading({places, values}, p), right = logit > 0;
@@ -51,8 +51,8 @@ function steer(root, {words, places, values, start, label, wanted, colours}) {
       bar.parentNode.after(` ${(100 * weights[s]).toFixed(0)}%`);
       row.cells[2].textContent = values[s].toFixed(1).replace("-", "−");
     });
-    verdict.textContent = `logit = ${logit.toFixed(2).replace("-", "−")}: `
-      + `classified as ${right ? "positive" : "negative"}`;
+    verdict.textContent = `The logit is ${logit.toFixed(2).replace("-", "−")}, `
+      + `so the review is classified as ${right ? "positive" : "negative"}.`;
     out.textContent = lesson(right, weights[wanted]);
     aim.innerHTML = arrow(p, 'stroke-width="2.5"');
     put(p);

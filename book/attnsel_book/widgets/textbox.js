@@ -67,45 +67,6 @@ function flipping(words) {
   return chosen;
 }
 
-// Gauss-Legendre nodes in (0, 1) and weights, by Newton's method.
-function quadrature(count) {
-  return Array.from({length: count}, (_, i) => {
-    let x = Math.cos(Math.PI * (i + 0.75) / (count + 0.5)), slope = 1;
-    for (let round = 0; round < 8; round++) {
-      let before = 1, now = x;
-      for (let k = 2; k <= count; k++) {
-        [before, now] = [now, ((2 * k - 1) * x * now - (k - 1) * before) / k];
-      }
-      slope = count * (x * now - before) / (x * x - 1);
-      x -= now / slope;
-    }
-    return [(1 + x) / 2, 1 / ((1 - x * x) * slope * slope)];
-  });
-}
-
-// The Shapley value of each word: `shapley` of the package, in coarser steps.
-function shapleys(words) {
-  const most = Math.max(...words.map((word) => word.log)), step = 0.5;
-  const w = words.map((word) => Math.exp(Math.max(word.log - most, -300)));
-  const found = w.map(() => 0), nodes = quadrature((w.length >> 1) + 1);
-  const last = 4.5 - Math.log(Math.min(...w));
-  for (let at = -Math.log(sum(w)) - 26; at < last; at += step) {
-    const l = Math.exp(at), g = w.map((wt) => -Math.expm1(-l * wt));
-    const term = w.map((wt, t) => l * wt * words[t].value * (1 - g[t]));
-    for (const [u, du] of nodes) {
-      let product = step * du, total = 0;
-      for (let t = 0; t < w.length; t++) {
-        product *= 1 - u * g[t]; total += u * term[t] / (1 - u * g[t]);
-      }
-      for (let t = 0; t < w.length; t++) {
-        const D = 1 - u * g[t];
-        found[t] += product * (term[t] / D - g[t] * total) / D;
-      }
-    }
-  }
-  return found;
-}
-
 // The class of a logit, if it is far enough from 0 to be one, and its probability.
 function opinionOf(logit, classes) {
   const sure = 100 / (1 + Math.exp(-Math.abs(logit)));
@@ -123,11 +84,12 @@ function inWords(words, tokens, logit) {
   const side = Math.sign(logit) || -1;
   const by = [...words].sort((one, other) => side * (part(other) - part(one)));
   const [first, last] = [by[0], by.at(-1)];
-  const against = side * part(last) <= -0.005 ? `; most against it: ${term(last)}` : "";
+  const against = side * part(last) <= -0.005
+    ? `, and ${term(last)} most against it` : "";
   const share = (100 * top.share).toFixed(0);
-  return `${name(top)} gets ${share}% of the attention; its value`
-    + ` is ${signed(top.value)}. Values times attention sum to ${signed(logit)},`
-    + ` most of it by ${term(first)}${against}.`;
+  return `${name(top)} gets ${share}% of the attention, and its`
+    + ` value is ${signed(top.value)}. Values times attention sum to ${signed(logit)}.`
+    + ` ${term(first)} contributes most to this sum${against}.`;
 }
 
 // Pieces [text, style, tip] as HTML; an unknown word has neither style nor tip.
@@ -159,11 +121,11 @@ function textbox(root,
     ${line("because", '<output aria-live="polite"></output>')}
     <details${open ? " open" : ""}>
     <summary>What does each word do to the prediction?</summary>
-    ${shaded("influence", "influence")}${shaded("Shapley value", "Shapley value")}
+    ${shaded("influence", "influence")}
     <p></p></details>`;
   const [input, slider] = root.querySelectorAll("input");
   const [verdict, step, lesson] = root.querySelectorAll("output");
-  const [reading, ...effects] = root.querySelectorAll(".attnsel-text");
+  const [reading, effects] = root.querySelectorAll(".attnsel-text");
   const details = root.querySelector("details"), goes = root.querySelector("p");
   const alpha = (part) => Math.round(153 * Math.min(Math.abs(part), 1)).toString(16);
   const shade = (sign, part) =>
@@ -210,15 +172,11 @@ function textbox(root,
   function explain(pieces, weights, a, b, logit) {
     const words = bag(pieces, weights, a, b), place = new Map();
     words.forEach(({id}, t) => place.set(id, t));
-    const lost = influences(words), values = shapleys(words);
-    const unit = Math.max(...lost.map(Math.abs), ...values.map(Math.abs)) || 1;
+    const lost = influences(words), unit = Math.max(...lost.map(Math.abs)) || 1;
     const [other, gone] = [classes[logit > 0 ? 0 : 1], flipping(words)];
-    [lost, values].forEach((numbers, k) => {
-      const of = (id) => numbers[place.get(id)];
-      colour(effects[k], pieces, (id) => shade(of(id), of(id) / unit),
-        (id) => k ? `Shapley value ${signed(of(id))}`
-          : `influence ${signed(of(id))}, f without it ${signed(logit - of(id))}`);
-    });
+    const of = (id) => lost[place.get(id)];
+    colour(effects, pieces, (id) => shade(of(id), of(id) / unit),
+      (id) => `influence ${signed(of(id))}, f without it ${signed(logit - of(id))}`);
     const named = gone.map((id) => `“${tokens[id]}”`).join(", ");
     goes.textContent = gone.length
       ? `Without ${named} the text would be classified as ${other}; removing fewer `

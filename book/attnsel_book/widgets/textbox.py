@@ -27,9 +27,9 @@ def text_box(
 ) -> HTML:
     """Return a text box that classifies a typed text, and shows attention and values.
 
-    Below it are, folded or with `explained` open, the influence and the Shapley value
-    of each word, as in `attnsel.beyond.deletion`, and the fewest words whose deletion
-    changes the prediction. The page itself splits the text like `Corpus.from_texts` and
+    Below it are, folded or with `explained` open, the influence of each word, as in
+    `attnsel.beyond.deletion`, and the fewest words whose deletion changes the
+    prediction. The page itself splits the text like `Corpus.from_texts` and
     evaluates a model of two classes. Its logits have errors of at most 0.05.
 
     Args:
