@@ -95,7 +95,11 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
 
 // What the buttons do.
 const PRESSED = {
-  train: (lab) => go(lab, lab.going ? 0 : lab.tab.steps, lab.ended),
+  train: (lab) => {
+    // A first training is seen as a whole.
+    if (lab.isPage && lab.place.getBoundingClientRect().top > 0) { lab.place.scrollIntoView(); }
+    go(lab, lab.going ? 0 : lab.tab.steps, lab.ended);
+  },
   step: (lab) => go(lab, 1, lab.ended),
   restart: (lab) => go(lab, 0, true),
   attempt: (lab, {value}) => {
