@@ -64,8 +64,9 @@ function drawn(tab, run, view, many = 4, rival = undefined) {
     return {pen, getContext: () => pen};
   });
   const look = {sizes: canvases.map(() => [300, 200]), scale: 1, ink: "black",
-    paper: "white", positive: "blue", negative: "orange", neither: "grey",
-    third: "green"};
+    paper: "white", grid: "white"};
+  Object.assign(COLOURS, {positive: "blue", negative: "orange", neutral: "grey",
+    accent: "green"});
   tab.draw(run, run.records.at(-1), {view: 0, least: 0, across: "lean", at: -1, ...view,
     canvases, look}, rival);
   return canvases.map(({pen: {dots, words, lines}}) => ({dots, words, lines}));

@@ -138,8 +138,8 @@ def test_a_reading_is_told_in_words():
     })(data)"""
     said = call(["tips.js", "textbox.js"], code, [np.log([1, 3]).tolist(), [2, -4]])
     assert "“b” gets 75% of the attention, and its value is −4.00." in said
-    assert "sum to −2.50, most of it by “b” (−3.00)" in said
-    assert said.endswith("against it: “a” (+0.50).")
+    assert "sum to −2.50. “b” (−3.00) contributes most" in said
+    assert said.endswith("and “a” (+0.50) most against it.")
 
 
 EXPLAINED = """(([texts, tokens, scores, values]) => {

@@ -132,7 +132,7 @@ def test_the_text_box_says_what_each_word_does(visit):
     assert rows.nth(1).inner_text() == box.input_value()
     for s, word in ((0, "good"), (2, "bad")):
         place = rows.nth(1).get_by_text(word, exact=True).first
-        place.tap() if width < 600 else place.hover()
+        place.hover()
         number = tip.inner_text().replace("−", "-").split("influence")[1].split(",")[0]
         assert float(number) == pytest.approx(lost[s], rel=0.01)
         shade = place.evaluate("e => getComputedStyle(e).backgroundColor")
