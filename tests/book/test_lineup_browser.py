@@ -215,7 +215,7 @@ def test_five_bets_are_a_game_with_a_result_to_pass_on(visit, expected):
     tab, right = visit(**AT_ONCE), 0
     for k in range(5):
         ready(tab)
-        assert tab.locator(".score-line").inner_text() == f"Bet {k + 1} of 5."
+        assert tab.locator(".score-line").inner_text() == (f"This is bet {k + 1} of 5.")
         assert tab.locator(".link").get_attribute("href") == f"#round={18 + k}"
         assert tab.locator(".kind").all_inner_texts() == ["", ""]
         assert not tab.locator(".result").is_visible()

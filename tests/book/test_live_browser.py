@@ -64,7 +64,7 @@ def test_the_text_box_follows_what_one_types(visit, width):
     assert verdict.inner_text() == "No word here is in the vocabulary."
     box.press_sequentially("Bad, bad!")
     assert is_that_of(verdict.inner_text(), "Bad, bad!", 40)
-    beginning = "“bad” gets 100% of the attention; its value is −6.00. Values times"
+    beginning = "“bad” gets 100% of the attention, and its value is −6.00. Values times"
     assert lesson.inner_text().startswith(beginning)
     slider.press("Home")
     assert is_that_of(verdict.inner_text(), "Bad, bad!", 0)

@@ -228,7 +228,7 @@ def test_p_of_a_review_is_dragged_and_stays_in_its_picture(visit):
     assert tab.locator("tbody th").all_inner_texts() == list(vocab)
     output, verdict = tab.locator("output"), tab.locator(".readout p")
     logit = float(model(corpus).detach())
-    at_first = f"logit = −{-logit:.2f}: classified as negative"
+    at_first = f"The logit is −{-logit:.2f}, so the review is classified as negative."
     assert verdict.inner_text() == at_first
     assert "The label is positive" in output.inner_text()
     handle = tab.locator(".handle")
@@ -238,7 +238,7 @@ def test_p_of_a_review_is_dragged_and_stays_in_its_picture(visit):
     for way in ((1, 0), (0, -1)):
         drag(tab, handle, way, by_touch=False)
     assert "classified as positive" in verdict.inner_text()
-    assert output.inner_text().startswith("Solved.")
+    assert output.inner_text().startswith("You have solved it.")
     handle.focus()
     for key, (axis, side) in KEYS.items():
         for _ in range(31):
