@@ -1,5 +1,5 @@
 // What tests ask of the laboratory, after its scripts: `test_lab.py`.
-/* global isEnd, readTexts, reviewsTab, settingsFrom, stagesTab, training, twoStages */
+/* global COLOURS, isEnd, readTexts, reviewsTab, settingsFrom, stagesTab, training, twoStages */
 const typed = ({d, E, p, v}) => ({d, E: Float32Array.from(E), p: Float32Array.from(p),
   v: Float32Array.from(v)});
 const unpacked = (stored) => ({...stored, texts: readTexts(stored.texts)});
