@@ -63,13 +63,13 @@ STILLS = {
         'alt="Each dot is a word. Their scores draw a V over their leans.">'
         "<figcaption>The figure shows the attention scores of the words of 2,000 "
         "reviews of IMDB after 100 steps. Training the model in the page needs "
-        "JavaScript.</figcaption>"
+        "JavaScript, workers and OffscreenCanvas.</figcaption>"
         "</figure>"
     ),
     "stages": (
         "<p>After a first step of size 300 the attention leaves the relevant tokens of "
         "one class, and after one of size 3,000 it selects those of both. Following "
-        "such runs in the page needs JavaScript.</p>"
+        "such runs in the page needs JavaScript, workers and OffscreenCanvas.</p>"
     ),
 }
 
