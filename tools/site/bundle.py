@@ -3,9 +3,9 @@
 Both files contain the files of the theme and of the extensions, in their order. The
 style sheet lacks rules that no page uses (65 of 92 kB as sent), and includes the fonts
 of formulas, text and headings. The search is loaded when a reader opens it. Scripts and
-data of the figures of a page are in a file of that page, which is loaded after its text.
-A figure with much data shows its first state until a reader points at it, and then loads
-its own file. The content of a frame is loaded when a reader scrolls to it.
+data of the figures of a page are in a file of that page, which is loaded after its
+text. A figure with much data shows its first state until a reader points at it, and
+then loads its own file. The content of a frame is loaded when a reader scrolls to it.
 """
 
 import base64
