@@ -220,8 +220,8 @@ def test_a_setting_that_is_turned_while_it_runs_begins_anew(visit: Any) -> None:
     as_it_runs(tab, turn)
     sentence = wait(tab)
     assert sentence.startswith(beginning(expected(d=16, rate=0.003, reviews=200)))
-    last = "(step size: 0.003, training reviews: 500, dimension d: 16)"
-    assert tab.locator(".last").inner_text().endswith(last)
+    last = "The last run (step size: 0.003, training reviews: 500, dimension d: 16)"
+    assert tab.locator(".last").inner_text().startswith(last)
     tab.locator("summary").click()
     tab.locator("[name=shuffle]").check()
     says(tab.locator(".outcome"), "are shuffled")
@@ -338,7 +338,8 @@ def test_a_middle_step_loses_a_class(visit: Any) -> None:
     assert "100% of the positive and 100% of the negative" in sentence
     assert "is 1.0000." in sentence
     assert tab.locator("select[name=eta]").input_value() == "3000"
-    assert tab.locator(".last").inner_text().endswith("(first-step size η₀: 300)")
+    last = "The last run (first-step size η₀: 300) had a loss of"
+    assert tab.locator(".last").inner_text().startswith(last)
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -433,9 +434,8 @@ def test_the_address_holds_what_one_looks_at_and_a_preset_is_left_by_back(
 def test_the_same_training_with_the_other_labels_is_beside_it(visit: Any) -> None:
     tab = visit("page=1", address=f"#tab=reviews&{FEW}", **AT_ONCE)
     run(tab)
-    says(
-        tab.locator(".headline"), r"; at step \d+ with shuffled labels, 99% and \d\d%\."
-    )
+    other = r" With shuffled labels, it classifies 99% and \d\d% after \d+ steps\."
+    says(tab.locator(".headline"), other)
     titles = tab.locator(".panels figure:not(.low) figcaption").all_inner_texts()
     assert titles == [
         f"{name}, {labels} labels"
