@@ -9,9 +9,8 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 from attnsel import Corpus, Vocab
-from attnsel.significance.exact_test import beyond_luck, q_values, texts_by_class
+from attnsel.significance.exact_test import beyond_luck, q_values
 from attnsel.significance.groups import group_numbers, linked, same_texts, sides
-from attnsel.significance.lean import shrunken_lean
 from attnsel.texts.reviews import generate_reviews
 
 
@@ -58,28 +57,6 @@ def test_groups_are_joined_with_copies_and_a_missing_name_is_shared_by_none():
         group_numbers(corpus, ["x", "y"])
     chain = linked(np.array([0, 0, 1, 1, 2]), np.array([5, 6, 6, 7, 8]))
     assert chain.tolist() == [0, 0, 0, 0, 1]
-
-
-def test_q_values_of_a_table_written_twice_are_those_of_the_table():
-    texts, labels = generate_reviews(80)
-    once = Corpus.from_texts(texts, labels, min_count=1)
-    twice = Corpus.from_texts(texts + texts, labels + labels, vocab=once.vocab)
-    torch.testing.assert_close(q_values(twice), q_values(once))
-    assert (texts_by_class(twice) == texts_by_class(once)).all()
-    # The label of a text is that of its first row.
-    torn = twice.with_labels(torch.cat([once.targets, 1 - once.targets]))
-    torch.testing.assert_close(q_values(torn), q_values(once))
-
-
-def test_a_shrunken_lean_counts_each_group_once():
-    texts, labels = generate_reviews(80)
-    once = Corpus.from_texts(texts, labels, min_count=1)
-    others = [f"{text} {i}" for i, text in enumerate(texts)]  # no copies
-    twice = Corpus.from_texts(texts + others, labels + labels, vocab=once.vocab)
-    authors = [*range(80), *range(80)]
-    leans = shrunken_lean(once)
-    torch.testing.assert_close(shrunken_lean(twice, groups=authors), leans)
-    assert (shrunken_lean(twice) - leans).abs().max() > 0.01
 
 
 def test_q_values_are_of_groups_where_a_group_is_all_or_nothing():

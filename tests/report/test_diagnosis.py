@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy.stats import rankdata
 
 from attnsel import AttentionClassifier, Corpus, Vocab, fit, posterior_difference
@@ -57,13 +56,3 @@ def test_diagnosis_by_hand():
     right = (model(corpus) > 0).long() == corpus.labels
     assert found.accuracy == pytest.approx(float(right.double().mean()))
     assert found.values > 0.5
-
-
-@pytest.mark.parametrize("name", ["embeddings", "cls", "output"])
-def test_diagnosis_refuses_other_shapes(name):
-    corpus, _ = leaning(100, 20)
-    tensors = {"embeddings": torch.ones(20, 4), "cls": torch.ones(4)}
-    tensors["output"] = torch.ones(4)
-    wrong = torch.ones(21, 4) if name == "embeddings" else torch.ones(5)
-    with pytest.raises(ValueError, match=f"{name}: expected shape"):
-        diagnose(corpus, **(tensors | {name: wrong}))

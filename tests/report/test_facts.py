@@ -72,37 +72,6 @@ def test_what_is_said_of_texts_with_nothing_amiss():
     assert not any(fact.amiss for fact in found.values())
 
 
-def test_labels_that_differ_only_in_case_or_spaces_are_named():
-    names = ("No", "no", "new  age", "New Age", "yes")
-    of = parts(sampled([*names] * 3, [1] * 15, names), TEST)
-    fact = notes(of)["Labels that differ only in case or spaces"]
-    assert fact.value == "No and no; new  age and New Age"
-    assert fact.amiss
-    many = [name for i in range(11) for name in (f"c{i}", f"C{i}")]
-    of = parts(sampled(many * 3, [1] * 66, many), TEST)
-    value = notes(of)["Labels that differ only in case or spaces"].value
-    assert value.count(";") == 9  # ten of eleven
-    assert value.endswith("c9 and C9")
-
-
-def test_repeated_texts_are_counted_and_the_most_frequent_is_shown():
-    copied = replace(NONE, copies=1500, torn=2, most="so " * 30, times=1001)
-    copied = replace(copied, labelled={"bad": 1000, "good": 1})
-    found = notes(parts(TRAIN, TEST, repeats=replace(copied, near=13, seen=1200)))
-    fact = found["Texts that occur twice"]
-    start, _, end = fact.value.partition("; “")
-    assert start == (
-        "1,500 rows repeat the text of another one, 2 of them with another label"
-    )
-    shown, _, times = end.partition("” ")
-    assert shown == "so " * 19 + "…"  # sixty letters at most
-    assert times == "occurs 1,001 times, labelled 1,000 as “bad”, 1 as “good”"
-    near, seen = found["Near copies"], found["Held-out texts that were seen"]
-    assert near.value.startswith("13 texts") and seen.value == "1,200"
-    assert fact.amiss and near.amiss and seen.amiss
-    assert seen.name not in notes(parts(TRAIN, TEST))
-
-
 def of_labels(*labels):
     names = tuple(dict.fromkeys(labels))
     return parts(sampled(labels, [1] * len(labels), names), TEST)

@@ -1,6 +1,5 @@
 """The report: what is planted is told, whatever stands in a text, at any size."""
 
-import importlib
 import re
 from collections import Counter
 from itertools import pairwise
@@ -68,16 +67,6 @@ def fact(report, name):
     return found
 
 
-def test_facts_tell_what_is_amiss(told):
-    assert "1 without text" in fact(told, "Left out").value
-    assert fact(told, "Labels that differ").value == "No and no"
-    assert fact(told, "Texts that occur twice").value.startswith("2 rows repeat")
-    assert "1 of them with" in fact(told, "Texts that occur twice").value
-    assert "occurs 2 times, labelled 2 as" in fact(told, "Texts that occur twice").value
-    assert fact(told, "Near copies").value.startswith("1 text is nearly the same")
-    assert (len(told.train), len(told.test)) == (321, 80)
-
-
 def test_the_page_escapes_texts_and_needs_no_network(told):
     page = told.html()
     ours = page.count("<script>") + page.count('<script type="application/json">')
@@ -87,18 +76,6 @@ def test_the_page_escapes_texts_and_needs_no_network(told):
     assert "url(" not in page.replace("url(#", "")
     assert told._repr_html_().startswith("<iframe title=")
     assert page == told.html()
-
-
-def test_copies_are_rows_of_the_source(told):
-    table = planted()
-    copies = told.copies
-    same = copies[copies["alike"] == "same text"]
-    assert same["row"].tolist() == [400, 402] and same["of row"].tolist() == [0, 1]
-    assert same["label"].tolist()[1] == "No" != same["label of that row"].tolist()[1]
-    (near,) = copies[copies["alike"] == "near copy"].to_dict("records")
-    assert {near["row"], near["of row"]} == {2, 403}
-    texts = table["body"].to_numpy()
-    assert (texts[copies["row"].to_numpy(int)] == copies["text"]).all()
 
 
 def test_numbers_of_the_page_are_those_of_the_model(told):
@@ -186,14 +163,6 @@ def test_a_class_a_row_is_reported():
     assert "; 0 of " in repr(told) and "nearly every text has a class" in repr(told)
 
 
-def test_a_clean_file_has_no_warning_and_says_what_is_looked_at():
-    texts, labels = generate_reviews(300)
-    told = attnsel.report(pd.DataFrame({"text": texts, "label": labels}))
-    assert 'class="amiss"' not in told.html()
-    assert "a contraction, a typographic quote, " in told.html()
-    assert "does not look at words that are further apart" in told.html()
-
-
 @pytest.mark.parametrize("rate", [0, 1e-9, 0.99, 0.991, 1])
 def test_a_rate_is_above_0_and_at_most_99_percent(rate):
     error, message = TypeError, "source: expected"  # which is looked at next
@@ -227,15 +196,6 @@ def test_pairs_are_counted_once_a_text_and_never_across_two():
     assert found == wanted
     assert set(pairs.holds.data) == {1}
     assert (np.diff(pairs.ids @ [4, 1]) > 0).all()
-
-
-def test_of_too_many_pairs_the_most_frequent_are_kept(monkeypatch):
-    texts = ["a b c"] * 6 + ["a b"] * 3 + ["b c d"] * 5
-    corpus = Corpus.from_texts(texts, [0, 1] * 7, min_count=1)
-    module = importlib.import_module("attnsel_report.pairs")
-    monkeypatch.setattr(module, "MOST_TESTS", 4)  # of two classes
-    pairs = neighbours(corpus, in_order(corpus))
-    assert sorted(pairs.names(corpus.vocab)) == ["a b", "b c"]
 
 
 def test_a_fifth_of_each_class_is_held_out_in_whole_groups():
@@ -296,13 +256,6 @@ def test_an_example_of_an_edge_or_a_sign_is_at_its_place():
         ", 2020",
     )
     assert find_pattern("in May", KINDS["a year"]) is None
-
-
-def test_an_example_has_a_few_words_on_either_side():
-    words = " ".join("abcdefghijklmnopqrstuvwxy")
-    corpus = Corpus.from_texts([words] * 2, ["a", "b"], min_count=1)
-    place = find_words(corpus, 0, [corpus.vocab.index("m")])
-    assert place[1:] == ("d e f g h i j k l ", "m", " n o p q r s t u v")
 
 
 def test_shares_have_wilsons_interval():

@@ -109,23 +109,6 @@ def test_of_classes_too_small_to_divide_something_is_held_out():
         assert is_test.sum() == 5 and not is_test[10:].any()
 
 
-def test_a_blank_name_of_a_group_is_none():
-    texts = [text(i) for i in range(20)]
-    users = ["ann", "", "  ", None, *["ann", "bob"] * 8]
-    for source in (table(texts, user=users), table(texts, user=["x", *users[1:]])):
-        parts = read(source, groups="user")
-        groups = np.concatenate([parts.train.groups, parts.test.groups])
-        names = [users[row] or "" for row in [*parts.train.rows, *parts.test.rows]]
-        blank = [
-            group for group, name in zip(groups, names, strict=True) if not name.strip()
-        ]
-        assert len(blank) == 3
-        for rows in (parts.train, parts.test):
-            alone = [(users[row] or "").strip() == "" for row in rows.rows]
-            sizes = np.bincount(rows.groups)
-            assert (sizes[rows.groups[alone]] == 1).all()
-
-
 def test_rows_are_called_as_in_the_source():
     texts = [text(i) for i in range(20)]
     some = read(table(texts), limit=10)
