@@ -2,12 +2,27 @@
 
 import os
 from collections.abc import Generator, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tqdm.auto import tqdm
 
 T = TypeVar("T")
-DELAY = 2.0  # seconds
+
+
+class _Bar(tqdm):
+    """A progress bar that can be interrupted while it is drawn."""
+
+    def refresh(self, *_: Any, **__: Any) -> bool | None:
+        # tqdm's own would keep its lock for good, and the next thread with a bar waits.
+        with self.get_lock():
+            return super().refresh(nolock=True)
+
+    def close(self) -> None:
+        self.total = None  # else a notebook shows a loop that ended early in red
+        super().close()
+        # One that was stopped while it was drawn is red already, and would stay.
+        if hasattr(self, "container"):
+            self.container.close()
 
 
 def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None]:
@@ -18,6 +33,10 @@ def progress(iterable: Iterable[T], description: str) -> Generator[T, None, None
     """
     # None hides it where there is no terminal.
     is_hidden = os.environ.get("ATTNSEL_PROGRESS") == "0" or None
-    options = {"delay": DELAY, "leave": False, "disable": is_hidden}
-    with tqdm(iterable, description, **options) as bar:
-        yield from bar
+    bar = _Bar(iterable, description, delay=2.0, leave=False, disable=is_hidden)
+    try:
+        for item in iterable:
+            yield item
+            bar.update()
+    finally:
+        bar.close()
