@@ -58,7 +58,7 @@ const stagesTab = {
       below: "length of the path of p"};
     cells(canvases[0], lookFor(look, 0), {rows: texts.map((text) => softmax(text.map((s) => now.scores.a[s]))),
       below: "the relevant token, then the 30 others",
-      beside: "negative sequences · positive sequences"});
+      beside: "negative · positive sequences"});
     arrow(canvases[1], lookFor(look, 1), {goal: goal && ahead(goal), most: 500,
       points: records.slice(0, records.indexOf(now) + 1).map(({scores: {a}}) => ahead(a)),
       below: "positive tokens ahead →", beside: "negative tokens ahead →"});
