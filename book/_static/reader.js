@@ -1,4 +1,4 @@
-/* global askGuess, guessesMade */
+/* global askGuess */
 // What a reader has guessed, in this browser: nothing is sent.
 const pageName = location.pathname.split("/").pop().replace(/\.html$/, "") || "index";
 
@@ -11,17 +11,6 @@ function answerOf(box) {
   return null;
 }
 
-function countGuesses() {
-  const made = Object.values(guessesMade());
-  const right = made.filter(({chosen, right}) => chosen === right).length;
-  document.querySelectorAll(".guess-total").forEach((place) => {
-    place.textContent = made.length
-      ? `You guessed ${right} of ${made.length}.`
-      : "You have made no guess in this browser yet.";
-  });
-}
-
 document.querySelectorAll(".guess.admonition").forEach((box, i) => {
   askGuess(box, `${pageName}-${i}`, answerOf(box));
 });
-countGuesses();
