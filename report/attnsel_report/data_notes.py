@@ -19,7 +19,7 @@ from attnsel_report.tables import LEAST_TEXTS
 
 LONGEST = 40  # characters of the name of a class
 RARE_SHOWN = 5  # rows of rare classes that are named
-IN_A_SHELL = "In a shell, use --tokenize characters."
+IN_A_SHELL = "In a shell, use --tokenize jieba.lcut or --tokenize characters."
 NOTABLE = 0.01  # share of the rows; the page warns if more are copies
 FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
 

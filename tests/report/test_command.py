@@ -180,7 +180,7 @@ def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tm
     mine = tmp_path / "mine.csv"
     mine.write_text("text,label\n")
     for option in ("--output", "--csv"):
-        with pytest.raises(SystemExit, match=f"{option} .*mine.csv is what is read"):
+        with pytest.raises(SystemExit, match=f"{option} .*mine.csv is the input"):
             main(["report", str(mine), option, "mine.csv", "--force"])
     both = ["--output", "all.csv", "--csv", str(tmp_path / "all.csv")]
     with pytest.raises(SystemExit, match=r"--output and --csv are both .*all\.csv"):
