@@ -84,7 +84,7 @@ TABLE: dict[str, dict[str, str]] = {
         "[[0, 0, 1, 1, 1], [0, 1]], [1, -1]": RIGHT,
         "([0, 0] + [1] * 9, (0, 0, *[1, 2] * 5), [0, 0]), (1, 1, -1)": RIGHT,
         "[[0, 0, 1, 1], [0, 1]], [1, 0]": "n beta_0 is 0",
-        "[[1], [0, 1]], [1, 0]": "to occur more often in positive sequences",
+        "[[1], [0, 1]], [1, 0]": "more often in positive sequences",
         # beta_0 is exactly zero, where sums of floats give -2.8e-17
         "[[0] * 3 + [1] * 7, [0] * 3 + [1] * 7, [0] * 3 + [1] * 2], [1, 1, 0]": WRONG,
     },
