@@ -187,7 +187,7 @@ def test_what_is_read_is_not_written_over_and_one_file_holds_one_thing(asked, tm
         main(["report", str(mine), *both])
     with pytest.raises(SystemExit, match=r"--suspects and --copies are both .*x\.csv"):
         main(["report", str(mine), "--suspects", "x.csv", "--copies", "x.csv"])
-    with pytest.raises(SystemExit, match="--csv - is no file"):
+    with pytest.raises(SystemExit, match="--csv: only the page can be printed"):
         main(["report", str(mine), "--csv", "-"])
     assert not asked and mine.read_text() == "text,label\n"
     main(["report", str(mine), "--output", "mine.csv"])  # an unforced one is beside it
