@@ -1,7 +1,7 @@
 """Conversion of tables of texts in memory to data frames."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,6 @@ SPLITS = ("train", "test", "validation", "valid", "val", "dev")
 
 class NoSuchSplit(ValueError):
     """A source has no split of this name."""
-
-
-class DataSplit(NamedTuple):
-    """The location of the rows of a split.
-
-    Attributes:
-        name: name of the corpus.
-        read: function that returns the table, given the wanted columns.
-    """
-
-    name: str
-    read: Callable[[Columns], Any]
 
 
 def table_of(source: Any, wanted: Columns, split: str) -> Any:

@@ -3,9 +3,9 @@
 ::
 
     source                     a data frame, records, a path, a name of the Hub ...
-      | find_split             where the rows are
+      | read_split             files, folders, the Hub (`attnsel_readers`)
       v
-    DataSplit                  name, and `read`, which gives the table
+    table                      a data frame, or a data set of `datasets`
       | texts_and_labels       the two columns; `balanced_sample` with limit=
       v
     Corpus.from_texts          tokens, vocabulary, counts (`attnsel.encoding`)
@@ -31,7 +31,7 @@ from attnsel.tokens import Tokenizer, Vocab
 from attnsel.validation import check_choice, check_number
 from attnsel_readers.cells import as_list, categories, labels_of, marked_rows, texts_of
 from attnsel_readers.columns import Columns, find_columns
-from attnsel_readers.frames import DataSplit, is_dataset, table_of
+from attnsel_readers.frames import is_dataset, table_of
 
 # Reviews of a grammar, with the classes of the named corpora.
 GENERATED = {"generated": "imdb", "generated-full": "yelp-full"}
@@ -112,8 +112,8 @@ def load_corpus(
                 source, split, label, vocab, min_count, max_tokens, limit, seed
             )
         else:
-            found = find_split(source, split)
-            texts, labels = texts_and_labels(found.read(wanted), wanted)
+            name, table = read_split(source, split, wanted)
+            texts, labels = texts_and_labels(table, wanted)
             if limit is not None:
                 rows = balanced_sample(texts, labels, limit, seed)
                 texts = texts.iloc[rows]
@@ -125,7 +125,7 @@ def load_corpus(
                 min_count=min_count,
                 max_tokens=max_tokens,
                 tokenize=tokenize,
-                name=found.name,
+                name=name,
                 on_bad_rows="ignore",
             )
     for note in dict.fromkeys(str(note.message) for note in notes):
@@ -177,21 +177,21 @@ def _published(name: str) -> str:
 # Where the rows are
 
 
-def find_split(source: Any, split: str) -> DataSplit:
-    """Find the rows of a split: of a file, of the Hub or of a table in memory."""
+def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
+    """Return the name and the table of a split of a file, the Hub or a table."""
     if isinstance(source, str) and source in CORPORA:
         raise ValueError(
             f"source: {source!r} comes as counts of words, and a report needs texts; "
             f"give {_published(source)!r}, which loads them from the Hub"
         )
     if isinstance(source, str) and source in GENERATED:
-        return DataSplit("generated", lambda _: _generated_table(source, split))
+        return "generated", _generated_table(source, split)
     if isinstance(source, (str, os.PathLike)):
         # Files come in many formats, which a package of its own knows.
-        from attnsel_readers.sources import find_path
+        from attnsel_readers.sources import read_path
 
-        return find_path(str(source), split)
-    return DataSplit("texts", lambda wanted: table_of(source, wanted, split))
+        return read_path(str(source), split, wanted)
+    return "texts", table_of(source, wanted, split)
 
 
 def _generated_table(source: str, split: str) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attnsel.texts.loading import balanced_sample, find_split, texts_and_labels
+from attnsel.texts.loading import balanced_sample, read_split, texts_and_labels
 from attnsel.validation import check_number
 from attnsel_readers.cells import as_list
 from attnsel_readers.columns import Columns, find_columns
@@ -46,8 +46,7 @@ def load_table(
     """
     check_number("limit", limit, 1, integer=True, optional=True)
     wanted = Columns(text, label, limit)
-    found = find_split(source, split)
-    table = found.read(wanted)
+    name, table = read_split(source, split, wanted)
     texts, labels = texts_and_labels(table, wanted)
     rest = table.to_pandas() if is_dataset(table) else table
     used = find_columns(list(rest), wanted)
@@ -63,4 +62,4 @@ def load_table(
     if limit is not None:
         usable = int((texts.notna() & labels.notna()).sum())
         rows = balanced_sample(texts, labels, min(limit, max(usable, 1)), seed)
-    return Table(found.name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
+    return Table(name, texts.iloc[rows], labels.iloc[rows], rest.iloc[rows], n)
