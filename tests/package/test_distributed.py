@@ -61,11 +61,12 @@ def test_processes_that_share_a_corpus_give_one_history(tmp_path, world, mode):
 def test_torchrun_starts_them(tmp_path):
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     call = [str(SCRIPT), str(tmp_path), "-1", "0", "torchrun"]
+    paths = [str(SCRIPT.parents[1]), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [*torchrun, "--nproc-per-node", "2", *call],
         capture_output=True,
         text=True,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(paths)},
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
