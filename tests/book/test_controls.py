@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from matplotlib import pyplot, rc_context
 
@@ -220,6 +221,7 @@ def test_a_control_starts_at_one_of_its_values():
 
 def test_without_ipywidgets_there_is_the_first_figure_and_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    InteractiveShell.instance()
     with capture_output() as captured:
         interactive_figure(curve, slope=[1, 2])
     assert "%pip install ipywidgets" in captured.stdout
