@@ -128,7 +128,7 @@ document.querySelectorAll("[data-drawing]").forEach((figure) => {
   } else {
     const button = Object.assign(document.createElement("button"), {type: "button"});
     button.textContent = figure.dataset.asks;
-    figure.prepend(button);
+    figure.querySelector("p").replaceWith(button);
   }
   figure.addEventListener("click", ({target}) => {
     const button = target.closest("button");
