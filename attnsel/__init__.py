@@ -1,6 +1,6 @@
 """Attention with trained embeddings selects important tokens, as running code.
 
-The names of the package are listed in `__init__.pyi`, and imported at their first use.
+`__init__.pyi` lists the names of the package, which are imported at their first use.
 """
 
 import ast
@@ -22,7 +22,7 @@ _homes = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the package, or one of its modules."""
+    """Import a public name or a module of the package at its first use."""
     if name in _homes:
         found = getattr(importlib.import_module(_homes[name]), name)
     elif importlib.util.find_spec(f"attnsel.{name}") is not None:

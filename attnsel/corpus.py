@@ -84,8 +84,8 @@ class Corpus:
     ) -> Corpus:
         """Make a corpus from texts, whose tokens are words and punctuation marks.
 
-        A word is one token with its contractions, for example *don't*. Every other
-        visible character is a token by itself.
+        A contraction, for example *don't*, is one token, as is any other word. Every
+        other visible character is a token by itself.
 
         Args:
             texts: n strings in any sequence or Series; `<br />` becomes a space.
@@ -272,7 +272,8 @@ class Corpus:
     def balanced(self, per_class: int | None = None, seed: int = 0) -> Corpus:
         """Return a random sample with the same number of sequences from each class.
 
-        The number is `per_class`, or the size of the smallest class if it is None.
+        Each class gets `per_class` sequences. If `per_class` is None, the number is the
+        size of the smallest class.
 
         Raises:
             ValueError: if `per_class` is not in 1..(size of the smallest class).
@@ -308,16 +309,16 @@ class Corpus:
     def bags(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return, for each sequence, the ids of its tokens and their counts.
 
-        Both arrays have the shape (k,) for a sequence of k distinct tokens. The ids
-        increase if the corpus was made by `from_texts` or `from_tokens`. The counts are
-        float32.
+        Both arrays have the shape (k,) for a sequence of k distinct tokens. The ids are
+        in increasing order if the corpus was made by `from_texts` or `from_tokens`. The
+        counts are float32.
         """
         cuts = self.counts.indptr[1:-1]
         ids = np.split(self.counts.indices, cuts)
         return list(zip(ids, np.split(self.counts.data, cuts), strict=True))
 
     def words(self, i: int) -> list[tuple[str, int]]:
-        """Split sequence i into pieces with their token ids, for example to color it.
+        """Split sequence i into pieces with their token ids, for example to color them.
 
         The pieces, joined together, are the cleaned text. Characters between tokens,
         and tokens that are not in the vocabulary, have the id -1. For a sequence

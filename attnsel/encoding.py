@@ -15,7 +15,7 @@
 
 Each text is split only once. Because the vocabulary is not known before all blocks are
 counted, each block numbers its own tokens, and `count_matrix` replaces these numbers by
-those of the vocabulary. The module `attnsel.labels` numbers the labels.
+the ids in the vocabulary. The module `attnsel.labels` numbers the labels.
 """
 
 import warnings
@@ -69,7 +69,7 @@ def tokens_in_order(
 
     A code is the position of a token in the list of distinct tokens. The codes of all
     texts are in one array, one text after another. The lengths are the numbers of
-    tokens in each text, int64 (m,). A cell that is not a string has the length 0.
+    tokens in each text, int64 (m,). An element that is not a string has the length 0.
     """
     import pandas as pd  # as heavy as all else but torch: only where texts are read
 
@@ -88,7 +88,7 @@ def in_parts(sizes: np.ndarray, most: int) -> list[slice]:
 
 
 def text_blocks(texts: Sequence[Any]) -> list[slice]:
-    """Return slices of the texts that are counted together."""
+    """Return slices that divide the texts into blocks, which are counted one by one."""
     sizes = [len(text) if isinstance(text, str) else 1 for text in texts]
     return in_parts(np.array(sizes, np.int64), BLOCK_SIZE)
 
@@ -111,8 +111,8 @@ def frequent_tokens(
     """Return the tokens of rows with a class, the most frequent tokens first.
 
     Tokens of equal frequency are in alphabetical order. If `min_count` is None, it is
-    20, or smaller in a small corpus, with a warning. A second warning is raised if many
-    tokens are clauses.
+    20, or smaller in a small corpus, with a warning. The function also warns if many
+    tokens are clauses of a script without spaces.
 
     Raises:
         ValueError: if there are tokens, but no token occurs `min_count` times.
@@ -137,8 +137,8 @@ def frequent_tokens(
 def suitable_min_count(times: np.ndarray) -> int:
     """Return the largest value in MIN_COUNTS for which the tokens cover enough text.
 
-    If no value is suitable, the function returns 1. `times` are the numbers of
-    occurrences of the tokens, (V,).
+    If no token occurs, the function returns the largest value. `times` are the numbers
+    of occurrences of the tokens, (V,).
     """
     if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]
@@ -147,7 +147,7 @@ def suitable_min_count(times: np.ndarray) -> int:
 
 
 def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
-    """Warn that min_count is smaller than usual, because the corpus is small."""
+    """Warn that `min_count` is smaller than usual, because the corpus is small."""
     usual = MIN_COUNTS[0]
     if chosen < usual:
         frequent = int((times >= chosen).sum())
@@ -160,7 +160,7 @@ def _warn_of_lower_count(times: np.ndarray, chosen: int) -> None:
 
 
 def _covered_share(times: np.ndarray, min_count: int) -> float:
-    """Return the share of all occurrences that belong to frequent tokens."""
+    """Return the share of the text in tokens that occur at least `min_count` times."""
     covered = times[times >= min_count].sum()
     return float(covered / max(1, times.sum()))
 

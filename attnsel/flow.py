@@ -1,4 +1,4 @@
-"""Gradient flow on the ⟨cls⟩ embedding p, integrated over its arc length."""
+"""Gradient flow on the ⟨cls⟩ embedding p, integrated over its path's arc length."""
 
 import math
 import warnings
@@ -73,7 +73,7 @@ class Flow:
 def angle_gap(cls: Tensor, direction: Tensor) -> Tensor:
     """Return 1 - cos of the angle between each row (k, d) and a unit vector (d,).
 
-    The result has full relative precision, also for very small angles.
+    The result has full relative precision, even for very small angles.
     """
     units = cls / cls.norm(dim=1, keepdim=True)
     return (units - direction).square().sum(dim=1) / 2
@@ -102,10 +102,10 @@ def gradient_flow(
         model: model with finite E (V, d), p (d,) and v (d,); the flow starts at p.
         corpus: n sequences with two classes, in the vocabulary of the model.
         max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. A
-            RuntimeWarning is raised if the flow ends before.
+            RuntimeWarning is raised if the flow ends earlier.
         record: values of ‖p‖ at which to record a point when they are first reached, in
-            addition to the points after each step. Values that are not between ‖p‖ at
-            the start and `max_norm` are ignored.
+            addition to the points after each step of the solver. Values that are not
+            between ‖p‖ at the start and `max_norm` are ignored.
         tol: relative and absolute tolerance of the solver.
 
     Raises:
@@ -139,7 +139,7 @@ def gradient_flow(
 
 @dataclass
 class _Event:
-    """The end of `solve_ivp`: a function of z crosses 0 in a given direction."""
+    """An event that ends `solve_ivp` when a function of z changes its sign."""
 
     function: Callable[[np.ndarray], float]
     direction: float
@@ -191,7 +191,7 @@ def _follow(
 def _with_records(
     problem: ClsProblem, answer: Any, norms: Sequence[float]
 ) -> np.ndarray:
-    """Return the points of the solver and the first one of each norm, in order."""
+    """Return the points of the solver and the first point of each norm, in order."""
     lengths, points = list(answer.t), list(answer.y.T)
     sizes = np.array([problem.norm(z) for z in points])
     for norm in norms:
@@ -248,8 +248,8 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
     direction is zero and the logarithm is -inf.
 
     Raises:
-        ValueError: if the vocabulary of the corpus differs from that of the model, if
-            the corpus has more than two classes, or if a parameter is not finite.
+        ValueError: if corpus and model have different vocabularies, if the corpus has
+            more than two classes, or if a parameter is not finite.
     """
     problem = cls_problem(model, corpus)
     point = evaluate(problem, problem.start)

@@ -21,8 +21,8 @@ def number_labels(
     """Return the class number of each row and the classes.
 
     The numbers are int64 (n,), with -1 for a missing label; they are None if `labels`
-    is None. If `classes` is None, the classes are those that occur: whole numbers in
-    increasing order, then words in alphabetical order. Categories keep their order.
+    is None. If `classes` is None, the classes are the labels that occur: whole numbers
+    in increasing order, then words in alphabetical order. Categories keep their order.
 
     Raises:
         ValueError: if the number of labels is not n, if a label cannot name a class or

@@ -69,7 +69,7 @@ class _BlockOptimizer:
 
 
 def _multiply_into(out: Tensor, g: Tensor, P: Tensor) -> None:
-    """Write g P, with g (rows, K + 1) and P (K + 1, d), as a sum of outer products.
+    """Write g P into `out` as a sum of outer products; g (rows, K + 1), P (K + 1, d).
 
     A matrix product in BLAS takes two to four times as long, because K + 1 is small.
     """
@@ -79,12 +79,13 @@ def _multiply_into(out: Tensor, g: Tensor, P: Tensor) -> None:
 
 
 class Learner:
-    """A learner that takes its gradients by autograd through a whole model.
+    """A learner that computes its gradients by autograd through a whole model.
 
     Args:
         model: the model, whose parameters are updated in place.
         train: names of the parameters to train.
-        lr: learning rate; with Adam, that of a (d, d) matrix is lr / sqrt(d).
+        lr: learning rate; with Adam, the learning rate of a (d, d) matrix is lr /
+            sqrt(d).
         optimizer: "adam" or "gd".
     """
 
@@ -156,7 +157,7 @@ class Learner:
         ]
 
     def set_memories(self, memories: list[dict[str, Tensor]]) -> None:
-        """Set the states of the optimizers to those that `memories` returned."""
+        """Restore the states that `memories` returned."""
         optimizers = chain.from_iterable(self.block_optimizers.values())
         for optimizer, memory in zip(optimizers, memories, strict=True):
             optimizer.memory = memory
@@ -203,7 +204,7 @@ class TorchLearner(Learner):
         return self.optimizer.state_dict()
 
     def set_memories(self, memories: Any) -> None:
-        """Set the state of the optimizer to the one that `memories` returned."""
+        """Restore the state that `memories` returned."""
         self.optimizer.load_state_dict(memories)
 
 
@@ -211,11 +212,10 @@ class ScoreSpaceLearner(Learner):
     """A learner for one-layer models that computes gradients of the scores in threads.
 
     On the CPU, each parameter is updated in blocks of rows. The thread that computes
-    the gradient of a block also updates the block while it is in the cache. For
-    d = 2048 this takes half the time and three quarters of the memory that
-    `torch.optim.Adam` takes.
-    The results do not depend on the number of threads, because the blocks and the order
-    of summation do not.
+    the gradient of a block also updates the block while it is in the cache. If d is
+    2048, a step takes half the time and three quarters of the memory that
+    `torch.optim.Adam` takes. The results do not depend on the number of threads,
+    because neither the blocks nor the order of summation depends on it.
     """
 
     def __init__(
@@ -267,7 +267,7 @@ class ScoreSpaceLearner(Learner):
         return logits
 
     def step(self) -> None:
-        """Update the parameters: dL/dE = g P, dL/dP = g^T E, with P the directions."""
+        """Update the parameters by dL/dE = g P and dL/dP = g^T E; P is `directions`."""
         directions = self.model.directions()
         P = directions.detach()  # (K + 1, d)
         E = self.blocks["embeddings"]  # each (n_rows, d)

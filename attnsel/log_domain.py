@@ -1,9 +1,9 @@
 r"""The loss as a function of p alone, and its gradient, exact at any norm of p.
 
-If E and v are fixed, the gradient of the loss with respect to p falls like
-exp(-margin ‖p‖), and rounding errors exceed it long before float64 underflows. Here
-nearly equal numbers are never subtracted, and the common factor of the gradient is kept
-as a logarithm, so that its direction stays exact at any norm.
+If E and v are fixed, the gradient of the loss with respect to p falls like exp(-margin
+‖p‖), and rounding errors exceed it long before float64 underflows. Here nearly equal
+numbers are never subtracted, and the common factor of the gradient is kept as a
+logarithm, so that the direction of the gradient stays exact at any norm.
 
 In formulas, with q_i the attention on token i of a sequence, b_i = E_i·v its value, f
 the logit and g = 1 / (1 + exp(y f)),
@@ -42,15 +42,16 @@ class ClsProblem:
     the order of `corpus.counts`.
 
     Attributes:
-        basis: orthonormal basis of the row space, float64 tensor (d, r).
+        basis: orthonormal basis of the row space, float64 tensor (d, r), where r is the
+            smaller of d and the number of tokens that occur.
         rest: the part of p that is orthogonal to all embeddings, float64 tensor (d,).
-        start: z of the model's p, (r,).
-        points: z of the embeddings of the tokens that occur, (tokens, r).
-        token: index in `points`, (nnz,).
+        start: coordinates z of the model's p, (r,).
+        points: coordinates of the embeddings of the tokens that occur, (tokens, r).
+        token: position of the token in `points`, (nnz,).
         row: index of the sequence, (nnz,).
-        indptr: index at which each sequence begins, and the length nnz, (n + 1,).
-        values: b = E v, (nnz,).
-        sizes: ‖E‖, (nnz,).
+        indptr: index of the first entry of each sequence, followed by nnz, (n + 1,).
+        values: value b = E·v of the token, (nnz,).
+        sizes: norm ‖E‖ of the token's embedding, (nnz,).
         log_counts: log of the counts, (nnz,).
         signs: y = -1 or +1, (n,).
     """
@@ -82,7 +83,7 @@ class ClsProblem:
         return torch.from_numpy(z) @ self.basis.T + self.rest
 
     def row_sums(self, entries: np.ndarray) -> np.ndarray:
-        """Return the sum over each sequence, (n,)."""
+        """Return the sum of the entries of each sequence, (n,)."""
         return np.add.reduceat(entries, self.indptr[:-1])
 
     def bags(self, entries: np.ndarray) -> csr_array:
@@ -195,7 +196,7 @@ class ClsPoint:
 
     @property
     def log_excess(self) -> float:
-        """Log of the excess loss, the loss minus the one with all attention on `top`.
+        """Log of the excess loss, the loss minus the loss with all attention on `top`.
 
         It is nan if the difference is negative.
         """

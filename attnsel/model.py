@@ -106,7 +106,7 @@ class Classifier(nn.Module):
     def weights(self) -> list[Tensor]:
         """Return copies of E, p and v, followed by any matrices, as float64 on the CPU.
 
-        The order is that of `named_parameters`. The copies have no gradient.
+        They have the order of `named_parameters`. The copies have no gradient.
         """
         return [
             parameter.detach().to("cpu", torch.float64, copy=True)
@@ -167,7 +167,7 @@ class Classifier(nn.Module):
         """Write parameters, vocabulary and classes to a file, completely or not at all.
 
         The file contains tensors, strings and numbers, but no code. The vocabulary is
-        that of the training corpus; before training there is none.
+        that of the training corpus, or None before training.
 
         Raises:
             OSError: if the file cannot be written.
@@ -190,8 +190,8 @@ class Classifier(nn.Module):
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:
         """Return a model that `save` wrote, on the CPU.
 
-        Like the saved model, it raises an error for a corpus with another vocabulary.
-        The file does not contain a function that splits texts; if there was one, set
+        Like the saved model, the loaded model raises an error for a corpus with another
+        vocabulary. The file does not contain your own tokenizer; if you used one, set
         `model.vocab.tokenize` to it.
 
         Raises:
@@ -224,7 +224,7 @@ class Classifier(nn.Module):
             )
 
     def extra_repr(self) -> str:
-        """Return the sizes, for `repr`."""
+        """Return the shapes of the parameters, for `repr`."""
         parameters = self.named_parameters()
         return ", ".join(f"{name}={tuple(value.shape)}" for name, value in parameters)
 
@@ -292,8 +292,8 @@ class AttentionClassifier(Classifier):
     def attention(self, corpus: Corpus) -> csr_array:
         """Return the attention on each token of each sequence, as a csr_array (n, V).
 
-        Its stored entries, float64, are those of `corpus.counts`: the softmax weight of
-        the token times its count, so that each row sums to one.
+        The result has the same stored entries as `corpus.counts`, in float64. Each is
+        the softmax weight of the token times its count, so that each row sums to one.
         """
         self.check_vocab(corpus)
         a = self.scores()[:, 0]
@@ -309,9 +309,9 @@ class AttentionClassifier(Classifier):
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     """Return the attention on the pieces of a text, (len(words),).
 
-    The pieces are those of `Corpus.words`. Column 0 of the argument (V, K + 1) contains
-    the scores E p. The attention is their softmax over the pieces that are tokens, and
-    0 on the other pieces.
+    The pieces come from `Corpus.words`. Column 0 of `scores` (V, K + 1) contains the
+    attention scores E p. The attention is the softmax of E p over the pieces that are
+    tokens, and 0 on the other pieces.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
     is_token = ids >= 0
@@ -356,7 +356,7 @@ def bag_logits(
 
 
 class _Product(torch.autograd.Function):
-    """The product C x; its gradient uses the stored transpose, 80 times as fast."""
+    """The product C x, whose gradient is 80 times as fast with the stored transpose."""
 
     @staticmethod
     def forward(

@@ -21,18 +21,18 @@ def separable_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1 exactly.
 
-    The corpus has n sequences of T = length tokens in random order, where n is even and
-    half of the sequences are positive. Half of the n_relevant relevant tokens are
+    The corpus has n sequences of T = `length` tokens in random order, where n is even
+    and half of the sequences are positive. Half of the `n_relevant` relevant tokens are
     completely positive ("pos_0", ...), and half are completely negative ("neg_0", ...).
     Each sequence contains one relevant token of its class, and all its other tokens are
     irrelevant ("irr_0", ...). The irrelevant tokens of the positive sequences are drawn
     at random. The negative sequences contain the same irrelevant tokens, shuffled, so
-    that alpha_s = 0 exactly. Each of the V = n_tokens tokens occurs.
+    that alpha_s = 0 exactly. Each of the V = `n_tokens` tokens occurs.
 
     Two settings violate the assumption. With `per_sequence` > 1, each sequence contains
-    this number of distinct relevant tokens. With n_partly > 0, an even number, n_partly
-    of the irrelevant tokens become partly positive ("partly_pos_0", ...) or partly
-    negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
+    this number of distinct relevant tokens. With `n_partly` > 0, an even number,
+    `n_partly` of the irrelevant tokens become partly positive ("partly_pos_0", ...) or
+    partly negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
     occurrences in the other class is replaced by partly relevant tokens of that class.
     The absolute value of their lean, `|P(1|s) - P(0|s)|`, is approximately this share.
 
@@ -106,7 +106,7 @@ def _tilted(
 ) -> Tensor:
     """Return the tokens of one class, shuffled, after exchanging some of them.
 
-    Each occurrence of one of the first n_partly tokens that has the parity `wrong` is
+    Each occurrence of one of the first `n_partly` tokens that has the parity `wrong` is
     replaced, with probability `tilt`, by its twin. The twins are the tokens 0 and 1, 2
     and 3, and so on.
     """
@@ -136,9 +136,9 @@ def synthetic_probabilities(
     """Return the distributions that `synthetic_corpus` draws its tokens from.
 
     This is our family of distributions for the paper's equation (15), with its
-    parameter delta. Of the `|S|` = n_tokens >= 3 tokens, R are signal tokens, half of
+    parameter delta. Of the `|S|` = `n_tokens` >= 3 tokens, R are signal tokens, half of
     them with sign sigma_s = +1 and half with sigma_s = -1. The strength of the signal
-    is `k = delta + 1 / |S|`. Token j of the R / 2 tokens of a sign has the lean
+    is `k = delta + 1 / |S|`. Token j of the R / 2 tokens with one sign has the lean
     theta_s = sigma_s (k + (1 - k) u_j), where the u_j are evenly spaced from 0 to 1. A
     signal draw gives token s with probability (1 + y theta_s) / R. The first token of a
     sequence is a signal draw. Each later token is one of the irrelevant tokens with
@@ -184,11 +184,11 @@ def synthetic_corpus(
 ) -> Corpus:
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
-    The corpus has n >= 2 sequences of T = length tokens in random order. Half of the
+    The corpus has n >= 2 sequences of T = `length` tokens in random order. Half of the
     sequences are positive, or one more than half if n is odd. The tokens "pos_0", ...,
     "neg_0", ..., "irr_0", ... are drawn independently given the label, from the
-    distributions of `synthetic_probabilities`, so some tokens may not occur. Let delta
-    have its largest value, `(|S| - 1) / |S|`. Then with probability at least
+    distributions of `synthetic_probabilities`, so some tokens may not occur. Suppose
+    that delta has its largest value, `(|S| - 1) / |S|`. Then, with probability at least
     `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))` every sequence contains
     exactly one token that is completely relevant in the sample. For an irrelevant
     token, alpha_s is 0 on average and of order n^-1/2 in the sample.

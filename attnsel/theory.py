@@ -65,7 +65,7 @@ def signed_frequency(corpus: Corpus) -> Tensor:
 def posterior_difference(corpus: Corpus) -> Tensor:
     r"""Return the lean P(1|s) - P(0|s) of each token, x in the paper's figures.
 
-    P(y|s) is the share of the occurrences of token s that fall in sequences of class y:
+    P(y|s) is the share of the occurrences of token s that are in sequences of class y:
 
     .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} ,
 
@@ -91,7 +91,7 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     r"""Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
 
-    Let v = output (d,), let lr be the paper's eta_0, and let T_X be the length of a
+    Let v = `output` (d,), let `lr` be the paper's eta_0, and let T_X be the length of a
     sequence. The result is float64 (V,):
 
     .. math::
@@ -138,9 +138,9 @@ def relevant_tokens(
 
     Assumption 1 is checked: each of the n sequences, of two classes, has exactly one
     distinct token that occurs in one class only, and all its other tokens are
-    irrelevant. In the paper, irrelevant means alpha_s = 0 ("alpha"). A gradient step
-    and all results on selection depend on beta_s = 0 ("beta") instead. If all lengths
-    are equal, both conditions are the same:
+    irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
+    `irrelevant="beta"` requires beta_s = 0, on which a gradient step and all results on
+    selection depend. If all lengths are equal, the two are equivalent:
 
     .. math::
 
@@ -271,16 +271,16 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
 
 def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
-    """Return an orthonormal basis (d, r) of the span of rows, and their coordinates.
+    """Return an orthonormal basis (d, r) of the span of rows, and coordinates (k, r).
 
-    For rows (k, d) in float64 the coordinates are float64 (k, r).
+    The coordinates in the basis belong to the rows (k, d), float64, and r = min(d, k).
     """
     basis, coordinates = torch.linalg.qr(rows.T)
     return basis, coordinates.T.numpy()
 
 
 def _least_norm(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the shortest z with differences z >= 1 and its multipliers, or None."""
+    """Return the shortest z with `differences` z >= 1, and its multipliers, or None."""
     import qpsolvers  # imports each solver that it finds
 
     n_pairs, r = differences.shape
@@ -351,7 +351,7 @@ def _token_ids(choice: int | Iterable[int]) -> set[int]:
 
 
 def _names(corpus: Corpus, ids: set[int]) -> list[str | int]:
-    """Return tokens by their ids; an id outside the vocabulary stays as it is."""
+    """Return the tokens with these ids; an id outside the vocabulary is kept."""
     names = dict(enumerate(corpus.vocab))
     return [names.get(s, s) for s in ids]
 
@@ -361,8 +361,9 @@ def _explain_failure(
 ) -> None:
     """Raise a ValueError naming contradictory pairs, if the problem is infeasible.
 
-    By Farkas' lemma no p has differences p >= 1 if and only if some weights >= 0 that
-    sum to one give differences' weights = 0; a vertex of that set involves few pairs.
+    By Farkas' lemma, no p has `differences` p >= 1 if and only if some nonnegative
+    weights, which sum to one, make the weighted sum of the rows of `differences` zero.
+    A vertex of the set of these weights involves few pairs.
     """
     n_pairs, r = differences.shape
     proof = scipy.optimize.linprog(

@@ -66,8 +66,8 @@ def _split(text: str) -> list[str]:
 def split_all(tokenize: Tokenizer | None, texts: Iterable[str]) -> list[str]:
     """Return the tokens of all texts in one list, with END after each text.
 
-    The tokens are the same as those of `split_with`, but for short texts this function
-    is several times as fast.
+    The function returns the same tokens as `split_with`, but for short texts it is
+    several times as fast.
     """
     found: list[str] = []
     if tokenize is not None:

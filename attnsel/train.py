@@ -106,8 +106,8 @@ def one_step(
 
     Raises:
         TypeError: if the model has more than one layer.
-        ValueError: if lr is not positive, or if the tokens or classes of the corpus
-            differ from those of the model.
+        ValueError: if `lr` is not positive, or if corpus and model have different
+            tokens or classes.
 
     Example:
         >>> texts = ["good film", "bad film"]
@@ -158,7 +158,7 @@ def fit(
             add up.
         train: names of the parameters to train, such as "embeddings", "cls", "output"
             and "key_query"; None trains all parameters.
-        test: sequences to evaluate at each step, in the same vocabulary.
+        test: sequences that are evaluated at each step, in the same vocabulary.
         snapshots: numbers of steps after which to store the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
             function that makes an optimizer of torch from a list of tensors and `lr=`,
@@ -166,13 +166,13 @@ def fit(
             `functools.partial(torch.optim.Adam, eps=1e-3)`. An optimizer of torch uses
             the same lr for all parameters and takes its gradients from autograd.
         batch_size: number of sequences in a mini-batch; None uses full batches.
-            Sequences are drawn without replacement, and each run draws the same ones.
+            Sequences are drawn without replacement, and each run has the same batches.
             Each batch is evaluated before its step, and the training loss and accuracy
             are averages over the batches of a pass.
         until_accuracy: training accuracy, in [0, 1], at which training stops.
         until_loss: positive training loss below which training stops.
-        checkpoint: file in which to save the training once a minute and at the last
-            step. If the file exists, training resumes from it and gives the same
+        checkpoint: file in which to save the state of training once a minute and at the
+            last step. If the file exists, training resumes from it and gives the same
             numbers as an uninterrupted run. The texts, labels, settings, kind of
             device, number of processes and initial model must be the same. The model
             may also be the saved one.
@@ -295,8 +295,8 @@ class _Training:
     def gradient(self, step: int) -> Tensor:
         """Compute the gradient, except at the last step, and return loss and accuracy.
 
-        The result contains the loss and accuracy on the training corpus, followed by
-        those on the test corpus if there is one, float64 (2,) or (4,). With
+        The result contains the loss and accuracy on the training corpus, float64 (2,).
+        If there is a test corpus, the loss and accuracy on it follow, (4,). With
         mini-batches, this method also takes the steps of a whole pass, because each
         batch is evaluated just before its step.
         """
@@ -366,7 +366,7 @@ class _Training:
         return History(steps, scores, *columns)
 
     def _pass_in_batches(self, batch_size: int) -> Tensor:
-        """Take a step on each mini-batch; return mean loss and accuracy before it."""
+        """Take a step on each mini-batch; return the mean quality before the steps."""
         quality = torch.zeros(2, dtype=torch.float64)
         order = torch.randperm(len(self.corpus), generator=self.random)
         for rows in order.split(batch_size):
@@ -407,7 +407,8 @@ def _described(optimizer: str | OptimizerFactory, lr: float) -> str:
     """Return the name and settings of an optimizer.
 
     Raises:
-        ValueError: if the argument is neither a known name nor makes an optimizer.
+        ValueError: if `optimizer` is neither a known name nor a function that makes an
+            optimizer.
     """
     if isinstance(optimizer, str) or not callable(optimizer):
         check_choice("optimizer", optimizer, ("adam", "gd"))
@@ -440,7 +441,7 @@ def _quality(logits: Tensor, corpus: Corpus) -> Tensor:
 
 
 def _check(model: Classifier, corpus: Corpus, lr: float) -> None:
-    """Raise a ValueError unless a model can be trained on a corpus with this lr."""
+    """Raise a ValueError unless a model can be trained on a corpus with this `lr`."""
     check_number("lr", lr, above=0)
     K = len(model.classes)
     if corpus.n_classes != K:

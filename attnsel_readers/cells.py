@@ -21,7 +21,7 @@ TEXTS_APART = "\n"  # separates the texts of two columns; not a token
 
 
 def as_list(names: Any) -> list[Hashable]:
-    """Return the names of columns as a list, also if only one name is given."""
+    """Return the names of columns as a list, even if only one name is given."""
     return list(names) if isinstance(names, (list, tuple)) else [names]
 
 
@@ -95,7 +95,7 @@ def labels_of(column: pd.Series) -> pd.Series:
 def _as_list(cell: Any) -> Any:
     """Return the list that a string contains, such as "['a']" or '{"choices": ["a"]}'.
 
-    Another cell is returned as it is.
+    Any other cell is returned unchanged.
     """
     if not (isinstance(cell, str) and cell.startswith(("[", "{"))):
         return cell

@@ -66,6 +66,6 @@ def _find_column(there: Sequence[Hashable], wanted: Hashable, place: int) -> Has
 def plain_name(name: Hashable) -> str:
     """Return the name of a column in lower case, without surrounding spaces.
 
-    Characters of width 0, with which some files begin, count as spaces.
+    Zero-width characters, which some files begin with, count as spaces.
     """
     return str(name).strip("\u200b\ufeff \t\r\n").casefold()

@@ -1,4 +1,4 @@
-"""Tables whose fields a comma, semicolon, tab or bar separates."""
+"""Tables whose fields are separated by a comma, semicolon, tab or bar."""
 
 import csv
 import io
@@ -46,8 +46,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a table; the wanted columns are names in its first line, or positions.
 
-    If the rows do not fit the columns, the function also tries tables with row numbers,
-    with a separator at the end of each row, or with spaces before quotes.
+    If the rows do not fit the columns, the function also reads the table as one with
+    row numbers, with a separator at the end of each row, or with spaces before quotes.
 
     Raises:
         Refused: if rows do not fit, or if a quote that is not closed joins rows.
@@ -80,7 +80,7 @@ def read_table(
 
 
 def _of_fasttext(name: str) -> str:
-    """Return the line that makes a table of a file of fastText."""
+    """Return the line of Python that makes a table of a file of fastText."""
     lines = f"Series(pathlib.Path({name!r}).read_text('utf-8').split(chr(10)))"
     pattern = rf"r'^{FASTTEXT}(?P<label>\S+)\s(?P<text>(?!.*{FASTTEXT}).*)'"
     call = f"{lines}.str.extract({pattern}).dropna()"
@@ -109,10 +109,10 @@ def _text(
 def _layout(
     beginning: str, wanted: Columns, ending: str, named: str | None
 ) -> tuple[dict[str, Any], Columns]:
-    """Return options of pandas by which the first rows have the wanted columns.
+    """Return options with which pandas finds the wanted columns, and these columns.
 
     Raises:
-        ValueError: if two separators give wanted positions.
+        ValueError: if the columns are positions, and two separators fit.
         KeyError: if no separator gives the wanted columns.
     """
     given = [*as_list(wanted.text), *as_list(wanted.label or 0)]
@@ -186,7 +186,7 @@ def names_below(rows: list[list[Any]], wanted: Columns, where: str = "") -> None
 
 
 def _ways(beginning: str, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield no options, and then others with which the rows may fit the columns."""
+    """Yield no options, then options with which the rows may fit the columns."""
     yield {}
     separator = options["sep"]
     names = first_rows(beginning, separator, 1)
@@ -212,7 +212,8 @@ def _read(
 ) -> pd.DataFrame:
     """Read a table piece by piece, or `limit` random rows of each class.
 
-    The index of such rows are their places, and `attrs["rows"]` is the number of rows.
+    The index of the random rows contains their positions, and `attrs["rows"]` is the
+    number of all rows.
     """
     random, pieces, n = np.random.default_rng(0), [pd.DataFrame()], 0
     with warnings.catch_warnings(), text() as file:

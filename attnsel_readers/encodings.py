@@ -37,7 +37,8 @@ def letters_of(opened: Callable[[], Any]) -> Letters:
     """Find the encoding of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
 
     Windows-1252 is a guess. A few bytes that are not valid UTF-8 are replaced. A
-    warning reports both. The file is read in blocks, so that it may be large.
+    warning reports a guess or replaced bytes. The file is read in blocks, so that it
+    may be large.
 
     Raises:
         ValueError: if there is a NUL byte.

@@ -79,7 +79,7 @@ def read_open(source: Any, wanted: Columns) -> Any:
 
 
 def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
-    """Read a file, of which `given` returns the path or a new stream of bytes."""
+    """Read a file; `given` returns its path or a new stream of its bytes."""
     refuse_unreadable(name)
     ending = ""
     try:
@@ -128,7 +128,7 @@ def _read(given: Callable[[], Any], name: str, wanted: Columns) -> Any:
 
 
 def _unpacked(given: Callable[[], Any], name: str) -> Content:
-    """Return the content of a file, which is uncompressed according to its ending.
+    """Return the content of a file, unpacked if its ending names a compression.
 
     Raises:
         Refused: if the file is a zip of several files.
@@ -195,7 +195,7 @@ def _text_of(content: Content, letters: Letters, size: int = -1) -> str:
 
 
 def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
-    """Read a table by the reader of pandas for its ending."""
+    """Read a table with the pandas reader for its ending."""
     try:
         table = getattr(pd, BINARY[ending])(io.BytesIO(content))
     except pa.ArrowInvalid:
@@ -210,10 +210,10 @@ def _read_binary(content: bytes, ending: str, wanted: Columns) -> pd.DataFrame:
 
 
 def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
-    """Read the sheet that has the wanted names, its cells as text.
+    """Read all cells of the sheet that has the wanted names, as text.
 
     Raises:
-        ValueError: if the names are below the first line; the message has its number.
+        ValueError: if the names are below the first line; the message states where.
     """
     require("excel", "python_calamine")
     sheets = pd.read_excel(

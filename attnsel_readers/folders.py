@@ -62,7 +62,7 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
 
 
 def _files_called(folder: Path, split: str) -> list[Path]:
-    """Return the files called like a split, in a folder or one below it."""
+    """Return the files with the name of a split, in a folder or one level below it."""
     inner = folder / split
     if inner.is_dir():
         return _texts_in_classes(inner) or _parts(inner, ".*?")
@@ -71,7 +71,7 @@ def _files_called(folder: Path, split: str) -> list[Path]:
 
 
 def _parts(folder: Path, name: str, pattern: str = "*") -> list[Path]:
-    """Return the one file of a name, or its numbered parts in their order."""
+    """Return the file with a name, or the numbered parts of the file in their order."""
     numbered = re.compile(f"({name}){_PART}")
     found: list[Path] = []
     kinds: set[tuple[str, str]] = set()
@@ -99,13 +99,13 @@ def _tables(folder: Path, pattern: str) -> list[Path]:
 
 
 def _by_number(path: Path) -> list[str | int]:
-    """Sort part 10 after part 9, whatever the order of the disk."""
+    """Return a sort key for which part 10 comes after part 9."""
     pieces = re.split(r"(\d+)", str(path))
     return [int(piece) if piece.isdigit() else piece for piece in pieces]
 
 
 def _texts_in_classes(folder: Path) -> list[Path]:
-    """Return the files of texts in two folders or more, each called like a class."""
+    """Return the files of texts in two or more folders with the names of classes."""
     texts = [p for p in folder.glob("*/*") if p.is_file() and is_one_text(p)]
     classes = {path.parent for path in texts}
     return sorted(texts) if len(classes) > 1 else []

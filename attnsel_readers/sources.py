@@ -53,7 +53,7 @@ def read_path(source: str, split: str, wanted: Columns) -> tuple[str, Any]:
 
 
 def _fetched(url: str) -> Any:
-    """Return a file on the web; a ValueError contains another way to get it."""
+    """Return a file on the web; if it is not there, an error states other ways."""
     name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
     try:
         with urllib.request.urlopen(url, timeout=URL_PATIENCE) as answer:
@@ -69,7 +69,7 @@ def _fetched(url: str) -> Any:
 
 
 def _split_of_file(path: Path, split: str) -> str:
-    """Return the split of a file; for example, test.csv is the test split."""
+    """Return "train" for a file with the name of the split, else `split` itself."""
     if re.search(rf"(?<![a-z]){re.escape(split)}(?![a-z])", path.name.lower()):
         return "train"
     return split
@@ -104,7 +104,7 @@ def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
 
 
 def _from_hub(source: str) -> Any:
-    """Read a data set of the Hub if the source, which is not a path, can be one."""
+    """Read a source that is not a path as a data set of the Hub, if it can be one."""
     why = ""
     if re.fullmatch(r"[\w-]+/[\w-][\w.-]*", source) and not readable_ending(
         Path(source)

@@ -32,8 +32,8 @@ class MLPClassifier(Classifier):
     where H is the parameter `hidden` (d, d). With `residual`, the logit is instead
     (relu(x H^T) + x) v. The output vector v is a direction in the hidden space.
     Therefore E v has a meaning of its own only with a residual, whereas E (H^T v)
-    describes the effect of a token through the hidden layer. The other settings are
-    those of `Classifier`.
+    describes the effect of a token through the hidden layer. `Classifier` describes the
+    other settings.
     """
 
     hidden: nn.Parameter
@@ -78,8 +78,8 @@ class TwoLayerClassifier(Classifier):
     compute the same f from the distinct tokens if we add the logarithms of their counts
     to the scores in both softmaxes. The argument `positions` is the largest number of
     tokens in a sequence. If it is given, tokens are in the order of the text, and a row
-    of the parameter `positions` (positions, d) is added to each row of X. The other
-    settings are those of `Classifier`.
+    of the parameter `positions` (positions, d) is added to each row of X. `Classifier`
+    describes the other settings.
     """
 
     first_key_query: nn.Parameter

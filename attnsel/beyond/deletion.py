@@ -36,10 +36,9 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return the influence of each token on its logit, f(X) - f(X without s), (n, V).
 
     The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
-    of s. If a sequence contains only one token, the influence of this token is f. The
-    result is float64 with the same stored entries as `corpus.counts`. An entry can have
-    either sign, and its absolute value is at most Q_s times the range of the values in
-    X.
+    of s. If a sequence contains only one distinct token, its influence is f. The result
+    is float64 with the same stored entries as `corpus.counts`. An entry can have either
+    sign, and its absolute value is at most Q_s times the range of the values in X.
 
     Raises:
         ValueError: if the model has more than two classes (use `score_influence`) or a
@@ -59,8 +58,8 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     O(T^2) per sequence, which is a few milliseconds for a review.
 
     Let S contain each token other than t with probability u, independently. The Shapley
-    value of t is the integral of E[f(S, t) - f(S)] over u in [0, 1]. If we write 1/W as
-    the integral of exp(-l W) over l > 0, we get
+    value of t is the integral of E[f(S, t) - f(S)] over u in [0, 1]. If we write 1/W,
+    for a sum W of weights, as the integral of exp(-l W) over l > 0, we get
 
     .. math::
 
@@ -76,8 +75,8 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     Gauss-Legendre quadrature with T/2 + 1 nodes integrates exactly. As a function of
     log l, it is analytic, so that the trapezoidal rule converges geometrically.
 
-    The errors raised are those of `influence`. The corresponding function of scores is
-    `score_shapley`.
+    The function raises the same errors as `influence`. `score_shapley` computes the
+    same from scores.
     """
     return score_shapley(_two_scores(model, corpus), corpus)
 
@@ -91,8 +90,8 @@ def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     result is bool (n, V). A row is empty if no deletion flips the prediction, either
     because no token pulls the other way or because f is 0.
 
-    The errors raised are those of `influence`. The corresponding function of scores is
-    `score_flips`.
+    The function raises the same errors as `influence`. `score_flips` computes the same
+    from scores.
     """
     return score_flips(_two_scores(model, corpus), corpus)
 

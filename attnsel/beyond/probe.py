@@ -52,13 +52,14 @@ class Outside:
             (t, u) and (u, s), divided by the root mean square of one log-ratio. It is 0
             for attention, and nan if no three tokens have weights.
         ghost: weight of an extra token in every text, divided by the weight of a strong
-            token. It is the median over texts that repeat a strong token 1, 2 and 4
-            times. It is 0 if repetition changes nothing, infinite for a sum, and nan if
-            f changes in another way.
-        dilution: share of a strong token's difference from the rest that remains next
-            to 1, 4, 16 and 64 different neutral tokens, median, (4,).
-        strength: log-weight of a strong token relative to a neutral token, computed
-            from each share, median, (4,). It is constant for attention, decreases if
+            token. A strong token is one of the ten with extreme values. `ghost` is the
+            median over texts that repeat a strong token 1, 2 and 4 times. It is 0 if
+            repetition changes nothing, infinite for a sum, and nan if f changes in
+            another way.
+        dilution: median share of a strong token's difference from the rest that remains
+            next to 1, 4, 16 and 64 different neutral tokens, (4,).
+        strength: median log-weight of a strong token relative to a neutral token,
+            computed from each share, (4,). It is constant for attention, decreases if
             the output saturates, is 0 for a plain mean, and is infinite if the share is
             at least 1.
         explained: 1 minus the ratio of mean squared error to variance when
@@ -91,8 +92,9 @@ class Outside:
     def fits(self) -> bool:
         """Whether f is a weighted average on all texts that were tried.
 
-        The outputs for pairs must lie between the two values and must not be hard. The
-        log-weights must be consistent, must not drift, and must explain new sequences.
+        For pairs, f must lie between the two values; it may equal one of them for at
+        most half of the pairs with opposite values. The log-weights must be consistent,
+        must not drift, and must explain new sequences.
         """
         known = self.scores[np.isfinite(self.scores)]
         spread = float(np.std(known))
@@ -169,8 +171,8 @@ def outside(
     a finite weight, one warning explains why.
 
     Args:
-        classify: function that returns the logits (n,) of a list of n texts, any
-            array-like.
+        classify: function that takes a list of n texts and returns their logits,
+            array-like (n,).
         tokens: tokens to query, at least 15, all of which the classifier knows.
         join: string between the tokens of a text. If it is None, each text is sent as a
             list of tokens.
@@ -308,7 +310,7 @@ def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
-    """Return the share of pairs from one end with an output outside their values."""
+    """Return the share of pairs from one end with f outside the range of values."""
     values = oracle.values
     low, _, high = _thirds(oracle.order)
     half = samples // 2
@@ -361,8 +363,8 @@ def _ghost(oracle: _Oracle) -> float:
 
     We determine it from repetitions of strong tokens.
 
-    Let r be the weight of the strong token divided by that of the extra token. The
-    output f_k for k repetitions differs from its limit by an amount proportional to
+    Let r be the weight of the strong token divided by the weight of the extra token.
+    The output f_k for k repetitions differs from its limit by an amount proportional to
     1 / (1 + k r). Therefore (f_4 - f_2) / (f_2 - f_1) = 2 (1 + r) / (1 + 4 r).
     """
     values = oracle.values

@@ -1,4 +1,4 @@
-"""Theorem A of the book: conclusions from one point of a gradient flow on its limit."""
+"""Theorem A of the book: what one point of a gradient flow implies about its limit."""
 
 import math
 from collections.abc import Sequence
@@ -29,9 +29,10 @@ class Constants:
     """The quantities of Theorem A that do not depend on p.
 
     Attributes:
-        selected_votes: y b of the selected token in each of the m sequences that
-            contain another token, (m,).
-        rival_votes: the largest y b of the other tokens in these sequences, (m,).
+        selected_votes: y b of the selected token in each of the k sequences that
+            contain another token, (k,).
+        rival_votes: the largest y b of the other tokens in each of these sequences,
+            (k,).
         n_sequences: n, including sequences with only one distinct token.
         limit_loss: the loss if all attention is on the selected tokens.
         selection_level: the smallest possible excess loss if the attention misses the
@@ -39,8 +40,8 @@ class Constants:
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
         gap: the smallest y (b_selected - b_other), which is the value gap if it is
             positive.
-        A: the largest n / (g gap) of any sequence.
-        g_inf: the smallest g = 1 / (1 + exp(y b_selected)) of any sequence.
+        A: the largest n / (g gap) over the sequences, with the gap of each sequence.
+        g_inf: the smallest g = 1 / (1 + exp(y b_selected)) over the sequences.
         count_ratio: the largest ratio of the count of the selected token to the count
             of another token.
         margin: m, the margin of the max-margin direction u.
@@ -75,7 +76,7 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Constants):
-    """The conclusions of `certificate` on the flow from one p, and the `Constants`.
+    """The conclusions of `certificate` about the flow from one p, and `Constants`.
 
     Attributes:
         level: "direction" or "selection" if the excess loss is below this level
@@ -112,19 +113,19 @@ class Certificate(Constants):
 def certificate(
     model: AttentionClassifier, corpus: Corpus, selected: Tensor | Sequence[int]
 ) -> Certificate:
-    """Apply Theorem A of the book to the flow from model.cls.
+    """Apply Theorem A of the book to the flow from `model.cls`.
 
     The theorem requires a value gap, that is, y b_selected > y b_other for every other
     token of a sequence, where b = E v. It also requires that some p selects the tokens.
     Above the lower of its two levels, the theorem also requires a vector h. In every
     sequence, h·E must be larger by at least 1 on the selected token than on every other
-    token. Of two other tokens, it must not be smaller on the one with the larger vote.
-    Two choices of h·E are tried. The first is 1 on selected tokens and 0 elsewhere. The
+    token. Among these other tokens, h·E must not decrease as the vote increases. Two
+    choices of h·E are tried. The first is 1 on selected tokens and 0 elsewhere. The
     second is `|b|` on tokens that occur in only one class and 0 elsewhere. A vector h
     with these values exists if the embeddings are linearly independent.
 
     Args:
-        model: supplies E (V, d), p (d,) and v (d,), all finite.
+        model: model with finite E (V, d), p (d,) and v (d,).
         corpus: n sequences with two classes, in the vocabulary of the model.
         selected: the id of one token of each sequence, (n,).
 
@@ -292,7 +293,8 @@ def _proved(constants: Constants, loss: float, log_excess: float) -> _Proved:
     """Apply Theorem A at a point with this loss.
 
     Here `log_excess` is the logarithm of the loss minus the loss with all attention on
-    the most attended tokens. Below the direction level, these are the selected tokens.
+    the most attended tokens. Below the direction level, the most attended tokens are
+    the selected ones.
     """
     excess = loss - constants.limit_loss + ROUNDING
     if not 0 < constants.direction_level > excess:

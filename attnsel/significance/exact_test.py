@@ -184,7 +184,7 @@ def least_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
     """Return the smallest p-value that each token could reach with any labels.
 
     The number of texts that contain the token is fixed. The arguments and the shape of
-    the result are those of `luck_p`.
+    the result are as in `luck_p`.
     """
     held = found.sum(axis=-1, keepdims=True)
     total = of_class.sum(axis=-1, keepdims=True)

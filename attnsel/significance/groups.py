@@ -46,8 +46,8 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
     """Return the number of the group of each sequence, int64 (n,), from 0 to G - 1.
 
     Two sequences are in the same group if they have the same name in `groups` or if
-    their texts are exact copies. Groups are transitive. Sequences without a name are
-    not grouped by name.
+    their texts are exact copies. Two sequences that are both in a group with a third
+    one are in the same group. Sequences without a name are not grouped by name.
 
     Args:
         corpus: n sequences.
@@ -147,7 +147,7 @@ def _by_class(
 ) -> np.ndarray:
     """Count how often each column 0, ..., P - 1 occurs with each class, int64 (P, K).
 
-    Entry i of `columns` occurs with class i of `labels`.
+    Entry i of `columns` occurs with the class in entry i of `labels`.
     """
     places = columns.astype(np.int64) * n_classes + labels
     times = np.bincount(places, minlength=P * n_classes)

@@ -64,10 +64,10 @@ def load_corpus(
     Args:
         source: "imdb", "yelp" (negative, positive), "imdb-rating" (1 to 10, without 5
             and 6), "yelp-full" (1 to 5 stars), "generated" or "generated-full" (reviews
-            of a grammar, with 2 and 5 classes); a file that pandas can read, such as
-            CSV, JSON, Parquet or Excel, possibly compressed; a
-            folder that contains files such as train.csv and test.csv, a folder of text
-            files for each class, or the output of `save_to_disk`; a pattern such as
+            generated from a grammar, with 2 and 5 classes); a file that pandas can
+            read, such as CSV, JSON, Parquet or Excel, possibly compressed; a folder
+            that contains files such as train.csv and test.csv, a folder of text files
+            for each class, or the output of `save_to_disk`; a pattern such as
             `"parts/*.csv"`; a table of pandas, polars, Arrow or `datasets`; a list of
             records or pairs; a tuple (texts, labels); a dictionary of columns; an open
             file; a URL; or the name "owner/name" of a data set on the Hub.
@@ -170,7 +170,7 @@ def _of_counts(
 
 
 def _published(name: str) -> str:
-    """Return the data set of the Hub with the texts of a named corpus."""
+    """Return the name of the data set of the Hub with the texts of a named corpus."""
     return str(SOURCES[CORPORA[name][0]]["texts"])
 
 
@@ -195,7 +195,7 @@ def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
 
 
 def _generated_table(source: str, split: str) -> pd.DataFrame:
-    """Return generated reviews of the classes of a corpus."""
+    """Return generated reviews with the classes of a named corpus."""
     check_choice("split", split, ("train", "test"))
     classes = list(CORPORA[GENERATED[source]][1])
     stream = {"train": 0, "test": 1}[split]

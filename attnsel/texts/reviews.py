@@ -1,15 +1,15 @@
 """Film reviews that are generated from a grammar, with statistics known in advance.
 
 A review consists of an opening, of sentences of opinion mixed with neutral sentences,
-and of a closing. Only the word of opinion in a sentence depends on the label. Class k
-of K has the position t_k; the positions are evenly spaced from -1 to 1. Half of the
+and of a closing. Only the opinion word of a sentence depends on the label. Class k of K
+has the position t_k; the positions are evenly spaced from -1 to 1. Half of the
 occurrences of a word of strength s are divided between the two classes whose positions
 are next to s, and the nearer class receives more of them. The other half is divided
-between all classes in proportion to 1 + s t_k. For K = 2 both rules agree, and the
-lean P(1|s) - P(0|s) of a word that is never negated is exactly its strength. A small
-share of the opinions is "not" followed by a word of the opposite class. As in real
-reviews, a model that ignores word order misunderstands such an opinion. The words and
-sentences are in `reviews.json`.
+between all classes in proportion to 1 + s t_k. For K = 2 both rules agree, and the lean
+P(1|s) - P(0|s) of a word that is never negated is exactly its strength. A small share
+of the opinions is "not" followed by a word of the opposite class. As in real reviews, a
+model that ignores word order misunderstands such an opinion. The words and sentences
+are in `reviews.json`.
 """
 
 import json
@@ -36,7 +36,7 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 @cache
 def _lexicon() -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the words of opinion, their strengths and their base weights, (W,) each.
+    """Return the opinion words, their strengths and their base weights, (W,) each.
 
     Each positive word has a negative counterpart of equal weight and opposite strength,
     so the classes have the same total weight. Within a list of words the strength
@@ -78,7 +78,7 @@ def _rates(classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shares(weight: np.ndarray) -> np.ndarray:
-    """Return weights (K, W), normalized so that those of each class sum to one."""
+    """Return weights (K, W), normalized to a sum of one for each class."""
     total = weight.sum(axis=1, keepdims=True)
     return weight / total
 

@@ -43,7 +43,7 @@ _YELP_SIGNS = {r"\n": "\n", r"\"": '"'}
 
 
 def plain_text(file: str, text: str) -> str:
-    """Return a published text of "imdb" or "yelp" as it was counted."""
+    """Return a published text of "imdb" or "yelp" in the form that was counted."""
     for code, sign in _YELP_SIGNS.items() if file == "yelp" else ():
         text = text.replace(code, sign)
     return text
@@ -56,7 +56,7 @@ class Reviews(NamedTuple):
         tokens: the V tokens of all reviews of the file.
         counts: csr_array (n, V) of int32; entry (i, s) is the number of occurrences of
             token s in review i.
-        stars: uint8 (n,).
+        stars: number of stars of each review, uint8 (n,).
         hashes: uint64 (n,), the first eight bytes of the SHA-256 hash of each text.
     """
 
@@ -67,7 +67,7 @@ class Reviews(NamedTuple):
 
 
 def pack(splits: dict[str, Reviews]) -> bytes:
-    """Return the file that contains splits with the same tokens."""
+    """Return the bytes of a file with the given splits, which have the same tokens."""
     streams = {"tokens": "\n".join(next(iter(splits.values())).tokens).encode()}
     for split, reviews in splits.items():
         columns = csc_array(reviews.counts)
@@ -95,7 +95,7 @@ def pack(splits: dict[str, Reviews]) -> bytes:
 
 
 def unpack(content: bytes, split: str) -> Reviews:
-    """Return a split of the reviews of a file."""
+    """Return one split of the reviews from the bytes of a file."""
     with np.load(io.BytesIO(content)) as archive:
 
         def stream(name: str) -> np.ndarray:
@@ -136,8 +136,8 @@ def read_reviews(file: str, split: str) -> Reviews:
 def counted_reviews(name: str, split: str) -> tuple[csr_array, pd.Series, list[str]]:
     """Return the counts (n, V), the classes (n,) and the V tokens of a named corpus.
 
-    Reviews whose stars belong to no class, such as those of three stars in "yelp", are
-    left out.
+    Reviews whose stars belong to no class, such as reviews of three stars in "yelp",
+    are left out.
     """
     file, classes = CORPORA[name]
     reviews = read_reviews(file, split)
@@ -152,7 +152,7 @@ def counted_reviews(name: str, split: str) -> tuple[csr_array, pd.Series, list[s
 
 
 def as_block(counts: csr_array, tokens: list[str]) -> CountedTexts:
-    """Return counts as `attnsel.encoding` makes them from texts."""
+    """Return counts in the form that `attnsel.encoding` makes from texts."""
     is_there = np.bincount(counts.indices, minlength=len(tokens)) > 0
     place = np.cumsum(is_there) - 1
     return {

@@ -49,10 +49,10 @@ _run = _Run()
 
 
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
-    """Check the settings of a chapter, and display which differ from the book's.
+    """Check the settings of a chapter, and display those that differ from the book's.
 
     `BOOK` and `RANGES` of `attnsel_book.chapters.NAME` contain the book's values and
-    the conditions that the chapter needs, as Python writes them, each with its reason.
+    the conditions that the chapter needs, as Python expressions, each with its reason.
     With the book's values a `claim` is a test, and nothing is displayed. With other
     values claims are observations, and `glue` shows what it stores.
 
@@ -93,7 +93,7 @@ def start(
 
 
 def stop_unless(holds: bool, why: str) -> None:
-    """Stop the chapter with one sentence unless a condition holds.
+    """Stop the chapter with a sentence unless a condition holds.
 
     Args:
         holds: whether the chapter can continue.

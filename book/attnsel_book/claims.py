@@ -40,12 +40,13 @@ def claim(
     "claim" with the texts "statement", "measured", "bound" and "by" of the line, and
     with "id", the anchor of the line.
 
-    This holds with the book's settings. With other settings the line is an observation,
-    and no error is raised. It then contains the value of this run and the bound of the
-    book's run. A dash instead of a check mark means that the value is outside the
-    bound. A dot means that the line is not an observation, because the value rests on
-    stored results or because a condition does not hold. With any settings, a circle
-    means that the claim is about functions that the reader has not written yet.
+    With the book's settings, a false claim raises an error. With other settings, the
+    line is an observation, and no error is raised. The line then contains the value of
+    this run and the bound of the book's run. A dash instead of a check mark means that
+    the value is outside the bound. A dot means that the line is not an observation,
+    because the value rests on stored results or because a condition does not hold. With
+    any settings, a circle means that the claim is about functions that the reader has
+    not written yet.
 
     Args:
         statement: the claim in words.
@@ -163,9 +164,9 @@ def _number(value: Any) -> float:
 def glue(*, stored: bool = False, **values: str | float) -> None:
     """Store numbers of the text under their names.
 
-    A sentence has such a number before a comment with its name, for example
-    `9<!-- awful_ratio -->`, where `make execute` writes it. In a run that is not the
-    book's the numbers are visible, because the text contains those of the book.
+    A sentence has such a number before a comment with its name, for example `9<!--
+    awful_ratio -->`, where `make execute` writes it. In a run with other settings, the
+    numbers are visible, because the text contains the numbers of the book's run.
 
     Args:
         stored: whether the values rest on results that the chapter reads from a file.

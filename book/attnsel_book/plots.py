@@ -38,7 +38,7 @@ def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[A
 
 
 def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
-    """Draw the mean of y in those of 20 bins of x that contain at least 5 tokens."""
+    """Draw the mean of y in each of 20 bins of x that contains at least 5 tokens."""
     bins = binned(x, y.detach().cpu())
     enough = bins.count >= 5
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style

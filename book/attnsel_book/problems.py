@@ -46,10 +46,10 @@ def one_step_problem(
     dtype: torch.dtype = torch.float32,
     **sizes: Any,
 ) -> OneStepProblem:
-    """Draw a corpus and a model, and take one gradient step of size lr on E.
+    """Draw a corpus and a model, and take one gradient step of size `lr` on E.
 
     The corpus is `separable_corpus(**sizes)`, and the embeddings have `dim` dimensions.
-    Both are drawn with the same seed. If lr is 0, the embeddings do not change.
+    Both are drawn with the same seed. If `lr` is 0, the embeddings do not change.
     """
     corpus = separable_corpus(**sizes, seed=seed)
     model = AttentionClassifier(len(corpus.vocab), dim, seed=seed, dtype=dtype)
@@ -62,7 +62,7 @@ def two_reviews() -> OneStepProblem:
     """Return the reviews *good film* (positive) and *bad film*, before the first step.
 
     In 5 dimensions the words have the axes 1 to 3 as embeddings, v is the axis 4, and p
-    is zero: all scores and values are 0.
+    is zero, so that all scores and values are 0.
     """
     words = ["good", "bad", "film"]
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], Vocab(words))

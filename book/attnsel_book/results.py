@@ -75,7 +75,7 @@ def result_folder(chapter: str) -> Path:
 
 
 def stored(name: str) -> Any:
-    """Return the stored results of a name such as "frozen/frozen".
+    """Return the stored results with a name such as "frozen/frozen".
 
     JSON files give lists and dictionaries, and CSV files give data frames. In a run
     with other settings than the book's, a note names the results.

@@ -110,7 +110,7 @@ def legend_above(axes: Axes, columns: int) -> None:
 
 
 def name_tokens(axes: Axes, vocab: Vocab, ids: Sequence[int], x: Any, y: Any) -> None:
-    """Circle the points (x[s], y[s]) of tokens s, and write their names beside them."""
+    """Circle the points (x[s], y[s]) of tokens s, and write the tokens next to them."""
     for i, s in enumerate(ids):
         point = (float(x[s]), float(y[s]))
         axes.plot(*point, "o", ms=5, mfc="none", mec="black", mew=0.7)
@@ -158,7 +158,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return the cuts of a figure between its axes, as shares of its width."""
+    """Return where to cut a figure between its axes, as shares of its width."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

@@ -26,8 +26,8 @@ def train_and_test(
     """Return training and held-out texts of two classes.
 
     The split "test" of the source is held out, or else a fifth of its texts. Of three
-    or more classes, two are used. If the texts are not those of the book, sentences
-    that describe them are displayed.
+    or more classes, two are used. If the texts are the reader's own, sentences that
+    describe them are displayed.
 
     Args:
         source: name of a corpus, path of a file or folder, or table.
@@ -37,8 +37,8 @@ def train_and_test(
         classes: the two classes to distinguish, or None for the two largest.
 
     Raises:
-        Stop: if the source cannot be read, or if a part contains fewer than two texts
-            of a class.
+        Stop: if the source cannot be read, or if the training texts or the held-out
+            texts are of one class only.
     """
     name = os.path.basename(source) if isinstance(source, str) else "the table"
     try:

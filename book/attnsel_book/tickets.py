@@ -3,8 +3,8 @@
     python -m attnsel_book.tickets book/tickets.csv
 
 A ticket has a queue (billing, delivery or technical), an agent and a text. A person
-would sort it by the wish of the customer. Some tickets also contain a trace of the
-queue that has another reason and will not occur in new tickets. `PLANTED` lists these
+would sort the ticket by the wish of the customer. Some tickets also reveal the queue by
+a sign that has another cause and will not occur in new tickets. `PLANTED` lists these
 leaks. The column `planted` is not in the file, but `planted_tickets` returns it.
 """
 

@@ -32,12 +32,13 @@ def trials(
             vocabulary), `frozen` (whether E is not trained) and `noise` (share of
             training labels that are exchanged).
         number: number of models.
-        coins: number of models, the first ones, for which half of the labels are
-            exchanged.
+        coins: number of models, counted from the first, for which about half of the
+            labels are exchanged.
 
     Returns:
-        A frame with the settings and the attributes of `Diagnosis`, after "training, "
-        or "held-out, ". The training labels are those that the model saw.
+        A data frame with the settings, and with each attribute of `Diagnosis` in two
+        columns, whose names begin with "training, " and "held-out, ". The training
+        labels are those that the model saw.
     """
     rows = []
     for seed in range(number):
@@ -52,7 +53,7 @@ def trials(
 def _diagnosed(
     train: Corpus, test: Corpus, chosen: Mapping[str, Any], seed: int
 ) -> dict[str, float]:
-    """Train a model with some settings and diagnose it on both parts."""
+    """Train a model with some settings and diagnose it on both corpora."""
     size, dim, steps = (int(chosen[name]) for name in ("tokens", "dim", "steps"))
     lr = float(chosen["lr"])
     clean, held = train.most_frequent(size), test.most_frequent(size)

@@ -27,8 +27,9 @@ class Shape:
         value_spread: mean standard deviation of E v within a bin, divided by the range
             of the bin means.
         score_spread: the same for E p.
-        end: mean of E v in the outermost bin of a side, divided by its largest bin mean
-            on this side, averaged over both sides; below 1 if E v bends back.
+        end: mean of E v in the outermost bin of a side, divided by the most extreme bin
+            mean of E v on this side, averaged over both sides; below 1 if E v bends
+            back.
     """
 
     values: float
@@ -47,8 +48,8 @@ class Shape:
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
 
-    For example, x is `posterior_difference`. Tokens with nan in x are left out. Of 20
-    bins of equal width, those with at least `least` tokens are used.
+    For example, `x` can be `posterior_difference`. Tokens with nan in x are left out.
+    Of 20 bins of equal width, those with at least `least` tokens are used.
 
     Raises:
         ValueError: if fewer than two bins contain enough tokens.

@@ -166,7 +166,7 @@ def _places(
     The path is None for the screen, and for a table that is not written.
 
     Raises:
-        ValueError: if a path is that of the input file, or if two outputs have the same
+        ValueError: if an output is the input file, or if two outputs have the same
             path.
     """
     from attnsel_report.paths import free_place

@@ -77,8 +77,8 @@ def _alike(bags: csr_array, alone: np.ndarray, least: float) -> np.ndarray:
 def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
     """Return the text and the code of each sequence of words, int32 and int64.
 
-    The code of the whole of a short text is negative. A random part of the sequences
-    is returned if there are more than MOST of them.
+    The only sequence of a short text has a negative code. A random part of the
+    sequences is returned if there are more than MOST of them.
     """
     is_word = np.array([any(map(str.isalpha, token)) for token in vocab] + [False])
     share = min(1.0, MOST / max(len(order.ids), 1))
@@ -133,7 +133,7 @@ def _turn(random: np.random.Generator, V: int) -> np.ndarray:
 
 
 def _within_bands(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pair the first MOST_PAIRED places of equal numbers with all later ones."""
+    """Pair the first MOST_PAIRED places of each number with all its later places."""
     table = pd.DataFrame({"band": band, "place": np.arange(len(band))})
     table = table[table["band"].duplicated(keep=False)]
     first = table[table.groupby("band").cumcount() < MOST_PAIRED]

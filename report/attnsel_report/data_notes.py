@@ -220,7 +220,7 @@ def _repeated(repeats: Repeats) -> Iterable[Fact]:
 
 
 def _groups(parts: Parts) -> Iterable[Fact]:
-    """Yield the facts on groups, or on columns that may define groups."""
+    """Yield the facts about groups, or about columns that may define groups."""
     if parts.grouped is None:
         for column in parts.telling:
             yield Fact(

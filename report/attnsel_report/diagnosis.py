@@ -33,7 +33,8 @@ class Diagnosis:
         values_z: correlation of E v with `label_z`.
         attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
             with the largest one over the classes.
-        beyond_luck: share of the attention that is on tokens of `beyond_luck`.
+        beyond_luck: share of the attention that is on the tokens that `beyond_luck`
+            marks.
         accuracy: share of the sequences that are classified correctly.
     """
 

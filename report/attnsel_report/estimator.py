@@ -72,7 +72,7 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
             give all classes the same total weight, or None for weights of 1.
 
     Attributes:
-        classes_: the labels in order, (K,).
+        classes_: the distinct labels in order, (K,).
         model_: the trained `AttentionClassifier`.
         prior_: weighted class frequencies in the training texts, float64 (K,).
     """
@@ -185,10 +185,10 @@ class AttentionTextClassifier(ClassifierMixin, BaseEstimator):
     def influence(self, X: Iterable[str]) -> list[dict[str, float]]:
         r"""Return how much each token of each text supports the prediction.
 
-        Let f be the logit of the predicted class minus that of the second most likely
-        class, b_s the same difference for the value of a token s, and Q_s the attention
-        on all occurrences of s. The influence of s is the decrease of f when all
-        occurrences of s are deleted:
+        Let f be the logit of the predicted class minus the logit of the second most
+        likely class, b_s the same difference for the value of a token s, and Q_s the
+        attention on all occurrences of s. The influence of s is the decrease of f when
+        all occurrences of s are deleted:
 
         .. math:: f - f_{-s} = Q_s (b_s - f_{-s}) .
 

@@ -75,7 +75,7 @@ def find_edge(corpus: Corpus, row: int, size: int, side: str) -> Example | None:
 def _piece(
     words: list[tuple[str, int]], filled: list[int], start: int, stop: int
 ) -> Example:
-    """Return the pieces of the tokens from `start` to `stop` and AROUND them."""
+    """Return the tokens from `start` to `stop`, with AROUND tokens on either side."""
     parts = [piece for piece, _ in words]
     near = filled[max(0, start - AROUND) : stop + AROUND]
     first, behind = filled[start], filled[min(stop, len(filled)) - 1] + 1
@@ -181,7 +181,7 @@ def _filled(
     vocab: Vocab,
     texts: Sequence[str] | None = None,
 ) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus of the rows with a nonzero count, and their numbers."""
+    """Return a corpus of the rows with a nonzero count, and the rows' positions."""
     rows = np.flatnonzero(np.diff(counts.indptr))
     labels = corpus.targets[torch.from_numpy(rows)]
     kept = None if texts is None else tuple(texts[row] for row in rows.tolist())

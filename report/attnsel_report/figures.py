@@ -1,4 +1,4 @@
-"""The figure of a report: attention over leans, for true and for shuffled labels.
+"""The figure of a report: attention against lean, for true and shuffled labels.
 
 The module writes the SVG of the page directly, because importing a plotting library
 takes longer than training on a few hundred texts.
@@ -32,7 +32,7 @@ def attention_figure(
     rate: float,
     shuffled: list[tuple[Corpus, Tensor]],
 ) -> str:
-    """Return an SVG of attention scores E p over leans, next to shuffled labels.
+    """Return a plot of attention scores E p against leans, as SVG.
 
     `tokens` is the table of tokens with their attention. A token is significant if its
     q is at most `rate`. `corpus` contains the counts of the tokens of the model.
@@ -96,7 +96,7 @@ class _Axis:
 
 
 def _round_step(rough: float) -> float:
-    """Return the smallest number of the form 1, 2 or 5 times 10^k not below a step."""
+    """Return the smallest number, 1, 2 or 5 times 10^k, that is not below `rough`."""
     power = 10 ** np.floor(np.log10(rough))
     steps = power * np.array([1, 2, 5, 10])
     return float(steps[steps >= rough].min())
@@ -159,7 +159,7 @@ def _greatest_lean(corpus: Corpus) -> np.ndarray:
     """Return the lean of each token over the texts that contain the token, (V,).
 
     If there are more than two classes, it is the largest difference, over the classes,
-    between the lean of the token and that of all texts.
+    between the lean of the token and the lean of all texts.
     """
     found = texts_by_class(corpus)
     held = found.sum(axis=1, keepdims=True)
@@ -182,6 +182,6 @@ def _meaning(corpus: Corpus) -> str:
 
 
 def _means(lean: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean score of the tokens in each bin of leans, at its center."""
+    """Return the center of each bin of leans, and the mean score of its tokens."""
     bins = binned(torch.from_numpy(lean), torch.from_numpy(score))
     return bins.centers.numpy(), bins.mean.numpy()

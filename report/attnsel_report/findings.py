@@ -90,7 +90,7 @@ def rows_of(
 
 
 def _place(corpus: Corpus, finding: dict[str, Any], row: int) -> Example | None:
-    """Return the place in a text that counted as the finding."""
+    """Return the piece of a text that counts as the finding, if it is found."""
     name, kind = finding["token"], finding["kind"]
     if kind == "measures":
         return Example(row, "", _text(corpus, row)[:LONGEST_PHRASE], "")

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring tokens that predict the label better than either token."""
+"""Pairs of neighbouring tokens that predict the label better than each token alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ class Pairs:
 
     Attributes:
         ids: int64 (P, 2), the tokens of each pair, left and right.
-        holds: csr_array (n, P), with a one for each pair in each sequence.
+        holds: csr_array (n, P), with the entry 1 if the sequence contains the pair.
     """
 
     ids: np.ndarray
     holds: csr_array
 
     def names(self, vocab: Sequence[str]) -> list[str]:
-        """Return the names of the pairs, each with two words."""
+        """Return the names of the pairs, each of which consists of its two tokens."""
         pairs = self.ids.tolist()
         return [f"{vocab[left]} {vocab[right]}" for left, right in pairs]
 
@@ -95,7 +95,7 @@ def _held(known: np.ndarray, rows: np.ndarray, codes: np.ndarray, n: int) -> csr
 
 
 def _most_held(holds: csr_array, most: int) -> np.ndarray:
-    """Return the fullest columns that enough texts contain, in their order."""
+    """Return the most frequent pairs that enough texts contain, in their order."""
     texts = holds.sum(axis=0)
     enough = np.flatnonzero(texts >= LEAST_TEXTS)
     order = np.argsort(-texts[enough], kind="stable")

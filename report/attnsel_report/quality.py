@@ -1,4 +1,4 @@
-"""The accuracy of a model, its loss without single tokens, and its worst errors."""
+"""The accuracy of a model, also without single tokens, and its worst errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ STRONGEST, ENOUGH = 5, 8  # tokens of such a text that are named
 
 
 class Share(NamedTuple):
-    """A share of some number of cases, with its 95% interval (Wilson)."""
+    """A share of cases, with its 95% Wilson interval."""
 
     value: float
     low: float
@@ -54,8 +54,8 @@ class Misread:
         probability: probability of the label according to the model.
         words: pieces of the text around the token with the largest push.
         pushes: push of each piece, float64 (len(words),). The push of a token is the
-            amount by which it increases the logit of the predicted class minus that of
-            the label. A piece without a token has the push 0.
+            amount by which the token increases the logit of the predicted class minus
+            the logit of the label. A piece without a token has the push 0.
         strongest: the tokens with the largest pushes, and these pushes.
         enough: a smallest set of tokens whose deletion changes the prediction; empty if
             the set has more than ENOUGH tokens.
@@ -127,7 +127,7 @@ def shared_tokens(counts: csr_array) -> np.ndarray:
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
-    """Return the number of steps with the lowest loss on a tenth of the texts."""
+    """Return the number of steps with the lowest loss on a held-out tenth."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     validation = corpus[order[:size]]
@@ -258,9 +258,9 @@ def _lost(lost: np.ndarray, holds: np.ndarray) -> dict[str, float]:
 def _half_width(lost: np.ndarray) -> float:
     """Return the half-width of the 95% interval of points lost, (n,) of -100, 0 or 100.
 
-    The interval is that of Agresti and Min (2005). It adds half a text to each of the
-    four kinds of texts: lost, gained, right twice and wrong twice. Therefore the
-    interval has a positive width even if the prediction of no text changes.
+    The method is by Agresti and Min (2005). It adds half a text to each of the four
+    kinds of texts: lost, gained, right twice and wrong twice. Therefore the interval
+    has a positive width even if the prediction of no text changes.
     """
     n = len(lost) + 2
     n_changed = np.count_nonzero(lost) + 1

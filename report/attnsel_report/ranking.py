@@ -38,9 +38,9 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
     Findings of one class in nearly the same texts, such as the words of a phrase, are
     merged into one finding. Findings that held-out texts contradict are left out.
 
-    First come phrases, that is, several words in PHRASE or more merged findings. Then
-    come single words and features that nearly give the class away, because their doubt
-    is at most GIVEN_AWAY. Then come all others. Each part is in the order of q. For
+    Phrases come first, that is, several words in PHRASE or more merged findings. Single
+    words and features come next if they nearly give the class away, that is, if their
+    doubt is at most GIVEN_AWAY. All others follow. Each part is in the order of q. For
     example, a template in 60 texts and a typographic quote in 150 texts, which are all
     of one class, precede a word in 600 texts, a quarter of which is of another class.
 

@@ -29,12 +29,12 @@ class Report:
 
     Attributes:
         name: name of the data set.
-        facts: facts on the data, each with its meaning.
+        facts: facts about the data, each with its meaning.
         tokens: data frame of all tokens in at least two texts, the strongest evidence
             first; `COLUMNS` of `attnsel_report.tables` explains the columns.
         pairs: the same table for pairs of neighbours in at least five texts.
         form: the same table for beginnings, endings and kinds of content.
-        measures: data frame of the lengths of texts and of their characters.
+        measures: data frame that compares lengths and characters of texts by class.
         signs: distinct significant findings of all tables, the strongest first.
         examples: for each of the first findings, pieces of training texts of its class.
         rows: data frame of all training texts with one of the first findings.
@@ -43,16 +43,16 @@ class Report:
         rate: false-discovery rate of the page.
         grouped: name of the column of groups, or None.
         model: classifier on the most frequent tokens; None if no model could be
-            trained, and then the following attributes are empty.
+            trained, and then all attributes below except `copies` are empty.
         steps: number of training steps of the model.
         copies: data frame of the rows that are copies or near copies of another row.
         suspects: data frame of the texts whose labels look wrong, the most suspicious
             first.
         masked: data frame of the accuracy that is lost without single tokens.
         accuracy: shares of held-out texts classified correctly, by classifier.
-        misread: held-out texts that the model gets most wrong.
+        misread: misclassified held-out texts whose label has the lowest probability.
         diagnosis: measures of the model on held-out texts.
-        figure: attention over leans, as SVG.
+        figure: plot of attention against lean, as SVG.
     """
 
     name: str

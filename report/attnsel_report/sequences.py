@@ -50,8 +50,8 @@ def read_texts(
 ) -> tuple[Corpus, InOrder]:
     """Return a corpus of texts with all of their tokens, and the tokens in order.
 
-    Rows without text, label or token are left out of the corpus, but the sequences
-    include them.
+    Rows without text, label or token are left out of the corpus, but the tokens in
+    order include those of such rows.
     """
     blocks = _split(texts, tokenize, f"tokenizing {name}")
     bags = [counted(*block) for block in blocks]

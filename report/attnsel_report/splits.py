@@ -49,7 +49,7 @@ class Sample:
     rows: np.ndarray
 
     def at(self, places: np.ndarray) -> Sample:
-        """Return the texts at some positions, or those that a mask (n,) selects."""
+        """Return the texts at some positions, or the texts that a mask (n,) selects."""
         groups, _ = pd.factorize(self.groups[places])
         return Sample(self.corpus[places], groups, self.rows[places])
 
@@ -67,7 +67,8 @@ class Repeats:
 
     Attributes:
         copies: number of rows whose text is a copy of an earlier text.
-        torn: number of these rows whose label differs from that of the earlier text.
+        torn: number of these rows whose label differs from the label of the earlier
+            text.
         most: the text that occurs most often.
         times: number of occurrences of this text.
         labelled: number of these occurrences with each label.
@@ -88,7 +89,7 @@ class Repeats:
 
 
 class Alone(NamedTuple):
-    """A column of the source, and how well it predicts the label alone.
+    """A column of the source, and how well it alone predicts the label.
 
     Attributes:
         name: name of the column.
@@ -355,9 +356,9 @@ def _repeats(
 ) -> Repeats:
     """Return the numbers of copies and near copies in a corpus with copies.
 
-    `copies` contains the position of the first copy of each text, int64 (n,), `near`
-    the same for near copies among the distinct texts, and `seen` the number of rows of
-    the test split that copy a training text.
+    `copies` contains the position of the first copy of each text, int64 (n,), and
+    `near` contains the centre of the near copies of each distinct text. `seen` is the
+    number of rows of the test split that copy a training text.
     """
     times = np.bincount(copies)
     most = int(times.argmax())
@@ -382,8 +383,8 @@ def _copies(
 ) -> pd.DataFrame:
     """Return the rows that copy another row, with both names, both labels and the text.
 
-    `copies` contains for each row the position of the row that it copies, or its own,
-    and `near` for each distinct row, at `places`, the same among the distinct rows.
+    `copies` contains, for each row, the position of the row that it copies, or its own.
+    `near` contains the same for the distinct rows, whose positions are `places`.
     """
     of = copies.copy()
     of[places] = places[near]
@@ -413,8 +414,8 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
 
     A group belongs to the class of its first text. A group that is larger than a fifth
     of its class is not held out, and neither are classes of fewer than three texts. If
-    these rules leave nothing to hold out, some groups are held out nevertheless. They
-    are from classes with several groups if there are such classes.
+    these rules leave nothing to hold out, some groups are held out nevertheless. These
+    come from classes with several groups, if there are such classes.
     """
     groups = sample.groups
     labels = sample.corpus.targets.numpy()

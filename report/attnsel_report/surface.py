@@ -65,8 +65,8 @@ def form_table(
     """Return a table with a row for each kind of content, each beginning and each end.
 
     `order` and `again` are the tokens of both corpora in their order. The columns are
-    those of the table of tokens. The function also returns which training texts have
-    which feature, (n, ids).
+    as in the table of tokens. The function also returns which training texts have which
+    feature, (n, ids).
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -140,7 +140,7 @@ def _edges(
 
 
 def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the texts with more tokens, and their first or last tokens, (n, size)."""
+    """Return the texts with more than `size` tokens, and the first or last `size`."""
     stops = np.cumsum(order.sizes)
     rows = np.flatnonzero(order.sizes > size + 1)
     if side == "begins":
@@ -154,10 +154,11 @@ def _edge(order: InOrder, size: int, side: str) -> tuple[np.ndarray, np.ndarray]
 def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a row for each class and each of MEASURES.
 
-    The null hypothesis is that the labels are random. The test is that of Wilcoxon,
-    Mann and Whitney in its normal approximation. If the class or the others have fewer
-    than FEWEST texts, it is Fisher's exact test of how many of the class are above the
-    median of all texts. A class without held-out texts is left out. The columns are:
+    The null hypothesis is that the labels are random. The test is the
+    Wilcoxon-Mann-Whitney test in its normal approximation. If the class or the others
+    have fewer than FEWEST texts, the test is Fisher's exact test of how many texts of
+    the class are above the median of all texts. A class without held-out texts is left
+    out. The columns are:
 
     class, class number: the class that is compared with all others. If there are two
         classes, only the second one is compared.
@@ -196,7 +197,7 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
 
 
 def _compared(own: np.ndarray, others: np.ndarray) -> dict[str, float]:
-    """Return a comparison of the values of a class with those of all other classes."""
+    """Return a comparison of the values of a class with the values of all others."""
     test = scipy.stats.mannwhitneyu(own, others, method="asymptotic")
     n, m = len(own), len(others)
     above = float(test.statistic) / (n * m)

@@ -17,11 +17,11 @@ SHOWN = 400  # characters of a text
 def unseen_probabilities(sample: Sample, seed: int = 0) -> np.ndarray:
     """Return cross-validated class probabilities of each text, float64 (n, K).
 
-    The texts are divided into FOLDS parts, and no group is in two parts. The
-    probabilities of the texts in a part are those of a logistic regression on tf-idf of
-    `shared_tokens`. It is trained on the other parts, or on a sample of them that
+    The texts are divided into FOLDS parts, and no group is in two parts. A logistic
+    regression on tf-idf of `shared_tokens` gives the probabilities of the texts in a
+    part. The regression is trained on the other parts, or on a sample of them that
     `some_to_learn` draws. A class that occurs in only one part has the probability 0
-    there. A text without any token of the regression has nan.
+    there. The probabilities of a text without any token of the regression are nan.
     """
     counts, labels = sample.corpus.counts, sample.corpus.targets.numpy()
     counts = counts[:, shared_tokens(counts)]

@@ -74,7 +74,7 @@ COLUMNS = (
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a table of the tokens in LEAST_TEXTS texts, the strongest evidence first.
 
-    The columns are those of `_table`, and z from `label_z`.
+    The columns are as in `_table`, followed by z, the result of `label_z`.
     """
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
@@ -123,7 +123,7 @@ def pair_table(
 ) -> pd.DataFrame:
     """Return a table of the pairs of neighbours, the strongest evidence first.
 
-    The columns are those of `_table`, and the ids of both tokens, left and right.
+    The columns are as in `_table`, followed by left and right, the ids of the tokens.
     """
     names, tests = seen.names(train.corpus.vocab), pair_p(seen, train.corpus)
     table = trait_table(train, test, names, seen.holds, held_out.holds, tests)
@@ -143,9 +143,9 @@ def trait_table(
 
     `holds` (n, P) and `again` show which training texts and which held-out texts have
     which feature. `tests` contains p-values and their smallest possible values, (P, K).
-    If it is not given, the p-values are those of Fisher's exact test. A class of fewer
-    than FEWEST texts, none of which is held out, is not tested. The columns are those
-    of `_table`.
+    If it is not given, Fisher's exact test gives the p-values. A class of fewer than
+    FEWEST texts, none of which is held out, is not tested. The columns are as in
+    `_table`.
     """
     found, lacked = _by_class(train, holds)
     held_out, _ = _by_class(test, again)

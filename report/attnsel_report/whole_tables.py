@@ -1,4 +1,4 @@
-"""The rows of a file with all columns, of which a report uses some."""
+"""The rows of a file with all columns; a report uses some of the columns."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -40,9 +40,9 @@ def load_table(
     limit: int | None,
     seed: int,
 ) -> Table:
-    """Read texts, labels and all other columns; arguments are those of `load_corpus`.
+    """Read texts, labels and all other columns; arguments are as in `load_corpus`.
 
-    The errors are those of `load_corpus`, but the limit may exceed the number of rows.
+    The errors are as in `load_corpus`, but `limit` may exceed the number of rows.
     """
     check_number("limit", limit, 1, integer=True, optional=True)
     wanted = Columns(text, label, limit)

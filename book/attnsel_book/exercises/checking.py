@@ -1,7 +1,8 @@
 """Definitions of exercises, and checks of answers.
 
-An exercise is a function, its solution, with a decorator. The decorator states the
-arguments to try, the expected results, and mistakes with a sentence on each of them.
+An exercise is a function with a decorator; the function is the solution. The decorator
+states the arguments to try, the expected results, and mistakes with a sentence about
+each.
 """
 
 import ast
@@ -54,7 +55,7 @@ class Exercise:
         hints: two hints, the second one more explicit.
         expected: function that returns the expected result for the same arguments, or
             None.
-        fault: function that returns a sentence on the error in a result, or None if
+        fault: function that returns a sentence about the error in a result, or None if
             the result is right. It is an alternative to `expected`.
         cases: function that returns the arguments to try, the smallest first.
         used: whether the next cells call the answer.
@@ -117,7 +118,7 @@ def exercise(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a solution as an exercise.
 
-    The arguments are those of `Exercise`.
+    The arguments are as in `Exercise`.
 
     Raises:
         ValueError: if the name is taken, or if not exactly one of `expected` and
@@ -224,7 +225,7 @@ def _wanted(name: str) -> list[Any]:
 
 
 def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
-    """Return a sentence on the error in the result of one case, or None."""
+    """Return a sentence about the error in the result of one case, or None."""
     if exercise.fault is None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
@@ -236,7 +237,7 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
 
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
-    """Return a sentence on a wrong answer: a known mistake, or else the difference."""
+    """Return what is wrong with an answer: a known mistake, or else the difference."""
     if fault in exercise.mistakes:  # what no number shows, such as derivatives
         return fault
     mistake = _mistake(exercise, tried)
@@ -252,7 +253,7 @@ def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
 
 
 def _mistake(exercise: Exercise, tried: Sequence[Outcome]) -> str | None:
-    """Return the sentence on the mistake that gives the same results, or None.
+    """Return the sentence about the mistake that gives the same results, or None.
 
     Cases in which a result is not finite are not compared, unless the mistake changes
     no other result.
@@ -325,10 +326,10 @@ USED = {
 
 
 def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
-    """Display whether a function solves an exercise, and otherwise its error.
+    """Display whether a function solves an exercise and, if not, what is wrong.
 
-    Two hints and the solution follow, folded. A wrong or unfinished function raises no
-    error. A right function is saved in `my_attnsel.py`.
+    Two hints and the solution follow, folded. `check` raises no error for a wrong or
+    unfinished function. A right function is saved in `my_attnsel.py`.
 
     Args:
         name: name of the exercise.

@@ -1,4 +1,4 @@
-"""Sentences about results: compare two, describe the difference, and print one."""
+"""Comparisons of results, sentences about differences, and code for a value."""
 
 import numbers
 from collections.abc import Sequence
@@ -54,8 +54,8 @@ def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
     """Return the token ids of sequences, and their signs.
 
     Raises:
-        ValueError: if the value is not a pair of sequences and labels; the message says
-            what to return.
+        ValueError: if the value is not a pair of sequences and labels; the message
+            states what to return.
     """
     kinds = "return a list of lists of token ids and a list of labels, 0 or 1"
     try:
@@ -111,7 +111,7 @@ def _form(right: np.ndarray) -> str:
 
 
 def _kind(value: Any, numbers: np.ndarray | None) -> str:
-    """Return a description of a result that is not such numbers."""
+    """Return a description of a result that does not have the expected form."""
     if numbers is not None:
         return _form(numbers)
     name = type(value).__name__
@@ -131,7 +131,7 @@ def _article(kind: str) -> str:
 
 
 def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
-    """Return a sentence on a missing number, or on one that should be missing."""
+    """Return a sentence about a missing number, or about one that should be missing."""
     missing = ~np.isfinite(mine) & np.isfinite(right)
     surplus = np.isnan(right) & ~np.isnan(mine)
     if missing.any():
@@ -143,7 +143,7 @@ def _about_nan(mine: np.ndarray, right: np.ndarray) -> str | None:
 
 
 def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return a sentence on one operation that would correct all numbers."""
+    """Return a sentence about one operation that would correct all numbers."""
     mine, right = [], []
     for pair in pairs:
         one, other = map(as_numbers, pair)
@@ -187,7 +187,7 @@ def _factor(mine: np.ndarray, right: np.ndarray) -> float | None:
 
 
 def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
-    """Return how many numbers of an example are wrong, with the first of them."""
+    """Return how many numbers of an example are wrong, and the first wrong number."""
     sizes = np.abs(right[np.isfinite(right)]).max(initial=0.0)
     wrong = ~np.isclose(mine, right, TOLERANCE, TOLERANCE * sizes, equal_nan=True)
     if not wrong.any():  # both are nearly zero
@@ -200,7 +200,7 @@ def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
 
 
 def _place(where: np.ndarray) -> str:
-    """Return the first place of several, for a sentence."""
+    """Return the first position at which a mask is true, for a sentence."""
     if where.ndim == 0:
         return ""
     first = np.argwhere(where)[0].tolist()

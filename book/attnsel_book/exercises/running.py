@@ -213,7 +213,7 @@ def is_yours(function: Callable[..., Any]) -> bool:
 
 
 def how_many_are_yours(parts: Mapping[str, Callable[..., Any]]) -> str:
-    """Return a sentence on how many parts of a chapter the reader wrote.
+    """Return a sentence about how many parts of a chapter the reader wrote.
 
     Args:
         parts: functions that `check` and `mine` returned, by the name of the part.

@@ -33,7 +33,7 @@ def sources() -> dict[str, str]:
 
 
 def keep(new: dict[str, str]) -> bool:
-    """Add sources to the file, by exercise, and return whether it could be written."""
+    """Add sources by exercise to the file, and return whether this was possible."""
     blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (sources() | new).items()]
     try:
         FILE.write_text(HEAD + "".join(blocks), encoding="utf-8")
@@ -51,9 +51,10 @@ def source_of(function: Callable[..., Any]) -> str | None:
 
 
 def functions() -> dict[str, Any]:
-    """Return the function of each exercise in the file, or why there is none.
+    """Return the function of each exercise in the file, or why it cannot be used.
 
-    A function can use those above it, and the names `np`, `torch` and `attnsel`.
+    A function can use the functions above it, and the names `np`, `torch` and
+    `attnsel`.
     """
     names: dict[str, Any] = {}
     exec(HEAD, names)

@@ -10,10 +10,10 @@ from attnsel_book.widgets.embedding import embed
 
 
 def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
-    """Return a figure with frames, given as HTML by label, a slider and a button.
+    """Return a figure whose frames are shown by a slider and a button.
 
-    The title is the name of the slider. The frame at the position `start` is shown
-    first.
+    `contents` contains the HTML of each frame by label. `title` is the name of the
+    slider. The frame at the position `start` is shown first.
     """
     check_number("start", start, 0, len(contents) - 1, integer=True)
     parts = []

@@ -18,7 +18,7 @@ def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
     """Return a review with p, which readers drag until it is classified correctly.
 
     The model has d = 2. The corpus is one positive review, in which each word occurs
-    once. The id of the word that must get the most attention is `wanted`.
+    once. `wanted` is the id of the word that must get the most attention.
     """
     check_shape("model.cls", model.cls, (2,))
     ids = corpus.counts.indices.tolist()

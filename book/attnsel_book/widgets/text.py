@@ -28,9 +28,9 @@ def coloured_text(
     Args:
         words: pieces with token ids, as `Corpus.words` returns them; pieces with the id
             -1 have no colour.
-        values: one number per piece; blue if positive and orange if negative, and
-            stronger if it is larger.
-        scale: number with the strongest colour, positive.
+        values: one number per piece. The colour is blue for a positive number and
+            orange for a negative one, and it is stronger for a larger absolute value.
+        scale: positive number from which on the colour is strongest.
         unit: name of the numbers; if it is given, readers can point at a token to see
             its number.
     """

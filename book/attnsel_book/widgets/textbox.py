@@ -27,10 +27,10 @@ def text_box(
 ) -> HTML:
     """Return a text box that classifies a typed text, and shows attention and values.
 
-    Below it are, folded or with `explained` open, the influence of each word, as in
+    An explanation below the box shows the influence of each word, as in
     `attnsel.beyond.deletion`, and the fewest words whose deletion changes the
-    prediction. The page itself splits the text like `Corpus.from_texts` and
-    evaluates a model of two classes. Its logits have errors of at most 0.05.
+    prediction. The page itself splits the text like `Corpus.from_texts` and evaluates a
+    model of two classes. Its logits have errors of at most 0.05.
 
     Args:
         vocab: vocabulary of the model.
@@ -67,9 +67,9 @@ def text_box(
 def _first_reading(
     words: list[tuple[str, int]], scores: Tensor, data: Mapping[str, Any]
 ) -> str:
-    """Return a box before one types: the field, examples, the prediction, attention.
+    """Return the box before a reader types: field, examples, prediction, attention.
 
-    Its layout is that of the script, so that nothing moves when the script is loaded.
+    The script uses the same layout, so that nothing moves when it is loaded.
     """
     weights = attention_on(words, scores)
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)

@@ -93,7 +93,7 @@ def _quoted(row: dict[str, Any]) -> str:
 
 
 def _sentence(row: dict[str, Any], report: Any) -> str:
-    """Return a sentence on a finding, with its number of texts and its class."""
+    """Return a sentence about a finding, with its number of texts and its class."""
     name = f"“{brief(row['class'])}”"
     if row["kind"] == "measures":
         return f"Texts of class {name} differ in {row['token']}."
@@ -117,7 +117,7 @@ def _part(name: str) -> str:
 
 
 def _rows_of(table: pd.DataFrame) -> str:
-    """Return a table as JSON that can be in a page, numbers in three digits."""
+    """Return a table as JSON for a page, with numbers rounded to three digits."""
     columns = []
     for column in COLUMNS:
         # Most numbers occur many times, and are written once.
