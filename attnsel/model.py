@@ -166,8 +166,8 @@ class Classifier(nn.Module):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write parameters, vocabulary and classes to a file, completely or not at all.
 
-        The file contains tensors, strings and numbers, but no code. The vocabulary is
-        that of the training corpus, or None before training.
+        The file contains tensors, strings and numbers, but no code. If the model is not
+        trained, the vocabulary is None.
 
         Raises:
             OSError: if the file cannot be written.
@@ -432,7 +432,7 @@ def logistic_loss(logits: Tensor, signs: Tensor) -> Tensor:
 
 
 def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
-    """Return the logistic loss of logits (n,), or the cross-entropy of (n, K)."""
+    """Return the logistic loss of logits (n,) or the cross-entropy of logits (n, K)."""
     if logits.ndim == 1:
         return logistic_loss(logits, corpus.signs)
     return cross_entropy(logits, corpus.targets.to(logits.device))

@@ -140,11 +140,11 @@ def relevant_tokens(
     distinct token that occurs in one class only, and all its other tokens are
     irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
     `irrelevant="beta"` requires beta_s = 0, on which a gradient step and all results on
-    selection depend. If all lengths are equal, the two are equivalent:
+    selection depend. If all lengths are equal, the two conditions are equivalent. Here
 
     .. math::
 
-        \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] = 0 .
+        \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] .
 
     Raises:
         ValueError: if a sequence breaks the assumption; the message names the first one
@@ -273,7 +273,7 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
     """Return an orthonormal basis (d, r) of the span of rows, and coordinates (k, r).
 
-    The coordinates in the basis belong to the rows (k, d), float64, and r = min(d, k).
+    The rows (k, d) and both results are float64, and r = min(d, k).
     """
     basis, coordinates = torch.linalg.qr(rows.T)
     return basis, coordinates.T.numpy()

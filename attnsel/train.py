@@ -99,7 +99,7 @@ def one_step(
 ) -> AttentionClassifier:
     r"""Return a copy of a model after one full-batch gradient step on E alone.
 
-    This is the step of Lemma 4.1, where L is the mean loss over the corpus and lr is
+    This is the step of Lemma 4.1, where L is the mean loss over the corpus and `lr` is
     the paper's eta_0:
 
     .. math:: E_1 = E_0 - \eta_0 \nabla_E L
@@ -162,9 +162,9 @@ def fit(
         snapshots: numbers of steps after which to store the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
             function that makes an optimizer of torch from a list of tensors and `lr=`,
-            such as `torch.optim.RMSprop` or
-            `functools.partial(torch.optim.Adam, eps=1e-3)`. An optimizer of torch uses
-            the same lr for all parameters and takes its gradients from autograd.
+            such as `torch.optim.RMSprop` or `functools.partial(torch.optim.Adam,
+            eps=1e-3)`. An optimizer of torch uses the same `lr` for all parameters and
+            takes its gradients from autograd.
         batch_size: number of sequences in a mini-batch; None uses full batches.
             Sequences are drawn without replacement, and each run has the same batches.
             Each batch is evaluated before its step, and the training loss and accuracy
@@ -186,7 +186,7 @@ def fit(
     Raises:
         ValueError: if an argument is out of its range, if the vocabulary or classes of
             model, corpus and test differ, or if the settings differ between processes
-            or from those of the checkpoint.
+            or from the settings of the checkpoint.
         RuntimeError: if another process has ended or does not respond in time.
         OSError: if the checkpoint cannot be written. If possible, the error is raised
             before the first step.

@@ -92,9 +92,9 @@ def shortened(values: Sequence[Any], most: int) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return the first line of the message of an error, with its type in most cases.
+    """Return the first line of the message of an error, preceded by the error's type.
 
-    The type is omitted for a ValueError.
+    For a ValueError, the type is omitted.
     """
     first = str(error).strip().split("\n")[0][:ERROR_SHOWN]
     if type(error) is ValueError:  # most of them are ours

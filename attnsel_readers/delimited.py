@@ -80,7 +80,7 @@ def read_table(
 
 
 def _of_fasttext(name: str) -> str:
-    """Return the line of Python that makes a table of a file of fastText."""
+    """Return the line of Python that converts a fastText file to a table."""
     lines = f"Series(pathlib.Path({name!r}).read_text('utf-8').split(chr(10)))"
     pattern = rf"r'^{FASTTEXT}(?P<label>\S+)\s(?P<text>(?!.*{FASTTEXT}).*)'"
     call = f"{lines}.str.extract({pattern}).dropna()"
@@ -244,8 +244,8 @@ def _check_rows(
 
     A cell with joined rows is recognized by its lines. If labels are repeated, most of
     the lines end or begin with a label. Otherwise the lines have as many fields as a
-    row, or a quote is followed by a letter, for which `text` is read. A warning
-    reports a text of very many lines.
+    row or, in the file that `text` opens, a letter follows a quote. A warning reports a
+    text of very many lines.
     """
     width = table.shape[1]
     cells = [

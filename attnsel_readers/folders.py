@@ -31,8 +31,8 @@ def stem(path: Path) -> str:
 def files_of_split(folder: Path, split: str) -> list[Path]:
     """Return the files of a split: tables, or texts in one folder per class.
 
-    A split is a file or a folder with its name, or several numbered ones. A folder in
-    which nothing has the name of a split is one table.
+    A split is a file or a folder with the name of the split, or several numbered ones.
+    A folder in which nothing has the name of a split is one table.
 
     Raises:
         ValueError: if there is no such table; the message lists the folder's contents.

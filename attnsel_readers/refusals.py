@@ -1,4 +1,4 @@
-"""Errors for files that cannot be read, with a line that makes a table of the file.
+"""Errors for files that cannot be read, with a line that converts them to a table.
 
 The line works in Python, and in a shell after `python -c`.
 """
@@ -65,7 +65,7 @@ def into_csv(
 
 
 def _of_database(name: str) -> str:
-    """Return the line that makes a table of the first table of a database."""
+    """Return the line that converts the first table of a database to a CSV file."""
     table = "reviews"
     with suppress(sqlite3.Error):
         if Path(name).is_file():

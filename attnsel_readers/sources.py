@@ -53,7 +53,7 @@ def read_path(source: str, split: str, wanted: Columns) -> tuple[str, Any]:
 
 
 def _fetched(url: str) -> Any:
-    """Return a file on the web; if it is not there, an error states other ways."""
+    """Return a file on the web; if this fails, an error states other ways to get it."""
     name = PurePosixPath(re.sub(r"[?#].*", "", url)).name
     try:
         with urllib.request.urlopen(url, timeout=URL_PATIENCE) as answer:

@@ -1,1 +1,1 @@
-"""Results and models beyond the paper: the certificate, deletion, deeper models."""
+"""Beyond the paper: the certificate, deletion, deeper models and black-box tests."""

@@ -36,9 +36,10 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return the influence of each token on its logit, f(X) - f(X without s), (n, V).
 
     The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
-    of s. If a sequence contains only one distinct token, its influence is f. The result
-    is float64 with the same stored entries as `corpus.counts`. An entry can have either
-    sign, and its absolute value is at most Q_s times the range of the values in X.
+    of s. If a sequence contains only one distinct token, the influence of this token is
+    f. The result is float64 with the same stored entries as `corpus.counts`. An entry
+    can have either sign, and its absolute value is at most Q_s times the range of the
+    values in X.
 
     Raises:
         ValueError: if the model has more than two classes (use `score_influence`) or a
@@ -114,7 +115,7 @@ class _Bags(NamedTuple):
     """The stored counts of several sequences, with one entry per stored count.
 
     Entry i belongs to sequence `rows[i]` and has log w_s in `log_weights` and b_s in
-    `values`. The entries of each sequence begin at its index in `starts`.
+    `values`. Entry j of `starts` is the position of the first entry of sequence j.
     """
 
     starts: np.ndarray
@@ -174,8 +175,8 @@ def _like(counts: csr_array, parts: list[np.ndarray]) -> csr_array:
 def scores_between(scores: Tensor, one: int, other: int) -> Tensor:
     """Return the scores (V, 2) for one class against another.
 
-    The values are those of class `one` minus those of class `other`. The model's scores
-    have shape (V, 2) for two classes, or (V, K + 1) for K classes.
+    The values of class `other` are subtracted from the values of class `one`. The
+    model's scores have shape (V, 2) for two classes, or (V, K + 1) for K classes.
     """
     values = class_logits(scores[:, 1:].squeeze(1))
     return torch.stack([scores[:, 0], values[:, one] - values[:, other]], dim=1)

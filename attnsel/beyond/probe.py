@@ -109,7 +109,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """The kind of function that fits the outputs, and the open alternatives."""
+        """The kind of function that fits the outputs, and what cannot be excluded."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -301,7 +301,7 @@ def _scores(oracle: _Oracle) -> tuple[np.ndarray, float]:
 
 
 def _thirds(order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tokens with low, middle and high values, a third of them each."""
+    """Return the thirds of the tokens with low, middle and high values."""
     third = len(order) // 3
     low = order[:third]
     middle = order[third:-third]
@@ -328,9 +328,9 @@ def _beyond(oracle: _Oracle, samples: int, random: np.random.Generator) -> float
 
 
 def _cycle(oracle: _Oracle, samples: int, random: np.random.Generator) -> float:
-    """Return the sum of log-ratios around triples of tokens, relative to their size.
+    """Return the sum of log-ratios around triples of tokens, relative to one ratio.
 
-    Both are root mean squares.
+    The sum and one log-ratio are measured by their root mean squares.
     """
     values = oracle.values
     low, middle, high = _thirds(oracle.order)
@@ -431,7 +431,7 @@ def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _explained(
     oracle: _Oracle, scores: np.ndarray, samples: int, random: np.random.Generator
 ) -> float:
-    """Return the share of f's variance on new sequences that both numbers explain."""
+    """Return the share of f's variance on new sequences that `average` explains."""
     known = np.flatnonzero(np.isfinite(scores))
     if len(known) < 3 * STRONG:
         return math.nan

@@ -22,7 +22,7 @@ POOLS = ("mean", "cls", "query")
 class TransformerBlock(nn.Module):
     r"""A layer of attention and a hidden layer, each with a residual connection.
 
-    Let x be the states (n, T, d) of a sequence, and let N be LayerNorm if it is
+    Let x be the states (n, T, d) of n sequences, and let N be LayerNorm if it is
     switched on and the identity otherwise. With `norm="post"`, the block computes
 
     .. math::
@@ -32,8 +32,8 @@ class TransformerBlock(nn.Module):
 
     In each head, A is the softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
     heads). If `uniform` is true, all entries of A are 1 / T instead. With `norm="pre"`,
-    N is applied to the input of each layer instead of the sum, so that the first sum is
-    x + A(N(x)) N(x) W_V W_O.
+    N is applied to the input of each layer instead of to the sum, so that the first sum
+    is x + A(N(x)) N(x) W_V W_O.
     """
 
     def __init__(

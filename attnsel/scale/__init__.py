@@ -1,1 +1,1 @@
-"""Checkpoints, safe file writing, threads, and training in several processes."""
+"""Checkpoints, threads, and training in several processes."""

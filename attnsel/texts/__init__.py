@@ -1,1 +1,1 @@
-"""Loading of texts: `load_corpus`, its sources, the cache and generated reviews."""
+"""Loading of texts: `load_corpus`, the shipped corpora and generated reviews."""

@@ -178,7 +178,7 @@ def _published(name: str) -> str:
 
 
 def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
-    """Return the name and the table of a split of a file, the Hub or a table."""
+    """Return the name and the table of a split of a source."""
     if isinstance(source, str) and source in CORPORA:
         raise ValueError(
             f"source: {source!r} comes as counts of words, and a report needs texts; "

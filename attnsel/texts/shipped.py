@@ -7,7 +7,7 @@ reviews as differences, and the token's count in each. The order of the words is
 stored, so no review can be reconstructed. The file also contains the stars of each
 review and eight bytes of the SHA-256 hash of its published text.
 
-`sources.json` describes each file; `tools/count_reviews.py` writes and checks them.
+`sources.json` describes the files; `tools/count_reviews.py` writes and checks them.
 """
 
 import hashlib

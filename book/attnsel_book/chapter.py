@@ -136,7 +136,7 @@ def is_the_books_run() -> bool:
 
 
 def say_what_is_read(name: str) -> None:
-    """Note once per name that a run with other settings reads stored results."""
+    """Display once per name that a run with other settings uses stored results."""
     if not is_the_books_run() and name not in _run.read:
         _run.read.add(name)
         note([f"Read, not run here: the stored results {name} of the book."])
@@ -160,7 +160,7 @@ def _changed() -> Iterator[str]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Return whether two values of a setting are equal; 1 and 1.0 are."""
+    """Return whether two values of a setting are equal; 1 and 1.0 are equal."""
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other
     return repr(one) == repr(other)

@@ -27,8 +27,8 @@ def interactive_figure(
     """Display a figure with a control for each of its arguments.
 
     Each move calls `draw` again, in this kernel, and the new figure replaces the old
-    one. The first figure has the default arguments. The notebook stores it as a
-    picture, for those who read it without a kernel.
+    one. The first figure has the default arguments. The notebook stores it as a picture
+    for readers without a kernel.
 
     Args:
         draw: function that returns a figure and has a default for each argument that
@@ -50,7 +50,7 @@ def interactive_figure(
 
 
 def _start(draw: Callable[..., Figure], name: str, values: Sequence[Any] | str) -> Any:
-    """Return the value of an argument at which its control starts."""
+    """Return the value at which the control of an argument starts."""
     if isinstance(values, str):
         return values
     default = inspect.signature(draw).parameters[name].default

@@ -87,7 +87,7 @@ STEPS = (
 
 
 def draw_proof_map(here: str) -> HTML:
-    """Return the steps of the proof as boxes, and mark those of the chapter `here`."""
+    """Return the proof's steps as boxes, and mark the steps of the chapter `here`."""
     check_choice("here", here, CHAPTERS)
     items = []
     for step in STEPS:

@@ -101,8 +101,8 @@ SLOTS = {
 def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
     """Return n tickets with the columns body, queue, agent and planted.
 
-    `planted` names the fault in a ticket, or is empty. For each seed, at least 0, the
-    tickets are the same on every machine.
+    `planted` names the leak or fault in a ticket, or is empty. For each seed, at least
+    0, the tickets are the same on every machine.
 
     Raises:
         ValueError: if n is below 100, because the copies need room.

@@ -1,10 +1,10 @@
 """Near copies: texts that share sequences of words that few other texts contain.
 
 The likeness of two texts is the Jaccard index of their sequences of three words, that
-is, the number of sequences in both texts divided by the number in at least one. It
-ignores case, digits and punctuation, and sequences that many texts contain. For
-example, the words of a disclaimer below a tenth of the texts make no two texts alike.
-Long texts that share most of all their sequences are near copies in any case.
+is, the number of sequences in both texts divided by the number in at least one. The
+likeness ignores case, digits and punctuation, and sequences that many texts contain.
+For example, the words of a disclaimer below a tenth of the texts make no two texts
+alike. Long texts that share most of all their sequences are near copies in any case.
 """
 
 import numpy as np

@@ -125,7 +125,7 @@ def examples(
     """Return distinct pieces of texts; `find` returns the piece for a row.
 
     Pieces of texts of usual length come before pieces of very long texts. The row of a
-    piece is its position in the corpus.
+    piece is the position of its text in the corpus.
     """
     very_long = corpus.lengths.numpy()[rows] > 1000
     rows = rows[np.argsort(very_long, kind="stable")]

@@ -127,7 +127,7 @@ def shared_tokens(counts: csr_array) -> np.ndarray:
 
 
 def best_steps(corpus: Corpus, seed: int = 0) -> int:
-    """Return the number of steps with the lowest loss on a held-out tenth."""
+    """Return the number of steps with the lowest loss on a held-out tenth of texts."""
     order = _random_order(len(corpus), seed)
     size = max(len(corpus) // 10, 1)
     validation = corpus[order[:size]]

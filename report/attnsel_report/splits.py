@@ -124,8 +124,8 @@ class Parts:
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
         grouped: name of the column of groups, or None.
-        telling: columns that predict the label alone. If groups are given, only their
-            column is in the list.
+        telling: columns each of which predicts the label alone. If groups are given,
+            only their column is in the list.
     """
 
     train: Sample

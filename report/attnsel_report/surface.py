@@ -164,7 +164,7 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
         classes, only the second one is compared.
     measure, unit: name and unit of the measure.
     mean, elsewhere: mean over the texts of the class, and over all other texts.
-    above: probability that the value of a text of the class is larger than that of
+    above: probability that the value of a text of the class exceeds the value of
         another text, where a tie counts half, with the 95% interval from low to high
         (Hanley and McNeil, 1982).
     held-out: the same probability for held-out texts.

@@ -74,10 +74,10 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     """Return the texts whose labels look wrong, the most suspicious first.
 
     The method is confident learning (Northcutt, Jiang and Chuang, 2021). A class is
-    plausible for a text if its probability is at least the mean of this probability
-    over the texts with this label. A text is suspicious if its most likely plausible
-    class is not its label and some class is more likely than the label. The texts whose
-    label has the lowest probability come first.
+    plausible for a text if the text's probability of this class is at least the mean
+    probability of the class over the texts with this label. A text is suspicious if its
+    most likely plausible class is not its label and some class is more likely than the
+    label. The texts whose label has the lowest probability come first.
 
     The columns are row (position in the source), label, read (predicted class),
     probability (of the label) and text (the beginning). `attrs["accuracy"]` is the

@@ -87,8 +87,8 @@ class Exercise:
         """Return the function that makes a mistake.
 
         Raises:
-            ValueError: if the body of the solution does not contain the text that the
-                mistake replaces exactly once.
+            ValueError: if the text that the mistake replaces does not occur exactly
+                once in the body of the solution.
         """
         change = self.mistakes[sentence]
         if not isinstance(change, str):

@@ -45,7 +45,7 @@ class _TimeIsUpError(BaseException):
 def outcomes(
     function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> list[Outcome]:
-    """Call a function with copies of the arguments, until a call fails.
+    """Call a function with a copy of each case, until a call fails.
 
     The calls run in a thread of their own, so that an endless loop can be ended once it
     has used `LIMIT` seconds. Warnings are not shown.

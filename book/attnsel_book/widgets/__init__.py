@@ -1,1 +1,1 @@
-"""Figures that move. A module, its script and its still picture are side by side."""
+"""Figures that move. Each module is next to its script."""

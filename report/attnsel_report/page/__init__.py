@@ -69,7 +69,7 @@ def _template() -> Template:
 
 
 def written(value: Any, kind: str) -> str:
-    """Return a value in the format of its column, `kind`; a missing value is "–"."""
+    """Return a value in the format `kind` of its column; a missing value is "–"."""
     if kind == "name":
         return str(value)
     if value != value:
