@@ -212,6 +212,7 @@ def masked_table(
     model: AttentionClassifier,
     steps: int,
     tokens: pd.DataFrame,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return the loss of held-out accuracy when a token is masked in all texts.
 
@@ -228,7 +229,7 @@ def masked_table(
     right = read(model, test, commonest(train)) == labels
 
     def read_again(token: int) -> np.ndarray:
-        return read_without(train, test, token, steps) == labels
+        return read_without(train, test, token, steps, seed) == labels
 
     rows = []
     answers = side_by_side(read_again, first)
@@ -270,13 +271,15 @@ def _half_width(lost: np.ndarray) -> float:
     return float(100 * 1.96 * variance**0.5)
 
 
-def read_without(train: Corpus, test: Corpus, token: int, steps: int) -> np.ndarray:
+def read_without(
+    train: Corpus, test: Corpus, token: int, steps: int, seed: int = 0
+) -> np.ndarray:
     """Return predictions for held-out texts after training without a token, int64 (n,).
 
     The prediction for a text without any other token is the most frequent class.
     """
     left, _ = without(train, token)
-    return read(trained(left, steps), test, commonest(train), [token])
+    return read(trained(left, steps, seed), test, commonest(train), [token])
 
 
 def most_misread(test: Corpus, model: AttentionClassifier) -> list[Misread]:

@@ -261,7 +261,7 @@ def _about_model(
         "model": model,
         "steps": steps,
         "tokens": tokens,
-        "masked": masked_table(seen, test, model, steps, tokens),
+        "masked": masked_table(seen, test, model, steps, tokens, seed),
         "accuracy": accuracies(found.train, test, model, regression.logits),
         "misread": most_misread(found.test, model),
         "diagnosis": diagnose(held, model.embeddings, model.cls, model.output),

@@ -125,6 +125,22 @@ def test_a_text_of_the_masked_token_alone_is_read_as_the_commoner_class():
         assert read_without(train, test, 0, 1).tolist()[:2] == [answer, answer]
 
 
+def test_a_token_is_masked_from_the_initialization_of_the_report(monkeypatch):
+    generator = np.random.default_rng(0)
+    rows = [generator.integers(0, 30, 8).tolist() for _ in range(80)]
+    vocab = Vocab([f"w{i}" for i in range(31)], ["no", "yes"])
+    corpus = Corpus.from_tokens(rows, generator.choice(["no", "yes"], 80), vocab)
+    train, test = corpus[:40], corpus[40:]
+    model = quality.trained(train, 3, seed=5)
+    alone = read_without(train, test, 30, 3, seed=5)  # it occurs in no text
+    assert (alone == quality.read(model, test)).all()
+    assert (alone != read_without(train, test, 30, 3, seed=6)).any()
+    seeds = []
+    monkeypatch.setattr(quality, "read_without", lambda *given: seeds.append(given[-1]))
+    masked_table(train, test, model, 3, pd.DataFrame({"id": [30]}), 5)
+    assert seeds == [5]
+
+
 def test_shuffled_labels_are_the_same_ones_dealt_anew():
     corpus = Corpus.from_tokens(
         [[i % 3] for i in range(60)], [0] * 45 + [1] * 15, list("abc")
