@@ -162,9 +162,9 @@ def fit(
         snapshots: numbers of steps after which to store the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
             function that makes an optimizer of torch from a list of tensors and `lr=`,
-            such as `torch.optim.RMSprop` or `functools.partial(torch.optim.Adam,
-            eps=1e-3)`. An optimizer of torch uses the same `lr` for all parameters and
-            takes its gradients from autograd.
+            such as `torch.optim.RMSprop` or
+            `functools.partial(torch.optim.Adam, eps=1e-3)`. An optimizer of torch uses
+            the same `lr` for all parameters and takes its gradients from autograd.
         batch_size: number of sequences in a mini-batch; None uses full batches.
             Sequences are drawn without replacement, and each run has the same batches.
             Each batch is evaluated before its step, and the training loss and accuracy

@@ -57,9 +57,9 @@ def stepped(
             "inner product with v."
         ),
         (
-            "score_gradient(start.scores(), corpus) returns the loss and (g_a, "
-            "g_b). E1 has three parts, so E1 v is a sum of three inner "
-            "products."
+            "score_gradient(start.scores(), corpus) returns the logits and g, whose "
+            "columns are g_a and g_b. E1 has three parts, so E1 v is a sum of three "
+            "inner products."
         ),
     ),
 )

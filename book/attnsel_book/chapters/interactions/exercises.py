@@ -68,8 +68,8 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     hints=(
         'With the value 0 for "not", f on "good not" is B times the attention on '
         '"good".',
-        "Only the difference k of two scores matters: with good and bad at 0 and not "
-        "at k, how much attention is left for good, and how little does it have to be?",
+        'Let "good" and "bad" have score 0, and "not" score k. How much attention does '
+        '"good" get next to "not"? How small must this be?',
     ),
 )
 def gate_scores(B: float) -> tuple[list[float], list[float]]:

@@ -101,10 +101,11 @@ def by_bisection(lead: float, eps: float, other: float) -> float:
     },
     hints=(
         (
-            "The root of v is proportional to the size of the gradient, which "
-            "is proportional to e^-lead."
+            "The root of the average of squares is proportional to the size of the "
+            "gradient, which is proportional to e^-lead."
         ),
-        "At `lead` the root of v equals eps. At the lead to return, it equals other.",
+        "The root of the average of squares equals `eps` at `lead`, and `other` at the "
+        "lead to be returned.",
     ),
 )
 def my_takeover(lead: float, eps: float, other: float) -> float:

@@ -24,8 +24,8 @@ from attnsel_book.exercises.checking import exercise
             "of the labels agree"
         ): "// 10 -> // 5",
         (
-            "this is the normal approximation; compute the exact sum, because "
-            "it is far off for few flips"
+            "this is the normal approximation, which is far off for few flips; "
+            "compute the exact sum"
         ): (lambda n: 2 * norm.cdf(((n - 1) // 10 - n / 2) / (n / 4) ** 0.5)),
         (
             "this is the normal approximation with a continuity correction; "

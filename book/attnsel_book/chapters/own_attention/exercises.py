@@ -78,8 +78,8 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         ),
     },
     hints=(
-        "By the KKT conditions p is a combination of the rows with multipliers of at "
-        "least 0. Which multipliers give the shortest combination with leads of 1?",
+        "By the KKT conditions, p is a combination of the rows with nonnegative "
+        "multipliers. Which ones give the shortest p with all leads at least 1?",
         "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Let the columns "
         "of A be the rows, each with an additional entry 1, and f be zero with an "
         "additional 1. If the residual A x - f is (r, -s), the answer is p = r / s.",

@@ -89,7 +89,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         "return nan for an empty bin, because it has no mean": (
             "np.array(mean), np.array(deviation) -> np.nan_to_num([mean, deviation])"
         ),
-        "the bins always cover -1 to 1, also if the points do not": (
+        "the bins always cover -1 to 1, even if the points do not": (
             "np.linspace(-1, 1, 21)) - 1\n    place[x == 1] -> np.linspace(x.min(), "
             "x.max(), 21)) - 1\n    place[x == x.max()]"
         ),
@@ -250,7 +250,10 @@ def shift_fault(
         "each value grows by c ‖v‖; divide by ‖v‖ once more": (
             "(v @ v) -> (v @ v) ** 0.5"
         ),
-        "c in every entry adds c times the sum of v": "* v / (v @ v) ->",
+        (
+            "adding c to every entry of E raises each value by c times the sum of v; "
+            "add a multiple of v instead"
+        ): "* v / (v @ v) ->",
         (
             "you multiplied the embeddings; this moves large values further "
             "than small ones"

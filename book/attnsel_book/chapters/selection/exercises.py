@@ -64,7 +64,8 @@ def races() -> Iterator[tuple[float, float, int]]:
 def my_push(ahead: float, behind: float, k: int) -> float:
     """Return the value x above which the scores of the class behind fall.
 
-    Each class has k relevant tokens, whose own pulls are ahead > behind > 0.
+    Each class has k relevant tokens. A token's own pull is `ahead` in one class and
+    `behind` in the other, with ahead > behind > 0.
     """
     return (behind / (k * (ahead - behind))) ** 0.5
 
@@ -150,7 +151,7 @@ def lost_fault(corpus: Any) -> str | None:
         shares = [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
         lost += sorted(shares) == [0, 1]
     if lost < 2:
-        return f"runs that lose a class: {lost} of 3 seeds; at least two should"
+        return f"a class is lost for {lost} of the 3 seeds; it must be lost for 2"
     return None
 
 
@@ -164,7 +165,7 @@ def lost_fault(corpus: Any) -> str | None:
         "your corpus does not satisfy Assumption 1": lambda: crowd_corpus(
             [2], [1], length=2
         ),
-        "runs that lose a class: 0 of 3 seeds; at least two should": lambda: (
+        "a class is lost for 0 of the 3 seeds; it must be lost for 2": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
         "return a corpus, an object of the class attnsel.Corpus": lambda: [

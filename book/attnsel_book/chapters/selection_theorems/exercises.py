@@ -55,8 +55,8 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         ),
     },
     hints=(
-        "Let torch find dL/da: write the loss of the scores a as in the chapter on the"
-        " model, with q = softmax of the scores of a sequence.",
+        "Let torch compute dL/da. Write the loss as a function of the scores a, as in "
+        "the chapter on the model; q is the softmax of a sequence's scores.",
         "K x = x + b (b·x), so K itself is never needed.",
     ),
 )

@@ -169,7 +169,7 @@ def upside_down_fault(result: Any) -> str | None:
     ),
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
-    """Return sequences of token ids and labels: token 0 is good, and sinks."""
+    """Return token ids and labels for which the score of the good token 0 falls."""
     return [[0, 1, 1, 1], [2]], [1, 0]
 
 
