@@ -20,7 +20,7 @@ def begin(name: str, root: Path = ROOT) -> None:
     """Write the files of a chapter.
 
     Raises:
-        ValueError: if a module cannot have this name, or if a page already has it.
+        ValueError: if `name` is no valid module name, or if a page already has it.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(

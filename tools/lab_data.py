@@ -251,7 +251,7 @@ def count_rounds(stored: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Write the reviews of the laboratory, a picture of a training, and the line-up."""
+    """Write the reviews of the laboratory, a picture of one run, and the line-up."""
     # Generated ones would take the place of real ones that are not there.
     warnings.simplefilter("error")
     for name, source in (("generated", "generated"), ("imdb", "imdb")):

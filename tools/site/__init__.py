@@ -23,7 +23,7 @@ EXTENSIONS = (
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Load all of them."""
+    """Load all our Sphinx extensions."""
     for name in EXTENSIONS:
         app.setup_extension(f"{__name__}.{name}")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -291,7 +291,7 @@ def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]
 
 
 def code(cell: Any, *, solution: bool) -> Any:
-    """Return a code cell as Colab folds it."""
+    """Hide the code of settings and solutions in Colab; return the cell."""
     cell.metadata.pop("mystnb", None)
     tags = set(cell.metadata.get("tags", []))
     if cell.source.startswith("# settings\n"):

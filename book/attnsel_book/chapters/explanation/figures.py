@@ -90,12 +90,12 @@ def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
 
 
 def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
-    """Draw how different another attention is, and how much it changes predictions.
+    """Plot how far other attentions differ against how much they change predictions.
 
-    The data are those of `explanations`, with one panel per moment. The mean divergence
-    of an attention that is made for each review is `farthest`. Dots are other vectors
-    p, triangles are models trained again, and stars are models with the same
-    predictions on every text.
+    The data are the rows of `explanations`, with one panel per moment. `farthest` is
+    the mean divergence if each review gets its own attention. Dots are other vectors p,
+    triangles are models trained again, and stars are models with the same predictions
+    on every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):

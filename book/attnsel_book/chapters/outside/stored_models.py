@@ -83,7 +83,7 @@ def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
 def unpacked(
     index: dict[str, Any], content: bytes, source: str
 ) -> tuple[Vocab, dict[str, Any]]:
-    """Return vocabulary and models of a source from the bytes of the file."""
+    """Return the vocabulary and the models of a source, read from `models.npz`."""
     found = hashlib.sha256(content).hexdigest()
     if found != index["sha256"]:
         raise ValueError(f"models.npz: its checksum is {found}, not {index['sha256']}")

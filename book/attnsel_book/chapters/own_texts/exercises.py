@@ -10,7 +10,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def small_cases() -> Iterator[tuple[int, int, int, int]]:
-    """Yield numbers x, m, n_1 and n of a token, smallest first."""
+    """Yield x, m, n_1 and n: three fixed cases, then random ones of growing n."""
     yield 2, 2, 2, 4
     yield 0, 10, 300, 1000
     yield 167, 188, 1000, 2000  # as in the chapter, with a p-value of about 1e-32

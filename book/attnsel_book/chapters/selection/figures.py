@@ -21,10 +21,10 @@ from attnsel_book.style import (
 def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
     """Draw the shared part of the embeddings of two tokens per class, panel by panel.
 
-    The arrow of a token has length one horizontally, along the axis that it has alone,
-    and vertically its value, which is plus or minus the `size` of the panel. `pulls`
-    are those of a token ahead and of one behind on their own scores. The black arrow is
-    the part of the pull on p along v, enlarged 20 times.
+    The horizontal component of a token's arrow is its own axis, with length one. The
+    vertical component is its value, which is plus or minus the `size` of the panel.
+    `pulls` contains the pulls on their own scores, first of a token ahead, then of one
+    behind. The black arrow is the part of the pull on p along v, enlarged 20 times.
     """
     _, panels = pyplot.subplots(1, len(sizes), figsize=(6.6, 3.2), sharey=True)
     shaft: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012}

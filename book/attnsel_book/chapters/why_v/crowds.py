@@ -21,9 +21,10 @@ class Crowds(NamedTuple):
     """Scores and values of the few, the crowd and the irrelevant tokens.
 
     Attributes:
-        scores: float64 (3,).
-        values: float64 (3,).
-        attention: on the relevant token in each class, the few first, float64 (2,).
+        scores: score of each kind of token, float64 (3,).
+        values: value of each kind of token, float64 (3,).
+        attention: attention on the relevant token, first in the class with few tokens,
+            float64 (2,).
         loss: mean logistic loss.
     """
 
@@ -43,7 +44,7 @@ def crowds(state: Array, length: int) -> Crowds:
 
 
 def forces(state: Array, few: float, many: float, length: int) -> Array:
-    r"""Return minus the gradient with respect to the state, over the mean of g, (6,).
+    r"""Return minus the gradient of the loss, divided by the mean of g, (6,).
 
     The equations are those of `laws.rates` for three kinds of tokens. The division
     changes the speed of the flow and not its path; without it, the flow would take
