@@ -151,7 +151,7 @@ def lost_fault(corpus: Any) -> str | None:
         shares = [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
         lost += sorted(shares) == [0, 1]
     if lost < 2:
-        return f"a class is lost for {lost} of the 3 seeds; it must be lost for 2"
+        return f"a class is lost for {lost} of the 3 seeds; expected at least 2"
     return None
 
 
@@ -165,7 +165,7 @@ def lost_fault(corpus: Any) -> str | None:
         "your corpus does not satisfy Assumption 1": lambda: crowd_corpus(
             [2], [1], length=2
         ),
-        "a class is lost for 0 of the 3 seeds; it must be lost for 2": lambda: (
+        "a class is lost for 0 of the 3 seeds; expected at least 2": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
         "return a corpus, an object of the class attnsel.Corpus": lambda: [
