@@ -5,14 +5,14 @@
 The parts are shares, defaults, sizes, epsilon, rotations, dims, joint, bend, lost,
 lost_again, reviews and rates.
 
-They are kept in `optimizers.json`, which the chapter reads. On one core `lost`,
-`lost_again`, `shares` and `rates` take about five minutes each, `reviews` two, the
-other parts a minute or less.
+Their rows are stored in `optimizers.json`, which the chapter reads. On one core,
+`lost`, `lost_again`, `shares` and `rates` take about five minutes each, `reviews` takes
+two, and the other parts take a minute or less.
 
-An optimizer is followed on p alone. The gradient is computed as in
-`attnsel.log_domain`: differences to the token with the most attention, a common factor
-kept as a logarithm, so that its direction is exact at any lead; Adam's second moment is
-kept as a logarithm, too.
+Where p alone is trained, the gradient is computed as in `attnsel.log_domain`, from
+differences to the token with the most attention and with a common factor as a
+logarithm, so that its direction is exact at any lead. Adam's second moment is a
+logarithm, too.
 """
 
 import copy
@@ -47,8 +47,9 @@ Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
 class Tasks:
     """S losses in p, each with embeddings E (S, V, d) and sequences X (S, n, T).
 
-    Labels y (S, n), values b (S, V), where p starts (S, d), and the pairs of a selected
-    and another token, (S, pairs, 2), the first one repeated where there are fewer.
+    The other arrays are the labels y (S, n), the values b (S, V), the starts p (S, d),
+    and the pairs of a selected and another token, (S, pairs, 2). A task with fewer
+    pairs repeats its first pair.
     """
 
     E: np.ndarray
@@ -143,9 +144,9 @@ def coordinate(eta: float) -> Rule:
 
 
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
-    """Adam with beta1 = 0.9; numbers, or arrays (L, 1) of one for each run.
+    """Return Adam with beta1 = 0.9; arguments are numbers or, per run, (L, 1).
 
-    `state` holds m / norm, log norm, v / e^scale, scale, and log of root v-hat.
+    `state` contains m / norm, log norm, v / e^scale, scale, and log of root v-hat.
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -169,7 +170,7 @@ def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
 def path(
     tasks: Tasks, rule: Rule, most: int, L: int = 1
 ) -> Iterator[tuple[int, np.ndarray, State]]:
-    """Take steps, L runs a task; yield how many, p (S, L, d), and the rule's state.
+    """Take steps in L runs per task; yield their number, p (S, L, d), and the state.
 
     The scores of the tokens, (S, L, V), are `state["a"]`.
     """
@@ -251,7 +252,7 @@ def small(seed: int, dim: int = 256) -> OneStepProblem:
 def separator(problem: OneStepProblem) -> np.ndarray:
     """Return the shortest p with scores 1 for relevant tokens and 0 for all others.
 
-    It selects as well as any optimizer's p, and no margin has to do with it.
+    It selects as well as any optimizer's p, but it maximizes no margin.
     """
     E = problem.model.embeddings.detach().numpy()
     a = np.zeros(len(E))
@@ -301,11 +302,12 @@ def reached(
     most: int,
     measure: Callable[[Tasks, np.ndarray], np.ndarray] = leads,
     every: int = 1,
-) -> Iterator[tuple[int, int, int, float, np.ndarray, State]]:
-    """Yield when the lead of a run first reaches a goal of its, at `every` some steps.
+) -> Iterator[tuple[int, int, int, float, float, np.ndarray, State]]:
+    """Yield when the lead of a run first reaches one of its goals.
 
-    `goals` has a list for each of L runs. What is yielded are the number of steps, the
-    numbers of task and run, their least lead, p (d,) and the state of the rule.
+    `goals` contains a list for each of L runs; leads are compared every `every` steps.
+    The function yields the number of steps, the numbers of task and run, the goal, the
+    least lead, p (d,) and the state of the rule.
     """
     left = {(i, k): [*of] for i in range(len(tasks.p)) for k, of in enumerate(goals)}
     for t, p, state in path(tasks, rule, most, len(goals)):
@@ -314,8 +316,7 @@ def reached(
         least = measure(tasks, state["a"])
         for (i, k), own in left.items():
             if own and least[i, k] >= own[0]:
-                del own[0]
-                yield t, i, k, float(least[i, k]), p[i, k], state
+                yield t, i, k, own.pop(0), float(least[i, k]), p[i, k], state
         if not any(left.values()):
             return
     raise RuntimeError(f"not all leads are reached, left {left}")
@@ -324,9 +325,8 @@ def reached(
 def shares_at(
     names: list[str], rule: Rule, goals: list[list[float]], most: int
 ) -> Iterator[Row]:
-    """Follow runs; a row each time that the lead of one first reaches a goal of its."""
-    for t, i, k, least, p, state in reached(setting().tasks, rule, goals, most):
-        lead = max(goal for goal in goals[k] if goal <= least)
+    """Follow runs; yield a row when a run's lead first reaches one of its goals."""
+    for t, i, k, lead, least, p, state in reached(setting().tasks, rule, goals, most):
         row: Row = {"optimizer": names[k], "seed": i, "lead": lead}
         row |= {"steps": t} | setting().known[i].of(p, least)
         if "v" in state:
@@ -345,7 +345,7 @@ def column(*numbers: float) -> np.ndarray:
 
 
 def shares() -> Iterator[Row]:
-    """Follow nine optimizers on five draws; and what a separator has, the null."""
+    """Follow nine optimizers on five draws; also yield the null, a separator."""
     for i in SEEDS:
         yield {"optimizer": "margin", "seed": i} | setting().known[i].margins
     for i, problem in enumerate(setting().problems):
@@ -387,9 +387,9 @@ def sizes() -> Iterator[Row]:
 def epsilon() -> Iterator[Row]:
     """Follow Adam with its defaults until the median of root v is a tenth of epsilon.
 
-    `lead` is that where the median is epsilon. From where the steps end, Adam is
-    gradient descent with step eta / epsilon: the flow goes on from there, and says
-    after how many steps the cosine to the l2 margin reaches .99.
+    `lead` is the lead at which the median is epsilon. After these steps, Adam is
+    gradient descent with step size eta / epsilon. Therefore the flow from there
+    determines after how many steps the cosine to the l2 margin reaches .99.
     """
     tasks, values = setting().tasks, (1e-8, 1e-12)
     rows: dict[Any, Row] = {}
@@ -413,7 +413,7 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Follow the flow from p and say when the cosine to the l2 margin reaches .99."""
+    """Return log10 of the steps after which the flow has a cosine of .99 to l2."""
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
         model.cls.copy_(torch.from_numpy(p))
@@ -424,7 +424,7 @@ def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float
 
 
 def rotations() -> Iterator[Row]:
-    """Rotate embeddings and start; turn what is found back and compare."""
+    """Rotate embeddings and start, rotate the resulting p back, and compare."""
     tasks = setting().tasks
     d = tasks.p.shape[1]
     draws = [np.random.default_rng(seed).normal(size=(d, d)) for seed in SEEDS]
@@ -447,7 +447,7 @@ def rotations() -> Iterator[Row]:
 
 def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
     """Return each p where its lead first reaches the goal, (S, d)."""
-    ends = {i: p for _, i, _, _, p, _ in reached(tasks, rule, [[goal]], 50_000)}
+    ends = {i: p for _, i, _, _, _, p, _ in reached(tasks, rule, [[goal]], 50_000)}
     return np.stack([ends[i] for i in range(len(tasks.p))])
 
 
@@ -468,7 +468,7 @@ def dims() -> Iterator[Row]:
 
 
 def joint() -> Iterator[Row]:
-    """Train E, p and v together; measure p against the margins of the E it has."""
+    """Train E, p and v together; compare p with the margins of the trained E."""
     rates: dict[Literal["adam", "gd"], float] = {"adam": 0.001, "gd": 10.0}
     for seed in SEEDS:
         corpus = attnsel.separable_corpus(**SIZES["T6"], seed=seed)
@@ -496,12 +496,12 @@ AGAIN |= {"Adam .005": adam(0.005)}
 
 
 def lost() -> Iterator[Row]:
-    """Say what is selected of each class after a step of 300, ten draws.
+    """Yield which share of each class is selected for eta_0 = 300, in ten draws.
 
-    Each run has a row when the least lead of the token with the most attention over
-    the next one in its sequence first reaches 20: the share of each class selected
-    rightly. The flow and, on embeddings in float32, three optimizers are followed,
-    these for 100,000 steps at most.
+    Each run has a row when the least lead of the token with the most attention over the
+    next one in its sequence first reaches 20. The row contains the share of each class
+    that is selected correctly. The runs are the flow and, on embeddings in float32,
+    three optimizers for at most 100,000 steps.
     """
     for seed, problem in enumerate(losing()):
         task = task_of(problem)
@@ -513,12 +513,12 @@ def lost() -> Iterator[Row]:
 
 
 def lost_again() -> Iterator[Row]:
-    """Follow the three optimizers of `lost` with steps of another size."""
+    """Follow the three optimizers of `lost` with other step sizes."""
     yield from lost_by(AGAIN)
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten draws after a step of 300, which loses a class in some of them."""
+    """Return ten draws with eta_0 = 300, a step that loses a class in some of them."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
@@ -532,13 +532,13 @@ def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
     tasks.E = tasks.E.astype(np.float32)
     for name, rule in rules.items():
         ends = reached(tasks, rule, [[LEAD]], 100_000, top_leads, every=50)
-        for t, seed, _, _, _, state in ends:
+        for t, seed, *_, state in ends:
             row = {"optimizer": name, "seed": seed}
             yield row | selected(problems[seed], t, state["a"][seed, 0])
 
 
 def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
-    """Return the share of each class that scores a (V,) select rightly."""
+    """Return the share of each class that is selected correctly by scores a (V,)."""
     bags = problem.corpus.counts.toarray() > 0
     right = np.where(bags, a, -np.inf).argmax(1) == problem.relevant.numpy()
     positive = problem.corpus.signs.numpy() > 0
@@ -551,11 +551,11 @@ def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
 
 
 def bend() -> Iterator[Row]:
-    """Train reviews of IMDB and drawn sequences in several ways to the same loss.
+    """Train on IMDB and on drawn sequences in several ways, to the same loss.
 
-    Two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end` is the
-    mean value in the last bins of the axis over the greatest mean, averaged over both
-    sides (`attnsel_book.v_shape.shape`).
+    There are two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end`
+    is the mean value in the last bins of the axis over the greatest mean, averaged over
+    both sides (`attnsel_book.v_shape.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)
@@ -592,10 +592,10 @@ def bend() -> Iterator[Row]:
 def reviews() -> Iterator[Row]:
     """Train E, p and v on reviews by four optimizers to the same loss, and compare.
 
-    Three seeds, d = 512, until the loss is below .3, or .1 without normalized descent,
-    which is slow here: with momentum .9, to be done at all. Adam is that of the chapter
-    on reviews, the others step along the signs and the unit vector of the whole
-    gradient. `cos` compares p, and `rank` the scores E p.
+    Runs from three seeds, with d = 512, end when the loss is below .3 or .1. Normalized
+    descent is slow here, so it has momentum .9 and only the first of these losses. Adam
+    is as in the chapter on reviews; the others step along the signs or the unit vector
+    of the whole gradient. `cos` compares p, and `rank` the scores E p.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():
@@ -612,8 +612,8 @@ def reviews() -> Iterator[Row]:
 def rates() -> Iterator[Row]:
     """Do `reviews` at five rates of each optimizer, to a loss of .3.
 
-    `rate` is over that of `reviews`. Also Adam from another start, the null: how far
-    two runs differ that have the same optimizer.
+    `rate` is relative to the rate in `reviews`. The null is Adam from another start,
+    which shows how far two runs of the same optimizer differ.
     """
     for name, corpus in data().items():
         test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
@@ -632,14 +632,14 @@ def rates() -> Iterator[Row]:
 
 
 def data() -> dict[str, Corpus]:
-    """Return a part of IMDB, and Yelp, as many reviews of each class."""
+    """Return a part of IMDB, and Yelp, each with as many reviews of either class."""
     imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
     yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
     return {"imdb": imdb, "yelp": yelp}
 
 
 def beside(found: Row, first: Row) -> dict[str, float]:
-    """Return how near a model is to the first."""
+    """Return how similar a model is to the first."""
     a, b = (each["scores"][:, 0] for each in (found, first))
     cosine = torch.nn.functional.cosine_similarity(found["p"], first["p"], dim=0)
     return {"cos": float(cosine), "rank": float(spearmanr(a, b).statistic)}
@@ -676,7 +676,7 @@ WAYS: dict[str, Row] = {
 
 
 class AdamByDirection(torch.optim.SGD):
-    """Adam with a step of its own for each of the two directions of E.
+    """Adam with a separate step for each of the two directions of E.
 
     The gradient of E is g_a p^T + g_b v^T. Each of the two terms has moments of its
     own and moves a part of E; E is their sum.
@@ -700,7 +700,7 @@ class AdamByDirection(torch.optim.SGD):
 
 
 def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-    """Return what an optimizer moves: the parameters of a model, in their order."""
+    """Return the parameters that an optimizer moves, in the order of the model."""
     (group,) = optimizer.param_groups
     parts: list[torch.Tensor] = group["params"]
     return parts
