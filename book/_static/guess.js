@@ -2,22 +2,20 @@
 // A box of the class "guess answer-2" has a list of options, of which the second is right.
 const GUESSES = "attnsel-guesses";
 
-// Where a browser keeps nothing, a value counts while the page is open.
-function stored(name, otherwise) {
+// A browser may keep nothing.
+function guessesMade() {
   try {
-    return JSON.parse(localStorage.getItem(name)) ?? otherwise;
+    return JSON.parse(localStorage.getItem(GUESSES)) ?? {};
   } catch {
-    return otherwise;
+    return {};
   }
 }
 
-function store(name, value) {
+function keepGuesses(guesses) {
   try {
-    localStorage.setItem(name, JSON.stringify(value));
+    localStorage.setItem(GUESSES, JSON.stringify(guesses));
   } catch { /* it is shown */ }
 }
-
-const guessesMade = () => stored(GUESSES, {});
 
 function askGuess(box, name, answer) {
   const right = Number(/\banswer-(\d+)/.exec(box.className)?.[1]);
@@ -49,7 +47,7 @@ function askGuess(box, name, answer) {
       type: "radio", name, checked: guessesMade()[name]?.chosen === i + 1,
     });
     input.addEventListener("change", () => {
-      store(GUESSES, {...guessesMade(), [name]: {chosen: i + 1, right}});
+      keepGuesses({...guessesMade(), [name]: {chosen: i + 1}});
       compare();
     });
     const label = document.createElement("label");
