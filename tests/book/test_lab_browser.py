@@ -475,7 +475,7 @@ def test_a_shared_link_scrolls_there_draws_and_says_what_was_set(visit: Any) -> 
     assert place.locator("[name=shuffle]").is_checked()
     assert place.locator(".linked").inner_text() == (
         "The link has these settings: shuffled labels: yes, dimension d: 16. "
-        "The page does not know rate=7."
+        "The page does not know rate=7 and uses the default."
     )
     assert abs(place.bounding_box()["y"]) < 100
 

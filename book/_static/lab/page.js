@@ -49,7 +49,7 @@ function laboratory(root) {
 function sayLink({part, kind, settings}, address) {
   const unknown = unknownIn(kind, address).map(([key, value]) => `${key}=${value}`);
   part(".linked").textContent = `The link has these settings: ${inWordsOf(kind, settings)}.${
-    unknown.length ? ` The page does not know ${unknown.join(", ")}.` : ""}`;
+    unknown.length ? ` The page does not know ${unknown.join(", ")} and uses the default.` : ""}`;
 }
 
 // Show a tab, as it is before a run.
