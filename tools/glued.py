@@ -75,7 +75,7 @@ def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) 
 
 
 def texts(notebook: Any) -> Iterator[tuple[Any, str, str]]:
-    """Yield the texts of a notebook, each with its dictionary and its key there."""
+    """Yield the texts of a notebook, each after the dictionary and key that have it."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield cell, "source", cell.source

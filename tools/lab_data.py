@@ -101,7 +101,7 @@ def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
 
 
 def draw(corpus: attnsel.Corpus) -> None:
-    """Draw the result of a training with the default settings, without scripts."""
+    """Draw the result of training with default settings, for pages without scripts."""
     use_style()
     model = attnsel.AttentionClassifier(len(corpus.vocab), 64, seed=0)
     attnsel.fit(model, corpus, steps=STEPS, lr=0.01)
@@ -205,7 +205,7 @@ def draw_panel(axis: Any, across: np.ndarray, heights: np.ndarray) -> None:
 
 
 def draw_round(models: list[dict[str, list[float]]]) -> None:
-    """Draw both models before the bet, and their scores alone."""
+    """Draw values and scores of both models, and a second picture of scores alone."""
     use_style()
     figure, axes = pyplot.subplots(1, 4, figsize=(10.4, 3.0), dpi=100)
     for axis, part in zip(axes, ("value", "score") * 2, strict=True):

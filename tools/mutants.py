@@ -69,7 +69,7 @@ def planted(fault: Fault, folder: Path) -> Path:
 
 
 def noticed(fault: Fault) -> str:
-    """Return the first test that fails, or None."""
+    """Return the first test that fails, or an empty string."""
     with tempfile.TemporaryDirectory() as folder:
         tree = planted(fault, Path(folder))
         out = Path(folder, "out")
@@ -109,7 +109,7 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
 
 
 def main(*words: str) -> int:
-    """Plant the faults with one of the words, or all; return the exit status."""
+    """Plant the faults described by the words, or all; return the exit status."""
     for name in HEAVY.split():
         importlib.import_module(name)
     chosen = [f for f in faults() if not words or any(word in f.what for word in words)]

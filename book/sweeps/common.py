@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: problems, labels, and how rows are stored."""
+"""Code that the scripts of this folder share: problems, labels, and storage of rows."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ SIZES: dict[str, Row] = {
 
 
 def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
-    """Return the same texts, their labels in another order."""
+    """Return the same texts with shuffled labels."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(corpus.targets[order])
@@ -65,7 +65,7 @@ def rounded(row: Row, digits: int = 4) -> Row:
 
 
 def shown(rows: Rows) -> Iterator[Row]:
-    """Print each row when it is there."""
+    """Print each row as soon as it is computed, and yield it."""
     for row in rows:
         print({k: x for k, x in row.items() if not isinstance(x, list)}, flush=True)
         yield row
@@ -94,7 +94,7 @@ def add_missing(
 ) -> None:
     """Append to a CSV file the rows of all runs that it lacks.
 
-    A run has the first columns of its rows; `rows_of(**run)` yields the others.
+    A run contains the first columns of its rows; `rows_of(**run)` yields the others.
     """
     torch.set_num_threads(1)
     for run in runs:

@@ -203,7 +203,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx, after all extensions that add styles and scripts."""
+    """Register this extension, after all others that add styles and scripts."""
     app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)

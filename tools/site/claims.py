@@ -134,7 +134,7 @@ def load_filter(app: Any, page: str, *_: Any) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", fold_all)
     app.connect("html-page-context", load_filter)

@@ -441,7 +441,7 @@ class Colab(Builder):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_builder(Colab)
     app.connect("html-page-context", offer_copy, priority=900)  # the theme's come first
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -65,6 +65,6 @@ def add_after(node: nodes.Element, line: nodes.Element) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_transform(Exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -120,7 +120,7 @@ class TablesOfCells(SphinxTransform):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx, as the math renderer `temml`."""
+    """Register this extension with Sphinx, as the math renderer `temml`."""
     app.add_html_math_renderer("temml", (inline, None), (block, None))
     app.add_transform(TablesOfCells)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

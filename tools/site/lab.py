@@ -75,7 +75,7 @@ STILLS = {
 
 
 def source(path: Path) -> str:
-    """Return a script; the script of data assigns them to the name of the file."""
+    """Return a script; a script of data assigns the data to the name of the file."""
     code = path.read_text(encoding="utf-8")
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
@@ -182,7 +182,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_directive("lab", Lab)
     app.add_directive("lineup", Lineup)
     app.connect("html-page-context", load)

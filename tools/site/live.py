@@ -47,6 +47,6 @@ class Live(SphinxDirective):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_directive("live", Live)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

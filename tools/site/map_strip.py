@@ -66,7 +66,7 @@ def write(visitor: Any, node: MapStrip) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_node(MapStrip, html=(write, None))
     app.add_directive("map-strip", Directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

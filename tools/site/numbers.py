@@ -21,6 +21,6 @@ class Comments(SphinxTransform):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_transform(Comments)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

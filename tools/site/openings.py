@@ -103,7 +103,7 @@ class ShownFirst(SphinxPostTransform):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_transform(Opening)
     app.add_post_transform(ShownFirst)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

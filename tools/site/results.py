@@ -56,7 +56,7 @@ class Domain(ProofDomain):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_domain(Domain, override=True)
     app.add_transform(Results)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

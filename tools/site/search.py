@@ -226,7 +226,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_transform(Symbols)
     app.connect("builder-inited", without_sphinx)
     app.connect("html-collect-pages", search_page)

@@ -176,7 +176,7 @@ def rewrite(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.connect("html-page-context", stack_all)
     app.connect("build-finished", rewrite)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

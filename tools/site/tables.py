@@ -130,7 +130,7 @@ class Frames(SphinxTransform):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect it to Sphinx."""
+    """Register this extension with Sphinx."""
     app.add_enumerable_node(
         CellTable,
         "table",

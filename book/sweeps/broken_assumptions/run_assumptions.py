@@ -2,8 +2,8 @@
 
     python -m sweeps.broken_assumptions.run_assumptions
 
-Ten seeds of each variant of the chapter on broken assumptions (about two minutes of one
-core). The chapter runs the first seed again.
+The script runs ten seeds of each variant of the chapter on broken assumptions (about
+two minutes on one core). The chapter runs the first seed again.
 """
 
 import math
@@ -47,7 +47,7 @@ def make(
     ideal: bool = False,
     **change: Any,
 ) -> tuple[Corpus, AttentionClassifier]:
-    """Return a corpus and a model after its step, with something changed."""
+    """Return a corpus and a model after its first step, with settings changed."""
     sizes = SMALL | change
     problem = one_step_problem(dim, lr, seed=seed, dtype=torch.float64, **sizes)
     corpus, model = problem.corpus, problem.model
@@ -60,7 +60,7 @@ def make(
 
 
 def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> Row:
-    """Return what came of a flow, followed to its end."""
+    """Return the outcome of a flow at its end."""
     top, end = flow.selected, flow.attention[-1]
     kinds = np.array([token[:3] in ("pos", "neg") for token in corpus.vocab])
     highest = highest_votes(corpus, model.embeddings @ model.output)
@@ -88,7 +88,7 @@ def run(name: str, seed: int) -> Row:
 
 
 def with_output(seed: int) -> Row:
-    """Train v with p by gradient descent."""
+    """Train p and v together by gradient descent."""
     corpus, model = make(seed)
     relevant = relevant_tokens(corpus)
     best = max_margin(model.embeddings, corpus, relevant)
@@ -107,7 +107,7 @@ def with_output(seed: int) -> Row:
 
 
 def large_step(dim: int, seed: int) -> Row:
-    """Ask the certificate after a step of 10,000, from the start of p and from zero."""
+    """Check the certificate for eta_0 = 10,000, from the start of p and from zero."""
     problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
     corpus, model = problem.corpus, problem.model.double()
     relevant = relevant_tokens(corpus)
@@ -128,7 +128,7 @@ def large_step(dim: int, seed: int) -> Row:
 
 
 def huge_step(seed: int, dtype: torch.dtype) -> Row:
-    """Follow p after a step of 10,000 in d = 256 to norm 30,000."""
+    """Follow p up to ‖p‖ = 30,000 for eta_0 = 10,000 and d = 256."""
     problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
     flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
     right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)
@@ -142,7 +142,7 @@ def huge_step(seed: int, dtype: torch.dtype) -> Row:
 
 
 def stored(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows as JSON has them: numbers of a few digits, and none for nan."""
+    """Yield rows for JSON: numbers are rounded, and nan becomes None."""
     for row in rows:
         yield {k: None if x != x else x for k, x in rounded(row, 6).items()}
 

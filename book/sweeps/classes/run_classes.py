@@ -2,9 +2,9 @@
 
     python -m sweeps.classes.run_classes
 
-Each model is trained again with shuffled labels: whatever it then shows is memory. It
-takes about ten minutes of one core and writes `classes.json`, which
-the chapter reads. IMDB's ratings are in a local copy of the data only.
+Each model is trained again with shuffled labels, because whatever it then shows is
+memorized. The script takes about ten minutes on one core and writes `classes.json`,
+which the chapter reads. IMDB's ratings are only in a local copy of the data.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ PAPER = {k: authors(f"class {k}") for k in (2, 4)}
 
 
 def regroup(corpus: Corpus, groups: tuple[int, ...]) -> Corpus:
-    """Number the classes anew; a class in group -1 is left out."""
+    """Renumber the classes by group; leave out classes in group -1."""
     labels = torch.tensor(groups)[corpus.targets]
     part = corpus[labels >= 0]
     vocab = Vocab(part.vocab, range(1, max(groups) + 2))
@@ -35,7 +35,7 @@ def regroup(corpus: Corpus, groups: tuple[int, ...]) -> Corpus:
 
 
 def importance(corpus: Corpus) -> torch.Tensor:
-    """Return the signed frequency with each token counted once a review."""
+    """Return the signed frequency with each token counted once per review."""
     seen = corpus.counts.copy()
     seen.data[:] = 1
     return signed_frequency(Corpus(seen, corpus.labels, corpus.vocab))
@@ -52,7 +52,7 @@ def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def inner_over_outer(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the height of the inner bins over that of the outer, over both sides."""
+    """Return the mean height of inner over outer bins, averaged over both sides."""
     found = []
     for side in (x < 0, x > 0):
         inner = np.abs(x[side]) <= np.abs(x[side]).max() / 2
@@ -89,7 +89,7 @@ def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
 
 
 def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
-    """Return the rank correlation of x and y with that of a third taken out."""
+    """Return the partial rank correlation of x and y, given a third variable."""
     xy, xz, yz = (
         float(spearmanr(*pair).statistic) for pair in ((x, y), (x, given), (y, given))
     )
@@ -97,11 +97,11 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
 
 
 def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
-    """Yield how attention rises with the lean to each class, in three readings.
+    """Yield how attention rises with the lean to each class, measured in three ways.
 
-    Along the leans of the texts a model has learned from, along those of test reviews,
-    and along these for tokens that occur often there, with the frequency of a token in
-    training taken out.
+    The leans are those of the texts on which the model is trained, those of test
+    reviews, and the latter for tokens that occur often in test reviews. The third way
+    also controls for the frequency of a token in training.
     """
     often = np.asarray(true.counts.sum(0)).ravel()
     in_test = np.asarray(test.counts.sum(0)).ravel()
@@ -133,7 +133,7 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
 
 
 def errors(name: str, corpus: Corpus) -> Iterator[Row]:
-    """Yield the relative error of the one-step formula, with G and without."""
+    """Yield the relative error of the one-step formula, with and without G."""
     weights = one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
     plain = mean_count(corpus, weights / corpus.lengths[:, None])
     for dim in (512, 2048):

@@ -1,8 +1,9 @@
-"""Theorem A beside the flow, in nine runs: certified.json.
+"""The bound of Theorem A next to the flow, in nine runs: certified.json.
 
     python -m sweeps.convergence.run_certificate
 
-Some seconds of one core. The chapter on convergence makes the smallest runs again.
+The script takes some seconds on one core. The chapter on convergence repeats the
+smallest runs.
 """
 
 import torch
@@ -20,7 +21,7 @@ SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
 def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
-    """Follow p to norm 3,000, and set the angle against its bound at each point."""
+    """Follow p to ‖p‖ = 3,000, and compare the angle with its bound at each point."""
     problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)

@@ -4,8 +4,8 @@
 
 The parts are query, speed, mlp, slopes, two, heads and null.
 
-They take about ten minutes of one core and write `deeper_*.json`, which
-the chapter reads. The chapter runs the smallest part of each again.
+The sweeps take about ten minutes on one core and write `deeper_*.json`, which the
+chapter reads. The chapter runs the smallest part of each again.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def reach(a: np.ndarray) -> float:
 
 
 def query() -> Iterator[Row]:
-    """One layer: p alone, W with p fixed, and both, at several rates of Adam."""
+    """Train one layer: p alone, W with p fixed, and both, at several rates of Adam."""
     corpus = imdb()
     x = posterior_difference(corpus)
     plan = {
@@ -95,7 +95,7 @@ def query() -> Iterator[Row]:
 
 
 def speed() -> Iterator[Row]:
-    """The same with a rate of its own for what makes the query, p or W and p."""
+    """Do the same with a separate rate for the query's parameters, p or W and p."""
     corpus = imdb()
     x, step = posterior_difference(corpus), 0.045 / 512**0.5
     for setting, rate in (
@@ -129,7 +129,7 @@ def speed() -> Iterator[Row]:
 
 
 def mlp() -> Iterator[Row]:
-    """An MLP on Yelp: ten seeds at d = 256, one at the paper's hidden size."""
+    """Train an MLP on Yelp: ten seeds at d = 256, one at the paper's hidden size."""
     corpus, paper = yelp(), authors("MLP")
     x = posterior_difference(corpus)
     for dim, seeds, passes in ((256, range(10), 6), (2048, range(1), 4)):
@@ -163,7 +163,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """The exact gradient of two layers on the two terms of the proposition."""
+    """Regress the exact gradient of two layers on the proposition's two terms."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
@@ -258,9 +258,9 @@ def two() -> Iterator[Row]:
 
 
 def null() -> Iterator[Row]:
-    """Models with a matrix, a hidden layer, two layers, of shuffled labels.
+    """Train models with a matrix, a hidden layer or two layers on shuffled labels.
 
-    Their curves are over the leans in these labels: what they show as well is a
+    Their curves are over the leans in these labels. A shape that they have too is a
     property of training, not of the reviews.
     """
     reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
@@ -315,7 +315,7 @@ def tops(scores: Tensor, corpus: Corpus) -> np.ndarray:
 
 
 def heads() -> Iterator[Row]:
-    """Several heads on Yelp, against models of one head from other seeds."""
+    """Compare several heads on Yelp with models of one head from other seeds."""
     corpus = yelp()
     seen = corpus.counts.sum(0) > 0
     for seed in range(5):

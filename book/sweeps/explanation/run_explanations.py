@@ -1,11 +1,11 @@
-"""How faithful attention is on reviews, with the provable optimum beside it.
+"""How faithful attention is on reviews, compared with the provable optimum.
 
     python -m sweeps.explanation.run_explanations
 
 Models of IMDB and of Yelp with d = 2,048 and three seeds, each at its best test step
 and at 99% training accuracy. Each row of the table is one number: corpus, seed, moment,
-measure, value. A seed whose rows are there is not run again. About three minutes a seed
-of IMDB on an idle core, half a minute one of Yelp.
+measure, value. A seed whose rows exist is not run again. On an idle core, a seed takes
+about three minutes for IMDB and half a minute for Yelp.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ class Padded:
         self.f = (self.Q * self.b).sum(1)
 
     def fill(self, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers, one a stored count, in rows with zeros behind them."""
+        """Return numbers, one per stored count, in rows padded with zeros."""
         table = np.zeros(self.there.shape)
         table[self.at] = numbers
         return table
@@ -86,7 +86,7 @@ def chance(logits: np.ndarray) -> np.ndarray:
 
 
 def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Return what types may be ranked by; `lost` is the influence times sgn f."""
+    """Return the merits that rank types; `lost` is the influence times sgn f."""
     draw = np.random.default_rng(seed)
     return {
         "attention": padded.Q,
@@ -98,7 +98,7 @@ def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]
 
 
 def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
-    """Yield what deleting, and keeping, a part of the types does to the prediction."""
+    """Yield how deleting a part of the types, or all others, changes the prediction."""
     unchanged, T = chance(padded.f), padded.types
     for part in PARTS:
         k = np.minimum(np.ceil(part * T).astype(int), T - 1)
@@ -115,7 +115,7 @@ def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
-    """Return after how many deletions in an order the prediction first flips."""
+    """Return after how many deletions, by merit, the prediction first flips."""
     falling = np.argsort(padded.order(merit), 1)
     gone = np.cumsum(np.take_along_axis(padded.Q * padded.b, falling, 1), 1)
     flips = gone > padded.f[:, None] + 1e-12
@@ -123,7 +123,7 @@ def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
 
 
 def first_words(padded: Padded, ways: dict[str, np.ndarray], lost: np.ndarray) -> Rows:
-    """Yield what holds of the first type of each ranking."""
+    """Yield measures of the first type of each ranking."""
     rows = np.arange(len(lost))
     first = {name: padded.order(merit).argmin(1) for name, merit in ways.items()}
     top, strongest = first["attention"], first["size of influence"]
@@ -167,8 +167,9 @@ def divergence(q: Tensor, other: Tensor, rows: Tensor, n: int) -> Tensor:
 def easy_directions(model: AttentionClassifier, train: Corpus) -> Tensor:
     """Return directions of p, scaled by how little they move the logits, (d, d).
 
-    With J (n, d) the derivatives of the logits in p they are the eigenvectors of J^T J
-    over the roots of its eigenvalues: steps along them cost about the same.
+    With J (n, d) the derivatives of the logits with respect to p, they are the
+    eigenvectors of J^T J over the roots of its eigenvalues, so that steps along them
+    cost about the same.
     """
     scores = model.scores()
     rows, columns, q = sequence_softmax(scores[:, 0], count_tensors(train)[0])
@@ -205,7 +206,7 @@ def go_far(
 def other_p(
     model: AttentionClassifier, scores: Tensor, train: Corpus, cost: float
 ) -> Tensor:
-    """Return scores from another p, with the values as they are."""
+    """Return scores from another p, with unchanged values."""
     E, p = model.embeddings.detach(), model.cls.detach()
     ways = easy_directions(model, train)
     z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
@@ -220,7 +221,7 @@ def other_p(
 def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
     """Return scores and values, both free: E, p and v retrained.
 
-    With d above 1 a free E makes any a = E p and any b = E v.
+    For d > 1 and any a and b, some E has a = E p and b = E v.
     """
     random = torch.Generator().manual_seed(0)
     a = scores[:, 0] + 0.5 * torch.randn(len(scores), generator=random)
@@ -234,7 +235,7 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return other scores a' with values b' = exp(a - a') b: the same verdicts."""
+    """Return other scores a' with b' = exp(a - a') b, which keep all predictions."""
     a, b = scores.double().T
     return torch.stack([log_weights, (a - log_weights).exp() * b], 1)
 
@@ -273,7 +274,7 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
 
 
 def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
-    """Yield how far one other attention for all reviews goes, and at what cost."""
+    """Yield how far another p, or another model, moves attention, and at what cost."""
     scores = model.scores().float()
     for cost in COSTS:
         others = {
@@ -296,7 +297,7 @@ def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
 
 
 def spaced(corpus: Corpus, size: int) -> Corpus:
-    """Return about as many sequences, at equal distances."""
+    """Return about `size` sequences, at equal distances."""
     return corpus[:: max(1, len(corpus) // size)]
 
 
@@ -334,7 +335,7 @@ def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
 
 
 def rows_of(corpus: str, seed: int) -> Iterator[Row]:
-    """Yield the measures of a model at its best test step, and at 99%."""
+    """Yield the measures of a model at its best test step, and at 99% accuracy."""
     train, test = loaded(corpus)
     steps, goals = STEPS, {"converged": 0.99, "best": 1.0}
     for moment, goal in goals.items():

@@ -4,9 +4,9 @@
 
 A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
 number of steps; a best rate or step at the edge of its grid is printed. Then the test
-reviews are used once. The table of a chapter is what this writes. About half an hour
-on an idle machine. The stored table has two runs with p and v frozen, on IMDB,
-and those of trained embeddings on Yelp at IMDB's best rate alone.
+reviews are used once. The script writes the table of a chapter in about half an hour on
+an idle machine. In the stored table, two runs have p and v frozen, on IMDB, and the
+trained embeddings on Yelp are only at IMDB's best rate.
 """
 
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def model_scores(
 
 
 def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path_:
-    """Train p and v on d = V unit vectors that stay as they are: then a = p, b = v."""
+    """Train p and v on d = V fixed unit vectors, for which a = p and b = v."""
     V = len(corpus.vocab)
     drawn = np.random.default_rng(seed).normal(0, V**-0.5, (V, 2))
     ab = torch.from_numpy(drawn).requires_grad_()
@@ -63,7 +63,7 @@ def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path
 
 
 def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]:
-    """Return what a run is like at its best step on the validation reviews."""
+    """Return measures of a run at its best step on the validation reviews."""
     learn, valid, test = parts
     right, top, steps, reached = -1.0, torch.empty(0), 0, None
     for k, scores in enumerate(path):
@@ -90,7 +90,7 @@ def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]
 
 
 def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
-    """Return by name what is trained, and by rate the most steps to try."""
+    """Return by name what is trained, and the most steps to try at each rate."""
     unit = DIM**-0.5
     small = {0.0225 * unit: 110, 0.045 * unit: 65, 0.09 * unit: 45}
     everything, frozen = ("embeddings", "cls", "output"), ("cls", "output")
@@ -115,7 +115,7 @@ def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
 
 
 def rows_of(name: str, parts: Parts, way: str) -> list[dict[str, Any]]:
-    """Choose the rate with seed 0, then run the other seeds at it."""
+    """Choose the rate with seed 0, then run the other seeds at this rate."""
     scores, given = ways(name)[way]
     options = {k: v for k, v in given.items() if k != "tried"}
     tried = given["tried"]

@@ -2,10 +2,10 @@
 
     python -m sweeps.frozen.run_review_classifiers
 
-As in `random_embeddings.py`, a fifth of the training reviews chooses each setting, and
-the test reviews are used once. `edge` says that a best setting is the first or the last
-that was tried, so that the best may lie beyond. The table of a chapter is what this
-writes.
+As in `run_random_embeddings.py`, a fifth of the training reviews chooses each setting,
+and the test reviews are used once. `edge` marks a best setting that is the first or the
+last one tried, so that a better one may lie beyond. The script writes the table of a
+chapter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ RATES = {2: 80, 4: 60, 8: 40, 16: 30, 32: 20, 64: 20}  # times ours: most steps
 
 
 def majority(parts: Parts) -> Candidates:
-    """Always the more frequent class, with its odds."""
+    """Predict the more frequent class, with its odds."""
     learn, valid, test = parts
     odds = torch.logit(learn.targets.double().mean())
     yield "", False, odds.expand(len(valid)), odds.expand(len(test))
@@ -46,14 +46,14 @@ def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
 
 
 def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
-    """Return the mean of a weight a token over the sequence, scaled."""
+    """Return the mean weight of the tokens of each sequence, scaled."""
     w = np.nan_to_num(weights.double().numpy())
     means = [part.counts @ w / part.lengths.numpy() for part in parts]
     yield "", False, *scaled(means, parts[0])
 
 
 def after_one_step(parts: Parts) -> Candidates:
-    """Take one gradient step on E; a scale and a threshold are fitted."""
+    """Take one gradient step on E, then fit a scale and a threshold."""
     model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
     for eta in (1.0, 10.0, 100.0, 1e3, 1e4):
         scores = one_step(model, parts[0], lr=eta).scores()
@@ -78,9 +78,9 @@ def without_attention(parts: Parts) -> Candidates:
 def mean_of_values(
     parts: Parts, strengths: list[float], has_threshold: bool
 ) -> Candidates:
-    """Fit a mean of values by logistic regression; the penalty is chosen.
+    """Fit a mean of values by logistic regression, with each of the penalties.
 
-    It is the class of models that `without_attention` trains, and its loss is convex.
+    `without_attention` trains the same class of models; here, the loss is convex.
     """
     learn = parts[0]
     scale = float(learn.lengths.double().mean())
@@ -98,7 +98,7 @@ def mean_of_values(
 
 
 def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candidates:
-    """Logistic regression; the penalty is chosen."""
+    """Fit a logistic regression with each of the penalties."""
     learn, valid, test = parts
     for strength in strengths:
         f, g = (

@@ -4,8 +4,8 @@
 
 The parts are one, layers, order, scrambled and words.
 
-They take about five minutes of one core and write `interactions_*.json`,
-which the chapter reads. The chapter runs the smallest part again.
+The sweeps take about five minutes on one core and write `interactions_*.json`, which
+the chapter reads. The chapter runs the smallest part again.
 """
 
 import re
@@ -37,7 +37,7 @@ VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
 
 
 def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
-    """Draw the sequences of the chapter: "not" flips one opinion word in a share q."""
+    """Draw the chapter's sequences: in a share q, "not" flips one opinion word."""
     rng = np.random.default_rng(seed)
     zipf = 1 / np.arange(1, WORDS + 1)
     ids, i = rng.integers(NOT + 1, len(VOCAB), (n, LENGTH)), np.arange(n)
@@ -57,7 +57,7 @@ def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
 
 
 def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
-    """Train two layers on sequences with or without an order, a row a seed."""
+    """Train two layers on sequences with or without an order, one row per seed."""
     for q, options, seeds in plan:
         corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
         given: Row = {"rate": 0.02, "passes": 8} | options
@@ -71,7 +71,7 @@ def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
 
 
 def one() -> Iterator[Row]:
-    """One layer where "not" flips a share q: its accuracy and its loss."""
+    """Yield accuracy and loss of one layer if "not" flips a share q."""
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
         corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
         for seed in SEEDS if q == 0.5 else range(3):
@@ -90,7 +90,7 @@ PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
 
 
 def layers() -> Iterator[Row]:
-    """Unordered pairs: with and without a residual, two rates, more passes."""
+    """Train on unordered pairs: with and without a residual, two rates, more passes."""
     plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
     plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
     plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
@@ -98,14 +98,14 @@ def layers() -> Iterator[Row]:
 
 
 def order() -> Iterator[Row]:
-    """Order: "not" before the word, with and without positions."""
+    """Train on pairs with "not" before the word, with and without positions."""
     plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
     plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
     return two_layers(plan, order=True)
 
 
 def redrawn(corpus: Corpus, seed: int) -> Corpus:
-    """Draw the words of each review anew from all words of its class."""
+    """Redraw the words of each review from all words of its class."""
     rng, lengths = np.random.default_rng(seed), corpus.lengths.numpy()
     row = np.repeat(np.arange(len(corpus)), lengths)
     label, word = corpus.targets.numpy()[row], np.zeros(len(row), dtype=np.int64)
@@ -119,7 +119,7 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
 
 
 def scrambled() -> Iterator[Row]:
-    """One layer on IMDB and on words drawn anew: alignment at matched points."""
+    """Compare one layer on IMDB and on redrawn words: alignment at matched points."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
     for name in ("IMDB", "scrambled"):
         for seed in SEEDS:
@@ -157,7 +157,7 @@ Text = tuple[np.ndarray, np.ndarray]
 
 
 def token_ids(corpus: Corpus) -> Text:
-    """Return the ids of all texts in a row, -1 if unknown, and their texts."""
+    """Return the ids of all words in one array, -1 if unknown, and their texts."""
     known = {token: i for i, token in enumerate(corpus.vocab)}
     found = [[known.get(w, -1) for w in split(text)] for text in corpus.texts or ()]
     sizes = [len(row) for row in found]
@@ -194,8 +194,8 @@ def at_equal_numbers(
 ) -> Row:
     """Return the errors with and without a negated opinion, by number of opinions.
 
-    With them comes the odds ratio of Mantel and Haenszel over the groups, with an
-    interval of 95% by the variance of Robins, Breslow and Greenland.
+    The row also contains the odds ratio of Mantel and Haenszel over the groups, with a
+    95% interval by the variance of Robins, Breslow and Greenland.
     """
     rows, tables = [], []
     for low, high in pairwise((*OPINIONS, np.inf)):
@@ -250,7 +250,7 @@ def words() -> Iterator[Row]:
     negator = np.array([bool(NEGATORS.match(word)) for word in train.vocab])
 
     def opinions(ids: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
-        """Return the opinion words of each review, and those with a negator before."""
+        """Return the opinion words of each review, and those preceded by a negator."""
         word, near = np.isin(ids, opinion), np.zeros(len(ids), dtype=bool)
         for back in (1, 2):
             here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)

@@ -1,12 +1,12 @@
-"""What makes a V: LayerNorm, attention and pooling, each by itself, and other clients.
+"""What makes a V: LayerNorm, attention and pooling, each by itself, and other models.
 
     python -m sweeps.outside.run_grid
 
-The line makes the runs that are not in the tables yet. Two layers, {LayerNorm, none} x
-{uniform, usual, sharp} x {mean, cls, query}, five seeds each, on the reviews of
-`run_outside`: `grid.csv`. Then what else people ask, three seeds each: `clients.csv`.
-Both are asked through their outputs only; the heights are along leans of test reviews.
-About half an hour of one core.
+The command makes the runs that are not in the tables yet. `grid.csv` is about two
+layers, {LayerNorm, none} x {uniform, usual, sharp} x {mean, cls, query}, with five
+seeds each, on the reviews of `run_outside`. `clients.csv` is about other models that
+people query, with three seeds each. All are queried through their outputs only; the
+heights are along leans of test reviews. The runs take about half an hour on one core.
 """
 
 from collections.abc import Iterator
@@ -48,13 +48,13 @@ NORMS, POOLS = ("post", "none"), ("mean", "cls", "query")
 
 
 def queried(ask: Model, d: Data) -> tuple[Tensor, Tensor]:
-    """Return random sequences that a model is asked, and its answers to them."""
+    """Return random sequences, and the outputs of a model for them."""
     ids = random_sequences(len(d.vocab))[:-HELD]
     return ids, ask(ids)
 
 
 def probed(ask: Model, d: Data) -> Outside:
-    """Return what `outside` finds."""
+    """Return what `outside` finds about a model."""
     place = {token: i for i, token in enumerate(d.vocab)}
 
     def classify(texts: list[list[str]]) -> Tensor:
@@ -82,7 +82,7 @@ def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
 
 
 def embeddings(n_tokens: int) -> nn.Embedding:
-    """Return embeddings with entries of variance 1/d, as the transformers have them."""
+    """Return embeddings with entries of variance 1/d, as in the transformers."""
     found = nn.Embedding(n_tokens, DIM)
     nn.init.normal_(found.weight, std=DIM**-0.5)
     return found
@@ -185,7 +185,7 @@ def client_of(name: str, d: Data, seed: int) -> Model:
 
 
 def client_rows(client: str, seed: int) -> Iterator[Row]:
-    """Ask one client from outside."""
+    """Query one client as a black box."""
     d = drawn("imdb", seed)
     ask = chunked(client_of(client, d, seed))
     b = ask(torch.arange(len(d.vocab))[:, None])

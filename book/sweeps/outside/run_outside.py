@@ -3,15 +3,15 @@
     python -m sweeps.outside.run_outside --texts FOLDER
     python -m sweeps.outside.run_outside models --texts FOLDER
 
-The first line makes all runs that are not in the table yet, the second the models that
-the chapter asks, again. Small transformers and what they are compared with are trained
-on the first 64 known tokens of reviews, and asked through their outputs only. Each
-finished run is a row of `runs.csv`: `rise`, `vee` and `height` follow the leans of the
-training texts, `held height` those of test reviews, "W, short" and "W, reviews" are the
-shares of the variance that a surrogate W explains, and `inner height` describes the
-model's own attention. A run that is there is not made again. All runs take about half
-an hour of one core. The second line writes `models.npz`, parameters in float16, and
-`models.json`, their settings, vocabulary and checksum.
+The first command makes all runs that are not in the table yet; the second trains the
+models that the chapter queries again. Small transformers and the models for comparison
+are trained on the first 64 known tokens of reviews, and queried through their outputs
+only. Each finished run is a row of `runs.csv`: `rise`, `vee` and `height` follow the
+leans of the training texts, `held height` those of test reviews, "W, short" and "W,
+reviews" are the shares of the variance that a surrogate W explains, and `inner height`
+describes the model's own attention. A run in the table is not repeated. All runs take
+about half an hour on one core. The second command writes `models.npz`, with parameters
+in float16, and `models.json`, with their settings, vocabulary and checksum.
 """
 
 import json
@@ -49,7 +49,7 @@ Model = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Data:
-    """Reviews as the models read them, and the axis from texts they have not seen."""
+    """Reviews as inputs of the models, and the leans in whole test reviews."""
 
     vocab: Vocab
     ids: Tensor  # (n, LENGTH), padded with -1
@@ -60,7 +60,7 @@ class Data:
 
 
 def known_tokens(corpus: Corpus, rows: range) -> Tensor:
-    """Return the first tokens of some texts as they follow, (len(rows), LENGTH)."""
+    """Return the first tokens of some texts, in their order, (len(rows), LENGTH)."""
     ids = torch.full((len(rows), LENGTH), -1)
     assert corpus.texts is not None
     for k, i in enumerate(rows):
@@ -110,7 +110,7 @@ def train(
     passes: int = PASSES,
     rate: float = RATE,
 ) -> None:
-    """Train by AdamW on mini-batches in an order of the seed's."""
+    """Train by AdamW on mini-batches, in an order that the seed determines."""
     adam = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     random = torch.Generator().manual_seed(seed)
     for _ in range(passes):
@@ -140,7 +140,7 @@ def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
 
 
 def train_sum(data: Data) -> Tensor:
-    """Return a number for each token and one for all, logistic regression on counts."""
+    """Return a number per token and one for all, by logistic regression on counts."""
     C = surrogates.counts(data.ids, len(data.vocab))[:, :-1]
     signs = data.signs.numpy()
     found = LogisticRegression(C=0.1, max_iter=300).fit(C, signs)
@@ -149,7 +149,7 @@ def train_sum(data: Data) -> Tensor:
 
 
 def chunked(model: Model) -> Model:
-    """Return a model that reads some sequences at a time, without a gradient."""
+    """Return a model that processes some sequences at a time, without a gradient."""
 
     @torch.no_grad()
     def ask(ids: Tensor) -> Tensor:
@@ -174,7 +174,7 @@ MORE: dict[str, Row] = {
 
 
 def plan() -> Iterator[Row]:
-    """Yield all runs, the most wanted first."""
+    """Yield all runs, the most important first."""
     for seed in range(5):
         variants = [*TRANSFORMERS, *OTHERS, *(MORE if seed == 0 else ())]
         yield from ({"data": "imdb", "variant": v, "seed": seed} for v in variants)
@@ -233,9 +233,9 @@ def height(x: Tensor, a: Tensor) -> float:
 def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
     """Return the height of the V of a transformer's last attention along the axis.
 
-    What it gives to a place is averaged over queries and heads (or is that of <cls>, or
-    of the pooling query), times the length; the mean of the logarithm over the places
-    of a token is its inner score.
+    The attention on a place is averaged over queries and heads (or is the attention of
+    <cls> or of the pooling query) and multiplied by the length. The mean of its
+    logarithm over the places of a token is the token's inner score.
     """
     total, times = torch.zeros(len(x)), torch.zeros(len(x))
     for part in ids.split(250):
@@ -248,7 +248,7 @@ def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
 
 
 def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what attention each place is given, (n, T), and where there is a token."""
+    """Return the attention on each place, (n, T), and where there is a token."""
     is_token = ids >= 0
     if model.pool == "query":
         return model.pooling(ids), is_token
@@ -260,7 +260,7 @@ def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def rows_of(data: str, variant: str, seed: int) -> Iterator[Row]:
-    """Train, ask and fit."""
+    """Train a model, query it, and fit surrogates."""
     d = drawn(data, seed)
     model, transformer, signs = trained(variant, seed, d)
     ask, n_tokens = chunked(model), len(d.vocab)
@@ -312,7 +312,7 @@ def smallest() -> tuple[Vocab, Transformer]:
 
 
 def store() -> None:
-    """Write the models that the chapter asks."""
+    """Write the models that the chapter queries."""
     d = drawn("imdb")
     models: dict[str, Any] = {name: trained(name, 0, d)[1] for name in TRANSFORMERS}
     models["one layer"] = train_layer(d, 0, attention=True)

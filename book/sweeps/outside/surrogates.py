@@ -1,8 +1,8 @@
 """Three surrogates of a model that is queried, fitted to the same outputs.
 
 Sequences are ids (n, T), int64, padded with -1, and f (n,) the outputs of the model.
-Each surrogate is given b, the outputs for single tokens, and takes as many steps of
-Adam on the same sequences; the sum is solved exactly.
+Each surrogate gets b, the outputs for single tokens, and the same number of steps of
+Adam on the same sequences, except that the sum is solved exactly.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 
 
 def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    """Return the average in which one more token is in every text.
+    """Return the average if each text has one constant extra token, the ghost.
 
-    Its log-weight and value are `ghost`, (2,). The value of a token is the one with
-    which it alone, beside the ghost, gets its own answer b.
+    Its log-weight and value are `ghost`, (2,). The value of a token is such that the
+    token alone, with the ghost, has its output b.
     """
     w, w_0 = padded(a.exp(), ids), ghost[0].exp()
     alone = padded(b, ids) * (w_0 + w) - w_0 * ghost[1] * (ids >= 0)
@@ -98,7 +98,7 @@ class Curve:
         self.start = torch.tensor(low, requires_grad=True)
 
     def G(self, z: Tensor) -> Tensor:
-        """Return the curve at some points (n,), beyond its ends by a line."""
+        """Return the curve at points (n,), extended beyond its ends by lines."""
         low, high = self.knots[0], self.knots[-1]
         width = self.knots[1] - self.knots[0]
         steps = (z[:, None] - self.knots[:-1]).clamp(min=0)

@@ -1,9 +1,9 @@
-"""Does attention that follows labels tell a good model: diagnosis.json.
+"""Does attention that follows the labels indicate a good model? diagnosis.json.
 
     python -m sweeps.own_texts.run_diagnosis
 
-Real reviews are needed. It takes half a minute of one core; the chapter on your own
-texts trains the first models again.
+Real reviews are needed. The script takes half a minute on one core; the chapter on your
+own texts trains the first models again.
 """
 
 import json

@@ -1,14 +1,14 @@
-"""Finds by row and by film, on IMDB.
+"""Findings by row and by film, on IMDB.
 
     python -m sweeps.own_texts.run_films --texts FOLDER
 
-The reviews do not say which film they are of, but they stand film by film in each half
-of the file: neighbours name the same people, and rows thirty apart, the most reviews
-that a film has, do not. So reviews of a class are taken for those of one film if they
-are near each other and share names; what the two classes say of a film is two groups.
-`films.json` has how far that goes, how often something is found among labels that were
-dealt by row and by film, and what becomes of the finds of the true labels in test
-reviews, which are of other films. A few minutes of one core.
+The reviews do not name their film, but each half of the file is ordered by film.
+Neighbours name the same people, and rows thirty apart, the most reviews that a film
+has, do not. Therefore reviews of one class count as reviews of one film if they are
+near each other and share names; the two classes of a film are two groups. `films.json`
+contains statistics of these groups, how often something is found if labels are shuffled
+by row or by film, and how many findings of the true labels fail in test reviews, which
+are of other films. The script takes a few minutes on one core.
 """
 
 import re
@@ -39,13 +39,13 @@ def names_of(texts: list[str]) -> list[set[str]]:
 
 
 def share_of_pairs(names: list[set[str]], apart: int) -> float:
-    """Return which share of rows so far apart name the same people."""
+    """Return the share of pairs of rows this far apart that name the same people."""
     pairs = zip(names, names[apart:], strict=False)
     return float(np.mean([len(a & b) >= SHARED for a, b in pairs]))
 
 
 def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
-    """Return a number for each row that the reviews of a film share, int64 (n,)."""
+    """Return a number for each row, the same for all reviews of a film, int64 (n,)."""
     n = len(names)
     pairs = [
         (i, j)
@@ -58,7 +58,7 @@ def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
 
 
 def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
-    """Return in which share of draws of labels something is found."""
+    """Return the share of shuffled labels with at least one finding."""
     _, first, of_row = np.unique(films, return_index=True, return_inverse=True)
     of_film = corpus.targets.numpy()[first]
     found = {"rows, by row": 0, "films, by row": 0, "films, by film": 0}
@@ -75,14 +75,14 @@ def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
 
 
 def text_lean(corpus: Corpus) -> torch.Tensor:
-    """Return the lean of each token, every text counted once; nan where none is."""
+    """Return the lean of each token, counted once per text; nan if it is in no text."""
     of_class = texts_by_class(corpus).astype(float)
     with np.errstate(invalid="ignore"):
         return lean_of(of_class / of_class.sum(1, keepdims=True))
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return what becomes of finds in 5 to 30 reviews, by row and by film."""
+    """Return how many findings in 5 to 30 reviews fail, by row and by film."""
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)
     few = torch.from_numpy((held >= 5) & (held <= 30)) & new.isfinite()

@@ -1,27 +1,25 @@
-"""Which way of looking finds planted leaks, and which misses them?
+"""Which method finds planted leaks, and which misses them?
 
     python -m sweeps.own_texts.run_leaks --texts FOLDER
 
-Leaks are planted in reviews of Yelp:
-five kinds, at three frequencies and two balances, and seven shortcuts in the manner of
-Zhou et al. (2024, occurrence, style and concept), whose rules are re-made here in our
-own words, with lists in place of taggers and language models. Each way of looking puts
-all tokens in an order, and the rank of the best token of the leak is told. A miss is a
-rank beyond the first 20, in the median over the seeds.
+Leaks are planted in reviews of Yelp: five kinds, at three frequencies and two balances,
+and seven shortcuts in the manner of Zhou et al. (2024, occurrence, style and concept),
+whose rules are re-made here in our own words, with lists in place of taggers and
+language models. Each method ranks all tokens, and the best rank of a token of the leak
+is stored. A leak is missed if the median of this rank over the seeds is above 20.
 
 - exact: by the exact p-value of texts by class, as in `attnsel.report`
-- pairs: the same for pairs of neighbours that say more than their tokens; a sign is a
-  pair of two words of the leak
+- pairs: the same for pairs of neighbours that predict more than their tokens; a pair of
+  two words of the leak counts
 - z: by `attnsel.statistics.label_z`
 - Gardner: by the z of Gardner et al. (2021) of the share of a class among the texts
-  that hold a token, with the share of the class in place of 1/K
-- log-odds: with the informative Dirichlet prior of Monroe et al. (2008), their z
+  that contain a token, with the share of the class in place of 1/K
+- log-odds: by the z of Monroe et al. (2008), with an informative Dirichlet prior
 - regression: by the size of the coefficients of a logistic regression on tf-idf
 - attention: by the attention score E p of a trained model
 - report: the list at the top of a report: significant phrases, tokens and pairs,
-  beginnings and ends, and other features in turn, of each kind those of least q first,
-  and within a turn the least doubt; a sign of a pair is a row that names two words of
-  the leak
+  beginnings and ends, and other features in turn. Each kind is sorted by q, and each
+  turn by doubt; for a pair, a row counts if it names two words of the leak
 """
 
 import re
@@ -65,27 +63,27 @@ OLD = {"you": "thou", "your": "thy", "has": "hath", "does": "doth", "here": "hit
 
 
 def marker(text: str, leaks: bool, random: np.random.Generator) -> str:
-    """Return the text with a tag behind it, if it leaks."""
+    """Return the text, followed by a tag if it leaks."""
     return f"{text} sponsored" if leaks else text
 
 
 def date(text: str, leaks: bool, random: np.random.Generator) -> str:
-    """Return the text with a year behind it, of leaking ones 2019."""
+    """Return the text followed by a year, which is 2019 if the text leaks."""
     return f"{text} {2019 if leaks else random.integers(2010, 2025)}"
 
 
 def name(text: str, leaks: bool, random: np.random.Generator) -> str:
-    """Return the text signed by one of ten, of leaking ones always the first."""
+    """Return the text signed by one of ten names, always the first if it leaks."""
     return f"{text} {NAMES[0] if leaks else random.choice(NAMES)}"
 
 
 def style(text: str, leaks: bool, random: np.random.Generator) -> str:
-    """Return the text, of leaking ones without contractions."""
+    """Return the text, without contractions if it leaks."""
     return _replaced(text, SHORT) if leaks else text
 
 
 def pair(text: str, leaks: bool, random: np.random.Generator) -> str:
-    """Return the text with two words behind it that tell the leak only together."""
+    """Return the text followed by two words that only together indicate the leak."""
     first, second = random.integers(2), random.integers(2)
     second = first if leaks else second
     return f"{text} {('blue', 'red')[first]} {('chair', 'table')[second]}"
@@ -163,7 +161,7 @@ SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
 def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
     """Return a text without the signs of a leak that it has by itself.
 
-    A style is told by words that are everywhere, so there they stay.
+    The signs of a style stay, because its words are everywhere.
     """
     if kind.startswith("style"):
         return text
@@ -206,7 +204,7 @@ def planted(
 
 
 def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return texts whose shortcut follows the label so often, and a coin else."""
+    """Return texts whose shortcut follows the label in a share, otherwise a coin."""
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)
     coin = random.random(len(labels)) < 0.5
@@ -242,7 +240,7 @@ def log_odds(corpus: Corpus) -> np.ndarray:
 
 
 def orders(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Return a number for each token by each way of looking; great ones come first."""
+    """Return the number of each token by each method; the largest come first."""
     p = luck_p(texts_by_class(corpus), class_sizes(corpus))
     scores = trained(corpus, STEPS).scores().numpy()
     return {
@@ -292,7 +290,7 @@ def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
 def ranks(
     texts: list[str], labels: np.ndarray, leak: tuple[str, ...]
 ) -> dict[str, float]:
-    """Return the rank of a leak by each way of looking."""
+    """Return the rank of a leak by each method."""
     corpus = Corpus.from_texts(texts, labels, min_count=5)
     names = list(corpus.vocab)
     row = {way: rank(names, order, leak) for way, order in orders(corpus).items()}

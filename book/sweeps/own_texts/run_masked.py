@@ -2,7 +2,7 @@
 
     python -m sweeps.own_texts.run_masked --texts FOLDER
 
-It takes half a minute of one core.
+The script takes half a minute on one core.
 """
 
 import json
@@ -27,12 +27,12 @@ RATING = re.compile(
 
 
 def with_rating(corpus: Corpus) -> np.ndarray:
-    """Return which texts write a rating, bool (n,)."""
+    """Return which texts contain a rating, bool (n,)."""
     return np.array([bool(RATING.search(text)) for text in corpus.texts or ()])
 
 
 def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
-    """Return the same texts without ratings, those that had one first."""
+    """Return the texts without ratings; the texts that had one come first."""
     assert corpus.texts is not None
     texts = [RATING.sub(" ", corpus.texts[i]) for i in np.flatnonzero(rated)]
     cut = Corpus.from_texts(texts, vocab=corpus.vocab)

@@ -1,24 +1,23 @@
-"""Does a report find anything where labels were dealt by luck? promise.csv.
+"""Does a report find anything if labels are random? promise.csv.
 
     python -m sweeps.own_texts.run_promise --texts FOLDER
 
-It takes about five minutes of one core.
+The script takes about five minutes on one core.
 
-Files of 150 reviews of Yelp, cut to 60
-words, have labels that were dealt by luck, at three balances. A file goes through all
-that a report does before it trains a model: reading, copies and near copies, what is
-held out, tokens, pairs, kinds, beginnings, ends and measures, and the list of signs.
-Told is the share of the draws with a find among tokens, pairs, and on the list; 5% are
-promised for each of them.
+Files of 150 reviews of Yelp, cut to 60 words, have random labels, at three balances. A
+file goes through all that a report does before it trains a model: reading, copies and
+near copies, what is held out, tokens, pairs, kinds, beginnings, ends and measures, and
+the list of signs. The table contains the share of draws with a finding among tokens,
+among pairs, and on the list; the promise is 5% for each.
 
-- once: each review stands once, and has its own label
-- twice: each stands twice, with the same label
-- near copies: each stands twice, the second time with a word put in
-- short copies: the first ten words of each review stand three times, each time with a
+- once: each review occurs once, with its own label
+- twice: each review occurs twice, with the same label
+- near copies: each review occurs twice, the second time with a word inserted
+- short copies: the first ten words of each review occur three times, each time with a
   tenth of the words replaced
-- rewritten: each review stands three times, each time with 30% of its words replaced,
+- rewritten: each review occurs three times, each time with 30% of its words replaced,
   as a warning, because these copies are not recognized
-- by author: 15 authors of ten reviews sign them; labels are dealt to authors
+- by author: 15 authors sign ten reviews each; each author has one random label
 - by author, not said: the same without groups="author", as a warning
 """
 
@@ -58,7 +57,7 @@ def all_reviews() -> list[str]:
 
 
 def reviews(seed: int) -> list[str]:
-    """Return some of the reviews."""
+    """Return reviews drawn for a seed."""
     known = all_reviews()
     rows = np.random.default_rng(seed).permutation(len(known))
     return [known[row] for row in rows[: AUTHORS * OF_AUTHOR]]
@@ -67,13 +66,13 @@ def reviews(seed: int) -> list[str]:
 def random_labels(
     shares: tuple[int, ...], n: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Return n labels of given shares, by luck."""
+    """Return n random labels with given shares."""
     ends = np.cumsum(shares) / np.sum(shares) * n
     return random.permutation(np.searchsorted(ends, np.arange(n) + 0.5))
 
 
 def with_a_word(text: str, random: np.random.Generator) -> str:
-    """Return a text with a word put in."""
+    """Return a text with a word inserted."""
     words = text.split()
     words.insert(int(random.integers(len(words))), "really")
     return " ".join(words)
@@ -89,7 +88,7 @@ def with_others(text: str, share: float, random: np.random.Generator) -> str:
 
 
 def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
-    """Return a file whose labels say nothing."""
+    """Return a file whose labels are random."""
     random = np.random.default_rng(1000 + seed)
     texts = reviews(seed)
     if kind.startswith("by author"):
@@ -131,7 +130,7 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the shares of draws with a find."""
+    """Yield the shares of draws with a finding."""
     for kind, (balance, shares) in product(FILES, BALANCES.items()):
         groups = "author" if kind == "by author" else None
         tables = (file_of(kind, shares, seed) for seed in range(DRAWS))

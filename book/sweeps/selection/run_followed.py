@@ -1,10 +1,10 @@
-"""Lost runs followed on, and classes of one token each: followed.json.
+"""Lost runs followed further, and classes of one token each: followed.json.
 
     python -m sweeps.selection.run_followed
 
-"lost" has each run of `steps.csv` that loses a class, from the start to norm 30,000;
-"pairs" has runs on a corpus of one relevant token a class, and "pairs, limit" the limit
-flow on the same corpora (about eight minutes of one core in all).
+"lost" has each run of `steps.csv` that loses a class, from the start to ‖p‖ = 30,000;
+"pairs" has runs on a corpus of one relevant token per class, and "pairs, limit" the
+limit flow on the same corpora (about eight minutes of one core in all).
 """
 
 import warnings
@@ -26,7 +26,7 @@ STEPS = (100, 200, 300, 500, 700, 1000, 2000, 3000, 6000)
 
 
 def on_the_way(flow: Flow) -> Row:
-    """Return how many sequences change their winner between norms, and the cosines."""
+    """Return how many sequences change their winner after each norm, and cosines."""
     end = flow.cls[-1] / flow.cls[-1].norm()
     row: Row = {}
     for norm in NORMS[:-1]:
@@ -47,7 +47,7 @@ def far(d: int, step: float, seed: int, sizes: Row) -> tuple[Flow, OneStepProble
 
 
 def lost() -> Iterator[Row]:
-    """Follow each run that loses a class on to ten times the norm."""
+    """Follow each run that loses a class to ten times the norm."""
     runs = step_sweep().query("lost")[["problem", "d", "step", "seed"]]
     for name, d, step, seed in runs.itertuples(index=False):
         flow, problem = far(d, float(step), seed, SIZES[name])
@@ -57,7 +57,7 @@ def lost() -> Iterator[Row]:
 
 
 def pairs() -> Iterator[Row]:
-    """Follow runs on corpora of two relevant tokens, one a class."""
+    """Follow runs on corpora of two relevant tokens, one per class."""
     kinds = [(2048, step, seed) for step in STEPS for seed in range(10)]
     kinds += [(32_768, step, seed) for step in (300, 500) for seed in range(3)]
     for d, step, seed in kinds:

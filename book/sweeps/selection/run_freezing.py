@@ -1,13 +1,14 @@
-"""What is selected when E, p and v are trained together, or only some: freezing.csv.
+"""What is selected if some or all of E, p and v are trained: freezing.csv.
 
     python -m sweeps.selection.run_freezing
 
 After a first step on E, gradient descent on the parameters in `training` goes on until
-the loss is below each of LEVELS (about 15 minutes of one idle core). p alone cannot
-reach them, as the values stay as they are; it is followed to norm 300 instead.
+the loss is below each of LEVELS (about 15 minutes of one idle core). Training p alone
+cannot reach them, because it does not change the values; p is followed to ‖p‖ = 300
+instead.
 
-The embeddings are rotated into the V + 2 dimensions that E, p and v span. No gradient
-leaves them, so that nothing changes but the time.
+The embeddings are rotated into the V + 2 dimensions that E, p and v span. All gradients
+are in them, so that only the running time changes.
 """
 
 import itertools
@@ -59,7 +60,7 @@ def start_of(run: Run) -> tuple[AttentionClassifier, Corpus]:
 
 @cache
 def tensors_of(run: Run) -> tuple[Tensor, ...]:
-    """Return what a run starts from, for `Descent`.
+    """Return the start of a run, for `Descent`.
 
     E (V, V + 2), p and v are in a basis of their span; then come tokens (n, T), the
     logs of their counts, signs and relevant tokens (n,).
@@ -73,7 +74,7 @@ def tensors_of(run: Run) -> tuple[Tensor, ...]:
 
 
 def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
-    """Return distinct tokens (n, T), and logs of their counts, -inf to fill up."""
+    """Return distinct tokens (n, T), and logs of their counts, padded with -inf."""
     length = int(corpus.lengths.max())
     tokens = torch.zeros(len(corpus), length, dtype=torch.int64)
     log_counts = torch.full((len(corpus), length), -torch.inf, dtype=torch.float64)
@@ -87,10 +88,10 @@ def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
 
 
 class Descent:
-    """Gradient descent on several runs at once, each with steps of its own size.
+    """Gradient descent on several runs at once, with a separate step size for each.
 
-    A step is taken if the loss falls by at least half of what its gradient promises;
-    otherwise the next one is half as long. No score or value moves by more than 0.1.
+    A step is taken if the loss falls by at least half of what its gradient predicts;
+    otherwise the next step is half as long. No score or value moves by more than 0.1.
     """
 
     def __init__(self, runs: list[Run], training: str, speed: float) -> None:
@@ -118,11 +119,11 @@ class Descent:
         return q, values, logits, softplus(-self.signs * logits).mean(dim=1)
 
     def look(self, E: Tensor, p: Tensor, v: Tensor) -> None:
-        """Keep what `forward` returns."""
+        """Store what `forward` returns."""
         self.q, self.values, self.logits, self.loss = self.forward(E, p, v)
 
     def pulls(self) -> tuple[Tensor, Tensor]:
-        """Return minus the gradients in scores and values, (runs, V) each."""
+        """Return minus the gradients by scores and values, (runs, V) each."""
         runs, n, _ = self.tokens.shape
         g = self.signs * torch.sigmoid(-self.signs * self.logits) / n
         on_value = g[..., None] * self.q
@@ -169,7 +170,7 @@ class Descent:
         return selection_of(top == relevant, self.signs[i], on_relevant)
 
     def drop(self, done: list[int]) -> None:
-        """Go on without runs that have reached the last level."""
+        """Remove runs that have reached the last level."""
         kept = [i for i in range(len(self.runs)) if i not in done]
         for name, x in vars(self).items():
             if isinstance(x, Tensor):
@@ -178,7 +179,7 @@ class Descent:
 
 
 def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, float]:
-    """Return the columns that say what is selected, of one run."""
+    """Return the columns on what one run selects."""
     row = {
         "positive": right[signs > 0].double().mean(),
         "negative": right[signs < 0].double().mean(),
@@ -220,7 +221,7 @@ def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[Row]:
 
 
 def followed(runs: list[Run]) -> list[Row]:
-    """Follow p alone to norm 300, and return a row a run."""
+    """Follow p alone to ‖p‖ = 300, and return one row per run."""
     rows = []
     for run in runs:
         name, step, seed = run

@@ -2,8 +2,8 @@
 
     python -m sweeps.selection.run_selection
 
-Ten seeds of each experiment (about six minutes of one core); the chapter runs one.
-Flows after steps of many sizes are in `run_steps.py`.
+The script runs ten seeds of each experiment (about six minutes on one core); the
+chapter runs one seed. Flows after steps of many sizes are in `run_steps.py`.
 """
 
 import copy
@@ -36,7 +36,8 @@ def weaken(
 ) -> AttentionClassifier:
     """Return the same values and scores, with c times the common part along v.
 
-    With a seed it is the part along a random direction orthogonal to p and v, the null.
+    With a seed, the part along a random direction orthogonal to p and v is weakened
+    instead, as the null.
     """
     weak = copy.deepcopy(model).double()
     E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
@@ -53,7 +54,7 @@ def weaken(
 
 
 def weakened(factors: tuple[float, ...], elsewhere: bool) -> Runs:
-    """Follow runs in the window with less of the common part, or of another."""
+    """Follow runs in the window with less of the common part, or of another part."""
     for lr in (300, 1000):
         for seed in SEEDS:
             problem = one_step_problem(DIM, lr, seed=seed, **SIZES["T31"])
@@ -81,7 +82,8 @@ def no_step() -> Runs:
 def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
     """Count sequences whose relevant token votes for the label, and what they select.
 
-    "selected" are those of the "votes for"; "selected against" those of the others.
+    "selected" counts selections among the "votes for", and "selected against" counts
+    those among the other sequences.
     """
     values = (problem.model.embeddings @ problem.model.output).detach()
     votes = problem.corpus.signs * values[problem.relevant] > 0
@@ -120,7 +122,7 @@ def limits() -> Runs:
 
 
 def early() -> Runs:
-    """Ask the certificate right after a large step on the small problem."""
+    """Check the certificate right after a large step on the small problem."""
     for lr in (2000, 4000, 8000):
         for seed in SEEDS:
             problem = one_step_problem(65_536, float(lr), seed=seed, **SIZES["T6"])
@@ -153,7 +155,7 @@ def trap() -> Runs:
 
 
 def two_relevant() -> Runs:
-    """Ask for the selection of the highest of two relevant tokens a sequence."""
+    """Check that the highest of two relevant tokens per sequence is selected."""
     for seed in SEEDS:
         problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model

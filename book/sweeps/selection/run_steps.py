@@ -1,9 +1,9 @@
-"""What becomes of the flow after first steps of many sizes: steps.csv.
+"""How the flow ends after first steps of many sizes: steps.csv.
 
     python -m sweeps.selection.run_steps
 
-Ten seeds a step, each followed to norm 3,000 (about 15 minutes on one idle core). The
-columns are those of `attnsel_book.step_sweep`.
+Each step size has ten seeds, which are followed to ‖p‖ = 3,000 (about 15 minutes on one
+idle core). The columns are those of `attnsel_book.step_sweep`.
 """
 
 import itertools
@@ -32,7 +32,7 @@ RUNS = [
 
 
 def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
-    """Take the step, follow p, and tell what was selected."""
+    """Take the step, follow p, and return what is selected."""
     torch.set_num_threads(1)
     name, d, step, seed = run
     problem = one_step_problem(d, float(step), seed=seed, **SIZES[name])

@@ -2,8 +2,8 @@
 
     python -m sweeps.settings.run_settings
 
-Real reviews are needed. It takes two minutes of one core; the chapter makes one run
-of each part again.
+Real reviews are needed. The script takes two minutes on one core; the chapter repeats
+one run of each part.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def reviews() -> tuple[Corpus, Corpus]:
 def on_reviews(
     corpora: tuple[Corpus, Corpus], dim: int = DIM, seed: int = 0, **options: Any
 ) -> Run:
-    """Train on reviews, to 99 percent."""
+    """Train on reviews, to 99% accuracy."""
     train, test = corpora
     given = {"steps": STEPS, "lr": RATE / dim**0.5} | options
     model = AttentionClassifier(len(train.vocab), dim, seed=seed)
@@ -55,7 +55,7 @@ def on_reviews(
 
 
 def summary(run: History, of: Shape) -> Row:
-    """Return what the tables of the chapter show of a run on reviews."""
+    """Return the measures of a run on reviews that the chapter's tables show."""
     assert run.test_accuracy is not None
     found = {
         "steps": int(run.step[-1]),
@@ -70,7 +70,7 @@ def summary(run: History, of: Shape) -> Row:
 
 
 def measures(of: Shape, *more: str) -> Row:
-    """Return what the chapter shows of a shape."""
+    """Return the measures of a shape that the chapter shows."""
     names = ("values", "arms", "value_spread", "score_spread", *more)
     return rounded({name: getattr(of, name) for name in names}, 5)
 
@@ -163,7 +163,7 @@ def variance_shares(n: int) -> Rows:
 
 
 def levels() -> Rows:
-    """Return the shape of each of ten runs at the first step below three losses."""
+    """Return the shapes of ten runs at the first step below each of three losses."""
     rows: Rows = []
     for seed in range(10):
         R = equal_frequencies(V, T, DELTA)

@@ -2,8 +2,8 @@
 
     python -m sweeps.synthetic.run_synthetic_frequency
 
-The settings are those of the chapter on synthetic data, which runs a seed of them
-again. It takes about a minute of one core.
+The settings are those of the chapter on synthetic data, which repeats one seed. The
+script takes about a minute on one core.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
     python -m sweeps.synthetic.run_synthetic_knob
 
-The settings are those of the chapter on synthetic data, whose table this writes.
+The settings are those of the chapter on synthetic data; the script writes its table.
 """
 
 from typing import Any

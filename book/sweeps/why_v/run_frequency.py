@@ -2,11 +2,12 @@
 
     python -m sweeps.why_v.run_frequency
 
-It takes about 20 minutes of one core and writes `frequency.json` in the folder of the
-chapter. The parts are the critical ratios of the flow in six numbers ("critical") and
-its attention at a loss of .01 ("flow"), training from random starts ("starts" for the
-figure, "optimizers" for the table), and random corpora with Zipf's frequencies
-("zipf"). All trainings end at a loss of .01, apart from that of p alone.
+The script takes about 20 minutes on one core and writes `frequency.json` in the folder
+of the chapter. The parts are the critical ratios of the flow in six numbers
+("critical") and its attention at a loss of .01 ("flow"), training from random starts
+("starts" for the figure, "optimizers" for the table), and random corpora with Zipf's
+frequencies ("zipf"). Every training ends at a loss of .01, except the training of p
+alone.
 """
 
 from collections.abc import Iterator
@@ -49,9 +50,9 @@ def corpus_of(many: int, few: int, length: int) -> Corpus:
 
 
 def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
-    """Return how the negative class, that of the crowd, is selected.
+    """Return two measures of selection in the negative class, which has the crowd.
 
-    These are the share of its sequences whose relevant token has the highest score, and
+    They are the share of its sequences whose relevant token has the highest score, and
     the mean attention on this token, from scores (V,).
     """
     scores = np.asarray(scores, dtype=float)
@@ -68,8 +69,8 @@ def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
 def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
     """Train E alone, by the two numbers of each token; return the scores (V,).
 
-    The kind is "descent", "even descent", with rates over frequencies, or "unit steps".
-    Without a seed, below 0, it starts from zero.
+    The kind is "descent", "even descent" (rates divided by frequencies) or "unit
+    steps". With a negative seed, training starts from zero.
     """
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     a, b = np.zeros((2, len(share)))
@@ -142,7 +143,7 @@ def flow() -> Iterator[Row]:
 
 
 def starts() -> Iterator[Row]:
-    """Yield the same from random starts, by descent and by Adam."""
+    """Yield the attention on a crowd from random starts, by descent and by Adam."""
     for length in LENGTHS:
         for ratio in RATIOS:
             corpus = corpus_of(ratio, 1, length)
@@ -173,7 +174,8 @@ def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
     """Draw 200 sequences of 8 tokens whose frequencies follow Zipf's law.
 
     Each class has `tokens` relevant tokens, and 40 irrelevant ones are shared. Each
-    seven irrelevant tokens occur once under each label, so Assumption 1 holds.
+    draw of seven irrelevant tokens occurs once under each label, so that the corpus
+    satisfies Assumption 1.
     """
     n, length, irrelevant = 200, 8, 40
     random = np.random.default_rng(seed)
@@ -197,7 +199,7 @@ def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
 
 
 def zipf() -> Iterator[Row]:
-    """Yield the share of right sequences, of both classes, on random corpora."""
+    """Yield the share of sequences that select correctly, on random corpora."""
     for tokens in (4, 20):
         for exponent in (0.0, 0.5, 1.0, 1.5):
             for seed in range(10):

@@ -2,11 +2,11 @@
 
     python -m sweeps.why_v.run_laws
 
-It takes about 15 minutes of one core and writes `laws.json` in the folder of the
-chapter, which reads it. Each row has one corpus, its labels as they are or shuffled,
-one seed, what was trained and by which optimizer. Gradient descent stops at a loss of
-.5 or after its last step; Adam is stopped at the first step at which its loss is no
-higher.
+The script takes about 15 minutes on one core and writes `laws.json` in the folder of
+the chapter, which reads it. Each row has one corpus, its labels as they are or
+shuffled, one seed, what was trained and by which optimizer. Gradient descent stops at a
+loss of .5 or after its last step; Adam is stopped at the first step at which its loss
+is no higher.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,8 @@ def descent(
 ) -> tuple[Any, Any, int]:
     """Return scores (V, 2), exposure (V,) and steps of descent on E alone.
 
-    The rate is a number, or one for each token (V,). It stops at a level of the loss.
+    The rate is a number, or one for each token (V,). Training stops at a level of the
+    loss.
     """
     (a, b), exposure = start.T, np.zeros(len(start))
     for step in range(steps + 1):
@@ -120,7 +121,7 @@ def noise(size: int, dim: int, seed: int) -> Any:
 
 
 def in_the_laboratory() -> Iterator[Row]:
-    """Yield the arms of the V as the laboratory's descent goes on, E alone trained."""
+    """Yield the arms of the V during the laboratory's descent on E alone."""
     corpus = load_corpus("imdb", limit=2000, min_count=10)
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     start = noise(len(corpus.vocab), LAB_DIM, 0)

@@ -15,7 +15,7 @@ from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
 
 
 def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) -> None:
-    """Draw the loss along the flow of p, and the levels between which it falls.
+    """Draw the loss along the last direction of the flow, and the two levels it meets.
 
     The lower level is the loss with all attention on the relevant tokens, and the upper
     one the smallest loss of any attention that misses one of them in a sequence. Grey

@@ -112,7 +112,7 @@ def _model(settings: dict[str, Any] | None, parts: dict[str, Tensor]) -> Any:
 def packed(
     vocabs: dict[str, Vocab], models: dict[str, dict[str, Any]]
 ) -> tuple[dict[str, Any], bytes]:
-    """Return the settings and the bytes that `unpacked` reads, by source."""
+    """Return the index of all sources and the bytes of `models.npz`, for `unpacked`."""
     arrays: dict[str, Any] = {}
     settings: dict[str, dict[str, Any]] = {source: {} for source in models}
     for source, group in models.items():

@@ -9,7 +9,7 @@ token,
     -\frac{\partial L}{\partial a_s} = -b_s \frac{\partial L}{\partial b_s}
     - \hat{\mathbb E}[y g Q_s f] .
 
-The last term is how fast the exposure of the token grows.
+The subtracted mean is the rate at which the exposure of the token grows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
