@@ -102,7 +102,7 @@ TABLE: dict[str, dict[str, str]] = {
         "right[::-1] * (1 + 5e-6)": RIGHT,
         "np.unique(right, axis=0)": RIGHT,
         "right * (1 + 3e-5)": WRONG,
-        "right[abs(right - right[-1]).max(axis=1) > 1e-9]": "has no row",
+        "right[abs(right - right[-1]).max(axis=1) > 1e-9]": "have no row",
         "np.concatenate([right, 1.01 * right[-1:]])": "is not a selected",
     },
     "max-margin-lost": {
@@ -112,7 +112,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "own-attention-margin": {
         "right * (1 + 5e-4)": RIGHT,
-        "right * (1 + 2e-3)": "times shorter",
+        "right * (1 + 2e-3)": "times as long",
         "right * 0.999": "the smallest lead is",
     },
     "convergence-cheapest": {

@@ -45,14 +45,15 @@ def clear_corpora() -> Iterator[tuple[Corpus]]:
         ),
     },
     hints=(
-        "beta_s is the mean over the sequences of y times the count of s over the"
-        " length of the sequence. The value after the step is proportional to it.",
+        "For each sequence, multiply y by the count of s and divide by the length; "
+        "beta_s is the mean of these numbers. The value after the step is proportional "
+        "to beta_s.",
         "corpus.bags() contains the tokens of each sequence and their counts. Which "
         "token pushes f hardest towards the label of the sequence?",
     ),
 )
 def my_winner(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return the token of each sequence, (n,), that should win after a step.
+    """Return, for each sequence, the token that should win after a step, (n,).
 
     Use corpus.counts (n, V), corpus.signs (n,) and corpus.lengths (n,).
     """

@@ -12,7 +12,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def of_several() -> Iterator[tuple[Corpus]]:
-    """Yield corpora of three or four classes, in which a token may occur twice."""
+    """Yield corpora of three or four classes; a token may be repeated in a sequence."""
     vocab = Vocab(list("ab"))
     yield (Corpus.from_tokens([[0, 0, 1], [1], [1]], [0, 1, 2], vocab),)
     random = torch.Generator().manual_seed(0)

@@ -35,7 +35,7 @@ def attended() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
 
 
 def least_loss(votes: np.ndarray, there: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the smallest loss of an attention that misses one sequence."""
+    """Return the smallest loss of an attention that misses one relevant token."""
     n = np.arange(len(votes))
     loss = np.logaddexp(0, -votes)
     kept = loss[n, relevant]
@@ -47,12 +47,12 @@ def least_loss(votes: np.ndarray, there: np.ndarray, relevant: np.ndarray) -> fl
 def miss_fault(
     result: Any, votes: np.ndarray, there: np.ndarray, relevant: np.ndarray
 ) -> str | None:
-    """Return why an attention does not miss a sequence at least cost, or None."""
+    """Return why an attention is not the cheapest one with a miss, or None."""
     Q = as_numbers(result)
     if Q is None or Q.shape != votes.shape or not np.isfinite(Q).all():
         return f"return an array of shape {votes.shape} of finite numbers"
     if (Q < 0).any() or not np.allclose(Q.sum(axis=1), 1):
-        return "each row of Q has to be at least 0 and to sum to 1"
+        return "each row of Q has to be nonnegative and to sum to 1"
     if (Q[~there] > 0).any():
         return "a token that its sequence does not contain gets attention"
     if Q[np.arange(len(Q)), relevant].min() > 0:
@@ -87,10 +87,12 @@ def miss_fault(
         ),
     },
     hints=(
-        "Which attention has the smallest loss in a sequence that keeps its relevant "
-        "token? Which attention has the smallest loss in the sequence that is missed?",
-        "Missing sequence i adds the loss of its second-highest vote minus that of its "
-        "highest; np.logaddexp(0, -z) is the loss of a vote z. Which i adds least?",
+        "Which attention gives the smallest loss in a sequence whose relevant token "
+        "gets attention? Which one gives the smallest loss if this token gets none?",
+        "The loss of a vote z is np.logaddexp(0, -z). If the relevant token of a "
+        "sequence gets no attention, the smallest loss rises from the loss of the "
+        "highest vote to the loss of the second-highest one. In which sequence does it "
+        "rise least?",
     ),
 )
 def my_cheapest(
@@ -98,10 +100,10 @@ def my_cheapest(
     there: np.ndarray,
     relevant: np.ndarray,
 ) -> np.ndarray:
-    """Return the attention Q (n, V) with the smallest loss that misses a sequence.
+    """Return, among the attentions that miss a sequence, the one of smallest loss.
 
-    Votes are (n, V), `there` (n, V) marks the tokens of each sequence, and the
-    relevant tokens are (n,).
+    The result and `votes` are (n, V), `there` (n, V) marks the tokens of each
+    sequence, and `relevant` is (n,).
     """
     n = np.arange(len(votes))
     Q = np.zeros(votes.shape)
@@ -152,8 +154,8 @@ def known() -> Iterator[tuple[float, float, float]]:
     },
     hints=(
         "By the KKT conditions, the solution is a combination of the differences with "
-        "multipliers of at least 0. Take its inner product with p, and use that no "
-        "lead is below the smallest one.",
+        "multipliers of at least 0. Take its inner product with p, and replace "
+        "each lead by the smallest one.",
         "The multipliers sum to 1/m^2, because each support pair has lead 1 at the "
         "solution, whose norm is 1/m. So the inner product with p is at least "
         "lead / m^2.",
@@ -202,7 +204,9 @@ def start_fault(
     if proof.level == "direction":
         return None
     excess = math.exp(proof.log_excess) / proof.direction_level
-    return f"the excess loss there is {excess:.3g} times E_dir and has to be below it"
+    return (
+        f"the excess loss at your p is {excess:.3g} E_dir; it must be less than E_dir"
+    )
 
 
 @exercise(
@@ -210,7 +214,7 @@ def start_fault(
     fault=start_fault,
     cases=starts,
     mistakes={
-        "the direction is right, and p is too short for it to be certain": "25 * ->",
+        "the direction is right, but p is too short to be certified": "25 * ->",
         "the norm is 1000 and has to be at most 25": "25 -> 1000",
         "return the entries of p as finite numbers": (
             "25 * max_margin(E, corpus, relevant).direction -> E @ v"

@@ -59,7 +59,7 @@ def votes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     ),
 )
 def my_constant(votes: np.ndarray, others: np.ndarray) -> float:
-    """Return A from the votes (n,) and those of the strongest rivals, (n,)."""
+    """Return A from the votes of relevant tokens and of strongest rivals, (n,)."""
     g = 1 / (1 + np.exp(votes))
     return (len(votes) / (g * (votes - others))).max()
 
@@ -114,7 +114,7 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     ),
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta from the votes, the strongest rivals' votes and the excess."""
+    """Return theta from the same votes and the excess loss of Theorem A."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
     return ((worst - others) / (votes - others)).min()

@@ -11,7 +11,7 @@ Case = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, int]
 
 
 def bags() -> Iterator[Case]:
-    """Yield distinct embeddings, counts, a matrix, a query, an output vector and r.
+    """Yield arguments of `two_layers_of_bag`: X, counts, W1, k, v and r.
 
     Half of the counts are floats, as in the chapter.
     """
@@ -28,7 +28,7 @@ def bags() -> Iterator[Case]:
 def repeated(
     X: Tensor, counts: Tensor, W1: Tensor, k: Tensor, v: Tensor, r: int
 ) -> Tensor:
-    """Return f of the sequence with all repeated embeddings."""
+    """Return f of the sequence in which each embedding is repeated."""
     return of_logs(X.repeat_interleave(counts.long(), dim=0), W1, k, v, r)
 
 

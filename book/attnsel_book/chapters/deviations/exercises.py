@@ -52,9 +52,9 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
             "c_s/T of the sequence by it."
         ),
         (
-            "The mean over sequences of shares times one number per sequence is"
-            " C.T times a vector (n,), divided by n. The slope of the logistic "
-            "function at 0 is 1/4."
+            "Each sequence contributes its shares times one number. The mean of "
+            "these products is C.T times a vector (n,), divided by n. The slope of "
+            "the logistic function at 0 is 1/4."
         ),
     ),
 )

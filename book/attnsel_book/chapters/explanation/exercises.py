@@ -23,7 +23,7 @@ def drawn(sizes: tuple[int, ...]) -> Iterator[Text]:
 
 
 def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the change of f after deleting each token."""
+    """Return f minus the output without each token, by deleting the token."""
     f = Q @ b
     kept = [np.arange(len(Q)) != s for s in range(len(Q))]
     return np.array([f - Q[left] @ b[left] / Q[left].sum() for left in kept])
@@ -50,7 +50,7 @@ def by_deletion(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
             " / (1 - Q_s)."
         ),
         (
-            "Without s, the output is f - Q_s b_s times that factor. And f is "
+            "Without s, the output is (f - Q_s b_s) / (1 - Q_s). The whole f is "
             "the mean of b_s and this output, with the weights Q_s and 1 - Q_s."
         ),
     ),
@@ -142,7 +142,7 @@ def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def reversed_fault(result: Any) -> str | None:
-    """Return a sentence on an error in the two orders, or None."""
+    """Return why more attention does not mean less influence, or None."""
     numbers = as_numbers(result)
     if numbers is None or numbers.shape != (2, 5) or not np.isfinite(numbers).all():
         return "two lists of five finite numbers, Q and b, are expected"
@@ -159,7 +159,7 @@ def reversed_fault(result: Any) -> str | None:
         if size[i + 1] <= size[i] + 1e-9:
             more, less = order[i : i + 2].tolist()
             return (
-                f"token {more} has more attention than token {less}, and its influence "
+                f"token {more} has more attention than token {less}, but its influence "
                 f"is not smaller: {size[i]:.4g} against {size[i + 1]:.4g}"
             )
     return None
@@ -174,7 +174,7 @@ def reversed_fault(result: Any) -> str | None:
             [1, 2, 3, 4, 5],
         ),
         "two tokens have the same attention": lambda: ([0.2] * 5, [1, 2, 3, 4, -10]),
-        "has more attention than token 1, and its influence is not smaller": (
+        "has more attention than token 1, but its influence is not smaller": (
             lambda: ([0.3, 0.25, 0.2, 0.15, 0.1], [1, -1, 1, -1, 1])
         ),
         "two lists of five finite numbers, Q and b, are expected": lambda: (

@@ -27,8 +27,8 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     expected=log_lead,
     cases=leads,
     mistakes={
-        "b_top and f agree in all digits if the lead exceeds about 36; add up the "
-        "differences b_top - b_i instead": (lambda a, b: np.log(b[0] - softmax(a) @ b)),
+        "b_top and f agree in all digits if the lead exceeds about 36; add up "
+        "q_i (b_top - b_i) instead": (lambda a, b: np.log(b[0] - softmax(a) @ b)),
         "every weight is rounded to zero if the lead exceeds about 745; compute the "
         "logarithm of the largest weight directly": (
             lambda a, b: np.log(softmax(a) @ (b[0] - b))
@@ -42,9 +42,9 @@ def log_lead(a: np.ndarray, b: np.ndarray) -> float:
     },
     hints=(
         (
-            "b_top - f is the sum of q_i (b_top - b_i) over the other tokens, "
-            "which does not subtract nearly equal numbers. Which factor do all "
-            "q_i share?"
+            "b_top - f is the sum of q_i (b_top - b_i) over the other tokens. This "
+            "sum does not subtract nearly equal numbers. Which factor do all q_i "
+            "share?"
         ),
         (
             "For the logarithm of a sum of exponentials, factor out the largest"

@@ -18,7 +18,7 @@ Case = tuple[AttentionClassifier, Corpus, float, Tensor]
 
 
 def steps() -> Iterator[Case]:
-    """Yield a start, its corpus, a step size and another output vector."""
+    """Yield an initial model, its corpus, a step size and another output vector."""
     for i, (start, corpus) in enumerate(models()):
         random = torch.Generator().manual_seed(i)
         yield start, corpus, 1.0 + i, torch.randn(4, generator=random).double()
@@ -69,7 +69,7 @@ def value_after(
     eta_0: float,
     v: torch.Tensor,
 ) -> torch.Tensor:
-    """Return E1 v, (V,), after one step eta_0 on E, from scores alone.
+    """Return E1 v, (V,), after a step of size eta_0 on E, without computing E1.
 
     start is an AttentionClassifier of two classes, and v is a tensor (d,).
     """

@@ -22,7 +22,7 @@ def logit(tokens: Sequence[int], a: Sequence[float], b: Sequence[float]) -> floa
 
 
 def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str | None:
-    """Return a sentence on one of the four texts with a wrong logit, or None."""
+    """Return a sentence about a text with a wrong logit, or None."""
     try:
         a, b = ([float(x) for x in numbers] for numbers in result)
     except (TypeError, ValueError, OverflowError, RuntimeError):
@@ -73,7 +73,7 @@ def gate_fault(result: tuple[Sequence[float], Sequence[float]], B: float) -> str
     ),
 )
 def gate_scores(B: float) -> tuple[list[float], list[float]]:
-    """Return a and b, lists of three numbers for good, bad and not.
+    """Return scores a and values b, lists of three numbers for good, bad and not.
 
     For B > 0, f must be B on "good", -B on "bad", and within 0.01 of 0 on either
     of them together with "not".

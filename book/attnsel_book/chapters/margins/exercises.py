@@ -129,7 +129,7 @@ def by_torch(g: Tensor, p: Tensor, v: Tensor, lr: float) -> Tensor:
         ),
     },
     hints=(
-        "The gradient of E is the sum of two outer products; what is x / sqrt(x * x)?",
+        "The gradient is the sum of two outer products. What is x / sqrt(x * x)?",
         (
             "In the first step Adam's two averages are the gradient and its "
             "square, for all betas. Does the size of an entry still matter?"

@@ -57,7 +57,7 @@ def rate_by_torch(rate: float, p: Tensor) -> float:
     ),
 )
 def my_rate(rate: float, p: torch.Tensor) -> float:
-    """Return the rate for W with which Adam moves each entry of W p by `rate`."""
+    """Return the rate for W at which Adam moves each entry of W p by `rate`."""
     return rate / float(p.abs().sum())
 
 

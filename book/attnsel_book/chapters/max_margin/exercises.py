@@ -48,7 +48,7 @@ def holds_all(rows: np.ndarray, wanted: np.ndarray) -> bool:
 def rows_fault(
     result: Any, E: np.ndarray, corpus: Corpus, selected: np.ndarray
 ) -> str | None:
-    """Return a sentence on rows that are missing or wrong, or None."""
+    """Return a sentence about missing or wrong rows, or None."""
     rows, d = as_numbers(result), E.shape[1]
     if rows is None or rows.ndim != 2 or rows.shape[1] != d or not len(rows):
         return f"rows of {d} numbers are expected, one for each pair"
@@ -56,7 +56,7 @@ def rows_fault(
         return "all numbers in the rows have to be finite"
     wanted = np.stack([E[r] - E[s] for r, s in pairs_of(corpus, selected)])
     if not holds_all(rows, wanted):
-        return "a pair of a selected token and another one of its sequence has no row"
+        return "a selected token and another token of its sequence have no row"
     if not holds_all(wanted, rows):
         return "a row is not a selected token minus another token of its sequence"
     return None
@@ -86,8 +86,9 @@ def rows_fault(
     hints=(
         "corpus.counts.nonzero() gives the sequence and the token of each count.",
         (
-            "Call them n and s. Then selected[n] is the token that should be "
-            "ahead of s. Leave out the pairs in which both are the same token."
+            "With n, s = corpus.counts.nonzero(), selected[n] is the token that "
+            "should be ahead of s. Leave out the pairs in which the two are the "
+            "same token."
         ),
     ),
 )
@@ -147,7 +148,7 @@ def my_pull(
     v: np.ndarray,
     corpus: attnsel.Corpus,
 ) -> np.ndarray:
-    """Return minus the gradient of the loss in p, (d,)."""
+    """Return minus the gradient of the loss with respect to p, (d,)."""
     a, b, y = E @ p, E @ v, corpus.signs.numpy()
     Q = corpus.counts.toarray() * np.exp(a - a.max())
     Q /= Q.sum(axis=1, keepdims=True)
@@ -178,14 +179,14 @@ def start_fault(result: Any) -> str | None:
         return "return p(0) as two finite numbers"
     norm = float(np.linalg.norm(start))
     if norm > FARTHEST:
-        return f"a norm of {norm:.3g}: at most {FARTHEST:g} is allowed"
+        return f"p(0) has norm {norm:.3g}, but its norm must be at most {FARTHEST:g}"
     model, corpus = plane(start)
     flow = attnsel.gradient_flow(model, corpus, max_norm=400.0, tol=1e-4)
     right = flow.selected == relevant_tokens(corpus)
     if right.all():
         return "from this p(0) the flow selects every relevant word"
     if all(right[corpus.signs == y].any() for y in (-1, 1)):
-        return "from there some relevant word of each class is selected"
+        return "from this p(0) the flow selects a relevant word of each class"
     return None
 
 
@@ -193,7 +194,7 @@ def start_fault(result: Any) -> str | None:
     "max-margin-lost",
     fault=start_fault,
     mistakes={
-        "p(0) has norm 10, and its norm must be at most 4": lambda: [-10.0, 0.0],
+        "p(0) has norm 10, but its norm must be at most 4": lambda: [-10.0, 0.0],
         "from this p(0) the flow selects every relevant word": lambda: [2.0, -3.0],
         "return p(0) as two finite numbers": lambda: [0.0, 0.0, -4.0],
     },
@@ -207,5 +208,5 @@ def start_fault(result: Any) -> str | None:
     ),
 )
 def my_start() -> list[float]:
-    """Return p(0) of norm at most 4, from which the flow loses a class."""
+    """Return a p(0) of norm at most 4 from which the flow loses a class."""
     return [-3.4, -2.0]

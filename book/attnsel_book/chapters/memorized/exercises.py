@@ -38,9 +38,9 @@ from attnsel_book.exercises.checking import exercise
             "1. For which k is its absolute value above 0.8?"
         ),
         (
-            "These are the k below n / 10 and, by symmetry, those above 9 n / "
-            "10. A lean of exactly 0.8 does not count. scipy.stats.binom has a "
-            "function for such sums."
+            "Count the k below n / 10 and, by symmetry, the k above 9 n / 10. A "
+            "lean of exactly 0.8 does not count. scipy.stats.binom has a function "
+            "for such sums."
         ),
     ),
 )

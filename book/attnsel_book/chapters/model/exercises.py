@@ -45,8 +45,8 @@ def sequences() -> Iterator[tuple[Any, ...]]:
             "the whole vocabulary"
         ): "w.sum() -> np.exp(a - a[ids].max()).sum()",
         (
-            "this is the value with the largest score, but the softmax gives "
-            "every value a weight"
+            "this is the value of the token with the largest score, but the "
+            "softmax gives every value a weight"
         ): "w @ b[ids] / w.sum() -> b[ids][w.argmax()]",
         "this is the plain mean of the values; weight them by the attention": (
             "w @ b[ids] / w.sum() -> b[ids].mean()"
@@ -80,7 +80,7 @@ def sequences() -> Iterator[tuple[Any, ...]]:
     ),
 )
 def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return f(X) of the tokens `ids`, from all scores a and values b, (V,)."""
+    """Return f(X) of the tokens `ids`; a and b, (V,), are all scores and values."""
     w = np.exp(a[ids] - a[ids].max())
     return w @ b[ids] / w.sum()
 
@@ -88,7 +88,7 @@ def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 def bags() -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Yield sparse counts, scores and values; in the last case exp(score) overflows.
 
-    The first are the two reviews of the text, *good good film* and *bad film*.
+    The first case is the two reviews of the chapter, *good good film* and *bad film*.
     """
     small = torch.tensor([[2.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
     yield with_gradient(small, torch.tensor([[1.0, 2.0], [1.0, -2.0], [0.0, 0.5]]))
@@ -110,7 +110,7 @@ def with_gradient(
 
 
 def by_sequence(counts: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Return the logits by a softmax over the positions of each sequence."""
+    """Return the logits, computed by a softmax over the positions of each sequence."""
     logits = []
     for row in counts.to_dense().long():
         ids = torch.repeat_interleave(row)
@@ -119,11 +119,11 @@ def by_sequence(counts: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def forward_fault(result: Any, counts: Tensor, a: Tensor, b: Tensor) -> str | None:
-    """Return why logits are wrong, or cannot be trained through."""
+    """Return why logits are wrong or have no right derivatives, or None."""
     wanted = by_sequence(counts, a, b)
     fault = difference([(result, wanted)])
     if fault is not None:
-        return f"{fault}: here they are {code(wanted)}"
+        return f"{fault}; the expected logits are {code(wanted)}"
     if not (isinstance(result, Tensor) and result.requires_grad):
         return NO_GRADIENT
     found = getattr(result, "derivatives", None)
@@ -178,7 +178,7 @@ def labelled() -> Iterator[tuple[Corpus]]:
 
 
 def numbers_fault(result: Any, corpus: Corpus) -> str | None:
-    """Return why two numbers per token do not classify a corpus well enough."""
+    """Return why two numbers per token do not classify a corpus well, or None."""
     pair, V = as_numbers(result), len(corpus.vocab)
     if pair is None or pair.shape != (2, V) or not np.isfinite(pair).all():
         return f"return two arrays of {V} finite numbers, the scores and the values"

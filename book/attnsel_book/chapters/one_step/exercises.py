@@ -105,7 +105,7 @@ def my_gradient_of_E(
     v: np.ndarray,
     corpus: attnsel.Corpus,
 ) -> np.ndarray:
-    """Return the gradient of the loss in E, (V, d)."""
+    """Return the gradient of the loss with respect to E, (V, d)."""
     C, y, a, b = corpus.counts, corpus.signs.numpy(), E @ p, E @ v
     w = np.exp(a - a.max())
     total = C @ w
@@ -146,12 +146,13 @@ def my_gradient_of_E(
     },
     hints=(
         "Apply the formula to the columns of corpus.counts.toarray(), one per token.",
-        "Var(c_s) is the mean square minus the squared mean, which is .var(0) of the "
-        "columns.",
+        "Var(c_s) is the mean square minus the squared mean, and .var(0) computes it "
+        "for each column.",
     ),
+    used=False,
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return z of each token, (V,); nan if its count is the same in all sequences."""
+    """Return z of each token, (V,); z is nan if all sequences have equal counts."""
     c, y = corpus.counts.toarray(), corpus.signs.numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5

@@ -8,7 +8,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def two_tokens() -> Iterator[tuple[float, float, float]]:
-    """Yield f of a pair that is a mean with weights, and the values of its tokens."""
+    """Yield f of a pair, which is a weighted mean of two values, and these values."""
     yield 1.5, 2.0, 0.0
     random = np.random.default_rng(0)
     for _ in range(8):
@@ -47,7 +47,8 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
-        "The attention on s over that on t is e^(a_s - a_t). Express it in f.",
+        "The attention on s over that on t is e^(a_s - a_t). Write this "
+        "ratio in terms of f.",
     ),
 )
 def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
@@ -108,14 +109,14 @@ def my_betrayers(zeta: np.ndarray, start: float) -> np.ndarray:
     """Mark the pairs of different tokens that betray a sum, bool (V, V).
 
     The sum is start + zeta_s for one token and start + zeta_s + zeta_t for
-    two. A pair betrays it if its output is not between those of its tokens.
+    two. A pair betrays it if its output is not between the outputs of its tokens.
     """
     different = ~np.eye(len(zeta), dtype=bool)
     return (np.outer(zeta, zeta) > 0) & different
 
 
 def diluted() -> Iterator[tuple[float, int]]:
-    """Yield a word's number and the number of neutral words next to it."""
+    """Yield the number c of a word and the count k of neutral words next to it."""
     yield 1.0, 1
     for c in (0.3, 2.0, 3.0):
         for k in (1, 2, 5, 20):
@@ -123,7 +124,7 @@ def diluted() -> Iterator[tuple[float, int]]:
 
 
 def seeming(c: float, k: int) -> float:
-    """Return the weight for which attention has the same output, from its share."""
+    """Return the weight at which attention has the same output, from the share."""
     numbers = np.array([c] + [0.0] * k)
     f, b = np.tanh(numbers.mean()), np.tanh(c)
     share = f / b  # of the attention, on the strong word: its value is b, theirs 0
@@ -149,15 +150,15 @@ def seeming(c: float, k: int) -> float:
     },
     hints=(
         "An attention with the weight w has the output w b / (w + k), with b = tanh c. "
-        "The curve has f = tanh(c / (k + 1)). Set them equal.",
+        "The model has f = tanh(c / (k + 1)). Set the two outputs equal.",
         "The equation is linear in w, so bring the terms with w to one side.",
     ),
 )
 def my_seeming_weight(c: float, k: int) -> float:
-    """Return the weight w that a word of number c has next to k neutral words.
+    """Return the weight w that a word of number c seems to have among k neutral words.
 
-    The model is f = tanh(mean of the numbers), and a neutral word has 0.
-    An attention with the weights w and 1 would have the same output.
+    The model is f = tanh(mean of the numbers), and a neutral word has the number 0.
+    Attention with weight w on the word and 1 on each neutral word has the same f.
     """
     b, f = np.tanh(c), np.tanh(c / (k + 1))
     return k * f / (b - f)

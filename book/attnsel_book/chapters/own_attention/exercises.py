@@ -10,11 +10,11 @@ from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 
 LEAST = 1 - 1e-5  # lead that still counts as one
-LONGEST = 1 + 1e-3  # length, over that of the shortest
+LONGEST = 1 + 1e-3  # length, divided by the shortest length
 
 
 def margin_problems() -> Iterator[tuple[np.ndarray]]:
-    """Yield rows; in the first two cases, one of them is not a support pair."""
+    """Yield rows; in the first two cases, one row is not a support pair."""
     yield (np.array([[1.0, 0.0], [3.0, 4.0]]),)
     yield (np.array([[2.0, 0.0], [0.0, 1.0], [4.0, 4.0]]),)
     random = np.random.default_rng(0)
@@ -28,8 +28,8 @@ def margin_problems() -> Iterator[tuple[np.ndarray]]:
 def shortest(rows: np.ndarray) -> np.ndarray:
     """Return the solution from the point of the convex hull nearest to zero.
 
-    The dual is solved by its own, independent method: the multipliers of the shortest
-    convex combination of the rows, divided by its squared length.
+    The method is independent of the exercise's solution: it finds the shortest convex
+    combination of the rows, and scales it so that the smallest lead is 1.
     """
     far = 1e3 * np.linalg.norm(rows, axis=1).max()
     weights, _ = nnls(
@@ -50,7 +50,7 @@ def shortest_fault(result: Any, rows: np.ndarray) -> str | None:
         return f"the smallest lead is {least:.4g} and has to be at least 1"
     length = np.linalg.norm(p) / np.linalg.norm(shortest(rows))
     if length > LONGEST:
-        return f"a vector that is {length:.4g} times shorter has leads of at least 1"
+        return f"p is {length:.4g} times as long as the shortest p with these leads"
     return None
 
 
@@ -73,16 +73,16 @@ def _scaled(p: np.ndarray, rows: np.ndarray) -> np.ndarray:
         (
             "the mean of all rows also counts pairs whose lead is already larger than 1"
         ): (lambda rows: _scaled(rows.mean(axis=0), rows)),
-        "scale p so that the smallest lead is 1; in yours the mean lead is 1": (
+        "scale p so that the smallest lead is 1; the mean lead of your p is 1": (
             lambda rows: rows.mean(axis=0) / (rows @ rows.mean(axis=0)).mean()
         ),
     },
     hints=(
         "By the KKT conditions, p is a combination of the rows with nonnegative "
-        "multipliers. Which ones give the shortest p with all leads at least 1?",
-        "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Let the columns "
-        "of A be the rows, each with an additional entry 1, and f be zero with an "
-        "additional 1. If the residual A x - f is (r, -s), the answer is p = r / s.",
+        "multipliers. Which multipliers give the shortest p with all leads at least 1?",
+        "scipy.optimize.nnls finds x >= 0 with the smallest ‖A x - f‖. Append a 1 to "
+        "each row, let the columns of A be these rows, and let f be zeros with a 1 at "
+        "the end. If the residual A x - f is (r, -s), the answer is p = r / s.",
     ),
 )
 def my_shortest(rows: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ def exact_p(x: int, m: int, n_1: int, n: int) -> float:
 
 
 def replaced(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the p-value if each label were drawn independently."""
+    """Return the p-value for labels that are drawn independently."""
     law = binom(m, n_1 / n).pmf(np.arange(m + 1))
     return float(law[law <= law[x] * (1 + 1e-7)].sum())
 
@@ -75,9 +75,10 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
     ),
 )
 def my_p(x: int, m: int, n_1: int, n: int) -> float:
-    """Return the two-sided p-value if x of m texts are of class 1.
+    """Return the two-sided p-value of x texts of class 1 among m texts.
 
-    The labels of n texts are shuffled, and n_1 of them are 1.
+    Under the null hypothesis, the labels of all n texts are shuffled; n_1 of them
+    are 1.
     """
     law = hypergeom(n, n_1, m).pmf(np.arange(m + 1))
     return law[law <= law[x] * (1 + 1e-7)].sum()

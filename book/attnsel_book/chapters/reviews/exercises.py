@@ -60,7 +60,7 @@ def my_lean(corpus: attnsel.Corpus) -> np.ndarray:
 
 
 def points() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield x in [-1, 1], some of it nan, at an edge or in an empty bin, and y."""
+    """Yield x in [-1, 1] and y; some x are nan or at an edge, some bins are empty."""
     random = np.random.default_rng(0)
     yield np.array([-1, -0.98, 0.0, 0.04, 1]), np.array([1.0, 3, 4, 4, 5])
     for n in (7, 40, 200):
@@ -111,7 +111,7 @@ def by_scipy(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     ),
 )
 def my_bins(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and deviations (20,) of y in 20 bins of x from -1 to 1.
+    """Return means and standard deviations (20,) of y in 20 bins of x in [-1, 1].
 
     Points with nan in x are in no bin. A bin contains its left end, and the last
     bin also its right end. An empty bin gives nan.
@@ -181,7 +181,7 @@ TEXTS = (
 
 
 def no_null(result: Any, corpus: Corpus, seed: int) -> str | None:
-    """Return why a corpus is not a control of another one, or None."""
+    """Return why a corpus is not a control for another one, or None."""
     if not isinstance(result, Corpus) or result.labels is None:
         return "return an attnsel.Corpus with labels"
     if result.counts.shape != corpus.counts.shape:

@@ -20,7 +20,7 @@ from attnsel_book.problems import crowd_corpus
 def races() -> Iterator[tuple[float, float, int]]:
     """Yield the pulls of two classes on their own scores, and the tokens per class.
 
-    The last two cases are those of the chapter.
+    The last two cases are from the chapter.
     """
     yield 2.0, 1.0, 1
     yield 2.0, 1.0, 4
@@ -35,8 +35,8 @@ def races() -> Iterator[tuple[float, float, int]]:
     cases=races,
     mistakes={
         (
-            "add the push of its own class, which moves its tokens up by k "
-            "times its pull"
+            "the class behind also pushes its own tokens, upwards; subtract this "
+            "push from the push of the class ahead"
         ): "(ahead - behind) -> ahead",
         "all k tokens of a class push, not just one": "k * ->",
         (
@@ -48,8 +48,8 @@ def races() -> Iterator[tuple[float, float, int]]:
             "class behind fall"
         ): "(behind / -> (ahead /",
         (
-            "the values of the two classes have opposite signs; in yours they "
-            "have the same"
+            "the values of the two classes have opposite signs; your formula gives "
+            "them the same sign"
         ): "ahead - behind -> ahead + behind",
     },
     hints=(
@@ -57,8 +57,9 @@ def races() -> Iterator[tuple[float, float, int]]:
         "this change the score of s? Insert the Gram matrix. Its term 1{s = t} gives "
         "the token's own pull, and its term b_s b_t gives the push of all tokens.",
         "The class ahead pushes by k x times its pull, and the class behind pushes "
-        "back by k x times its own pull. The score of the class behind changes by x "
-        "times the difference. For which x does this outweigh its own pull?",
+        "back by k x times its own pull. The score of a token of the class behind "
+        "changes by x times the difference. For which x does this change outweigh the "
+        "token's own pull?",
     ),
 )
 def my_push(ahead: float, behind: float, k: int) -> float:
@@ -81,7 +82,7 @@ def embeddings() -> Iterator[tuple[Tensor, Tensor, float]]:
 
 
 def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
-    """Return E with c times its component along v, computed by a projection."""
+    """Return E with its component along v times c, computed by a projection."""
     onto = torch.outer(v, v) / v.square().sum()
     return E @ (torch.eye(len(v)).to(onto) - onto + c * onto)
 
@@ -106,7 +107,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "c times the component should remain, so add (c - 1) times the component": (
             "(c - 1) -> c"
         ),
-        "reverse the sign; this makes the component along v 2 - c times as long": (
+        "reverse the sign; this multiplies the component along v by 2 - c": (
             "(c - 1) -> (1 - c)"
         ),
         "use the unit vector u twice; the component of E_s along v is (E_s u) u": (
@@ -123,7 +124,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
     ),
 )
 def my_weaken(E: torch.Tensor, v: torch.Tensor, c: float) -> torch.Tensor:
-    """Return E (V, d) with c times its component along v (d,)."""
+    """Return E (V, d) with its component along v (d,) multiplied by c."""
     u = v / v.norm()
     return E + (c - 1) * torch.outer(E @ u, u)
 
@@ -183,7 +184,7 @@ def lost_fault(corpus: Any) -> str | None:
     ),
 )
 def my_corpus() -> attnsel.Corpus:
-    """Return a Corpus with Assumption 1 in which a step of size 300 loses a class."""
+    """Return a Corpus under Assumption 1 for which a step of size 300 loses a class."""
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]
     labels = [1] * 12 + [0] * 12  # relevant tokens 0 to 3 are positive

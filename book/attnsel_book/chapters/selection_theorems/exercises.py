@@ -42,10 +42,10 @@ def motion(a: Tensor, b: Tensor, ids: Tensor, signs: Tensor) -> Tensor:
         "multiply by K; without it this is the flow for orthonormal embeddings": (
             "+ b * (b @ slope) ->"
         ),
-        "the I in K = I + b b^T is missing, which makes a token move itself": (
+        "add the term I of K = I + b b^T; through it a token moves its own score": (
             "slope + b -> b"
         ),
-        "a minus sign is missing, because the flow goes downhill": "return - -> return",
+        "add a minus sign, because the flow goes downhill": "return - -> return",
         "L is the mean over the sequences; you took the sum": ".mean() -> .sum()",
         "b b^T is a matrix; you used b @ b, which is the number ‖b‖²": (
             "b * (b @ slope) -> b @ b * slope"

@@ -18,7 +18,7 @@ from attnsel_book.exercises.checking import exercise
 from attnsel_book.exercises.messages import as_numbers
 from attnsel_book.v_shape import shape
 
-RARE = 1e-8  # by chance a right sampler draws what is called wrong
+RARE = 1e-8  # below this p-value, token ids do not follow a distribution
 
 
 def laws() -> Iterator[tuple[Tensor, Tensor, int]]:
@@ -54,13 +54,14 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         "a sequence has length - 1 later tokens; you used length": (
             "(length - 1) -> length"
         ),
-        "divide by the sum of the numbers for both labels": (
+        "divide by the sum of the average counts under both labels": (
             "/ (positive + negative) ->"
         ),
     },
     hints=(
         "How often does a token occur on average in a sequence of label y? The "
-        "probability of a label given the token is the label's share of this number.",
+        "probability of a label given the token is this number, divided by its sum "
+        "over both labels.",
         "One token is drawn from the first distribution and length - 1 tokens from the "
         "later one. How often does a token occur on average under each label?",
     ),
@@ -70,7 +71,7 @@ def my_leans(
     later: torch.Tensor,
     length: int,
 ) -> torch.Tensor:
-    """Return the leans (V,) for distributions (2, V), row 0 for y = -1."""
+    """Return the leans (V,); row 0 of both distributions (2, V) is for y = -1."""
     negative, positive = first + (length - 1) * later
     return (positive - negative) / (positive + negative)
 
@@ -91,16 +92,17 @@ ALL_FIRST = (
     "only the first token has the first distribution; the others have the later one"
 )
 NO_LABEL = "draw each sequence from the distributions of its own label"
-NO_LAW = "use the probabilities of the tokens, which are not equally likely"
+NO_LAW = "the tokens are not equally likely; use their probabilities"
 ONCE = (
     "draw the later tokens with replacement, because a token may occur "
     "twice in a sequence"
 )
+AGREE = "draw the later tokens independently; yours agree too often"
 COPIED = "draw each sequence separately; yours are copies of one another"
 
 
 def chance(tokens: np.ndarray, law: Tensor) -> float:
-    """Return the probability of counts as rare as these under a distribution (V,)."""
+    """Return the p-value of a chi-squared test of tokens for a distribution (V,)."""
     counts = np.bincount(tokens.ravel(), minlength=len(law))
     expected = law.numpy() / float(law.sum()) * counts.sum()
     return float(chisquare(counts, expected).pvalue)
@@ -125,7 +127,7 @@ def law_fault(
         seen = (ids[:, i] == ids[:, i - 1]).sum()
         z = (seen - equal.sum()) / np.sqrt((equal * (1 - equal)).sum())
         if abs(z) > 6:
-            return ONCE if z < 0 else "later tokens are drawn one by one; yours agree"
+            return ONCE if z < 0 else AGREE
     sides = {"first": (ids[:, :1], first, later), "later": (ids[:, 1:], later, first)}
     for where, (places, law, other) in sides.items():
         for label in (0, 1):
@@ -141,7 +143,7 @@ def law_fault(
             *_, second, why = sorted(others, key=lambda x: chance(drawn, others[x]))
             likely = [chance(drawn, others[x]) for x in (why, second)]
             message = f": {why}" if likely[0] > max(0.001, 1000 * likely[1]) else ""
-            what = f"for label {label}, {where} tokens"
+            what = f"for label {label}, the {where} tokens"
             return f"{what} do not follow their distribution{message}"
     return None
 
@@ -210,12 +212,12 @@ def my_sampler(
     hints=(
         "Each of the n sequences has length - 1 later tokens: how many are there in "
         "all, and what must each of them be?",
-        "They are independent, and each is irrelevant with probability k. What is the "
-        "probability that all of them are?",
+        "The later tokens are independent, and each is irrelevant with probability k. "
+        "What is the probability that all of them are irrelevant?",
     ),
 )
 def my_distance(n: int, length: int) -> float:
-    """Return the largest 1 - k for which the probability is at least 1/2."""
+    """Return the largest 1 - k for which this probability is at least 1/2."""
     return 1 - 0.5 ** (1 / (n * (length - 1)))
 
 

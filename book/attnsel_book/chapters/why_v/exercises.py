@@ -71,7 +71,7 @@ def stepping() -> Iterator[tuple[Any, ...]]:
 
 
 def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.ndarray:
-    """Return the step, computed from the rates of values and exposure."""
+    """Return scores and values after the step, computed by `rates`."""
     _, toward_v, exposure = rates(corpus, a, b)
     return np.stack([a + rate * (b * toward_v - exposure), b + rate * toward_v])
 
@@ -109,7 +109,7 @@ def my_step(
     b: np.ndarray,
     rate: float,
 ) -> np.ndarray:
-    """Return scores and values after a step of descent on E alone, (2, V)."""
+    """Return scores and values after a gradient step on E alone, (2, V)."""
     C, y = corpus.counts, corpus.signs.numpy()
     w = np.exp(a - a.max())
     f = C @ (w * b) / (C @ w)
@@ -123,7 +123,7 @@ STEPS, RATE = 2000, 0.1  # of descent on the reader's sequences
 
 
 def upside_down_fault(result: Any) -> str | None:
-    """Return why token 0 is not good and sinking, or None."""
+    """Return why token 0 has no falling score or no large value, or None."""
     try:
         rows, signs = labelled_sequences(result)
     except ValueError as error:
@@ -169,7 +169,7 @@ def upside_down_fault(result: Any) -> str | None:
     ),
 )
 def my_sequences() -> tuple[list[list[int]], list[int]]:
-    """Return token ids and labels for which the score of the good token 0 falls."""
+    """Return token ids and labels that lower the score of the informative token 0."""
     return [[0, 1, 1, 1], [2]], [1, 0]
 
 
@@ -185,7 +185,7 @@ def crowds() -> Iterator[tuple[Corpus]]:
 
 
 def safe_fault(given: Any, corpus: Corpus) -> str | None:
-    """Return a sentence on a class that these rates lose, or None."""
+    """Return a sentence about a class that is lost at these rates, or None."""
     rate = as_numbers(given)
     if rate is None or rate.shape != (len(corpus.vocab),):
         return f"give a rate for each token, numbers of shape {(len(corpus.vocab),)}"
@@ -219,7 +219,7 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
         "divide by the share, because these rates make frequent tokens even faster": (
             "1 / share -> share"
         ),
-        "use the share itself; its square root makes up for only a part of it": (
+        "divide by the share; dividing by its square root corrects only a part": (
             "1 / share -> share**-0.5"
         ),
     },
@@ -231,6 +231,6 @@ def safe_fault(given: Any, corpus: Corpus) -> str | None:
     ),
 )
 def my_rates(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return a rate for each token, (V,), with which no class is lost."""
+    """Return a rate for each token, (V,), at which no class is lost."""
     share = corpus.counts.sum(axis=0) / corpus.counts.sum()
     return 1 / share
