@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attnsel.files import write_files
+
 FILE = Path("my_attnsel.py")  # beside the chapters, in the folder they run in
 HEAD = '''\
 """My functions for the book "Attention selects important tokens"; chapters use them."""
@@ -18,26 +20,42 @@ import torch
 _MARK = re.compile(r"^# exercise: ([\w-]+)\n", re.MULTILINE)
 
 
-def parts(text: str) -> dict[str, str]:
-    """Return the source of each function in the text of a stored file, by exercise."""
-    pieces = _MARK.split(text)
-    return dict(zip(pieces[1::2], map(str.strip, pieces[2::2]), strict=True))
+def parts(text: str) -> tuple[str, dict[str, str]]:
+    """Return the beginning of a stored file, and each function by exercise."""
+    head, *pieces = _MARK.split(text)
+    return head.strip(), dict(
+        zip(pieces[::2], map(str.strip, pieces[1::2]), strict=True)
+    )
+
+
+def _read() -> tuple[str, dict[str, str]]:
+    """Return the parts of the file, or of an empty one if there is none.
+
+    Raises:
+        OSError, UnicodeError: if the file cannot be read.
+    """
+    return parts(FILE.read_text(encoding="utf-8-sig") if FILE.exists() else "")
 
 
 def sources() -> dict[str, str]:
     """Return the sources in the file by exercise; none if the file cannot be read."""
     try:
-        return parts(FILE.read_text(encoding="utf-8"))
+        return _read()[1]
     except (OSError, UnicodeError):
         return {}
 
 
 def keep(new: dict[str, str]) -> bool:
-    """Add sources by exercise to the file, and return whether this was possible."""
-    blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (sources() | new).items()]
+    """Add sources by exercise to the file, and return whether this was possible.
+
+    A file that cannot be read does not change.
+    """
     try:
-        FILE.write_text(HEAD + "".join(blocks), encoding="utf-8")
-    except OSError:  # a folder that one cannot write to
+        head, known = _read()
+        blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (known | new).items()]
+        text = f"{head or HEAD.strip()}\n" + "".join(blocks)
+        write_files({FILE.resolve(): text.encode()})
+    except (OSError, UnicodeError):  # a folder that one cannot write to, for example
         return False
     return True
 
@@ -53,13 +71,14 @@ def source_of(function: Callable[..., Any]) -> str | None:
 def functions() -> dict[str, Any]:
     """Return the function of each exercise in the file, or why it cannot be used.
 
-    A function can use the functions above it, and the names `np`, `torch` and
-    `attnsel`.
+    A function can use the functions above it, the imports at the beginning of the file,
+    and the names `np`, `torch` and `attnsel`.
     """
     names: dict[str, Any] = {}
     exec(HEAD, names)
     found: dict[str, Any] = {}
-    for exercise, source in sources().items():
+    head, known = _read() if sources() else ("", {})
+    for exercise, source in [("", head), *known.items()]:
         before = dict(names)
         try:
             exec(compile(source, str(FILE), "exec"), names)
@@ -68,4 +87,5 @@ def functions() -> dict[str, Any]:
             continue
         new = [x for key, x in names.items() if before.get(key) is not x]
         found[exercise] = next(filter(callable, reversed(new)), "it defines nothing")
+    del found[""]
     return found
