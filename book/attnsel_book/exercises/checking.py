@@ -319,9 +319,9 @@ def _example(exercise: Exercise, i: int, outcome: Outcome) -> str:
 
 MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
 USED = {
-    "right": "From here on it is used.",
-    "open": "Until then the package's is used.",
-    "wrong": "Until then the package's is used.",
+    "right": "From here on your function is used.",
+    "open": "Until then the package's function is used.",
+    "wrong": "Until then the package's function is used.",
 }
 
 
@@ -360,7 +360,7 @@ def check(name: str, mine: Callable[..., Any]) -> Callable[..., Any]:
         earlier, why = _kept_earlier(exercise)
         used = f"Until then your function in {FILE} is used."
         if earlier is None:
-            used = f"Until then the package's is used, because {why}."
+            used = f"Until then the package's function is used, because {why}."
         else:
             function = in_form(earlier, exercise.solution)
     line = f"{MARKS[verdict.state]} {name}: {verdict.text}. {used}"

@@ -164,7 +164,8 @@ def _in_all(pairs: Sequence[tuple[Any, Any]]) -> str | None:
         return f"your result is {factor:.4g} times the expected one in all examples"
     shift = got[0] - wanted[0]
     if all(map(close, mine, [x + shift for x in right])):
-        return f"your result is the expected one {shift:+.4g} in all examples"
+        size = "large" if shift > 0 else "small"
+        return f"your result is too {size} by {abs(shift):.4g} in all examples"
     if None not in factors and np.count_nonzero(wanted) > len(pairs):
         few = ", ".join(f"{x:.4g}" for x in factors[:3])
         return (
@@ -196,7 +197,7 @@ def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
     if not mine.ndim:
         return f"your result is {one:.6g}, and {other:.6g} is expected"
     count = f"{wrong.sum()} of {wrong.size} numbers are wrong"
-    return f"{count}; the one{_place(wrong)} is {one:.6g} and should be {other:.6g}"
+    return f"{count}; the number{_place(wrong)} is {one:.6g} and should be {other:.6g}"
 
 
 def _place(where: np.ndarray) -> str:
@@ -204,7 +205,7 @@ def _place(where: np.ndarray) -> str:
     if where.ndim == 0:
         return ""
     first = np.argwhere(where)[0].tolist()
-    return f" at {', '.join(map(str, first))}"
+    return f" at index {', '.join(map(str, first))}"
 
 
 def code(value: Any) -> str:

@@ -196,7 +196,10 @@ def in_form(
             why = f"{type(error).__name__}: {error}"
             if is_slow:
                 why = f"its calls have taken {LIMIT_HERE:g} s"
-            print(f"Your {function.__name__} fails here ({why}); the package's is used")
+            print(
+                f"Your {function.__name__} fails here ({why}); "
+                "the package's function is used"
+            )
             return solution(*given, **keywords)
         try:
             return _as_kind(result, kind)
