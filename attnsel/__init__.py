@@ -1,6 +1,6 @@
-"""Attention with trained embeddings selects important tokens, as running code.
+"""A one-layer attention classifier with trained embeddings, and theory about it.
 
-`__init__.pyi` lists the names of the package, which are imported at their first use.
+The public names, listed in `__init__.pyi`, are imported when they are first used.
 """
 
 import ast
@@ -11,7 +11,7 @@ from typing import Any
 
 __version__ = "0.3.0.dev0"
 
-# By the loader of the package, so that it also imports from a zip.
+# The loader of the package reads the stub, so that a zip can also be imported.
 _stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
 _homes = {
     alias.name: str(node.module)
@@ -22,7 +22,7 @@ _homes = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name or a module of the package at its first use."""
+    """Import a public name or a module of the package when it is first used."""
     if name in _homes:
         found = getattr(importlib.import_module(_homes[name]), name)
     elif importlib.util.find_spec(f"attnsel.{name}") is not None:

@@ -1,4 +1,4 @@
-"""Attention with trained embeddings selects important tokens, as running code."""
+"""A one-layer attention classifier with trained embeddings, and theory about it."""
 
 from attnsel.beyond.theorem_a import Certificate as Certificate
 from attnsel.beyond.theorem_a import certificate as certificate

@@ -42,12 +42,12 @@ class Corpus:
             classes, the names are 0..K-1.
         texts: the n cleaned texts, or None if the corpus was made without texts.
         name: name of the corpus, used in messages.
-        left_out: names of the unusable rows of the source, grouped by their missing
-            part.
+        left_out: names of unusable rows, grouped by missing part ("text", "label" or
+            "known token").
 
     Raises:
-        ValueError: if the shapes disagree, if a count is not a whole number, if a label
-            is out of range, or if a sequence has no token.
+        ValueError: if the shapes disagree, if there is no sequence or one without a
+            token, if a count is negative or not whole, or if a label is out of range.
     """
 
     counts: csr_array
@@ -89,26 +89,28 @@ class Corpus:
 
         Args:
             texts: n strings in any sequence or Series; `<br />` becomes a space.
-            labels: n strings, whole numbers, booleans or categories that name classes.
+            labels: n strings, whole numbers, booleans or categories that name classes;
+                None for texts without labels.
             vocab: vocabulary that supplies the tokens, the classes and `tokenize`. For
                 a test split, pass the vocabulary of the training corpus. If None, a
                 vocabulary is fitted, with its tokens in order of decreasing frequency.
             min_count: smallest number of occurrences of a token in a fitted vocabulary.
                 If None, it is 20. In a small corpus it is instead the first of 10, 5, 2
-                and 1 for which the tokens make up two thirds of the texts, with a
-                warning.
+                and 1 for which the tokens make up two thirds of the texts, and a
+                warning reports it.
             max_tokens: largest size of a fitted vocabulary.
             tokenize: function that splits a text into tokens, for scripts without
                 spaces. If None, the function of `vocab` is used, or else
                 `attnsel.tokens.split`.
             name: name of the corpus, used in messages.
-            on_bad_rows: how to report rows without text, label or known token, which
-                are always left out: "warn" (one warning counts them), "ignore", or
-                "error" (a ValueError names all of them).
+            on_bad_rows: treatment of rows without text, label or known token. "warn"
+                and "ignore" leave them out, with or without a warning; "error" raises a
+                ValueError that names them.
 
         Raises:
             ValueError: if the numbers of texts and labels differ, if a label is not a
-                class of `vocab`, if no token is frequent enough, or if no row is left.
+                class of `vocab`, if all labels are equal and `vocab` has no classes, if
+                no token is frequent enough, or if no row is left.
             TypeError: if `texts` is one string.
 
         Example:
@@ -160,14 +162,14 @@ class Corpus:
         *,
         name: str = "tokens",
     ) -> Corpus:
-        """Make a corpus from n sequences of token ids in 0..V-1, of any lengths.
+        """Make a corpus from sequences of token ids, which may differ in length.
 
-        `vocab` is a Vocab or a list of V distinct strings. Labels are as in
-        `from_texts`. If `vocab` has classes, each label must be one of them. Sequences
-        without a token or a label are left out, with a warning.
+        `vocab` is a Vocab or a list of V distinct strings, and `labels` are as in
+        `from_texts`. Sequences without a token or a label are left out, with a warning.
 
         Raises:
-            ValueError: if an id is not an integer in 0..V-1.
+            ValueError: if an id is not an integer in 0..V-1, or if a label is not one
+                of the classes of `vocab`.
         """
         if not isinstance(vocab, Vocab):
             vocab = Vocab(vocab)
@@ -200,10 +202,11 @@ class Corpus:
         on_bad_rows: str = "warn",
         row_names: Sequence[Hashable] | None = None,
     ) -> Corpus:
-        """Return a corpus of those rows of counts that have both a token and a class.
+        """Return a corpus of the rows of `counts` that have both a token and a class.
 
-        `numbers` (n,) are class numbers, with -1 for a missing class. The names of the
-        other rows are reported as `on_bad_rows` specifies.
+        `numbers` contains the class numbers, int64 (n,), with -1 for a missing class,
+        or is None if no row has a label. Rows that are left out are reported as in
+        `from_texts`.
         """
         n = counts.shape[0]
         lacking = what_rows_lack(counts, numbers, texts)
@@ -276,7 +279,7 @@ class Corpus:
         size of the smallest class.
 
         Raises:
-            ValueError: if `per_class` is not in 1..(size of the smallest class).
+            ValueError: if `per_class` is below 1 or exceeds the size of a class.
         """
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         smallest = int(self.targets.bincount(minlength=self.n_classes).min())
@@ -402,10 +405,10 @@ def count_tensors(
     dtype: torch.dtype = torch.float32,
     device: torch.device | str = "cpu",
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the counts (n, V) and their transpose (V, n) as torch sparse CSR.
+    """Return the counts (n, V) and their transpose (V, n) as sparse CSR tensors.
 
-    Both tensors are made in the first call for a corpus, dtype and device. They are
-    kept in memory as long as the corpus exists.
+    Both tensors are made in the first call for a corpus, dtype and device, and kept in
+    memory as long as the corpus exists.
     """
     made = _AS_TENSORS.setdefault(corpus, {})
     key = dtype, torch.device(device)

@@ -81,7 +81,7 @@ def tokens_in_order(
 
 
 def in_parts(sizes: np.ndarray, most: int) -> list[slice]:
-    """Return consecutive slices whose sizes sum to approximately `most` each."""
+    """Return consecutive slices of `sizes`, each with a sum of about `most`."""
     part = np.cumsum(sizes) // most
     bounds = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(sizes)]
     return [slice(start, end) for start, end in pairwise(bounds) if start < end]
@@ -108,11 +108,12 @@ def frequent_tokens(
     min_count: int | None,
     max_tokens: int | None,
 ) -> list[str]:
-    """Return the tokens of rows with a class, the most frequent tokens first.
+    """Return the tokens that occur at least `min_count` times, most frequent first.
 
-    Tokens of equal frequency are in alphabetical order. If `min_count` is None, it is
-    20, or smaller in a small corpus, with a warning. The function also warns if many
-    tokens are clauses of a script without spaces.
+    Rows with -1 in `numbers` have no class and are not counted. Tokens of equal
+    frequency are in alphabetical order, and at most `max_tokens` are returned. If
+    `min_count` is None, it is 20, or smaller in a small corpus, with a warning. The
+    function also warns if many tokens are clauses of a script without spaces.
 
     Raises:
         ValueError: if there are tokens, but no token occurs `min_count` times.
@@ -135,10 +136,11 @@ def frequent_tokens(
 
 
 def suitable_min_count(times: np.ndarray) -> int:
-    """Return the largest value in MIN_COUNTS for which the tokens cover enough text.
+    """Return the largest of MIN_COUNTS for which the frequent tokens cover enough text.
 
-    If no token occurs, the function returns the largest value. `times` are the numbers
-    of occurrences of the tokens, (V,).
+    Their share of all occurrences must be at least COVERED_SHARE. If no token occurs,
+    the result is the largest value. `times` (V,) contains the number of occurrences of
+    each token.
     """
     if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]
@@ -206,7 +208,7 @@ def count_matrix(blocks: Iterable[CountedTexts], tokens: Sequence[str]) -> csr_a
         _append(ids, new_ids)
         _append(times, new_times)
         lengths.append(new_lengths)
-    # Indices of 8 bytes would make those of the tokens as large.
+    # Row starts of 8 bytes would make the token ids as large.
     index_dtype = get_index_dtype(maxval=len(ids))
     starts = np.concatenate(lengths).cumsum(dtype=index_dtype)
     shape = (len(starts) - 1, len(tokens))

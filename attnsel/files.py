@@ -14,8 +14,8 @@ UNFINISHED: list[Path] = []  # files that are not in their place yet
 def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
     """Write all of the given files or, after an error, none of them.
 
-    The content of a file is either bytes or a dictionary of tensors, numbers, strings
-    and lists of these. `read_verified` reads such a dictionary.
+    `files` maps paths to contents. A content is either bytes or a dictionary of
+    tensors, numbers, strings and lists. `read_verified` reads such a dictionary.
 
     Raises:
         OSError: if a file cannot be written. The message names this file, and no file
@@ -25,7 +25,7 @@ def write_files(files: Mapping[Path, bytes | dict[str, Any]]) -> None:
     try:
         for path, content in files.items():
             part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-            UNFINISHED.append(part)  # first, so that what is removed below is there
+            UNFINISHED.append(part)  # first, so that `remove` below finds it
             parts[path] = part
             try:
                 _write(parts[path], content)

@@ -30,20 +30,20 @@ PRECISE = {"xtol": 4 * np.finfo(float).eps, "rtol": 4 * np.finfo(float).eps}
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """The record of a gradient flow on p at k points of increasing arc length, float64.
+    """The record of a gradient flow on p at k points of increasing arc length.
 
     Attributes:
         cls: p, float64 (k, d).
-        norms: ‖p‖, (k,).
-        loss: mean logistic loss, (k,).
-        log_excess: log of the excess loss, which is the loss minus the loss with all
-            attention on the most attended tokens, (k,); nan if the excess is negative.
-        log_gradient: log ‖dL/dp‖, (k,).
-        attention: attention on the selected token of each sequence, (k, n).
+        norms: ‖p‖, float64 (k,).
+        loss: mean logistic loss, float64 (k,).
+        log_excess: log of the loss minus the loss with all attention on the most
+            attended tokens, float64 (k,); nan if this difference is negative.
+        log_gradient: log ‖dL/dp‖, float64 (k,).
+        attention: attention on the selected token of each sequence, float64 (k, n).
         selected: token of each sequence with the most attention at the end of the flow,
             int64 tensor (n,).
-        reason: why the flow ended: "max_norm", or "stalled" if the pulls of the tokens
-            cancel up to rounding, as they do at a stationary point.
+        reason: "max_norm" if the flow reached this norm, or "stalled" if it ended where
+            the pulls of the tokens cancel up to rounding, as at a stationary point.
     """
 
     cls: Tensor
@@ -57,7 +57,7 @@ class Flow:
 
     @property
     def log_time(self) -> Tensor:
-        """Log of the time of the flow at each point, float64 (k,); -inf at the first.
+        """Log of the flow's time at each point, float64 (k,); -inf at the first point.
 
         The computation assumes that log ‖dL/dp‖ is linear in arc length between points.
         """
@@ -71,9 +71,9 @@ class Flow:
 
 
 def angle_gap(cls: Tensor, direction: Tensor) -> Tensor:
-    """Return 1 - cos of the angle between each row (k, d) and a unit vector (d,).
+    """Return 1 - cos of the angles between the rows of `cls` (k, d) and `direction`.
 
-    The result has full relative precision, even for very small angles.
+    `direction` (d,) is a unit vector. The result (k,) is precise even for small angles.
     """
     units = cls / cls.norm(dim=1, keepdim=True)
     return (units - direction).square().sum(dim=1) / 2
@@ -101,16 +101,16 @@ def gradient_flow(
     Args:
         model: model with finite E (V, d), p (d,) and v (d,); the flow starts at p.
         corpus: n sequences with two classes, in the vocabulary of the model.
-        max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. A
-            RuntimeWarning is raised if the flow ends earlier.
-        record: values of ‖p‖ at which to record a point when they are first reached, in
+        max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. If
+            the flow ends earlier, the function warns.
+        record: values of ‖p‖. A point is recorded when ‖p‖ first reaches each value, in
             addition to the points after each step of the solver. Values that are not
             between ‖p‖ at the start and `max_norm` are ignored.
         tol: relative and absolute tolerance of the solver.
 
     Raises:
-        ValueError: if `max_norm` is at most ‖p‖ at the start, or if model and corpus
-            have different vocabularies or classes.
+        ValueError: if `max_norm` is at most ‖p‖ at the start, if model and corpus have
+            different vocabularies or classes, or if a parameter is not finite.
         RuntimeError: if the solver fails.
 
     Example:

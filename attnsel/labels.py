@@ -26,7 +26,7 @@ def number_labels(
 
     Raises:
         ValueError: if the number of labels is not n, if a label cannot name a class or
-            is not in `classes`, or if all labels name the same class.
+            is not in `classes`, or if `classes` is None and all labels name one class.
     """
     if labels is None:
         return None, classes
@@ -114,7 +114,7 @@ def _classes_in_order(
 def what_rows_lack(
     counts: csr_array, numbers: np.ndarray | None, texts: Sequence[Any] | None
 ) -> dict[int, str]:
-    """Return the missing part of unusable rows: "text", "label" or "known token".
+    """Return the missing part of each unusable row: "text", "label" or "known token".
 
     Args:
         counts: counts of tokens, (n, V).
@@ -123,7 +123,7 @@ def what_rows_lack(
         texts: the n texts; None if the rows have no texts.
 
     Returns:
-        A dictionary whose keys are the positions of the unusable rows.
+        A dictionary from the positions of unusable rows to their missing parts.
     """
     tokenless = np.diff(counts.indptr) == 0
     unlabelled = np.zeros_like(tokenless)

@@ -23,7 +23,7 @@ from attnsel.scale.threads import ThreadPool
 # of one core while several operations read it, so that memory sees E once. A GPU takes
 # all rows at once, because there a launch costs more than a block.
 BLOCK = 512
-# Such as `torch.optim.RMSprop`, or `functools.partial` of a class with its settings.
+# For example `torch.optim.RMSprop`, or `functools.partial` of it with settings.
 OptimizerFactory = Callable[..., torch.optim.Optimizer]
 
 
@@ -84,9 +84,8 @@ class Learner:
     Args:
         model: the model, whose parameters are updated in place.
         train: names of the parameters to train.
-        lr: learning rate; with Adam, the learning rate of a (d, d) matrix is lr /
-            sqrt(d).
-        optimizer: "adam" or "gd".
+        lr: learning rate; Adam divides it by sqrt(d) for a (d, d) matrix.
+        optimizer: name of the optimizer, "adam" or "gd".
     """
 
     share = 1.0  # share of all sequences that is in this process
@@ -118,7 +117,7 @@ class Learner:
         return _BlockOptimizer(block, lr, self.is_adam)
 
     def scores(self) -> Tensor:
-        """Return the current scores of all tokens, (V, K + 1)."""
+        """Return the current scores of all tokens, (V, 2) or (V, K + 1)."""
         if self._scores is None:
             self._scores = self.model.scores()
         return self._scores
@@ -177,7 +176,7 @@ class TorchLearner(Learner):
         model: the model, whose parameters are updated in place.
         train: names of the parameters to train.
         lr: learning rate of all parameters.
-        factory: function that makes the optimizer from a list of tensors and `lr=`.
+        factory: function that makes the optimizer from a list of tensors and `lr`.
     """
 
     def __init__(
@@ -209,7 +208,7 @@ class TorchLearner(Learner):
 
 
 class ScoreSpaceLearner(Learner):
-    """A learner for one-layer models that computes gradients of the scores in threads.
+    """A learner for one-layer models that computes score gradients in several threads.
 
     On the CPU, each parameter is updated in blocks of rows. The thread that computes
     the gradient of a block also updates the block while it is in the cache. If d is
@@ -243,7 +242,7 @@ class ScoreSpaceLearner(Learner):
         }
 
     def scores(self) -> Tensor:
-        """Return the current scores of all tokens, (V, K + 1)."""
+        """Return the current scores of all tokens, (V, 2) or (V, K + 1)."""
         if self._scores is None:
             E = self.blocks["embeddings"]
             P = self.model.directions().detach()
@@ -267,7 +266,10 @@ class ScoreSpaceLearner(Learner):
         return logits
 
     def step(self) -> None:
-        """Update the parameters by dL/dE = g P and dL/dP = g^T E; P is `directions`."""
+        """Update the parameters with the score gradient g that was computed last.
+
+        The gradients are dL/dE = g P and dL/dP = g^T E, with P from `model.directions`.
+        """
         directions = self.model.directions()
         P = directions.detach()  # (K + 1, d)
         E = self.blocks["embeddings"]  # each (n_rows, d)
@@ -286,7 +288,7 @@ class ScoreSpaceLearner(Learner):
         others = [name for name in self.trained if name != "embeddings"]
         if others:
             values = [self.model.get_parameter(name) for name in others]
-            # Of a number: with a matrix to start from, torch would import sympy.
+            # Differentiate a number, because for a matrix torch would import sympy.
             product = (directions * pulled.sum(0)).sum()
             gradients = torch.autograd.grad(product, values)
             for name, gradient in zip(others, gradients, strict=True):

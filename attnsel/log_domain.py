@@ -29,7 +29,7 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier
 from attnsel.theory import row_space
 
-# Shifts f - b_top below it are linear in the loss to the last digit.
+# The loss is linear to the last digit in shifts f - b_top below this size.
 LINEAR = 1e-8
 
 
@@ -69,31 +69,31 @@ class ClsProblem:
     signs: np.ndarray
 
     def norm(self, z: np.ndarray) -> float:
-        """Return ‖p‖."""
+        """Return ‖p‖ at the coordinates z (r,)."""
         seen = float(np.linalg.norm(z))
         return math.hypot(seen, self.unseen)
 
     @cached_property
     def unseen(self) -> float:
-        """Norm of the component of p outside the row space of E."""
+        """Norm of the component of p that is orthogonal to the row space of E."""
         return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
-        """Return p (d,) for one z, or one p per row, (k, d), for several."""
+        """Return p (d,) at the coordinates z (r,), or p (k, d) at z (k, r)."""
         return torch.from_numpy(z) @ self.basis.T + self.rest
 
     def row_sums(self, entries: np.ndarray) -> np.ndarray:
-        """Return the sum of the entries of each sequence, (n,)."""
+        """Return the sum of the entries (nnz,) of each sequence, (n,)."""
         return np.add.reduceat(entries, self.indptr[:-1])
 
     def bags(self, entries: np.ndarray) -> csr_array:
-        """Return entries as a matrix of sequences and tokens, (n, tokens)."""
+        """Return entries (nnz,) as a sparse matrix, (n, tokens)."""
         shape = (len(self.signs), len(self.points))
         return csr_array((entries, self.token, self.indptr), shape=shape)
 
 
 def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
-    """Return the problem of a model and a corpus of two classes.
+    """Return the `ClsProblem` of a model and a corpus of two classes.
 
     Raises:
         ValueError: if the corpus has another vocabulary or more than two classes, or if
@@ -155,21 +155,20 @@ def _attention(
 class ClsPoint:
     """Loss and gradient of a `ClsProblem` at one z.
 
-    A flow needs the direction at every trial step, and the other numbers only at some.
+    A flow needs the direction at every trial step, and the rest only at some points.
 
     Attributes:
-        problem: the problem.
-        top: position of the most attended token of each sequence, (n,).
-        attention: q_i, (nnz,).
-        limit: b_top, (n,).
+        problem: the `ClsProblem`.
+        top: index of the entry of the most attended token of each sequence, (n,).
+        attention: attention q_i on each token, (nnz,).
+        limit: value b_top of the most attended token, (n,).
         shift: f - b_top, (n,).
         lead: b_i - f, (nnz,).
-        scale: the greatest log(g q_i) of the tokens other than the top ones.
-        fall: g (f - b_top) / q_top exp(-scale), (n,).
+        scale: the largest log(g q_i) of all tokens except the most attended ones.
+        fall: g (f - b_top) exp(-scale), (n,).
         pull: y g q_i (b_i - f) exp(-scale), the pull along each E_i, (nnz,).
         size: ‖dL/dp‖ exp(-scale).
-        direction: the direction of -dL/dz, as a unit vector, or zero if the gradient is
-            zero, (r,).
+        direction: direction of -dL/dz, a unit vector (r,); zero for a zero gradient.
     """
 
     problem: ClsProblem
@@ -186,7 +185,7 @@ class ClsPoint:
 
     @property
     def _votes(self) -> np.ndarray:
-        """Return y f, (n,)."""
+        """The votes y f, (n,)."""
         return self.problem.signs * (self.limit + self.shift)
 
     @property
@@ -196,7 +195,7 @@ class ClsPoint:
 
     @property
     def log_excess(self) -> float:
-        """Log of the excess loss, the loss minus the loss with all attention on `top`.
+        """Log of the loss minus the loss with all attention on the tokens of `top`.
 
         It is nan if the difference is negative.
         """
@@ -213,7 +212,7 @@ class ClsPoint:
 
     @property
     def balance(self) -> float:
-        """‖dL/dp‖ divided by the sum of the tokens' pulls; 0 if the pulls cancel."""
+        """Norm of the sum of all pulls, divided by the sum of their norms."""
         pulls = float(np.abs(self.pull) @ self.problem.sizes)
         return len(self.problem.signs) * self.size / (pulls or 1.0)
 

@@ -44,11 +44,11 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 
 
 class Classifier(nn.Module):
-    """Base class of classifiers of bags of tokens.
+    """Base class of classifiers with token embeddings.
 
     It has the embeddings, the query, the outputs and the scores. The attribute
-    `matrices` contains the names of the (d, d) matrices other than W. All other
-    attributes are described in `AttentionClassifier`.
+    `matrices` contains the names of all (d, d) parameters. The other attributes are
+    described in `AttentionClassifier`.
     """
 
     key_query: nn.Parameter | None
@@ -104,9 +104,9 @@ class Classifier(nn.Module):
         return torch.cat([query[None], outputs])
 
     def weights(self) -> list[Tensor]:
-        """Return copies of E, p and v, followed by any matrices, as float64 on the CPU.
+        """Return copies of E, p, v and all other parameters, as float64 on the CPU.
 
-        They have the order of `named_parameters`. The copies have no gradient.
+        The copies have the order of `named_parameters` and no gradient.
         """
         return [
             parameter.detach().to("cpu", torch.float64, copy=True)
@@ -119,7 +119,7 @@ class Classifier(nn.Module):
 
     @torch.no_grad()
     def scores(self) -> Tensor:
-        """Return E p (or E W p) and each E v_k of all tokens, (V, 2) or (V, K + 1).
+        """Return E p (or E W p) and each E v_k for all tokens, (V, 2) or (V, K + 1).
 
         The model's dtype is used for the computation. The result is float64 on the CPU
         and has no gradient.
@@ -133,8 +133,7 @@ class Classifier(nn.Module):
         Args:
             texts: a corpus, or a list of texts if the model has a vocabulary.
 
-        There is one answer per sequence or text. Texts without any token of the
-        vocabulary get None.
+        There is one answer per text. Texts without any known token get None.
 
         Raises:
             ValueError: if the model has no vocabulary, and so cannot split texts.
@@ -188,7 +187,7 @@ class Classifier(nn.Module):
 
     @classmethod
     def load(cls: type[M], path: str | os.PathLike[str]) -> M:
-        """Return a model that `save` wrote, on the CPU.
+        """Return the model that `save` wrote to a file, with its parameters on the CPU.
 
         Like the saved model, the loaded model raises an error for a corpus with another
         vocabulary. The file does not contain your own tokenizer; if you used one, set
@@ -252,15 +251,15 @@ def _lost_tokenizer(text: str) -> list[str]:
 class AttentionClassifier(Classifier):
     r"""One-layer softmax attention with trained embeddings, f(X) of the paper.
 
-    .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v ,
+    .. math:: f(X) = \operatorname{softmax}(E_X p)^\top E_X v .
 
     With `key_query`, E_X W p replaces E_X p, where W is a trained matrix.
 
     Args:
         n_tokens: V, the number of tokens.
         dim: d, the dimension of the embeddings.
-        n_classes: K; two classes share one output vector.
-        key_query: whether the query is W p with a trained matrix W, in place of p.
+        n_classes: K, the number of classes; two classes share one output vector.
+        key_query: whether the query is W p, with a trained matrix W, instead of p.
         seed: seed of the initial entries, drawn from N(0, 1/d).
         dtype: dtype of the parameters, torch.float32 or torch.float64.
         device: device of the parameters, such as "cpu" or "cuda".
@@ -309,9 +308,9 @@ class AttentionClassifier(Classifier):
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     """Return the attention on the pieces of a text, (len(words),).
 
-    The pieces come from `Corpus.words`. Column 0 of `scores` (V, K + 1) contains the
-    attention scores E p. The attention is the softmax of E p over the pieces that are
-    tokens, and 0 on the other pieces.
+    The pieces come from `Corpus.words`. Column 0 of `scores`, (V, 2) or (V, K + 1),
+    contains the attention scores E p. The attention is the softmax of E p over the
+    pieces that are tokens, and 0 on the other pieces.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
     is_token = ids >= 0
@@ -378,11 +377,7 @@ class _Product(torch.autograd.Function):
 
 
 def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
-    """Return the logits (n, K).
-
-    The largest score of each sequence is subtracted first, so scores of any size are
-    safe.
-    """
+    """Return the logits (n, K) for scores a of any spread."""
     rows, columns, q = sequence_softmax(a, C)  # each (nnz,)
     # Values relative to the most attended token of each sequence: where that token
     # has nearly all attention, b - f would be lost in rounding.
@@ -412,9 +407,8 @@ def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def bag_softmax(scores: Tensor, counts: Tensor | float, rows: Tensor, n: int) -> Tensor:
     """Return the softmax of entries within each row, weighted by their counts.
 
-    The arguments have the same length: the scores, the rows 0, ..., n - 1 (int64) and
-    the counts. An entry with count c has the weight c exp(score). A row without a
-    finite score gives nan.
+    Entry i has the score `scores[i]`, a count c and the row number `rows[i]`, int64
+    from 0 to n - 1. Its weight is c exp(score). A row without a finite score gives nan.
     """
     top = scores.new_full((n,), -math.inf)
     top.scatter_reduce_(0, rows, scores.detach(), "amax")  # of each row, (n,)
@@ -442,7 +436,8 @@ def accuracy(logits: Tensor, corpus: Corpus) -> float:
     """Return the share of sequences that are classified correctly, from their logits.
 
     A logit (n,) is correct if it has the sign of the label. Logits (n, K) are correct
-    if the logit of the label is larger than all others. Zero, or a tie, is wrong.
+    if the logit of the label is larger than all others. A logit of 0, or a tie, is
+    wrong.
     """
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0
@@ -459,7 +454,7 @@ def score_gradient(
     corpus: Corpus,
     multiply: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
 ) -> tuple[Tensor, Tensor]:
-    r"""Return the logits, and the gradient g of the loss with respect to the scores.
+    r"""Return the logits and the gradient g of the loss with respect to the scores.
 
     The gradient has the shape of the scores. If the rows of P are the query and the
     outputs (`Classifier.directions`), then
@@ -477,10 +472,11 @@ def score_gradient(
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    r"""Return how a gradient step on E with lr = 1 changes the scores E p and E v.
+    r"""Return the change of the scores E p and E v by a gradient step on E with lr = 1.
 
-    If the rows of P are p (d,) and v (d,) or (K, d), the gradient with respect to E is
-    g P. Therefore the scores, (V, 2) or (V, K + 1), change by lr times
+    Let g be the gradient with respect to the scores, and let P contain p (d,) and v,
+    (d,) or (K, d), as rows. The gradient with respect to E is g P. Therefore the
+    scores, (V, 2) or (V, K + 1), change by
 
     .. math:: \Delta (E P^\top) = -g P P^\top .
 

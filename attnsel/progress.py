@@ -13,14 +13,14 @@ class _Bar(tqdm):
     """A progress bar that can be interrupted while it is drawn."""
 
     def refresh(self, *_: Any, **__: Any) -> bool | None:
-        # tqdm's own would keep its lock for good, and the next thread with a bar waits.
+        # tqdm's method would keep its lock, and the next thread with a bar would wait.
         with self.get_lock():
             return super().refresh(nolock=True)
 
     def close(self) -> None:
         self.total = None  # else a notebook shows a loop that ended early in red
         super().close()
-        # One that was stopped while it was drawn is red already, and would stay.
+        # A bar that was stopped while it was drawn is red already, and would stay.
         if hasattr(self, "container"):
             self.container.close()
 

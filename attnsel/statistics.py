@@ -15,9 +15,8 @@ from attnsel.validation import check_number, check_shape
 def label_z(corpus: Corpus) -> Tensor:
     r"""Return how strongly each token's counts lean to a class, in standard deviations.
 
-    Suppose that the labels of the n sequences, n_k of which are of class k, are
-    permuted at random. Then the number of occurrences of token s in the sequences of
-    class k has
+    Suppose that n_k of the n sequences are of class k, and that the labels are permuted
+    at random. Then the number of occurrences of token s in the sequences of class k has
 
     .. math::
 
@@ -76,7 +75,7 @@ def sums_by_class(table: csr_array, corpus: Corpus) -> np.ndarray:
 
 
 def of_classes(table: np.ndarray) -> Tensor:
-    """Return the last column for at most two classes, and the whole table for more."""
+    """Return the last column of a table for at most two classes, else all columns."""
     classes = table.shape[1]
     if classes <= 2:
         table = table[:, -1]
@@ -108,13 +107,13 @@ def binned(
     bins: int = 20,
     range: tuple[float, float] = (-1.0, 1.0),
 ) -> Binned:
-    """Average values (V,) in bins of equal width of x (V,), as in the paper's figures.
+    """Average `values` (V,) in equally wide bins of `x` (V,), as in the paper.
 
     Each bin includes its left edge but not its right edge, except for the last bin,
-    which includes both. Points outside the range and points with nan in x are left out.
+    which includes both. Points outside `range` and points with nan in `x` are left out.
 
     Raises:
-        ValueError: if the shapes differ, `bins` is below 1, or the range is empty.
+        ValueError: if the shapes differ, `bins` is below 1, or `range` is empty.
     """
     check_number("bins", bins, 1, integer=True)
     check_number("range", range[1], above=range[0])
@@ -159,14 +158,14 @@ class RankCorrelation:
 def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     """Return Spearman's rank correlation and its 95% percentile bootstrap interval.
 
-    The points, for example tokens, are resampled with replacement 200 times. The
+    The points (x, y), for example tokens, are resampled with replacement 200 times. The
     interval shows how much the correlation would vary with other tokens from the same
     corpus and model. It does not show how much it would vary with other corpora. Points
-    with nan in x (V,) are left out.
+    with nan in `x` are left out.
 
     Raises:
-        ValueError: if the shapes differ, there are fewer than 10 points, or x or y is
-            constant.
+        ValueError: if the shapes differ, there are fewer than 10 points, or `x` or `y`
+            is constant.
     """
     xs, ys = _pair(x, y, "y")
     is_constant = np.ptp(xs) == 0 or np.ptp(ys) == 0

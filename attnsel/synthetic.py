@@ -21,18 +21,18 @@ def separable_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1 exactly.
 
-    The corpus has n sequences of T = `length` tokens in random order, where n is even
-    and half of the sequences are positive. Half of the `n_relevant` relevant tokens are
-    completely positive ("pos_0", ...), and half are completely negative ("neg_0", ...).
-    Each sequence contains one relevant token of its class, and all its other tokens are
-    irrelevant ("irr_0", ...). The irrelevant tokens of the positive sequences are drawn
-    at random. The negative sequences contain the same irrelevant tokens, shuffled, so
-    that alpha_s = 0 exactly. Each of the V = `n_tokens` tokens occurs.
+    The corpus has `n` sequences of T = `length` tokens in random order, where `n` is
+    even and half of the sequences are positive. Half of the `n_relevant` relevant
+    tokens are completely positive ("pos_0", ...), the other half completely negative
+    ("neg_0", ...). Each sequence contains one relevant token of its class, and all its
+    other tokens are irrelevant ("irr_0", ...). The irrelevant tokens of the positive
+    sequences are drawn at random. The negative sequences contain the same irrelevant
+    tokens, shuffled, so that alpha_s = 0. Each of the V = `n_tokens` tokens occurs.
 
     Two settings violate the assumption. With `per_sequence` > 1, each sequence contains
-    this number of distinct relevant tokens. With `n_partly` > 0, an even number,
-    `n_partly` of the irrelevant tokens become partly positive ("partly_pos_0", ...) or
-    partly negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
+    this number of distinct relevant tokens. If the even number `n_partly` is positive,
+    that many irrelevant tokens become partly positive ("partly_pos_0", ...) or partly
+    negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
     occurrences in the other class is replaced by partly relevant tokens of that class.
     The absolute value of their lean, `|P(1|s) - P(0|s)|`, is approximately this share.
 
@@ -133,7 +133,7 @@ def _vocab(kinds: int, n_partly: int, n_irrelevant: int) -> Vocab:
 def synthetic_probabilities(
     n_tokens: int, delta: float, n_relevant: int | None = None
 ) -> Tensor:
-    """Return the distributions that `synthetic_corpus` draws its tokens from.
+    """Return the distributions from which `synthetic_corpus` draws its tokens.
 
     This is our family of distributions for the paper's equation (15), with its
     parameter delta. Of the `|S|` = `n_tokens` >= 3 tokens, R are signal tokens, half of
@@ -152,7 +152,7 @@ def synthetic_probabilities(
             about half of `|S|`.
 
     Returns:
-        The probabilities, float64 (2, 2, V), by position (first token, later token),
+        The probabilities, float64 (2, 2, `|S|`), by position (first or later token),
         label and token. The positive tokens come first, by increasing `|theta_s|`, then
         the negative tokens in the same order, and then the irrelevant tokens.
     """
@@ -184,14 +184,15 @@ def synthetic_corpus(
 ) -> Corpus:
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
-    The corpus has n >= 2 sequences of T = `length` tokens in random order. Half of the
-    sequences are positive, or one more than half if n is odd. The tokens "pos_0", ...,
-    "neg_0", ..., "irr_0", ... are drawn independently given the label, from the
-    distributions of `synthetic_probabilities`, so some tokens may not occur. Suppose
-    that delta has its largest value, `(|S| - 1) / |S|`. Then, with probability at least
-    `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))` every sequence contains
-    exactly one token that is completely relevant in the sample. For an irrelevant
-    token, alpha_s is 0 on average and of order n^-1/2 in the sample.
+    The corpus has `n` >= 2 sequences of T = `length` tokens in random order. Half of
+    the sequences are positive; if `n` is odd, there is one more positive sequence. The
+    tokens "pos_0", ..., "neg_0", ..., "irr_0", ... are drawn independently given the
+    label, from the distributions of `synthetic_probabilities`, so some tokens may not
+    occur. That function defines `|S|` and R. Suppose that delta has its largest value,
+    `(|S| - 1) / |S|`. Then every sequence contains exactly one token that is completely
+    relevant in the sample, with probability at least
+    `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))`. For an irrelevant token,
+    alpha_s is 0 on average and of order n^-1/2 in the sample.
     """
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)

@@ -19,13 +19,13 @@ from torch.nn.functional import one_hot
 from attnsel.corpus import Corpus
 from attnsel.validation import check_choice, check_shape
 
-# One token id a sequence, or several.
+# One token id per sequence, or several.
 Selection = Tensor | Sequence[int] | Sequence[Iterable[int]]
 
-# A mean of whole numbers is 0, or never so near to it: only rounding is forgiven.
+# Means that are smaller, relative to their terms, are 0 up to rounding.
 ROUNDING = 1e-12
 
-# Greatest violation of the optimality conditions that `max_margin` lets pass.
+# Largest violation of the optimality conditions that `max_margin` accepts.
 WORST_RESIDUAL = 1e-6
 
 
@@ -67,12 +67,12 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 
     P(y|s) is the share of the occurrences of token s that are in sequences of class y:
 
-    .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} ,
+    .. math:: P(1|s) - P(0|s) = \frac{\alpha_s}{\hat{\mathbb{E}}[\#\{i : x_i = s\}]} .
 
     The result, float64 (V,), is 1 for a completely positive token, -1 for a completely
     negative token and nan for a token that never occurs. For K > 2 classes, the result
-    (V, K) is P(k|s) minus the mean of P(j|s) over the other classes j, which lies in
-    [-1 / (K - 1), 1].
+    has shape (V, K) and lies in [-1 / (K - 1), 1]. It is P(k|s) minus the mean of
+    P(j|s) over the other classes j.
 
     Example:
         >>> corpus = Corpus.from_texts(["good film", "bad film"], [1, 0], min_count=1)
@@ -91,17 +91,17 @@ def posterior_difference(corpus: Corpus) -> Tensor:
 def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
     r"""Predict how one gradient step on the embeddings changes E_s·v (Lemma 4.1).
 
-    Let v = `output` (d,), let `lr` be the paper's eta_0, and let T_X be the length of a
-    sequence. The result is float64 (V,):
+    Let v = `output` (d,), let `lr` be the paper's eta_0, and let T_X be the length of
+    sequence X. The result is float64 (V,):
 
     .. math::
 
         \Delta (E_s \cdot v) = \frac{\eta_0 \|v\|^2}{2} \,
-        \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] ,
+        \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] .
 
-    It is a multiple of alpha_s if all lengths are equal. The formula neglects terms
-    that vanish as d grows, because it assumes uniform attention and a logistic factor
-    of 1/2. For K > 2 classes, v is (K, d), and the change of E_s·v_k, shape (V, K), is
+    The change is a multiple of alpha_s if all lengths are equal. The formula neglects
+    terms that vanish as d grows, because it assumes uniform attention and a logistic
+    factor of 1/2. For K > 2 classes, v is (K, d), and the change (V, K) of E_s·v_k is
 
     .. math::
 
@@ -109,7 +109,7 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
         \#\{i : x_i = s\}\Big] \, v_j \cdot v_k .
 
     Raises:
-        ValueError: if v has another shape.
+        ValueError: if `output` has another shape.
     """
     v = output.detach().double().cpu()
     weights = _class_weights(corpus)
@@ -134,11 +134,11 @@ def _class_weights(corpus: Corpus) -> Tensor:
 def relevant_tokens(
     corpus: Corpus, *, irrelevant: Literal["beta", "alpha"] = "beta"
 ) -> Tensor:
-    r"""Return the selection of Theorem 4.3, a token of each sequence, int64 (n,).
+    r"""Return the selection of Theorem 4.3, one token per sequence, int64 (n,).
 
-    Assumption 1 is checked: each of the n sequences, of two classes, has exactly one
-    distinct token that occurs in one class only, and all its other tokens are
-    irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
+    The function checks Assumption 1: each of the n sequences, of two classes, has
+    exactly one distinct token that occurs in one class only, and all its other tokens
+    are irrelevant. `irrelevant="alpha"` requires alpha_s = 0, as in the paper.
     `irrelevant="beta"` requires beta_s = 0, on which a gradient step and all results on
     selection depend. If all lengths are equal, the two conditions are equivalent. Here
 
@@ -147,8 +147,8 @@ def relevant_tokens(
         \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] .
 
     Raises:
-        ValueError: if a sequence breaks the assumption; the message names the first one
-            and the tokens responsible.
+        ValueError: if a sequence violates the assumption; the message names the first
+            such sequence and the tokens responsible.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
     weights = torch.ones(len(corpus), dtype=torch.float64)
@@ -200,11 +200,11 @@ class MaxMargin:
     Attributes:
         direction: p / ‖p‖, float64 tensor (d,).
         margin: 1 / ‖p‖, which is the smallest direction·(E_selected - E_other).
-        support: pairs (selected, other) that attain the margin and have a multiplier,
-            int64 tensor (k, 2). Other pairs may attain the margin, too, and the choice
-            of support pairs need not be unique.
-        weights: positive multipliers of these pairs, float64 tensor (k,):
-            direction = margin sum_k weights_k (E_selected_k - E_other_k).
+        support: pairs (selected, other) that attain the margin and have a positive
+            multiplier, int64 tensor (k, 2). Other pairs may attain the margin, too, and
+            the choice of support pairs need not be unique.
+        weights: positive multipliers of these pairs, float64 tensor (k,): direction =
+            margin sum_i weights_i (E_selected_i - E_other_i).
         residual: largest relative violation of the optimality (KKT) conditions.
     """
 
@@ -220,11 +220,10 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
     .. math:: \min_p \|p\| \quad \text{with} \quad p^\top (E_r - E_s) \ge 1
 
-    for every distinct pair of a selected token r and another token s of the same
+    for every distinct pair of a selected token r and an unselected token s of the same
     sequence (Theorem 4.3). An active-set method solves the problem in float64, in the
-    span of the embeddings E (V, d). `selected` contains one id for each of the n
-    sequences, or one collection of ids. Each selected token must have a larger score
-    than every token of its sequence that is not selected.
+    span of the embeddings E (V, d). `selected` contains, for each of the n sequences,
+    one id or a collection of ids.
 
     Raises:
         TypeError: if an id is not an integer.
@@ -271,9 +270,9 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
 
 def row_space(rows: Tensor) -> tuple[Tensor, np.ndarray]:
-    """Return an orthonormal basis (d, r) of the span of rows, and coordinates (k, r).
+    """Return an orthonormal basis (d, r) of the span of rows, and their coordinates.
 
-    The rows (k, d) and both results are float64, and r = min(d, k).
+    The rows (k, d), the basis and the coordinates (k, r) are float64; r = min(d, k).
     """
     basis, coordinates = torch.linalg.qr(rows.T)
     return basis, coordinates.T.numpy()

@@ -35,7 +35,7 @@ Tokenizer = Callable[[str], Iterable[str]]
 
 
 def clean_text(text: str) -> str:
-    """Return the text without HTML line breaks, its letters in composed form (NFC).
+    """Return the text without HTML line breaks and with letters in composed form.
 
     Each HTML line break and each NUL character becomes a space. A letter and the accent
     after it become one character if such a character exists (NFC).
@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a text of the same length in lower case, with straight apostrophes."""
+    """Return the text in lower case, with straight apostrophes, at the same length."""
     # The dotted capital I is the one letter that would grow when lowercased.
     lower = text.replace("İ", "I").lower()
     return lower.replace("’", "'")
@@ -163,7 +163,7 @@ class Vocab(tuple[str, ...]):
         """Return the id of a token.
 
         Raises:
-            KeyError: if the token is not in the vocabulary; the message lists similar
+            KeyError: if the vocabulary lacks the token; the message lists similar
                 tokens.
         """
         if token not in self._ids:

@@ -61,11 +61,12 @@ class History:
     """The record of a training run, with one entry before each step and one at the end.
 
     Attributes:
-        step: number of steps before each entry, int64 (records,).
-        scores: the scores E p and E v of all tokens, float64 (V, 2) or (V, K + 1) on
-            the CPU. The keys are the last step and each snapshot that was reached.
+        step: number of steps or passes before each entry, int64 (records,).
+        scores: dictionary from steps to the scores E p and E v of all tokens, float64
+            (V, 2) or (V, K + 1) on the CPU. The steps are the last one and the
+            `snapshots` of `fit` that were reached.
         loss: mean loss on the training corpus, float64 (records,).
-        accuracy: share of the training corpus that is classified correctly, (records,).
+        accuracy: share of training sequences classified correctly, float64 (records,).
         test_loss: mean loss on the test corpus; empty if there is no test corpus.
         test_accuracy: share of the test corpus that is classified correctly.
     """
@@ -78,11 +79,11 @@ class History:
     test_accuracy: Tensor = field(default_factory=lambda: torch.empty(0))
 
     def at(self, step: int = -1) -> Tensor:
-        """Return the scores after a step, float64 (V, K + 1); -1 means the last step.
+        """Return the scores after a step, (V, 2) or (V, K + 1); -1 means the last step.
 
         Raises:
-            KeyError: if no scores were stored at this step; the message lists the steps
-                with scores.
+            KeyError: if this step has no scores; the message lists the steps with
+                scores.
         """
         if step == -1:
             step = int(self.step[-1])
@@ -152,13 +153,12 @@ def fit(
             trained model raises an error for a corpus with another vocabulary.
         corpus: training sequences, with the classes of the model.
         steps: maximum number of steps or, with `batch_size`, of passes over the corpus.
-            Training takes fewer steps if it reaches an `until` value.
+            Training ends earlier if it reaches `until_accuracy` or `until_loss`.
         lr: learning rate, positive. For a (d, d) matrix W, Adam uses lr / sqrt(d),
-            because each entry of W p is a sum over d entries of W, so their changes
-            add up.
+            because each entry of W p sums over d entries of W, whose changes add up.
         train: names of the parameters to train, such as "embeddings", "cls", "output"
             and "key_query"; None trains all parameters.
-        test: sequences that are evaluated at each step, in the same vocabulary.
+        test: sequences to evaluate at each step, in the same vocabulary as `corpus`.
         snapshots: numbers of steps after which to store the scores, 0 to `steps`.
         optimizer: "adam" (betas 0.9 and 0.999), "gd" (plain gradient descent), or a
             function that makes an optimizer of torch from a list of tensors and `lr=`,
@@ -171,11 +171,12 @@ def fit(
             are averages over the batches of a pass.
         until_accuracy: training accuracy, in [0, 1], at which training stops.
         until_loss: positive training loss below which training stops.
-        checkpoint: file in which to save the state of training once a minute and at the
+        checkpoint: file for the state of training, written once a minute and at the
             last step. If the file exists, training resumes from it and gives the same
-            numbers as an uninterrupted run. The texts, labels, settings, kind of
-            device, number of processes and initial model must be the same. The model
-            may also be the saved one.
+            numbers as an uninterrupted run. The texts, labels, kind of device, number
+            of processes and initial model must be the same, as must all settings except
+            `steps`, `snapshots`, `until_accuracy` and `until_loss`. The model may also
+            be the saved one.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process passes its own part of the corpus, `corpus[rank::world_size]`, and each
@@ -184,9 +185,9 @@ def fit(
     is a `timedelta`; the default of torch is 30 minutes.
 
     Raises:
-        ValueError: if an argument is out of its range, if the vocabulary or classes of
-            model, corpus and test differ, or if the settings differ between processes
-            or from the settings of the checkpoint.
+        ValueError: if an argument is out of its range, if the vocabularies or classes
+            of `model`, `corpus` and `test` differ, or if the settings differ between
+            processes or from the settings of the checkpoint.
         RuntimeError: if another process has ended or does not respond in time.
         OSError: if the checkpoint cannot be written. If possible, the error is raised
             before the first step.

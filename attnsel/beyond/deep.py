@@ -32,8 +32,8 @@ class MLPClassifier(Classifier):
     where H is the parameter `hidden` (d, d). With `residual`, the logit is instead
     (relu(x H^T) + x) v. The output vector v is a direction in the hidden space.
     Therefore E v has a meaning of its own only with a residual, whereas E (H^T v)
-    describes the effect of a token through the hidden layer. `Classifier` describes the
-    other settings.
+    describes the effect of a token through the hidden layer. `AttentionClassifier`
+    describes the other settings.
     """
 
     hidden: nn.Parameter
@@ -76,10 +76,10 @@ class TwoLayerClassifier(Classifier):
     and with `residual`, H + X replaces H. Here W_1 is the parameter `first_key_query`,
     and W is `key_query`. Equal tokens of a bag get equal rows of H. Therefore we
     compute the same f from the distinct tokens if we add the logarithms of their counts
-    to the scores in both softmaxes. The argument `positions` is the largest number of
-    tokens in a sequence. If it is given, tokens are in the order of the text, and a row
-    of the parameter `positions` (positions, d) is added to each row of X. `Classifier`
-    describes the other settings.
+    to the scores in both softmaxes. If the argument `positions` is given, it is the
+    largest number of tokens in a sequence. Tokens are then in the order of the text,
+    and a row of the parameter with the same name, (positions, d), is added to each row
+    of X. `AttentionClassifier` describes the other settings.
     """
 
     first_key_query: nn.Parameter
@@ -112,9 +112,8 @@ class TwoLayerClassifier(Classifier):
         """Return the logits f(X) of all sequences, (n,) or (n, K).
 
         Raises:
-            ValueError: if the corpus has a different vocabulary, or if the model has
-                positions and the corpus has no texts or a text with more tokens than
-                positions.
+            ValueError: if the corpus has a different vocabulary, or if a model with
+                positions gets a corpus without texts or a text with too many tokens.
         """
         self.check_vocab(corpus)
         sequences = self._sequences(corpus)

@@ -6,9 +6,8 @@ Token s has the weight w_s = C_s exp(a_s) in a sequence X, where C_s is its coun
 
 So f without s, written `f_-s`, is a mean over the other tokens. Therefore
 `f - f_-s = Q_s (b_s - f_-s)`, which is the attention on s times the difference between
-the value of s and the mean value of the other tokens. Without any token, f is 0. The
-same formulas hold for the difference of two logits if b is the difference of their
-values.
+the value of s and the mean value of the other tokens. Without any token, f is 0. If b
+is the difference of two values, the same formulas give the difference of two logits.
 """
 
 from collections.abc import Iterator
@@ -26,20 +25,19 @@ from attnsel.corpus import Corpus
 from attnsel.model import AttentionClassifier, bag_softmax, class_logits
 from attnsel.validation import check_shape
 
-AT_ONCE = 2**20  # stored counts that are looked at together
-BLOCK = 2**17  # numbers of the integrand that are held together
-STEP = 0.3  # of log l: the trapezoids are off by about exp(-pi^2 / STEP), 5e-15
-FIRST, LAST = -36.0, 4.5  # of log l, off minus the log of the whole or least weight
+AT_ONCE = 2**20  # stored counts that are processed together
+BLOCK = 2**17  # numbers of the integrand that are in memory together
+STEP = 0.3  # of log l: the trapezoidal error is about exp(-pi^2 / STEP), 5e-15
+FIRST, LAST = -36.0, 4.5  # of log l + log w, with the total or the smallest weight w
 
 
 def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return the influence of each token on its logit, f(X) - f(X without s), (n, V).
+    """Return the influence f(X) - f(X without s) of each token s on the logit, (n, V).
 
     The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
     of s. If a sequence contains only one distinct token, the influence of this token is
-    f. The result is float64 with the same stored entries as `corpus.counts`. An entry
-    can have either sign, and its absolute value is at most Q_s times the range of the
-    values in X.
+    f. The result is float64 with the same stored entries as `corpus.counts`. The
+    absolute value of an entry is at most Q_s times the range of the values in X.
 
     Raises:
         ValueError: if the model has more than two classes (use `score_influence`) or a
@@ -76,23 +74,21 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     Gauss-Legendre quadrature with T/2 + 1 nodes integrates exactly. As a function of
     log l, it is analytic, so that the trapezoidal rule converges geometrically.
 
-    The function raises the same errors as `influence`. `score_shapley` computes the
-    same from scores.
+    The errors are as in `influence`. `score_shapley` computes the values from scores.
     """
     return score_shapley(_two_scores(model, corpus), corpus)
 
 
 def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
-    """Return a smallest set of tokens whose deletion flips each prediction.
+    """Return a smallest set of tokens per sequence whose deletion flips the prediction.
 
-    Deleting a set S changes the sign of the logit if and only if the sum of
-    Q_s b_s sgn f over S exceeds `|f|`. Therefore we get a smallest set if we take
-    tokens in decreasing order of Q_s b_s sgn f until their sum exceeds `|f|`. The
-    result is bool (n, V). A row is empty if no deletion flips the prediction, either
+    Deleting a set S changes the sign of the logit if and only if the sum of Q_s b_s sgn
+    f over S exceeds `|f|`. Therefore we get a smallest set if we take tokens in
+    decreasing order of Q_s b_s sgn f until their sum exceeds `|f|`. The result is a
+    csr_array (n, V) of bool. A row is empty if no deletion flips the prediction, either
     because no token pulls the other way or because f is 0.
 
-    The function raises the same errors as `influence`. `score_flips` computes the same
-    from scores.
+    The errors are as in `influence`. `score_flips` computes the sets from scores.
     """
     return score_flips(_two_scores(model, corpus), corpus)
 
@@ -183,7 +179,7 @@ def scores_between(scores: Tensor, one: int, other: int) -> Tensor:
 
 
 def score_influence(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `influence` from scores (V, 2) with the columns a and b."""
+    """Compute the result of `influence` from scores (V, 2) with columns a and b."""
     parts = [_deletions(bags) for bags in _bags(scores, corpus)]
     return _like(corpus.counts, parts)
 
@@ -196,7 +192,7 @@ def _deletions(bags: _Bags) -> np.ndarray:
     f = bags.sums(terms)[bags.rows]  # of the sequence of each count, (nnz,)
     top = _tops(bags)  # (n,)
     # Where one token has nearly all attention, 1 - Q_s is lost in rounding: the mean
-    # over the other tokens is taken anew.
+    # over the other tokens is computed again.
     others = bags.log_weights.copy()
     others[top] = -np.inf
     rest = 1 - Q
@@ -214,7 +210,7 @@ def _tops(bags: _Bags) -> np.ndarray:
 
 
 def score_flips(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `flipping_set` from scores (V, 2) with the columns a and b."""
+    """Compute the result of `flipping_set` from scores (V, 2) with columns a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         Q = bags.shares(bags.log_weights)
@@ -242,7 +238,7 @@ def _flips(terms: np.ndarray) -> np.ndarray:
 
 
 def score_shapley(scores: Tensor, corpus: Corpus) -> csr_array:
-    """Return `shapley` from scores (V, 2) with the columns a and b."""
+    """Compute the result of `shapley` from scores (V, 2) with columns a and b."""
     parts = []
     for bags in _bags(scores, corpus):
         for own in bags.sequences():

@@ -26,8 +26,8 @@ from scipy.special import softmax
 from attnsel.validation import check_number
 
 Classify = Callable[[list[Any]], Any]
-DILUTIONS = (1, 4, 16, 64)  # neutral tokens beside a strong one
-STRONG = 5  # tokens from each end that are diluted, and sets of neutral ones
+DILUTIONS = (1, 4, 16, 64)  # numbers of neutral tokens next to a strong one
+STRONG = 5  # strong tokens at each end, and sets of neutral tokens
 GROUP = 2_000  # texts that are sent together
 SMALL = 0.05  # a mismatch of log-weights over their spread that counts as none
 ROUNDING = 1e-3  # of log-weights, with a classifier in float32
@@ -44,24 +44,25 @@ class Outside:
         scores: a, the log-weights from pairs minus their mean, (V,). An entry is
             infinite if f of the pair equals one of its two values, and nan if f is
             outside their range.
-        hard: share of pairs of tokens with values at opposite ends for which f equals
-            one of the two values.
-        beyond: share of pairs of tokens with values at the same end for which f is not
+        hard: share of the pairs with opposite values for which f equals one of the two
+            values.
+        beyond: share of the pairs with two low or two high values for which f is not
             between the two values. It is 0 for any average and 1 for a sum.
         cycle: root mean square of the sum of the log-ratios of three pairs (s, t),
             (t, u) and (u, s), divided by the root mean square of one log-ratio. It is 0
             for attention, and nan if no three tokens have weights.
         ghost: weight of an extra token in every text, divided by the weight of a strong
             token. A strong token is one of the ten with extreme values. `ghost` is the
-            median over texts that repeat a strong token 1, 2 and 4 times. It is 0 if
-            repetition changes nothing, infinite for a sum, and nan if f changes in
-            another way.
-        dilution: median share of a strong token's difference from the rest that remains
-            next to 1, 4, 16 and 64 different neutral tokens, (4,).
-        strength: median log-weight of a strong token relative to a neutral token,
-            computed from each share, (4,). It is constant for attention, decreases if
-            the output saturates, is 0 for a plain mean, and is infinite if the share is
-            at least 1.
+            median over strong tokens, from texts that repeat one 1, 2 and 4 times. It
+            is 0 if repetition changes nothing, infinite for a sum, and nan if f changes
+            in another way.
+        dilution: median of (f - f_rest) / (b_s - f_rest) for a strong token s next to
+            1, 4, 16 and 64 different neutral tokens, (4,). Here f_rest is the output
+            for the neutral tokens alone.
+        strength: median log-weight of a strong token relative to a neutral token, from
+            the same outputs, (4,). It is constant for attention, decreases if the
+            output saturates, is 0 for a plain mean, and infinite if `dilution` is at
+            least 1.
         explained: 1 minus the ratio of mean squared error to variance when
             sum w b / sum w predicts f on random sequences of 2 to 8 tokens that were
             not used to fit any number. It is nan if fewer than 15 tokens have a weight.
@@ -109,7 +110,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """The kind of function that fits the outputs, and what cannot be excluded."""
+        """The kind of function that fits the outputs, and the possible alternatives."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -165,7 +166,7 @@ def outside(
 ) -> Outside:
     """Determine two numbers per token from the logits of any classifier of texts.
 
-    The function sends about 2 V + 6 `samples` texts to the classifier. If the
+    The function sends about 2 V + 5 `samples` texts to the classifier. If the
     classifier is one layer of attention, the numbers are E v and E p minus its mean.
     `Outside.fits` tests whether this is the case. If fewer than half of the tokens have
     a finite weight, one warning explains why.
@@ -174,9 +175,8 @@ def outside(
         classify: function that takes a list of n texts and returns their logits,
             array-like (n,).
         tokens: tokens to query, at least 15, all of which the classifier knows.
-        join: string between the tokens of a text. If it is None, each text is sent as a
-            list of tokens.
-        samples: number of pairs, triples and held-out sequences to try.
+        join: string between the tokens of a text; None sends lists of tokens instead.
+        samples: number of pairs, of triples and of new sequences to try, at least 10.
         seed: random seed for drawing the pairs, triples and sequences.
 
     Raises:

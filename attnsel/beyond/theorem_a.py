@@ -1,4 +1,4 @@
-"""Theorem A of the book: what one point of a gradient flow implies about its limit."""
+"""Theorem A of the book, which infers the limit of a gradient flow from one point."""
 
 import math
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from attnsel.log_domain import ClsProblem, cls_problem, evaluate, log
 from attnsel.model import AttentionClassifier
 from attnsel.theory import MaxMargin, max_margin
 
-# More than the rounding of the difference of two losses: at an excess loss equal to a
-# level nothing is proved.
+# Larger than the rounding error of a difference of two losses, so that nothing is
+# proved if the excess loss equals a level.
 ROUNDING = 1e-13
 
-# Greatest error of an h that takes given values on the tokens.
+# Largest error of the values that a vector h takes on the tokens.
 SEPARATES = 1e-9
 
 
@@ -31,8 +31,7 @@ class Constants:
     Attributes:
         selected_votes: y b of the selected token in each of the k sequences that
             contain another token, (k,).
-        rival_votes: the largest y b of the other tokens in each of these sequences,
-            (k,).
+        rival_votes: the largest y b of the other tokens of each such sequence, (k,).
         n_sequences: n, including sequences with only one distinct token.
         limit_loss: the loss if all attention is on the selected tokens.
         selection_level: the smallest possible excess loss if the attention misses the
@@ -45,11 +44,9 @@ class Constants:
         count_ratio: the largest ratio of the count of the selected token to the count
             of another token.
         margin: m, the margin of the max-margin direction u.
-        D: the largest difference of u·E between two tokens of a sequence that are not
-            selected.
+        D: the largest difference of u·E between two unselected tokens of a sequence.
         M: the largest distance between two embeddings of the same sequence.
-        h_norm: ‖h‖, or inf if neither of the two vectors h that are tried separates the
-            tokens.
+        h_norm: norm of the shortest h that `certificate` finds, or inf without an h.
         Lambda: M / g_inf; its product with the excess loss bounds the norm of the
             gradient.
         beta: M² (2 + largest lead in value) / g_inf; its product with the excess loss
@@ -76,14 +73,14 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(Constants):
-    """The conclusions of `certificate` about the flow from one p, and `Constants`.
+    """The constants of Theorem A, and its conclusions about the flow from one p.
 
     Attributes:
         level: "direction" or "selection" if the excess loss is below this level
             ("selection" only if an h is found), or "none" if nothing is proved.
-        constant: C with 1 - cos(p, u) <= C / ‖p‖ from this point on, or inf. Here u is
-            the max-margin direction of the selection, whose tokens attract all
-            attention in the limit.
+        constant: constant C such that 1 - cos(p, u) <= C / ‖p‖ from this point on, or
+            inf. Here u is the max-margin direction of the selected tokens, which get
+            all attention in the limit.
         theta: lower bound on the attention on each selected token from this point on.
         log_excess: logarithm of the loss minus `limit_loss`, or nan if the loss is
             below `limit_loss`.

@@ -1,4 +1,4 @@
-"""A small transformer for sequences of tokens, some parts of which can be switched off.
+"""A small transformer for sequences of tokens, with parts that can be switched off.
 
 In contrast to the one-layer model of this book, it is a standard encoder with several
 heads, residual connections, LayerNorm, and a hidden layer after each attention layer.
@@ -108,7 +108,7 @@ class Transformer(nn.Module):
 
     Attributes:
         embeddings: parameter E (V, d), initialized from N(0, 1/d).
-        settings: the arguments, by name.
+        settings: the arguments other than `seed`, by name.
     """
 
     def __init__(

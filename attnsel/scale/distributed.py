@@ -1,8 +1,8 @@
 """Training of one model in several processes, each on its own part of the corpus.
 
 Each process has a copy of the model. At each step the processes exchange the gradient
-with respect to the scores, which has shape (V, K + 1), together with the loss and the
-accuracy. They exchange the parameters only once, at the start.
+with respect to the scores, which has shape (V, 2) or (V, K + 1), together with the loss
+and the accuracy. They exchange the parameters only once, at the start.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 
 def n_processes() -> int:
-    """Return the number of processes that train the model together."""
+    """Return the number of processes that train one model together."""
     if dist.is_available() and dist.is_initialized():
         return dist.get_world_size()
     return 1
@@ -55,8 +55,8 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
     """Check that all processes have the same settings.
 
     Raises:
-        ValueError: if another process has a different value of a setting; the message
-            names this setting.
+        ValueError: if another process has another value of a setting; the message names
+            it.
     """
     for elsewhere in gathered(settings):
         check_same(settings, elsewhere, "another process")
@@ -66,8 +66,7 @@ def check_same(here: dict[str, Any], elsewhere: dict[str, Any], where: str) -> N
     """Check that every setting in `here` has the same value in `elsewhere`.
 
     Raises:
-        ValueError: if the values of a setting differ; the message names the first such
-            setting.
+        ValueError: if two values differ; the message names the first such setting.
     """
     for name, value in here.items():
         other = elsewhere.get(name)

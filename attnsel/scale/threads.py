@@ -77,7 +77,7 @@ class ThreadPool:
         try:
             take_pieces()
         finally:
-            # One that has not begun by now is not needed, nor waited for.
+            # A helper that has not begun by now is not needed, and is canceled.
             begun = [future for future in helping if not future.cancel()]
             wait(begun)
         for future in begun:
@@ -121,8 +121,8 @@ def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Yield work(item) for each item in order, and process several items in parallel.
 
     As many items are processed at a time as torch has threads. Each item is processed
-    with a single torch thread, so its result does not depend on the other items. If one
-    call raises an exception, no further calls are started.
+    with a single torch thread, so its result does not depend on the other items. If the
+    call for an item fails, no calls are started after the turn of this item.
     """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Exact tests of which tokens depend on the label, with a false-discovery rate.
+"""Exact tests of whether tokens depend on the label, with a false-discovery rate.
 
 These tests are our own and work for any labelled texts. Each distinct text is one
 observation, so a token counts once per text even if the text repeats it, and exact
@@ -23,7 +23,7 @@ from attnsel.validation import check_number
 
 Numbers = np.ndarray | int
 
-# Probabilities that differ by less than this are one: what rounding makes of a tie.
+# Probabilities within this factor count as equal, because of rounding.
 _TIE = 1 + 1e-7
 
 CELLS = 500_000  # number of probabilities in memory, or all of one token if more
@@ -81,12 +81,13 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
     The Benjamini-Hochberg correction is applied over all tokens, and for more than two
     classes also over all tests of one class against the rest. It omits the tests that
-    `testable` excludes. It bounds the false-discovery rate if the tests are independent
-    or positively dependent (PRDS), as for two words of the same phrase. Tests of one
-    class against the rest are not positively dependent. The Benjamini-Yekutieli bound
-    holds for any dependence, but it is larger by a factor of up to 1 + 1/2 + ... + 1/(V
-    K). Therefore the tests of this package count discoveries under shuffled labels for
-    up to twenty classes, and false discoveries are as rare as the correction promises.
+    `testable` excludes, and bounds the false-discovery rate if the tests are
+    independent or positively dependent (PRDS), as for two words of the same phrase.
+    Tests of one class against the rest are not positively dependent. The
+    Benjamini-Yekutieli bound holds for any dependence, but it is larger by a factor of
+    up to 1 + 1/2 + ... + 1/(V K). Therefore our test suite checks, for up to twenty
+    classes, that false discoveries under shuffled labels are as rare as the correction
+    promises.
 
     Args:
         corpus: labelled texts.
@@ -108,9 +109,9 @@ def q_values(corpus: Corpus, *, groups: Any = None) -> Tensor:
 def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Tensor:
     """Mark the tokens with a significant lean at a given false-discovery rate.
 
-    These are the tokens whose `q_values` are at most `rate`. The rate, in (0, 1),
-    bounds the expected share of false discoveries among the reported tokens. If no
-    token depends on the label, it bounds the probability that any token is reported.
+    These are the tokens whose `q_values` are at most `rate`. The rate, in [0, 1],
+    bounds the expected share of false discoveries among these tokens. If no token
+    depends on the label, it bounds the probability that any token is reported.
 
     The docstring of `q_values` explains `groups` and how copies of a text are counted.
 
@@ -143,8 +144,8 @@ def testable(least: np.ndarray) -> np.ndarray:
 
     For example, a token that occurs in only two texts can never become significant,
     whatever the labels are. Following Tarone (1990) and, for false-discovery rates,
-    Gilbert (2005), we count for K = 1, 2, ... the tests whose smallest possible p-value
-    is at most LEVEL / K. At the first K that is at least this count, we keep the
+    Gilbert (2005), we count for j = 1, 2, ... the tests whose smallest possible p-value
+    is at most LEVEL / j. At the first j that is at least this count, we keep the
     counted tests. The choice does not depend on the labels.
 
     Args:
@@ -232,7 +233,7 @@ def hypergeometric_p(
     columns = [numbers.ravel() for numbers in cases]
     if not columns[0].size:
         return np.ones(shape)
-    # Tokens of the same numbers have one p: c distinct cases.
+    # Tokens with equal numbers have equal p-values: c distinct cases.
     place = _numbered(columns)  # (V,)
     _, first = np.unique(place, return_index=True)
     m, x, g, n = (column[first] for column in columns)  # each (c,)

@@ -20,7 +20,7 @@ def plain(text: str) -> str:
 
 
 def same_texts(corpus: Corpus) -> np.ndarray:
-    """Return a number for each sequence that is the same for all copies of its text.
+    """Return a number for each sequence, equal for sequences whose texts are copies.
 
     Copies may differ only in case and spacing. A text that differs in a single word is
     not a copy. If the corpus has no texts, each sequence has its own number.
@@ -107,8 +107,7 @@ def sides(
     class of the first such row.
 
     Args:
-        table: sparse matrix (n, P), in which a stored entry means that the row has the
-            column.
+        table: sparse matrix (n, P); a stored entry means that the row has the column.
         labels: classes of the rows, int64 (n,).
         n_classes: number K of classes.
         groups: group numbers of the rows, int64 (n,), from 0 to G - 1.

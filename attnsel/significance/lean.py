@@ -48,7 +48,7 @@ def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
 
 
 def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
-    """Return the shares of the classes from which `shrunken_lean` computes leans.
+    """Return, for each token, the class shares that `shrunken_lean` converts to leans.
 
     Args:
         found: number of sequences of each class that contain each token, (V, K).
@@ -59,7 +59,7 @@ def shrunken_shares(found: np.ndarray, per_class: np.ndarray) -> np.ndarray:
     """
     sizes = per_class + 0.5  # no class is impossible
     prior = sizes / sizes.sum()
-    # Most tokens are rare and found as others are: these are looked at once.
+    # Many tokens are rare and have equal counts: each distinct case is computed once.
     found, kinds, times = np.unique(
         found, axis=0, return_inverse=True, return_counts=True
     )
@@ -111,7 +111,7 @@ def _shares_of_strengths(likelihood: np.ndarray, times: np.ndarray) -> np.ndarra
 
 
 def lean_of(shares: np.ndarray) -> Tensor:
-    """Return the leans that belong to class shares (V, K).
+    """Convert class shares (V, K) to leans.
 
     The result has shape (V,) for two classes. For more classes it has shape (V, K), and
     the lean is the share of a class minus the mean share of the other classes.

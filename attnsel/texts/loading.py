@@ -39,7 +39,7 @@ GENERATED_REVIEWS = 4000
 
 
 class TooFewRows(ValueError):
-    """A sample was requested with more rows than the source has."""
+    """An error for a sample that is larger than the number of usable rows."""
 
 
 def load_corpus(
@@ -83,7 +83,7 @@ def load_corpus(
             not for a named corpus, because its words are already counted.
         limit: maximum number of rows, sampled at random and balanced across classes as
             far as possible.
-        seed: seed of that sample, at least 0.
+        seed: seed of the random sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
 
     Raises:
@@ -178,7 +178,7 @@ def _published(name: str) -> str:
 
 
 def read_split(source: Any, split: str, wanted: Columns) -> tuple[str, Any]:
-    """Return the name and the table of a split of a source."""
+    """Return the name of a source, and the table of one of its splits."""
     if isinstance(source, str) and source in CORPORA:
         raise ValueError(
             f"source: {source!r} comes as counts of words, and a report needs texts; "

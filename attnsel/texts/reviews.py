@@ -21,7 +21,7 @@ from itertools import accumulate
 
 import numpy as np
 
-NEGATION = 0.04  # share of the opinions that are said as "not" and the opposite
+NEGATION = 0.04  # share of the opinions that are written as "not" and the opposite
 OPINIONS = range(2, 9)  # numbers of opinions in a review, equally likely
 TALK = range(5)  # numbers of neutral sentences, equally likely
 ABSOLUTE = 0.35  # share of the opinions that use a word of one side only

@@ -119,7 +119,7 @@ def unpack(content: bytes, split: str) -> Reviews:
 
 
 def read_reviews(file: str, split: str) -> Reviews:
-    """Return the reviews of "imdb" or "yelp", split "train" or "test".
+    """Return the reviews of "imdb" or "yelp" in the split "train" or "test".
 
     Raises:
         ValueError: if the split does not exist, or if the file is damaged; the message
