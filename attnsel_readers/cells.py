@@ -63,8 +63,7 @@ def labels_of(column: pd.Series) -> pd.Series:
 
     An empty list is a missing label. If all other labels are numbers, the words in
     NO_LABEL are missing labels. If some labels are words, only those in NEVER_A_CLASS
-    are missing labels. The other words in NO_LABEL are then classes, and a warning
-    counts their rows.
+    are missing labels. The other words in NO_LABEL are then classes, with a warning.
 
     Raises:
         ValueError: if a text has several labels, or a label is a record.
@@ -201,5 +200,5 @@ def _warn_of_class(label: Any, n: int) -> None:
 
 
 def categories(codes: pd.Series, names: Sequence[Any]) -> pd.Categorical:
-    """Return the names of numbered classes; -1 and empty cells are missing labels."""
+    """Return class numbers as names; -1 and empty cells become missing labels."""
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)

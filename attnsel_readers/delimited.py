@@ -21,20 +21,20 @@ from attnsel_readers.refusals import into_csv
 
 SEPARATORS = ",;\t|"
 FASTTEXT = "__label__"  # before the label of each line
-BEGINNING = 1_000_000  # characters in which the first rows end
-ROWS = 20  # by which the separator of a table without names is found
-LARGE = 1 << 23  # characters of a table of which a sample is drawn in pieces
-PIECE = 20_000  # rows of such a piece
-LONG = 20  # line breaks in a text that are reported, if nothing says they are rows
+BEGINNING = 1_000_000  # characters that contain the first rows
+ROWS = 20  # rows that show the separator of a table without names
+LARGE = 1 << 23  # characters of a table that is sampled in pieces
+PIECE = 20_000  # rows of each such piece
+LONG = 20  # line breaks in one text from which on a warning is issued
 TURN = "\0turn"  # column of the random numbers by which rows are drawn
-# What pandas raises where rows and columns do not fit together.
+# The errors of pandas if rows and columns do not fit together.
 ROW_ERRORS = (pd.errors.ParserError, pd.errors.ParserWarning)
 
 Opened = Callable[[], TextIO]
 
 
 class Refused(ValueError):
-    """A file cannot be read; the message names it and contains a remedy."""
+    """An error for a file that cannot be read; the message contains a remedy."""
 
 
 def read_table(
@@ -44,13 +44,14 @@ def read_table(
     letters: Letters,
     wanted: Columns,
 ) -> pd.DataFrame:
-    """Read a table; the wanted columns are names in its first line, or positions.
+    """Read a table whose columns have names in its first line or only positions.
 
-    If the rows do not fit the columns, the function also reads the table as one with
-    row numbers, with a separator at the end of each row, or with spaces before quotes.
+    If the rows do not fit the columns, the function also tries row numbers, a separator
+    at the end of each row, and spaces before quotes.
 
     Raises:
-        Refused: if rows do not fit, or if a quote that is not closed joins rows.
+        Refused: if the rows do not fit, or if a quote that is not closed joins rows.
+        ValueError: if the file is empty or is a table in Markdown.
         KeyError: if a column is missing.
     """
     with _text(opened, letters) as file:
@@ -160,7 +161,7 @@ def _layout(
 
 
 def first_rows(text: str, separator: str, n: int, skipped: int = 0) -> Any:
-    """Return the first rows of a table as text, or None if they differ in length."""
+    """Return the first `n` rows as strings, or None if pandas cannot parse them."""
     with suppress(pd.errors.ParserError, pd.errors.EmptyDataError):
         return pd.read_csv(
             io.StringIO(text),

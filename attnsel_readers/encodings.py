@@ -1,4 +1,4 @@
-"""The encoding of the bytes of a file."""
+"""The encoding of a file."""
 
 import codecs
 import re
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-# Letters that a text in an encoding mostly has, by the encoding.
+# Patterns of the usual letters of a text in each encoding.
 USUAL = {
     "shift_jis": r"[\u3040-\u30ff\u4e00-\u9fa5](?=.{0,9}[\u3040-\u30ff])",
     "cp949": r"[\uac00-\ud7a3]",
@@ -17,15 +17,14 @@ USUAL = {
     "cp1253": r"[ά-ώ]",
 }
 TESTED = 100_000  # bytes by which encodings are compared
-DAMAGED = 0.1  # bytes that are no UTF-8 for each letter that is, at most
-BLOCK = 1 << 22  # bytes that are looked at together
+DAMAGED = 0.1  # largest number of invalid bytes per valid non-ASCII letter
+BLOCK = 1 << 22  # bytes that are read together
 
 
 class Letters(NamedTuple):
     """The encoding of a file, the treatment of errors, and the ends of its lines.
 
-    `has_returns` is true if carriage returns occur within lines that end in a line
-    feed.
+    `has_returns` is true if lines that end in a line feed contain carriage returns.
     """
 
     encoding: str
@@ -34,11 +33,11 @@ class Letters(NamedTuple):
 
 
 def letters_of(opened: Callable[[], Any]) -> Letters:
-    """Find the encoding of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
+    """Find the encoding of a file: UTF-8, UTF-16 with a mark, or Windows-1252.
 
-    Windows-1252 is a guess. A few bytes that are not valid UTF-8 are replaced. A
-    warning reports a guess or replaced bytes. The file is read in blocks, so that it
-    may be large.
+    If only a few bytes are not valid UTF-8, they are replaced. Otherwise a file that is
+    not UTF-8 is read as Windows-1252, which is a guess. In both cases, the function
+    warns. The file is read in blocks, so that it may be large.
 
     Raises:
         ValueError: if there is a NUL byte.
@@ -99,7 +98,7 @@ def _guessed(content: bytes) -> Letters:
 
 
 def likely_encodings(content: bytes) -> list[str]:
-    """Return the encodings in which bytes are text, the likeliest first."""
+    """Return the possible encodings of some bytes, the most likely one first."""
     part = content[:TESTED]
     part = part[: part.rfind(b"\n") + 1] or part
     shares = {}

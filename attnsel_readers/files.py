@@ -60,17 +60,18 @@ class Content(NamedTuple):
 def read_file(path: Path, wanted: Columns) -> Any:
     """Read a file as a table or as JSON, depending on its ending.
 
-    Texts such as 007 and NA do not change. If a large table is read with a limit,
-    `limit` random rows of each class are kept, and all others are dropped.
+    Texts such as 007 and NA do not change. If `wanted` has a limit, a large table is
+    reduced to that many random rows of each class.
 
     Raises:
         ValueError: if the file cannot be read; the message names it.
+        KeyError: if a column of a table is missing.
     """
     return _read(lambda: path, str(path), wanted)
 
 
 def read_open(source: Any, wanted: Columns) -> Any:
-    """Read bytes, or an open file of bytes or text, as `read_file` does."""
+    """Read bytes, or an open file of bytes or text, in the same way as `read_file`."""
     content = source.read() if hasattr(source, "read") else source
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Folders with a file per split, with parts of a split, or with a file per text."""
+"""Folders with one file per split, several parts per split, or one file per text."""
 
 import re
 from collections.abc import Sequence
@@ -31,11 +31,11 @@ def stem(path: Path) -> str:
 def files_of_split(folder: Path, split: str) -> list[Path]:
     """Return the files of a split: tables, or texts in one folder per class.
 
-    A split is a file or a folder with the name of the split, or several numbered ones.
-    A folder in which nothing has the name of a split is one table.
+    A split is a file or folder with the name of the split, or several numbered files. A
+    folder in which nothing has the name of a split is one table.
 
     Raises:
-        ValueError: if there is no such table; the message lists the folder's contents.
+        ValueError: if the folder has no such split; the message lists its contents.
     """
     found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
     if found[split]:
@@ -117,7 +117,7 @@ def is_one_text(path: Path) -> bool:
 
 
 def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
-    """Read a text from each file; its class is the name of the folder."""
+    """Read one text per file; the class of a text is the name of its folder."""
     texts = []
     for path in paths:
         letters = letters_of(partial(path.open, "rb"))

@@ -13,11 +13,11 @@ SPLITS = ("train", "test", "validation", "valid", "val", "dev")
 
 
 class NoSuchSplit(ValueError):
-    """A source has no split of this name."""
+    """An error for a source that has no split of the given name."""
 
 
 def table_of(source: Any, wanted: Columns, split: str) -> Any:
-    """Return a source as a data frame, or as a `datasets.Dataset` if it is one.
+    """Return a source as a data frame; a `datasets.Dataset` is returned unchanged.
 
     Args:
         source: a data frame of pandas, polars or Arrow; a data set of `datasets`; a
@@ -30,7 +30,8 @@ def table_of(source: Any, wanted: Columns, split: str) -> Any:
 
     Raises:
         TypeError: if the source has none of these types.
-        ValueError: if the source has no split of this name.
+        ValueError: if the source has no split of this name, or if the numbers of texts
+            and labels differ.
     """
     if isinstance(source, Mapping):
         return _table_of_mapping(source, wanted, split)

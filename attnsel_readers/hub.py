@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face Hub, and those that `datasets` saved to disk."""
+"""Data sets of the Hugging Face Hub, and data sets that `datasets` saved to disk."""
 
 import threading
 from pathlib import Path
@@ -10,7 +10,7 @@ HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 
 
 def unreachable(repository: str) -> str | None:
-    """Query the Hub once; return why it is unreachable, or None if it is reachable."""
+    """Query the Hub once; return an error message, or None if the Hub answers."""
     from huggingface_hub import HfApi
 
     wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]

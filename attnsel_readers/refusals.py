@@ -1,6 +1,6 @@
-"""Errors for files that cannot be read, with a line that converts them to a table.
+"""Errors for files that cannot be read, with a line of code as a remedy.
 
-The line works in Python, and in a shell after `python -c`.
+The line unpacks or converts the file, in Python or in a shell after `python -c`.
 """
 
 import re
@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path, PurePath
 
-# By ending: what it is, and the call of pandas that makes a data frame of it.
+# By ending: the kind of file, and the pandas call that reads it as a data frame.
 CALLS = {
     ".pkl": (
         "a pickle, which can run code: open it if you trust it",
@@ -44,7 +44,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 
 def unpack(name: str) -> str:
-    """Return the line that unpacks an archive, and the folder to read afterwards."""
+    """Return a message with a line that unpacks an archive and the folder to read."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     # shutil knows endings in small letters only
     kind = ", 'zip'" if name.lower().endswith(".zip") else ""
@@ -55,7 +55,7 @@ def unpack(name: str) -> str:
 def into_csv(
     name: str, call: str, imports: str = "pandas", *, has_names: bool = True
 ) -> str:
-    """Return the line that makes a CSV file with pandas, and the file to read then."""
+    """Return a message with a line that writes a CSV file and the name of the file."""
     target = str(PurePath(name).with_suffix(".csv"))
     if target == name:
         target = str(PurePath(name).with_suffix("")) + "-mended.csv"

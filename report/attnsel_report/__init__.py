@@ -1,1 +1,1 @@
-"""A report that shows which words predict the label of labelled texts."""
+"""A report on the words that predict the label of a text."""

@@ -39,8 +39,8 @@ def baseline(
     The features of a sequence are (1 + log count) idf of its tokens, normalized to
     length one. Without `tfidf`, the features are the counts. If `tokens` contains ids,
     only these tokens are features, and the coefficients of all others are 0. The
-    penalty is that of scikit-learn with C = `strength`, which is positive. The accuracy
-    depends strongly on the penalty, so compare several values on held-out sequences.
+    positive number `strength` is the parameter C of scikit-learn. The accuracy depends
+    strongly on C, so compare several values on held-out sequences.
 
     Raises:
         ValueError: if the corpora have different vocabularies or classes.

@@ -21,17 +21,17 @@ from attnsel.files import remove_unfinished, write_files
 if TYPE_CHECKING:  # the help of a shell does not wait for pandas
     import pandas as pd
 
-PIPE_CLOSED = 141  # what a shell expects of a program whose reader ended
+PIPE_CLOSED = 141  # exit code that a shell expects after a closed pipe
 # Options by the arguments of `report` that messages name.
 OPTIONS = "text|label|groups|limit|rate|min_count|tokenize|seed"
-# Files to write beside the page: option, attribute of the report, and what it holds.
+# Tables to write next to the page: option, attribute of the report, and help text.
 TABLES = {
     "csv": ("table", "table of all results to write"),
     "suspects": ("suspects", "table of texts whose labels look wrong to write"),
     "rows": ("rows", "table of all rows with one of the top findings to write"),
     "copies": ("copies", "table of copies and near copies to write"),
 }
-# By which a spreadsheet knows a formula; the last four are full-width letters.
+# First characters of a formula in a spreadsheet; the last four are full-width.
 FORMULA = tuple("=+-@\t\n\uff1d\uff0b\uff0d\uff20")
 
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         del given["command"]
         _report(**given)
     except BrokenPipeError:
-        # The reader has enough; the rest is not written as the program ends, either.
+        # The reader has enough, so the rest is not written at the end, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(PIPE_CLOSED)
     except (ValueError, TypeError, KeyError, OSError) as error:
@@ -143,9 +143,8 @@ def as_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV without formulas that a spreadsheet would run.
 
     A text that looks like a formula, such as =1+1, is preceded by a quote. A carriage
-    return becomes a line feed, because the csv module does not quote the former, and a
-    formula behind it would begin a row. Invisible characters are replaced by their
-    codes.
+    return becomes a line feed, because the csv module does not quote it, and a formula
+    after it would begin a row. Invisible characters are replaced by their codes.
     """
     from attnsel_report.letters import visible
 

@@ -1,10 +1,11 @@
-"""Near copies: texts that share sequences of words that few other texts contain.
+"""Near copies: texts that share sequences of words which are rare in other texts.
 
 The likeness of two texts is the Jaccard index of their sequences of three words, that
 is, the number of sequences in both texts divided by the number in at least one. The
 likeness ignores case, digits and punctuation, and sequences that many texts contain.
-For example, the words of a disclaimer below a tenth of the texts make no two texts
-alike. Long texts that share most of all their sequences are near copies in any case.
+For example, a disclaimer below a tenth of the texts does not make these texts near
+copies. Long texts that share most of their sequences, rare or not, are always near
+copies.
 """
 
 import numpy as np
@@ -16,22 +17,22 @@ from attnsel.scale.threads import side_by_side
 from attnsel.tokens import Vocab
 from attnsel_report.sequences import InOrder
 
-ALIKE = 0.2  # Jaccard index from which on texts are near copies
-SAME, LONG = 0.7, 40  # the same for all sequences of texts with at least LONG of them
-FEW, FEW_SHARE = 5, 0.01  # texts, and share of them, that a sequence is at most in
+ALIKE = 0.2  # smallest Jaccard index of near copies
+SAME, LONG = 0.7, 40  # the same with all sequences, for texts with at least LONG
+FEW, FEW_SHARE = 5, 0.01  # largest number, and share, of texts with a rare sequence
 BANDS = 32  # of hashes; two texts that agree in all hashes of a band are compared
 HASHES = 2  # of a band
-MOST_PAIRED = 8  # texts of a band that are compared with all others of it
+MOST_PAIRED = 8  # texts of a band that are compared with its other texts
 BLOCK = 4_000_000  # tokens whose sequences are numbered together, or compared
-MOST = 10_000_000  # sequences that are compared; of more, a random part is
+MOST = 10_000_000  # sequences that are compared; if there are more, a random part
 
 
 def find_near_copies(order: InOrder, vocab: Vocab) -> np.ndarray:
-    """Return for each text the centre of its near copies, or the text itself, (n,).
+    """Return for each text the position of the centre of its near copies, int64 (n,).
 
-    Near copies are linked to one centre and not in chains. The text with the most
-    similar texts is the first centre. A text of fewer than three words has one
-    sequence, the whole text.
+    The centre of a text without near copies is the text itself. Near copies are linked
+    to one centre and not in chains. The text with the most similar texts is the first
+    centre. A text of fewer than three words has one sequence, the whole text.
     """
     texts, codes = _sequences(order, vocab)
     n = len(order.sizes)
@@ -82,7 +83,7 @@ def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
     """
     is_word = np.array([any(map(str.isalpha, token)) for token in vocab] + [False])
     share = min(1.0, MOST / max(len(order.ids), 1))
-    V = len(vocab) + 1  # the last code is that of no word
+    V = len(vocab) + 1  # the last code means no word
     starts = np.cumsum(order.sizes) - order.sizes
     texts, codes = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for rows in in_parts(order.sizes, BLOCK):
@@ -91,7 +92,7 @@ def _sequences(order: InOrder, vocab: Vocab) -> tuple[np.ndarray, np.ndarray]:
         text = np.repeat(np.arange(first, rows.stop, dtype=np.int32), order.sizes[rows])
         kept = is_word[ids]
         ids, text = ids[kept].astype(np.int64), text[kept]
-        # If it overflows, some sequences are taken for one another.
+        # If the code overflows, some sequences are confused with one another.
         code = (ids[:-2] * V + ids[1:-1]) * V + ids[2:]
         is_within = text[:-2] == text[2:]
         code, of = code[is_within], text[:-2][is_within]

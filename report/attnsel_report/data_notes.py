@@ -21,11 +21,11 @@ LONGEST = 40  # characters of the name of a class
 RARE_SHOWN = 5  # rows of rare classes that are named
 IN_A_SHELL = "In a shell, use --tokenize jieba.lcut or --tokenize characters."
 NOTABLE = 0.01  # share of the rows; the page warns if more are copies
-FEW_A_CLASS = 3  # sequences a class below which there is nothing to learn
+FEW_A_CLASS = 3  # sequences per class below which there is nothing to learn
 
 
 class Fact(NamedTuple):
-    """A fact about the data: name, finding, meaning, and whether it is a problem."""
+    """A fact about the data, with its meaning and whether it indicates a problem."""
 
     name: str
     value: str
@@ -60,7 +60,7 @@ def data_facts(
 
 
 def too_many_classes(corpus: Corpus) -> bool:
-    """Return whether nearly every text has a class of its own."""
+    """Return whether there are fewer than FEW_A_CLASS texts per class on average."""
     return len(corpus) < FEW_A_CLASS * corpus.n_classes
 
 

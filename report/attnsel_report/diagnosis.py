@@ -33,8 +33,7 @@ class Diagnosis:
         values_z: correlation of E v with `label_z`.
         attention_z: correlation of E p with the absolute value of `label_z`; for K > 2,
             with the largest absolute value over the classes.
-        beyond_luck: share of the attention that is on the tokens that `beyond_luck`
-            marks.
+        beyond_luck: share of the attention on the tokens that `beyond_luck` marks.
         accuracy: share of the sequences that are classified correctly.
     """
 

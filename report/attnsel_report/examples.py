@@ -25,7 +25,7 @@ class Example(NamedTuple):
 
     Attributes:
         row: name of the row in the source.
-        before, token, after: the piece in three parts, of which `token` is the finding.
+        before, token, after: the three parts of the piece; `token` is the finding.
     """
 
     row: Any
@@ -46,7 +46,7 @@ def find_words(
 ) -> Example | None:
     """Return the shortest piece of a text that contains all given tokens, or None.
 
-    The two tokens of a pair are neighbours in this order.
+    If `is_pair` is true, the tokens must be neighbours in the given order.
     """
     words = opening(corpus, row)
     filled = [i for i, (piece, _) in enumerate(words) if piece.strip()]
@@ -88,7 +88,10 @@ def _piece(
 
 
 def find_pattern(text: str, pattern: str) -> Example | None:
-    """Return the first match of a pattern in a text with END on both sides, or None."""
+    """Return the first match of a pattern in a text, or None.
+
+    Before the search, END is added on both sides of the text.
+    """
     whole = f"{END}{text[:LONGEST]}{END}"
     found = re.search(pattern, whole)
     if found is None:
@@ -122,7 +125,7 @@ def _shortest_span(tokens: list[int], wanted: set[int]) -> tuple[int, int] | Non
 def examples(
     corpus: Corpus, rows: np.ndarray, find: Callable[[int], Example | None]
 ) -> list[Example]:
-    """Return distinct pieces of texts; `find` returns the piece for a row.
+    """Return up to EXAMPLES distinct pieces of the texts in `rows`, found by `find`.
 
     Pieces of texts of usual length come before pieces of very long texts. The row of a
     piece is the position of its text in the corpus.
@@ -155,10 +158,10 @@ def phrase(corpus: Corpus, places: Sequence[Example]) -> str:
 
 
 def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus without the counts of a token, and the rows that it keeps.
+    """Return a corpus without counts of a token, and the positions of the kept rows.
 
-    Rows without any other token are left out. The vocabulary does not change, and the
-    result has no texts.
+    Rows without any other token are left out. The result has the same vocabulary, and
+    no texts.
     """
     counts = corpus.counts.copy()
     counts.data[counts.indices == token] = 0
@@ -167,7 +170,7 @@ def without(corpus: Corpus, token: int) -> tuple[Corpus, np.ndarray]:
 
 
 def first_tokens(corpus: Corpus, size: int) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus with only its first tokens, and the rows that it keeps.
+    """Return a corpus with its first `size` tokens, and the positions of the kept rows.
 
     Rows without any of these tokens are left out. The result keeps the texts.
     """

@@ -20,7 +20,7 @@ from attnsel.statistics import binned, class_sizes
 
 # Okabe and Ito's colours, as in the book.
 FOUND, LUCK, SHUFFLED = "var(--blue, #0072B2)", "#8a8a8a", "#009E73"
-# As wide as leaves its letters legible on a phone.
+# At this width, its letters are legible on a phone.
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 60, 470, 16, 250  # where the axes lie
 TICKS = 6  # or so, of an axis

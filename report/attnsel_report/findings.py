@@ -1,4 +1,4 @@
-"""The first findings as the page shows them: their names, their rows and examples."""
+"""The first findings as the page shows them, with names, rows and examples."""
 
 from functools import partial
 from typing import Any
@@ -27,18 +27,18 @@ from attnsel_report.suspects import SHOWN
 def described(
     findings: pd.DataFrame, evidence: Evidence, train: Sample, names: pd.Series
 ) -> tuple[pd.DataFrame, dict[str, list[Example]], pd.DataFrame]:
-    """Return the findings with names, examples of the first ones, and their rows.
+    """Return named findings, and the examples and rows of the first findings.
 
     Args:
-        findings: data frame of `top_findings`.
+        findings: data frame that `top_findings` returned.
         evidence: tables and texts of the findings.
         train: training texts.
-        names: names of the rows of the source, by their number.
+        names: names of the rows of the source, by row number.
 
     Returns:
-        The findings, in which words of the same texts are named as a phrase; for each
-        of the first findings, its examples in texts of its class; and a data frame with
-        each training text that contains one of the first findings.
+        The findings, where words of the same texts are named as a phrase; the examples
+        of each of the first findings in texts of its class; and a data frame of the
+        training texts that contain one of the first findings.
     """
     one = train.firsts()
     corpus = one.corpus
@@ -76,7 +76,8 @@ def rows_of(
     """Return the texts that contain a finding, as positions in a corpus, int64 (m,).
 
     The texts of a phrase contain all its words. For a measure, the result contains all
-    texts, beginning with the most unusual texts of the class.
+    texts. The largest values come first if the class has larger values than other
+    texts, and otherwise the smallest.
     """
     if finding["kind"] == "measures":
         values = measured(corpus)[:, list(MEASURES).index(finding["measure"])]

@@ -1,10 +1,10 @@
-"""Characters that a reader cannot see, written so that they can be seen."""
+"""Invisible characters in texts, and codes that replace them."""
 
 import re
 import unicodedata
 
-# Controls but tabs and line ends, signs of width 0 or of the direction of text, and
-# those for private use. Joiners are part of words and emoji, but not at their end.
+# Control characters except tabs and line ends, zero-width characters, marks of the text
+# direction, and private use. Joiners are part of words and emoji, but not at their end.
 INVISIBLE = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufeff\ufff9-\ufffb]"

@@ -12,7 +12,7 @@ from attnsel.significance.exact_test import least_p, luck_p
 from attnsel.statistics import class_sizes, sums_by_class
 from attnsel_report.sequences import InOrder
 
-LEAST_TEXTS = 5  # that hold a pair, for it to be looked at
+LEAST_TEXTS = 5  # smallest number of texts with a pair that is tested
 MOST_TESTS = 4_000_000  # pairs times classes, so that memory does not run out
 
 
@@ -39,7 +39,7 @@ def neighbours(
 ) -> Pairs:
     """Find pairs of neighbouring tokens in the texts of a corpus.
 
-    `order` contains the tokens of the texts in their order. If `pairs` is given, ids
+    `order` contains the tokens of the texts in their order. If `pairs` contains ids,
     (P, 2), the function finds these pairs. Otherwise it finds all pairs that occur in
     at least `LEAST_TEXTS` texts, or only the most frequent ones if there are too many.
     """
@@ -62,8 +62,7 @@ def neighbours(
 def _places(order: InOrder, V: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the text and the pair at each position with two known neighbours.
 
-    The number of a text is int32, from 0. The number of a pair is left V + right,
-    int64.
+    Texts are numbered from 0, int32. The number of a pair is left V + right, int64.
     """
     left, right = order.ids[:-1], order.ids[1:]
     both_known = (left >= 0) & (right >= 0)
@@ -105,8 +104,8 @@ def _most_held(holds: csr_array, most: int) -> np.ndarray:
 def pair_p(pairs: Pairs, corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
     """Return p-values for pairs that predict the label better than their tokens.
 
-    A pair has three exact p-values: among all sequences, among those that contain its
-    left token, and among those that contain its right token. The function returns the
+    A pair has three exact p-values: among all sequences, among the sequences with its
+    left token, and among the sequences with its right token. The function returns the
     largest of the three, so that a pair is not significant only because one of its
     tokens is. Each sequence counts as one observation, so pass only one sequence of
     each group.

@@ -12,7 +12,7 @@ def free_place(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     With `force`, the function returns the given path even if the file exists.
 
     Raises:
-        OSError: if the folder does not exist or is not writable.
+        OSError: if the path is a folder, or its folder is missing or not writable.
     """
     file = Path(path).expanduser()
     if file.is_dir():

@@ -20,11 +20,11 @@ from attnsel.train import fit
 from attnsel_report.examples import first_tokens, opening, without
 from attnsel_report.tables import LEAST_TEXTS
 
-DIM, STEPS, LR = 64, 30, 2e-2  # of the models; the number of steps is at most STEPS
+DIM, STEPS, LR = 64, 30, 2e-2  # of the models; STEPS is the largest number of steps
 MASKED = 10  # tokens that are masked, one after the other
 LEARNED = 2_000_000  # counts of tokens in texts that a model is to learn from
-LEARNED_TEXTS = 100_000  # these texts, where they are short
-LEAST_OF_CLASS = 50  # texts that it sees in any case
+LEARNED_TEXTS = 100_000  # largest number of these texts
+LEAST_OF_CLASS = 50  # texts of a class that it always learns from
 PATIENCE = 2e9  # counts times outputs times steps that masking may cost
 WORST = 8  # held-out texts that are shown
 AROUND = 90  # pieces of such a text on either side of the token that pushed most

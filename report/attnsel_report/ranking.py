@@ -13,19 +13,19 @@ from attnsel.statistics import class_sizes
 from attnsel.tokens import Vocab
 from attnsel_report.surface import KINDS
 
-RANKED = 1000  # findings of most evidence that are compared
-GIVEN_AWAY = 0.1  # doubt up to which a finding precedes all others
-PHRASE = 3  # merged findings from which on their words are a phrase
-TOGETHER = 0.8  # Jaccard index of the texts from which on findings are one
+RANKED = 1000  # findings with the strongest evidence, which are compared
+GIVEN_AWAY = 0.1  # doubt up to which a single finding precedes others
+PHRASE = 3  # smallest number of merged findings that are a phrase
+TOGETHER = 0.8  # smallest Jaccard index of the texts of merged findings
 
 
 class Evidence(NamedTuple):
-    """The tables of a report and the texts that contain their rows.
+    """The tables of a report, and the texts that contain the features in their rows.
 
     Attributes:
         tables: the tables "tokens", "pairs", "form" and "measures", with q-values.
-        contains: for each table, which training texts contain which row, csr_array
-            (n, ids). Only the first text of each group is included.
+        contains: for each table, a csr_array (n, ids) that marks the training texts
+            with each row. Only the first text of each group is included.
     """
 
     tables: dict[str, pd.DataFrame]
@@ -38,11 +38,12 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
     Findings of one class in nearly the same texts, such as the words of a phrase, are
     merged into one finding. Findings that held-out texts contradict are left out.
 
-    Phrases come first, that is, several words in PHRASE or more merged findings. Single
-    words and features come next if they nearly give the class away, that is, if their
-    doubt is at most GIVEN_AWAY. All others follow. Each part is in the order of q. For
-    example, a template in 60 texts and a typographic quote in 150 texts, which are all
-    of one class, precede a word in 600 texts, a quarter of which is of another class.
+    Phrases come first, that is, findings of several words that were merged from PHRASE
+    or more findings. Single words and features come next if they nearly give the class
+    away, that is, if their doubt is at most GIVEN_AWAY. All others follow. Each part is
+    in the order of q. For example, a template in 60 texts and a typographic quote in
+    150 texts, all of one class, precede a word in 600 texts, a quarter of them of
+    another class.
 
     Returns:
         A data frame with the columns of the tables, taken from the member with the

@@ -76,18 +76,17 @@ def report(
     tokenize: Tokenizer | None = None,
     seed: int = 0,
 ) -> Report:
-    """Report which words predict the label, with their significance, and test a model.
+    """Report which words predict the label and how significant they are; test a model.
 
-    A text and all its copies and near copies count once. If the source has no test
-    split, a fifth of its texts is held out.
+    A text and all its copies and near copies together count once. If the source has no
+    test split, a fifth of its texts is held out.
 
     Args:
         source: a source as in `load_corpus`, for example the name of a corpus, a file,
             a folder, a table or the name of a data set on the Hub; or a Corpus with
             texts.
         text: name of the column of texts, or a list of names of columns whose texts are
-            joined. In a file without column names, a column has its position, from 0,
-            as its name.
+            joined. If a file has no column names, give positions, from 0.
         label: name of the column of labels.
         groups: name of a column such as author or film, if texts with the same value
             tend to have the same label; or a sequence of group names, one per row. A
@@ -101,9 +100,9 @@ def report(
         seed: seed of the sample, the held-out texts and the models, at least 0.
 
     Raises:
-        ValueError: if the rate is out of range, if the number of group names differs
-            from the number of rows, if there are fewer than ten distinct texts, if a
-            Corpus has no texts, or in the cases that `load_corpus` lists.
+        ValueError: if `rate` is out of range, if the number of group names differs from
+            the number of rows, if there are fewer than ten distinct texts, if a Corpus
+            has no texts, or in the cases that `load_corpus` lists.
         KeyError: if a column is missing.
     """
     check_number("rate", rate, above=0, most=0.99)
@@ -152,7 +151,7 @@ def _examined(
     labels = train.targets.numpy()
     learned = some_to_learn(train.counts, labels, seed)
     n_learned = 0 if too_many else len(learned)
-    # The two need nothing of one another, and each leaves a core idle at times.
+    # The two tasks are independent, and each leaves a core idle at times.
     tasks = [partial(evidence_of, parts.train, parts.test, parts.order)]
     if not too_many:
         every = joined(parts)

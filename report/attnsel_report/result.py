@@ -91,7 +91,7 @@ class Report:
         return every[names].sort_values("q", kind="stable", ignore_index=True)
 
     def html(self) -> str:
-        """Return the page as HTML in one file that needs no network."""
+        """Return the page as HTML that needs no other file and no network."""
         return render(self)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -20,7 +20,7 @@ from attnsel.labels import number_labels
 from attnsel.progress import progress
 from attnsel.tokens import Tokenizer, Vocab
 
-# Codes of the tokens of some texts, the tokens, and how many each text has.
+# Codes of the tokens of some texts, the distinct tokens, and the length of each text.
 SplitTexts = tuple[np.ndarray, list[str], np.ndarray]
 
 
@@ -28,8 +28,7 @@ class InOrder(NamedTuple):
     """The tokens of texts in their order.
 
     Attributes:
-        ids: token ids of all texts, int32; -1 marks unknown tokens and the end of each
-            text.
+        ids: token ids of all texts, int32; -1 marks unknown tokens and ends of texts.
         sizes: number of ids of each text, including its end, int64 (n,).
     """
 
@@ -71,7 +70,7 @@ def read_texts(
 
 
 def in_order(corpus: Corpus) -> InOrder:
-    """Return the tokens of a corpus in the order of its texts.
+    """Return the tokens of a corpus in the order in which its texts contain them.
 
     Raises:
         ValueError: if the corpus has no texts.

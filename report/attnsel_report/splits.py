@@ -26,11 +26,11 @@ from attnsel_report.copies import find_near_copies
 from attnsel_report.sequences import InOrder, read_texts
 from attnsel_report.whole_tables import Table, load_table
 
-FEWEST = 10  # texts of which there is something to say
-HELD_OUT = 0.2  # share of the texts of each class, where there is no test split
-FEW_VALUES = 20  # of a column of numbers with fractions that may be groups
+FEWEST = 10  # smallest number of texts of a report
+HELD_OUT = 0.2  # share of the texts of each class, if there is no test split
+FEW_VALUES = 20  # largest number of groups in a column of fractions
 MORE = 0.02  # share of the labels that a column predicts beyond the most frequent class
-MOST_COLUMNS = 5  # that are named
+MOST_COLUMNS = 5  # columns that are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Sample:
 
     Attributes:
         corpus: the texts, with all of their tokens.
-        groups: group number of each text, from 0, int64 (n,). A text that is in no
-            group with others has a number of its own.
+        groups: group number of each text, from 0, int64 (n,). A text that shares no
+            group has a number of its own.
         rows: positions of the texts in the source, int64 (n,).
     """
 
@@ -67,11 +67,10 @@ class Repeats:
 
     Attributes:
         copies: number of rows whose text is a copy of an earlier text.
-        torn: number of these rows whose label differs from the label of the earlier
-            text.
+        torn: number of copies whose label differs from the label of the earlier text.
         most: the text that occurs most often.
-        times: number of occurrences of this text.
-        labelled: number of these occurrences with each label.
+        times: number of occurrences of the text `most`.
+        labelled: number of occurrences of the text `most` with each label.
         near: number of texts that are near copies of another text.
         rows: number of all rows that are used.
         seen: number of rows of the test split that are copies or near copies of a
@@ -119,13 +118,12 @@ class Parts:
         train: training texts.
         test: held-out texts.
         order: the tokens of all rows that were read, in their order.
-        names: names of these rows in the source, by their numbers in `order`.
+        names: names of the rows in the source, by their positions in `order`.
         left_out: unusable rows, grouped by their missing part.
         repeats: numbers of copies and near copies.
         copies: data frame of the rows that are copies or near copies of another row.
         grouped: name of the column of groups, or None.
-        telling: columns each of which predicts the label alone. If groups are given,
-            only their column is in the list.
+        telling: columns that predict the label alone; with groups, only their column.
     """
 
     train: Sample
@@ -410,7 +408,7 @@ def _is_one_table(source: Any) -> bool:
 
 
 def held_out(sample: Sample, seed: int) -> np.ndarray:
-    """Hold out a fifth of the texts of each class, in whole groups; bool (n,).
+    """Mark a fifth of the texts of each class, in whole groups, as held out, bool (n,).
 
     A group belongs to the class of its first text. A group that is larger than a fifth
     of its class is not held out, and neither are classes of fewer than three texts. If
@@ -443,11 +441,11 @@ def held_out(sample: Sample, seed: int) -> np.ndarray:
 
 
 def telling_columns(rest: pd.DataFrame, labels: pd.Series) -> list[Alone]:
-    """Return the columns that may explain the labels of texts with the same value.
+    """Return the columns that predict the label alone and thus may define groups.
 
     The share of labels that such a column predicts alone exceeds the share of the most
     frequent class by more than MORE and by more than three standard errors. The columns
-    that predict most labels come first, and there are at most MOST_COLUMNS.
+    that predict the most labels come first, and there are at most MOST_COLUMNS.
     """
     found = []
     for name, column in rest.items():

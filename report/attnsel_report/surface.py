@@ -64,9 +64,9 @@ def form_table(
 ) -> tuple[pd.DataFrame, csr_array]:
     """Return a table with a row for each kind of content, each beginning and each end.
 
-    `order` and `again` are the tokens of both corpora in their order. The columns are
-    as in the table of tokens. The function also returns which training texts have which
-    feature, (n, ids).
+    `order` and `again` contain the tokens of both samples in their order. The columns
+    are as in `trait_table`. The function also returns a matrix (n, ids) that marks the
+    training texts with each feature.
     """
     corpora = train.corpus, test.corpus
     names = list(KINDS)
@@ -155,10 +155,10 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
     """Return a row for each class and each of MEASURES.
 
     The null hypothesis is that the labels are random. The test is the
-    Wilcoxon-Mann-Whitney test in its normal approximation. If the class or the others
-    have fewer than FEWEST texts, the test is Fisher's exact test of how many texts of
-    the class are above the median of all texts. A class without held-out texts is left
-    out. The columns are:
+    Wilcoxon-Mann-Whitney test in its normal approximation. If the class, or all other
+    classes together, have fewer than FEWEST texts, the test is Fisher's exact test of
+    how many texts of the class are above the median of all texts. A class without
+    held-out texts is left out. The columns are:
 
     class, class number: the class that is compared with all others. If there are two
         classes, only the second one is compared.

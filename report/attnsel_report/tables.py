@@ -16,7 +16,7 @@ from attnsel.statistics import class_sizes, label_z
 from attnsel_report.pairs import Pairs, pair_p
 from attnsel_report.splits import Sample
 
-LEAST_TEXTS = 2  # that contain a token, for it to have a row
+LEAST_TEXTS = 2  # smallest number of texts with a token that has a row
 FEWEST = 20  # texts of a class, if none is held out, or for a normal approximation
 
 
@@ -72,9 +72,9 @@ COLUMNS = (
 
 
 def token_table(train: Sample, test: Sample) -> pd.DataFrame:
-    """Return a table of the tokens in LEAST_TEXTS texts, the strongest evidence first.
+    """Return a table of the tokens that occur in at least LEAST_TEXTS training texts.
 
-    The columns are as in `_table`, followed by z, the result of `label_z`.
+    The columns are as in `_table`, followed by `z`, the result of `label_z`.
     """
     counts, vocab = train.corpus.counts, train.corpus.vocab
     table = trait_table(train, test, vocab, counts, test.corpus.counts)
@@ -87,8 +87,8 @@ def with_q(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return tables with common q-values, each table with the strongest evidence first.
 
     The q-values are computed over the rows of all tables, so that one rate bounds the
-    false discoveries on the whole page. The column q replaces the columns p and least,
-    which contain the p-values and their smallest possible values.
+    false discoveries on the whole page. The column `q` replaces the columns `p` and
+    `least`, which contain the p-values and their smallest possible values.
     """
     p, least = (
         np.concatenate([table[name].to_numpy(float) for table in tables.values()])
@@ -107,8 +107,8 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
     """Return a table of tokens with the attention scores E p of a model, (m,).
 
     The scores belong to the first m tokens, which are the tokens of the model. For
-    other tokens they are nan. `attention rank` is the share of the model's tokens that
-    have a lower score.
+    other tokens they are nan. `attention rank` is the share of the model's other tokens
+    that have a lower score.
     """
     scores = attention.double().cpu().numpy()
     n_lower = scipy.stats.rankdata(scores) - 1
@@ -121,9 +121,9 @@ def with_attention(tokens: pd.DataFrame, attention: Tensor) -> pd.DataFrame:
 def pair_table(
     train: Sample, test: Sample, seen: Pairs, held_out: Pairs
 ) -> pd.DataFrame:
-    """Return a table of the pairs of neighbours, the strongest evidence first.
+    """Return a table of the pairs of neighbouring tokens.
 
-    The columns are as in `_table`, followed by left and right, the ids of the tokens.
+    The columns are as in `_table`, followed by the token ids `left` and `right`.
     """
     names, tests = seen.names(train.corpus.vocab), pair_p(seen, train.corpus)
     table = trait_table(train, test, names, seen.holds, held_out.holds, tests)
@@ -142,9 +142,9 @@ def trait_table(
     """Return a table of the features that occur in at least LEAST_TEXTS texts.
 
     `holds` (n, P) and `again` show which training texts and which held-out texts have
-    which feature. `tests` contains p-values and their smallest possible values, (P, K).
-    If it is not given, Fisher's exact test gives the p-values. A class of fewer than
-    FEWEST texts, none of which is held out, is not tested. The columns are as in
+    which feature. `tests` contains p-values and their smallest possible values, (P, 1)
+    or (P, K). If it is None, Fisher's exact test gives the p-values. A class with fewer
+    than FEWEST texts and no held-out text is not tested. The columns are as in
     `_table`.
     """
     found, lacked = _by_class(train, holds)

@@ -1,4 +1,4 @@
-"""The rows of a file with all columns; a report uses some of the columns."""
+"""The rows of a source with all columns, including columns that may define groups."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ from attnsel_readers.frames import is_dataset
 
 
 class Table(NamedTuple):
-    """Rows of a split; the index contains their positions in the split.
+    """Rows of a split; the index of each column contains the positions of the rows.
 
     Attributes:
         name: name of the table.
-        texts: a Series of strings.
-        labels: a Series of labels.
+        texts: texts of the rows, a Series of strings.
+        labels: labels of the rows, a Series.
         rest: the other columns, a data frame.
         n: number of all rows in the source.
     """

@@ -1,4 +1,4 @@
-"""The page of a report: one file that needs nothing else."""
+"""The page of a report, one file that needs no other file."""
 
 import json
 from functools import cache
