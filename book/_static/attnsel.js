@@ -1,5 +1,5 @@
-// What is wider than its place scrolls within it. It fades out where there is more, and
-// only then is it reached by the keyboard.
+// Elements that are too wide for the page scroll by themselves. They fade out where more
+// follows, and only then can the keyboard reach them.
 const SCROLLING = ".bd-article math, .bd-article pre, .cell_output .output,"
   + ".pst-scrollable-table-container";
 
@@ -11,7 +11,7 @@ function mark(box) {
 
 const follow = ({currentTarget}) => show([mark(currentTarget)]);
 
-// All are measured before one changes: what follows a change would be laid out again.
+// Measure all boxes before changing any, because each change causes a new layout.
 function show(marks) {
   marks.forEach(({box, scrolls, more}) => {
     box.classList.toggle("more", more);
@@ -24,22 +24,22 @@ function show(marks) {
   });
 }
 
-// A box is looked at when it has been laid out: at first, when a fold around it opens,
-// and when the window or a sidebar gives it another width.
+// A box is measured after its layout: at first, when a fold around it opens, and when the
+// window or a sidebar changes its width.
 const sizes = new ResizeObserver((entries) => show(entries.map((e) => mark(e.target))));
 
-// To ask for the fonts lays the page out: a task of its own.
+// Asking for the fonts causes a layout, so this is a task of its own.
 setTimeout(async () => {
   await document.fonts.ready;
   document.querySelectorAll(SCROLLING).forEach((box) => sizes.observe(box));
 });
 
-// Sphinx's entries of the bibliography have a role that a list may not hold.
+// Sphinx gives bibliography entries a role that is not allowed in a list.
 document.querySelectorAll(".citation-list > .citation").forEach((entry) => {
   entry.setAttribute("role", "listitem");
 });
 
-// A page is laid out for a few milliseconds at a time, so that it answers in between.
+// Lay the page out for a few milliseconds at a time, so that it responds in between.
 {
   const pieces = document.querySelectorAll(
     ".piecemeal .bd-article section > section > :not(section)").values();
@@ -57,11 +57,11 @@ document.querySelectorAll(".citation-list > .citation").forEach((entry) => {
   setTimeout(go);
 }
 
-// The search, with all that can be found, comes when a reader goes to its field.
+// The search and its index are loaded when a reader focuses the search field.
 const SEARCH = ["vendor/minisearch/minisearch.js", "search/index.js", "search/search.js"];
 let search;
 
-// A script of the site; a page from the disk may load scripts, but no data.
+// Load a script of the site. A page opened from disk may load scripts, but no data.
 function load(name) {
   const script = document.createElement("script");
   script.src = document.documentElement.dataset.content_root + name;
@@ -90,7 +90,7 @@ document.querySelectorAll(".bd-search-container input").forEach((field) => {
   field.focus();
 });
 
-// Bootstrap, which opens the menus, comes when a reader presses the first.
+// Bootstrap opens the menus. It is loaded when a reader presses the first menu.
 document.addEventListener("click", async ({target}) => {
   const button = target.closest("[data-bs-toggle]");
   if (!button || window.bootstrap) { return; }
@@ -98,8 +98,8 @@ document.addEventListener("click", async ({target}) => {
   button.click();
 });
 
-// A figure with much data shows its first state, with a button or a field. The data comes
-// under a mouse, or once a reader goes there; what was typed or pressed meanwhile counts.
+// A figure with much data first shows a picture, with a button or a field. The data is
+// loaded when the pointer or focus comes near; input before that is not lost.
 async function draw(figure) {
   const {drawing} = figure.dataset, before = figure.querySelector("input[type=text]");
   if (!drawing) { return; }

@@ -1,4 +1,4 @@
-// All claims: those of one chapter, of the paper or of this book, with some words in them.
+// Filter all claims by chapter, by source (the paper or this book) and by words.
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector(".claims-filter");
   const lists = [...document.querySelectorAll("ul.claims")];
@@ -13,7 +13,7 @@ document.addEventListener("DOMContentLoaded", () => {
         && (!chapter || list.dataset.chapter === chapter)
         && (!by || line.dataset.by === by));
     });
-    // A chapter without any has no head either.
+    // Hide the heading of a chapter without matching claims.
     lists.forEach((list) => {
       list.closest("section").hidden = [...list.children].every((line) => line.hidden);
     });
@@ -23,5 +23,5 @@ document.addEventListener("DOMContentLoaded", () => {
 
   form.addEventListener("input", filter);
   form.addEventListener("submit", (event) => event.preventDefault());
-  filter(); // a page that one comes back to keeps what was typed
+  filter(); // after going back, a browser restores the typed words
 });

@@ -1,8 +1,8 @@
-// A guess that a reader makes by a click, remembered in this browser: nothing is sent.
+// A reader's guess, made by a click and stored in this browser; nothing is sent.
 // A box of the class "guess answer-2" has a list of options, of which the second is right.
 const GUESSES = "attnsel-guesses";
 
-// A browser may keep nothing.
+// A browser may not allow storage; then there are no guesses.
 function guessesMade() {
   try {
     return JSON.parse(localStorage.getItem(GUESSES)) ?? {};
@@ -14,7 +14,7 @@ function guessesMade() {
 function keepGuesses(guesses) {
   try {
     localStorage.setItem(GUESSES, JSON.stringify(guesses));
-  } catch { /* it is shown */ }
+  } catch { /* the guess is still shown */ }
 }
 
 function askGuess(box, name, answer) {
@@ -26,7 +26,7 @@ function askGuess(box, name, answer) {
   const said = Object.assign(document.createElement("p"), {className: "your-guess"});
   said.setAttribute("role", "status");
 
-  // Next to the answer, where there is one that opens; else at once.
+  // Show the verdict in the answer once its fold opens, or at once if there is no fold.
   function compare() {
     const {chosen} = guessesMade()[name] ?? {};
     if (!chosen) { return; }

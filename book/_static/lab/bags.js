@@ -11,21 +11,21 @@ function bagsOf(texts, signs) {
     counts: Float64Array.from(counts), signs};
 }
 
-// The same row by row: what is short needs no speed.
+// The same data row by row, for short data that need no speed.
 const rowsOf = ({starts, ids, counts, signs}) => Array.from(signs, (sign, i) => {
   const [row, times] = [ids, counts].map((all) => [...all.slice(starts[i], starts[i + 1])]);
   return {sign, ids: row, counts: times};
 });
 
-// Texts as `tools/lab_data.py` stores them: in a string each character is a token, "#"
-// the same one as before, and the others by how far their ids are from there.
+// Decode texts stored by `tools/lab_data.py`. Each character of a string is a token: its
+// code, minus that of "#", is the difference between the token's id and the previous id.
 const readTexts = (stored) => stored.map((text) => {
   let id = -1;
   return Array.from(text, (character) => id += character.charCodeAt(0) - 35);
 });
 
-// How often each token occurs, and the mean label of its occurrences: its lean,
-// P(1|s) - P(0|s), which no token has that does not occur.
+// The number of occurrences of each token, and its lean P(1|s) - P(0|s), which is the mean
+// label of its occurrences and NaN for a token that does not occur.
 function totals(texts, signs, size) {
   const times = new Float64Array(size), lean = new Float64Array(size);
   texts.forEach((text, i) => {
@@ -40,8 +40,8 @@ function frequent(texts, size, least) {
   return [...times.keys()].filter((s) => times[s] >= least);
 }
 
-// Texts of some tokens alone, by their places among these, and their signs; a text without
-// any is left out.
+// Remove all but some tokens from texts, and number these tokens from 0. Texts that become
+// empty are left out, with their signs.
 function ofTokens(kept, texts, signs) {
   const place = new Map(kept.map((s, at) => [s, at]));
   const rows = texts.map((text) => text.map((s) => place.get(s)).filter((s) => s >= 0));
@@ -49,8 +49,8 @@ function ofTokens(kept, texts, signs) {
     signs: signs.filter((_, i) => rows[i].length)};
 }
 
-// Where each word stands from left (0) to right (1): the words in the order of their
-// leans, of which equal ones come in a random order. A word without a lean has no place.
+// The horizontal position of each word, from 0 to 1, by the rank of its lean; words with
+// equal leans are in random order. A word without a lean has the position NaN.
 function orderOf(lean, random) {
   const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
   const ties = lean.map(() => random()), order = lean.map(() => NaN);
@@ -59,8 +59,8 @@ function orderOf(lean, random) {
   return order;
 }
 
-// The reviews of one run: those that train, those that test, and the tokens that are
-// frequent enough in the former.
+// The training and test reviews of one run, and the tokens that are frequent enough in
+// the training reviews.
 const PLANTED = "xyzzy";
 function reviewsOf(stored, {reviews, least, planted, shuffle, seed}) {
   const {tokens, texts, size} = stored, random = randomNumbers(seed + 1);
@@ -81,9 +81,9 @@ function reviewsOf(stored, {reviews, least, planted, shuffle, seed}) {
     names, leans: [own.lean, unseen.lean], times: own.times, marked: marked.size};
 }
 
-// The corpus of `attnsel.separable_corpus(80, 60, 31, n_relevant=4)`, drawn anew: each
-// sequence holds one of four relevant tokens and 30 of 56 others, and the others of
-// both classes are the same ones, shuffled.
+// A random corpus like `attnsel.separable_corpus(80, 60, 31, n_relevant=4)`. Each sequence
+// contains one of four relevant tokens and 30 draws from 56 other tokens. Both classes
+// have the same multiset of other tokens, in shuffled order.
 function drawnSequences(seed) {
   const random = randomNumbers(seed + 1), pick = (n) => Math.floor(random() * n);
   const free = Array.from({length: 1200}, (_, k) => 4 + (k < 56 ? k : pick(56)));

@@ -1,4 +1,4 @@
-// What is drawn: words as a cloud of dots, curves, attention as cells, and p as an arrow.
+// Drawings: words as a cloud of dots, curves, attention as cells, and p as an arrow.
 /* global COLOURS, axis, chart, dots, writeNames */
 
 function line(pen, points, {colour, width = 2, dash = []}) {
@@ -7,7 +7,7 @@ function line(pen, points, {colour, width = 2, dash = []}) {
   pen.setLineDash([]);
 }
 
-// The mean height in 20 bins from left to right, of those with more than 4: [x, mean].
+// Points [x, mean height] of 20 bins from left to right; each has more than 4 words.
 function binMeans(xs, heights, [low, high]) {
   const sums = Array.from({length: 20}, () => [0, 0]), span = high - low;
   xs.forEach((x, s) => {
@@ -19,9 +19,9 @@ function binMeans(xs, heights, [low, high]) {
     count > 4 ? [[low + span * (k + 0.5) / 20, total / count]] : []);
 }
 
-// Words at their xs and heights, in the colours of their leans, with the mean in 20 bins
-// and the names of some, first of the one at `at`; returns the places [x, y] of the words
-// that have one, in pixels.
+// Draw words at their xs and heights, in the colours of their leans, the mean of 20 bins
+// and some names, that of the word `at` first. Return the position [x, y] of each word in
+// pixels, if it has one.
 function cloud(canvas, look, {xs, heights, leans, ends, reach, below, beside, names, named, at,
   curve}) {
   const across = axis(ends), up = axis(reach), [low, high] = ends, span = high - low;
@@ -47,7 +47,7 @@ function cloud(canvas, look, {xs, heights, leans, ends, reach, below, beside, na
   return places;
 }
 
-// Lines [{values, colour, dash}] over xs, and where one is now.
+// Draw lines [{values, colour, dash}] over xs, and a mark at the current x.
 function curves(canvas, look, {xs, lines, now, ends, reach, isLog, ...labels}) {
   const across = axis(ends, isLog), up = axis(reach);
   const {pen, place, at} = chart(canvas, look, {across, up, ...labels});
@@ -58,7 +58,7 @@ function curves(canvas, look, {xs, lines, now, ends, reach, isLog, ...labels}) {
     line(pen, values.map((y, i) => at(xs[i], y)), style));
 }
 
-// Numbers from 0 to 1 as the depth of the colour of cells, row by row.
+// Draw numbers from 0 to 1 as cells, row by row; larger numbers have a deeper colour.
 const BLANK = {across: {ticks: []}, up: {ticks: []}};
 function cells(canvas, look, {rows, ...labels}) {
   const {pen, place} = chart(canvas, look, {...BLANK, ...labels});
@@ -66,14 +66,14 @@ function cells(canvas, look, {rows, ...labels}) {
   const width = (right - left) / (rows[0].length + 1), height = (bottom - top) / rows.length;
   pen.fillStyle = COLOURS.accent;
   rows.forEach((row, i) => row.forEach((share, k) => {
-    pen.globalAlpha = Math.sqrt(share);  // the first column is apart from the others
+    pen.globalAlpha = Math.sqrt(share);  // a gap separates the first column
     pen.fillRect(left + width * (k + (k > 0)), top + height * i,
       width * (k ? 0.9 : 1.6), 0.9 * height);
   }));
 }
 
-// The path of a vector in a plane and the vector as it is now, the length as a logarithm;
-// dashed, a direction.
+// Draw the path of a vector in a plane, with logarithmic lengths, its current value as an
+// arrow, and a dashed direction.
 function arrow(canvas, look, {points, most, goal, ...labels}) {
   const {pen, place} = chart(canvas, look, {...BLANK, ...labels});
   const size = Math.min(look.width - 64, look.height - 52) / 2;

@@ -1,7 +1,7 @@
-// One step on E, then the gradient flow of p, followed by its length in the log domain:
-// nearly equal numbers are never subtracted, and what all pulls share is a logarithm. As
-// p moves in the span of the embeddings, p = p0 + E'z with one number z a token, nothing
-// but their inner products K = E E' is needed: the scores are a = a0 + K z.
+// One step on E, then the gradient flow of p by path length, in the log domain, which never
+// subtracts nearly equal numbers; the common factor of all pulls is a logarithm.
+// Since p = p0 + E'z, with one number z per token, only the inner products K = E E' of the
+// embeddings are needed, and the scores are a = a0 + K z.
 /* global optimizers, quality, readings, rowsOf, scoreGradient, scoresOf, softplus, sum, takeStep */
 
 function inner(x, y) {
@@ -18,9 +18,9 @@ function tokenSpace({d, E, p}) {
 }
 const lengthOf = (K, x) => Math.sqrt(Math.max(0, inner(x, times(K, x))));
 
-// The pull of each entry along its embedding, y g q (b - f), in units of exp(scale); the
-// direction of -dL/dp, its size, and its balance, 0 where the pulls cancel. The others of
-// a sequence pull against the token with most attention, which is exact everywhere.
+// The pulls y g q (b - f) along the embeddings, in units of exp(scale), the direction and
+// size of -dL/dp, and its balance, which is 0 where the pulls cancel. The pull of a row's
+// top token is minus the sum of the row's other pulls, which avoids cancellation.
 function pulls({K, start, bags, values}, z) {
   const scores = times(K, z).map((x, s) => start[s] + x);
   const rows = rowsOf(bags).map(({sign, ids, counts}) => {
@@ -51,8 +51,8 @@ function pulls({K, start, bags, values}, z) {
     balance: size / (sizes || 1), loss: sum(losses) / rows.length};
 }
 
-// The derivative of the direction in z, as `attnsel.log_domain.jacobian` has it: what the
-// pulls, whose derivative in the scores is symmetric, change, but for their length.
+// The derivative of the direction with respect to z, as in `attnsel.log_domain.jacobian`:
+// the derivative of the pulls, without its component along the direction.
 function turning(K, {rows, direction, size}) {
   const curvature = K.map((row) => new Float64Array(row.length));
   for (const {ids, pull, bend, attention} of rows) {
@@ -67,7 +67,7 @@ function turning(K, {rows, direction, size}) {
     times(K, row).map((x, t) => (x - direction[s] * along[t]) / size));
 }
 
-// The inverse of a matrix, by elimination with the greatest pivots.
+// The inverse of a matrix, by elimination with the largest pivots.
 function inverse(matrix) {
   const n = matrix.length, rows = matrix.map((row, s) =>
     Float64Array.from({length: 2 * n}, (_, t) => t < n ? row[t] : t === n + s ? 1 : 0));
@@ -84,8 +84,8 @@ function inverse(matrix) {
   return rows.map((row) => row.subarray(n));
 }
 
-// A step of length h by the Rosenbrock method ROS2, stable where the path is stiff, and
-// how far it is from a step of the first order.
+// A step of length h by the Rosenbrock method ROS2, which is stable on stiff paths, and its
+// distance from a first-order step.
 function rosenbrock(problem, z, now, h) {
   const gamma = 1 - Math.SQRT1_2;
   const solved = inverse(now.turning.map((row, s) =>
@@ -97,8 +97,8 @@ function rosenbrock(problem, z, now, h) {
     error: h / 2 * lengthOf(problem.K, first.map((x, s) => x + second[s]))};
 }
 
-// The path of p up to a norm, to where the pulls cancel, or for so many steps as somebody
-// may wait for: z, and what pulls there.
+// Yield the path of p: z, its pulls, the norm of p and the path length. The path ends at a
+// given norm, where the pulls cancel, or after the given number of steps.
 function* path(problem, most, tolerance = 1e-4, steps = 1500) {
   const {K, start, square} = problem;
   let z = start.map(() => 0), now = pulls(problem, z), h = 0.01, length = 0;
@@ -121,9 +121,9 @@ function* path(problem, most, tolerance = 1e-4, steps = 1500) {
   }
 }
 
-// The unit vector that puts the relevant token of each sequence ahead of the others by
-// the widest margin, as weights of the embeddings: an active set in the dual, where each
-// pair of tokens has a weight that is not negative, after Lawson and Hanson.
+// The max-margin direction, a unit vector, as weights of the embeddings. The dual problem
+// has a nonnegative weight for each pair of a relevant token and a rival, and is solved by
+// the active-set method of Lawson and Hanson.
 function maxMargin({K, bags}, relevant) {
   const named = new Map(), active = new Set();
   rowsOf(bags).forEach(({ids}, i) => ids.forEach((t) => {
@@ -156,8 +156,8 @@ function maxMargin({K, bags}, relevant) {
   return sums.map((x) => x / size);
 }
 
-// Means by class of the attention on the relevant token of each sequence, and in what
-// share of the sequences no token has more.
+// For each class, the mean attention on the relevant token, and the share of sequences in
+// which no token has more attention.
 function onRelevant({signs}, relevant, attentionOf) {
   const found = relevant.map((token, i) => {
     const {ids, attention} = attentionOf(i), share = attention[ids.indexOf(token)];
@@ -171,9 +171,9 @@ function onRelevant({signs}, relevant, attentionOf) {
 }
 const firstScores = (a) => [...a.slice(0, 4), Math.max(...a.slice(4))];
 
-// The two stages of Theorem 4.3: one step of size eta on E, then the flow of p. Of each point
-// of its path it yields the norm, the cosine with the max-margin direction, the scores of the
-// relevant tokens and the greatest other one, and by class the attention on them.
+// The two stages of Theorem 4.3: one step of size eta on E, then the flow of p. For each
+// point of the path, yield ‖p‖, the cosine with the max-margin direction, the scores of the
+// relevant tokens and the largest other score, and the attention on relevant tokens.
 function* twoStages(run, {bags, relevant}, {eta, most}) {
   const {model} = run, before = scoresOf(model);
   const gradient = scoreGradient(bags, readings(bags, before), before);

@@ -1,5 +1,5 @@
 // The model of the paper in score space: f depends on the embeddings E only through two
-// numbers a token, its score a = E p and its value b = E v.
+// numbers per token, its score a = E p and its value b = E v.
 /* global diverged, optimizers, range */
 
 // Entries from N(0, 1 / d), two at a time by the method of Box and Muller.
@@ -21,8 +21,8 @@ function scoresOf({d, E, p, v}) {
   return {a, b};
 }
 
-// The logit of each bag and the attention on each of its tokens. One shift of all scores
-// is exact while they are near each other; beyond, each bag has its own.
+// The logit of each bag and the attention on each of its tokens. If all scores
+// are close, one shift avoids overflow in all bags; otherwise each bag has its own shift.
 function readings({starts, ids, counts}, {a, b}) {
   const n = starts.length - 1, logits = new Float64Array(n);
   const attention = new Float64Array(ids.length), weights = new Float64Array(a.length);
@@ -46,7 +46,7 @@ function readings({starts, ids, counts}, {a, b}) {
 
 const softplus = (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
 
-// Mean logistic loss, and the share of bags on the side of their label.
+// The mean logistic loss, and the share of bags that are classified correctly.
 function quality(logits, signs) {
   let loss = 0, right = 0;
   logits.forEach((f, i) => {
@@ -56,7 +56,7 @@ function quality(logits, signs) {
   return {loss: loss / signs.length, accuracy: right / signs.length};
 }
 
-// The gradient of the loss in the scores and in the values of all tokens.
+// The gradient of the loss with respect to the scores and values of all tokens.
 function scoreGradient({starts, ids, signs}, {logits, attention}, {b}) {
   const ga = new Float64Array(b.length), gb = new Float64Array(b.length);
   logits.forEach((f, i) => {
@@ -70,7 +70,7 @@ function scoreGradient({starts, ids, signs}, {logits, attention}, {b}) {
 }
 
 // One step on the parameters that have an optimizer in `movers`. All gradients are taken
-// where the parameters stand: dL/dE = ga p' + gb v', dL/dp = E' ga, dL/dv = E' gb.
+// at the old parameters: dL/dE = ga p' + gb v', dL/dp = E' ga, dL/dv = E' gb.
 function takeStep({d, E, p, v}, {ga, gb}, movers) {
   const row = new Float64Array(d), gp = new Float64Array(d), gv = new Float64Array(d);
   for (let s = 0; s < ga.length; s++) {
@@ -84,9 +84,9 @@ function takeStep({d, E, p, v}, {ga, gb}, movers) {
   movers.v?.(v, gv, 0);
 }
 
-// A training: at the start and after each step it yields the loss and accuracy of the
-// training reviews and of others, and whether anything moves, as long as something does;
-// `run.scores` are those of all tokens.
+// Train a model. At the start and after each step, yield the loss and accuracy on training
+// and test reviews, and whether a parameter moves; stop if none does. `run.scores` contains
+// the scores and values of all tokens.
 function* training(run, {train, test}, {rate, optimizer, E, p, v, uniform}) {
   const {model} = run, movers = {}, trained = {E, p: p && !uniform, v};
   if (uniform) { model.p.fill(0); }

@@ -1,5 +1,5 @@
-// How a part of a parameter moves: each optimizer returns a function that changes x from
-// place `at` on by a gradient, in place.
+// Optimizers. Each returns a function that updates a part of a parameter in place: the
+// entries of x from index `at` on, by a gradient.
 const optimizers = {
   gd: (rate) => (x, gradient, at) =>
     gradient.forEach((g, k) => { x[at + k] -= rate * g; }),

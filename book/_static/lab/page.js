@@ -1,5 +1,5 @@
-// A place in a page where the model is trained: controls, and a worker that computes and
-// draws. The page sends what is pressed and looked at, and shows what the worker answers.
+// The part of a page in which the model is trained: controls, and a worker that computes
+// and draws. The page sends commands and views, and shows the answers of the worker.
 /* global CLASSES, HERE, LOOKS, SETTINGS, addressOf, clean, fetchReviews, fillForm, inWordsOf, lineup, lookAddress, looksFrom, on, onPoints, percent, readControl, reviewsTab, settingsFrom, stagesTab, startWorker, unable, unknownIn, workerFor */
 const TABS = {reviews: reviewsTab, stages: stagesTab};
 
@@ -11,7 +11,7 @@ function laboratory(root) {
   let lab = null, isSeen = false;
   // On its own page a tab shows the initialization as soon as it is in view.
   const begin = () => { if (isPage && isSeen && !lab.number) { go(lab, 0); } };
-  // A tab that is left pauses, and comes back as it was; a link begins it anew.
+  // A tab pauses when another one opens, and keeps its state; a link resets it.
   function show(kind, address) {
     if (lab?.number) { go(lab, 0); }
     lab?.place.remove();
@@ -21,7 +21,7 @@ function laboratory(root) {
       on(tabs[kind].place, "click", ({target: {name, value}}) => {
         if (name !== "tab" || value === lab.kind) { return; }
         show(value); keep(lab);
-        lab.part(`[name=tab][value=${value}]`).focus();  // the button that has its place
+        lab.part(`[name=tab][value=${value}]`).focus();  // the button in the new tab
       });
     }
     lab = tabs[kind];
@@ -36,7 +36,7 @@ function laboratory(root) {
   follow(isPage ? linked() : given);
   new IntersectionObserver(([{isIntersecting}]) => { isSeen ||= isIntersecting; begin(); })
     .observe(root);
-  // Another link, in a tab that shows the page already; not the address of what is shown.
+  // A link was opened while the page is shown; ignore the address of the current state.
   if (isPage) {
     on(window, "hashchange", () => {
       const isOther = (location.hash || "#tab=reviews") !== lab.address;
@@ -45,14 +45,14 @@ function laboratory(root) {
   }
 }
 
-// What a link asked for, and what of it there is not.
+// Show the settings of a link, and the parts that the page does not know.
 function sayLink({part, kind, settings}, address) {
   const unknown = unknownIn(kind, address).map(([key, value]) => `${key}=${value}`);
   part(".linked").textContent = `The link has these settings: ${inWordsOf(kind, settings)}.${
     unknown.length ? ` The page does not know ${unknown.join(", ")} and uses the default.` : ""}`;
 }
 
-// Show a tab, as it is before a run.
+// Show a tab in its state before a run.
 function openTab(root, kind, isPage, address = new URLSearchParams()) {
   const {content} = root.querySelector(`template[data-kind=${kind}]`);
   const place = content.firstElementChild.cloneNode(true);
@@ -66,7 +66,7 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
     const button = target.closest("button");
     if (button) { PRESSED[button.name]?.(lab, button); }
   });
-  // What ran begins anew, and goes on if it was going, once a setting is changed.
+  // When a setting changes, restart the run, and let it continue if it was running.
   on(part("form"), "change", ({target}) => {
     lab.settings[target.name] = readControl(kind, target);
     if (target.name === "optimizer") {  // with a step size that suits it
@@ -93,10 +93,10 @@ function openTab(root, kind, isPage, address = new URLSearchParams()) {
   return lab;
 }
 
-// What the buttons do.
+// The actions of the buttons.
 const PRESSED = {
   train: (lab) => {
-    // A first training is seen as a whole.
+    // Scroll, so that the whole first training is in view.
     if (lab.isPage && lab.place.getBoundingClientRect().top > 0) { lab.place.scrollIntoView(); }
     go(lab, lab.going ? 0 : lab.tab.steps, lab.ended);
   },
@@ -121,13 +121,13 @@ const PRESSED = {
   },
 };
 
-// What is looked at, also before there is a worker.
+// Change the view; this is remembered even before the worker starts.
 function see(lab, changes) {
   Object.assign(lab.seen, changes);
   send(lab, "show", changes);
 }
 
-// Look at other words, or place them otherwise: this stands in the address.
+// Change the words or their order, and record this in the address.
 function look(lab, name, value) {
   if (name in LOOKS) { lab.looks[name] = value; }
   for (const button of lab.place.querySelectorAll(`[value^="${name}="], [name=${name}]`)) {
@@ -153,14 +153,14 @@ function showSettings(lab) {
 }
 
 // Show the settings that somebody chose, also in the address bar.
-// A preset is a place of its own in the history, so that one gets back from it.
+// A preset gets an entry in the history, so that the back button works.
 function keep(lab, how = "replaceState") {
   showSettings(lab);
   lab.part(".linked").textContent = "";
   if (lab.isPage) { history[how](null, "", lab.address); }
 }
 
-// Take steps, 0 to pause; `anew` from a new initialization.
+// Take steps, or pause if `steps` is 0; `anew` starts from a new initialization.
 async function go(lab, steps, anew = false) {
   if (unable()) {
     lab.part(".note").innerHTML = "The model cannot be trained here, because this browser has no workers "
@@ -168,9 +168,9 @@ async function go(lab, steps, anew = false) {
     return;
   }
   lab.part(".outcome").ariaBusy = lab.isBusy = true;
-  lab.ready ??= prepare(lab);  // once, however often one presses meanwhile
+  lab.ready ??= prepare(lab);  // once, even if the button is pressed again
   if (!await lab.ready) { lab.ready = null; lab.part(".outcome").ariaBusy = false; return; }
-  if (!lab.place.isConnected) { steps = 0; }  // another tab was opened meanwhile
+  if (!lab.place.isConnected) { steps = 0; }  // another tab is open now
   if (anew || !lab.number) {
     lab.number += 1;
     send(lab, "begin", {number: lab.number, kind: lab.kind, settings: lab.settings});
@@ -179,11 +179,11 @@ async function go(lab, steps, anew = false) {
   send(lab, "go", {steps, turn: lab.turn});
 }
 
-// What a first run needs, and whether it is there. On a slow phone all that appears and
-// begins would be one long task, so each waits for a frame.
+// Prepare a first run, and return whether this worked. Each part waits for a frame, because
+// together they would be one long task on a slow phone.
 async function prepare(lab) {
   const reviews = lab.kind === "reviews" ? await reviewsFor(lab) : {};
-  if (!reviews || !lab.place.isConnected) { return false; }  // or another tab is open
+  if (!reviews || !lab.place.isConnected) { return false; }  // no reviews, or another tab
   newWorker(lab);
   if (reviews.texts) { send(lab, "load", reviews); }
   for (const section of lab.place.querySelectorAll(".seen")) {
@@ -198,12 +198,12 @@ const nextFrame = () => new Promise((done) => {
   requestAnimationFrame(() => setTimeout(done));
 });
 
-// The reviews, fetched once, when a first place asks; or nothing, and then the page says
-// why, and one may try again.
+// Fetch the reviews once, when they are first needed. If this fails, the page says why, and
+// the reader can try again.
 let fetched = null;
 async function reviewsFor({part}) {
   const note = part(".note");
-  // A note that comes and goes at once would only move what is below it.
+  // Show the note only after a delay, because a brief note would make the page jump.
   const late = setTimeout(() => { note.textContent = "Loading the reviews …"; }, 300);
   const from = (source) => fetchReviews(`lab/${source}.js`)
     .then((stored) => ({source, ...stored}));
@@ -231,13 +231,13 @@ function newWorker(lab) {
 
 const send = ({worker}, name, content) => worker?.send(name, content);
 
-// Show the state of a run, and more where it is to be seen.
+// Show the state of a run, and details if they are in view.
 function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, headline, names, point,
   shares}) {
   const {part, news, place} = lab, scrub = part(".scrub");
   Object.assign(lab, {going, ended, isBusy: going || turn !== lab.turn});
   scrub.max = steps; scrub.value = step; scrub.ariaValueText = status;
-  part(".point").ariaLive = going ? "off" : "polite";  // it is read out at its end
+  part(".point").ariaLive = going ? "off" : "polite";  // announced at the end
   news.set(".play", going ? "Pause" : ended || !steps ? lab.play : "Continue")
     .set(".status", status);
   if (outcome) {
@@ -261,17 +261,17 @@ function showRun(lab, {turn, going, ended, step, steps, status, last, outcome, h
   if (!lab.shows) { showNews(lab); }
 }
 
-// Rows of a table, the heads first.
+// Return a table as HTML; the first row contains the column heads.
 const tableOf = ([heads, ...rows]) => `<table class="runs"><thead><tr>${
   heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${rows.map(
   ([head, ...cells]) => `<tr><th scope="row">${head}</th>${cells.map((cell) =>
     `<td>${cell}</td>`).join("")}</tr>`).join("")}</tbody></table>`;
 
-// One piece of news a frame: on a slow phone all of them would be one long task.
+// Show one message per frame, because all together would be one long task on a phone.
 async function showNews(lab) {
   const {news, part, shown} = lab;
   lab.shows = true;
-  for (const [area, words] of news) {  // also what comes meanwhile
+  for (const [area, words] of news) {  // including new messages
     news.delete(area);
     if (!part(area) || shown.get(area) === words) { continue; }
     shown.set(area, words); part(area).innerHTML = words;

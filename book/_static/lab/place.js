@@ -1,9 +1,9 @@
-// What the places share in which a worker trains and draws.
+// Code shared by the laboratory and the line-up, in which a worker trains and draws.
 /* global attnselLab, lookOf, on */
 const HERE = typeof document === "undefined" ? "" : document.currentScript.src;
 
-// Reviews come as a script, since a page opened from the disk may load no other file; it
-// calls a function.
+// Reviews are loaded as a script that calls a function, because a page opened from disk
+// may not load data.
 const fetchReviews = (file) => new Promise((resolve, reject) => {
   const script = document.createElement("script");
   window.attnselReviews = resolve;
@@ -12,12 +12,12 @@ const fetchReviews = (file) => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-// Whether this browser cannot train: it has no workers, or none that can draw.
+// Whether this browser cannot train, because it has no workers or they cannot draw.
 const unable = () => !window.Worker || !window.OffscreenCanvas
   || !HTMLCanvasElement.prototype.transferControlToOffscreen;
 
-// A worker to which all canvases of a place go over; it learns their sizes and the letters
-// of the page. Returns what sends it a command.
+// Start a worker, hand all canvases of a place to it, and tell it their sizes and the font
+// of the page. Return a function that sends it a command.
 function workerFor(place, kind, hear) {
   const blob = new Blob([`(${attnselLab})();`], {type: "text/javascript"});
   const worker = new Worker(URL.createObjectURL(blob));

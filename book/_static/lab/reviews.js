@@ -1,4 +1,4 @@
-// The tab of real reviews: the map of the vocabulary, and what a training shows.
+// The tab of IMDB reviews: the map of the vocabulary, and sentences about a training run.
 /* global PLANTED, cloud, correlation, curves, lookFor, mean, newModel, orderOf, randomNumbers, range, readings, reviewsOf, round, training */
 const percent = (x) => `${(100 * x).toFixed(0)}%`;
 const fitText = (x) => Number.isNaN(x) ? "none"
@@ -20,7 +20,7 @@ const reviewsTab = {
     return Object.assign(run, {steps: training(run, corpus, settings)});
   },
 
-  // The correlations by the leans in training reviews and in new ones.
+  // The correlations with leans in training reviews and in new reviews.
   fits({views}, now, least) {
     now.fits ??= new Map();
     if (!now.fits.has(least)) {
@@ -29,7 +29,7 @@ const reviewsTab = {
     return now.fits.get(least);
   },
 
-  // Where a run paused, and which new reviews it classified correctly.
+  // The step at which a run paused, and the new reviews that it classified correctly.
   summary(run) {
     const {step, train, test, ...now} = run.records.at(-1);
     const right = Array.from(readings(run.test, now.scores).logits,
@@ -38,7 +38,7 @@ const reviewsTab = {
       fits: new Map([0, FREQUENT].map((least) => [least, reviewsTab.fits(run, now, least)]))};
   },
 
-  // The settings of the run that one is compared with.
+  // The settings of the comparison run: other labels, or other attention.
   control: ({settings, records}) => !records[0].moves ? null
     : settings.uniform ? {...settings, uniform: false}
     : {...settings, shuffle: !settings.shuffle},
@@ -48,7 +48,7 @@ const reviewsTab = {
   ownName: ({settings}) => settings.uniform ? "uniform attention"
     : settings.shuffle ? "shuffled labels" : "true labels",
 
-  // What one sees first: how well this training and the other one do.
+  // The first sentences: the accuracy of this run and of the comparison run.
   headline(run, now, rival) {
     const right = ({train, test}) => [train, test].map(({accuracy}) => percent(accuracy));
     const [own, unseen] = right(now);
@@ -101,8 +101,8 @@ const reviewsTab = {
       + (Number.isNaN(lean[at]) ? "none, since it is not among these words" : round(lean[at]));
   },
 
-  // The rival, if there is room for it, has the same axes. A word keeps the colour of its
-  // side in the training reviews, also where it is placed by new ones.
+  // The comparison run has the same axes, if there is room for it. Colours always show the
+  // leans in training reviews, also where positions show the leans in new reviews.
   draw({names, views, records}, now, {canvases, look, view, across, least, at}, rival) {
     const isLost = diverged(now), isLaw = across === "value", [first] = records;
     const both = [now, rival].map((one) => one && !diverged(one) ? one.scores : null);
@@ -137,7 +137,7 @@ const reviewsTab = {
   },
 };
 
-// Why a training pauses where it does; what more steps do to new reviews.
+// Sentences on why a run pauses, and on the effect of more steps on new reviews.
 function pauseSentence({records, pause}, now) {
   const then = records[pause];
   if (!then || now.step < then.step) { return ""; }
@@ -158,7 +158,7 @@ function pauseSentence({records, pause}, now) {
       : worse ? "" : "So these steps also help on new reviews."}`;
 }
 
-// The same training with other labels, or with other attention.
+// Sentences about the comparison run with other labels or other attention.
 function controlSentence(run) {
   const {settings, summaryOf, pause} = run, rival = reviewsTab.control(run);
   if (pause === undefined || !rival) { return ""; }
@@ -183,8 +183,8 @@ function controlSentence(run) {
   }
   const [real, noise] = settings.shuffle ? [other, own] : [own, other];
   const counts = [0, FREQUENT].map((least) => run.views.get(least)[1].ranked.known.length);
-  // In new reviews: the correlations of all words and of frequent ones, and by how many
-  // standard errors those with true labels are ahead.
+  // The correlations in new reviews for all words and for frequent words, and the standard
+  // errors between true and shuffled labels.
   const found = [0, 1].map((part) => [0, FREQUENT].map((least, k) => {
     const pair = [real, noise].map(({fits}) => fits.get(least)[1][part]);
     return {pair, ahead: (pair[0] - pair[1]) / Math.sqrt(2 / (counts[k] - 3))};
@@ -199,7 +199,7 @@ function controlSentence(run) {
   } (A difference counts if it exceeds two standard errors, computed as if the words were independent.)`];
 }
 
-// Whether a picture distinguishes true labels from shuffled ones, and among which words.
+// State whether a picture distinguishes true from shuffled labels, and among which words.
 function verdictOf(name, found) {
   const [all, many] = found.map(({ahead}) => ahead > 2 ? 1 : ahead < -2 ? -1 : 0);
   const verb = name === "values" ? ["distinguish", "do not distinguish"]
@@ -214,7 +214,7 @@ function verdictOf(name, found) {
     : many ? " among frequent words, but not among all" : ""}.`;
 }
 
-// Why gradient descent shows no V, or which one: rare words have small gradients.
+// Explain the V of gradient descent, in which rare words have small gradients.
 function descentSentence(run, {scores, ...now}) {
   const {settings: {optimizer, E, uniform}, records: [first]} = run;
   if (optimizer !== "gd" || !E || uniform || !now.step) { return ""; }
@@ -231,7 +231,7 @@ function descentSentence(run, {scores, ...now}) {
         + "which there is one." : "So the V is there."}`;
 }
 
-// Where the planted word went.
+// A sentence on the value and score of the planted word.
 function plantedSentence({marked, names, settings}, {scores}) {
   if (!marked) { return ""; }
   const placeOf = (letter) => scores[letter].filter((x) => x > scores[letter].at(-1)).length + 1;
@@ -246,7 +246,7 @@ function plantedSentence({marked, names, settings}, {scores}) {
         settings.planted === 20 ? "Gradient descent puts it first. " : ""}` : ""}It occurs in no new review, so no accuracy on new reviews can reveal it.`;
 }
 
-// The score against the law of the V.
+// A sentence that compares the scores with the law of the V.
 const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
   : "The dashed parabola is a = b²/2. The law of the V states that, if E alone is trained in small steps, each "
     + "score is b²/2 minus a number that grows with the word's frequency (its exposure). "
@@ -254,7 +254,7 @@ const lawSentence = (_, {scores: {a, b}}, {across}) => across !== "value" ? ""
       fitText(correlation([...a], Array.from(b, (x) => x * x)))} with the square of the value and of ${
       fitText(correlation([...a], Array.from(b, Math.abs)))} with its size.`;
 
-// Words by frequency: named are frequent ones that lean, the planted one, the first.
+// The words to name: the planted word first, then frequent words with a large lean.
 function namedBy(lean, names, marked) {
   const weights = Array.from(lean, (x, s) => x / (s + 1) ** 0.4 || 0);
   const order = [...weights.keys()].filter((s) => /\p{L}/u.test(names[s]))
@@ -263,7 +263,7 @@ function namedBy(lean, names, marked) {
   return [...planted, ...order.slice(0, 12), ...order.slice(-12).reverse(), 0];
 }
 
-// The tokens that have a lean, and the ranks of their leans and of the sizes of these.
+// The tokens with a lean, the ranks of their leans, and the ranks of the leans' sizes.
 function rankedLeans(lean) {
   const known = [...lean.keys()].filter((s) => !Number.isNaN(lean[s]));
   return {known, leans: ranks(known.map((s) => lean[s])),
@@ -276,7 +276,7 @@ function fitsOf({a, b}, {known, leans, sizes}) {
     correlation(ranks(known.map((s) => a[s])), sizes)];
 }
 
-// The rank of each value; equal ones share the mean of theirs.
+// The rank of each value; equal values get the mean of their ranks.
 function ranks(values) {
   const order = [...values.keys()].sort((i, j) => values[i] - values[j]), places = [];
   for (let from = 0, end = 0; from < order.length; from = end) {

@@ -14,7 +14,7 @@ const stagesTab = {
 
   summary: ({records}) => records.at(-1).selected,
 
-  // What share of each class is selected after which first step, as far as it is known.
+  // The share of each class that is selected, by first-step size, for the sizes that ran.
   shares: ({settings, summaryOf}) => SETTINGS.stages[0].values.map((eta) =>
     summaryOf({...settings, eta})),
 
@@ -73,13 +73,13 @@ const stagesTab = {
 
 const lostIn = (selected) => CLASSES.filter((_, k) => selected[k] === 0);
 
-// How far the scores of the relevant tokens of each class are above the mean of the others.
+// By class, the mean score of its relevant tokens minus that of all other tokens.
 function ahead(scores) {
   const others = mean(scores.slice(4));
   return [mean(scores.slice(0, 2)) - others, mean(scores.slice(2, 4)) - others];
 }
 
-// At which of the first steps that were tried a class is lost.
+// A sentence about the tried first-step sizes at which a class is lost.
 function sweepSentence(run) {
   const all = stagesTab.shares(run), {values} = SETTINGS.stages[0];
   const tried = values.filter((_, k) => all[k]);

@@ -1,10 +1,10 @@
-// What computes and draws, beside the page, which never waits for it. It takes steps in
-// slices, between which it hears of a pause, of another run, or of what is looked at.
+// The worker computes and draws, so that the page never waits. It takes steps in slices,
+// between which it receives commands of the page.
 /* global TABS, beside, inWordsOf, lineupWorker, nearest, readTexts */
 function labWorker() {
   const shown = {view: 0, across: "lean", least: 0, at: -1, word: "", speed: 1,
-    step: null, still: false};  // as the page has it
-  const finished = new Map();  // what runs came to where they paused, by their settings
+    step: null, still: false};  // the view of the page
+  const finished = new Map();  // results of paused runs, by their settings
   let run = {records: [], names: [], places: []}, reviews = null, queue = [], other = null;
   let left = 0, turn = 0, timer = null, frame = null, took = 0;
   const keyOf = (settings) => JSON.stringify(Object.entries(settings).sort());
@@ -12,7 +12,7 @@ function labWorker() {
 
   const start = (kind, settings) => Object.assign(TABS[kind].begin(settings, reviews),
     {tab: TABS[kind], kind, settings, records: [], summaryOf});
-  // Take a step; whether the run pauses there: at 99%, at its end, after so many steps.
+  // Take a step, and return whether the run pauses: at 99%, at its end, or at a step limit.
   function advance(one) {
     const {value, done} = one.steps.next();
     one.ended = done;
@@ -25,7 +25,7 @@ function labWorker() {
     finished.set(keyOf(one.settings), tab.summary(one));
     return true;
   }
-  // Steps are shown one by one, faster and faster, or as many at once as there is time for.
+  // Show steps one by one at growing speed, or take as many at once as time allows.
   function slice() {
     run.rival ??= rivalOf(run);
     const isFast = shown.still || shown.speed === 0, {records} = run;
@@ -40,8 +40,8 @@ function labWorker() {
     }
     report();
   }
-  // The same training but for one thing, where there is room to show it beside the run. It is
-  // as far as the run if it classifies as many training reviews correctly.
+  // The comparison run, if there is room to show it. It advances until it classifies as
+  // many training reviews correctly as the run itself.
   function rivalOf(one) {
     const settings = shown.canvases?.length > 4 ? one.tab.control?.(one) : null;
     const rival = settings && start(one.kind, settings);
@@ -56,7 +56,7 @@ function labWorker() {
   const rivalAt = ({rival}, {train}) => !rival ? undefined : {views: rival.views,
     ...rival.records.find((one) => one.train.accuracy >= train.accuracy) ?? rival.records.at(-1)};
 
-  // Runs that are not shown, while the one that is pauses.
+  // Compute runs that are not shown while the shown run pauses.
   function compute() {
     if (!queue.length) { other = null; return; }
     const end = performance.now() + 50;
@@ -109,14 +109,14 @@ function labWorker() {
       stop(); ({steps: left, turn} = order);
       if (left) { slice(); } else { report(); }
     },
-    // All values of one setting, one run after another.
+    // Run all values of one setting, one after another.
     sweep: ({name, values}) => {
       queue = values.map((value) => ({...run.settings, [name]: value}))
         .filter((settings) => !summaryOf(settings));
       left = 0; stop(); report();
     },
     show: (changes) => { Object.assign(shown, changes); soon(); },
-    // Words that are pointed at, searched for, or reached by keys.
+    // Words that the reader points at, searches for, or reaches with the keys.
     near: ({panel, x, y}) => {
       const best = nearest(run.places[panel] ?? [], x, y);
       if (best >= 0) { point(best); }
@@ -126,11 +126,11 @@ function labWorker() {
   };
 }
 
-// A worker serves one place, whose kind is the first thing it hears.
+// A worker serves one part of a page; the first command names its kind.
 function startWorker() {
   let commands = {open: (kind) => { commands = {lab: labWorker, lineup: lineupWorker}[kind](); }};
   onmessage = ({data: [name, content]}) => commands[name](content);
 }
 
-// A training pauses once almost all is right.
+// A run pauses once 99% of the training reviews are classified correctly.
 const isEnd = (now) => now?.train?.accuracy >= 0.99;

@@ -40,7 +40,7 @@ function lineup(root) {
     send("begin", {number, question});
   }
 
-  // What was bet in this game: a mark for each.
+  // Show a mark for each bet of this game.
   function tally() {
     const {won} = game, right = won.filter(Boolean).length;
     parts(".bets i").forEach((mark, k) => {
@@ -59,7 +59,7 @@ function lineup(root) {
   const say = (texts) => said.replaceChildren(...texts.map((text, k) =>
     line(text, game.open && k < 2 ? "first" : "")));
 
-  // What the worker tells: the accuracy, the end of a training, an answer, a word.
+  // Handle messages of the worker: an accuracy, the end of a training, an answer, a word.
   function hear({number, accuracy, described, answer, kinds, texts, unseen, point, same}) {
     if (number !== game.number) { return; }
     if (accuracy !== undefined) {
@@ -119,7 +119,7 @@ function lineup(root) {
     bets.forEach((each) => { each.disabled = true; });
     send("bet", k);
   }));
-  // Another round: its number is in the address, and its cards are in view.
+  // Start another round: put its number into the address, and scroll to its cards.
   parts("[data-next]").forEach((button) => on(button, "click", () => {
     const {next} = button.dataset, number = game.number + 1;
     history.replaceState(null, "", addressOf(number, next));
@@ -153,7 +153,7 @@ function lineup(root) {
     onPoints(canvas, (x, y) => { if (game.open) { send("near", {k, x, y}); } },
       (by) => send("move", {k, by}));
   });
-  // Nothing is loaded before one can see it.
+  // Load nothing before the line-up is in view.
   const watch = new IntersectionObserver((entries) => {
     if (entries.some(({isIntersecting}) => isIntersecting)) { watch.disconnect(); start(); }
   });

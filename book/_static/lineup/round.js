@@ -1,10 +1,10 @@
-// A round of the line-up: two models of the same reviews, and a question about them. In
-// one of the two something is taken away: true labels, or the attention.
+// A round of the line-up: two models of the same reviews, and a question about them. One of
+// the two is the control, with random labels or without attention.
 /* global bagsOf, binMeans, fitsOf, fitText, frequent, newModel, ofTokens, orderOf, percent,
    randomNumbers, rankedLeans, readTexts, shuffled, totals, training */
 const ROUND = {reviews: 800, least: 4, d: 32, rate: 0.01, reached: 0.98, most: 400};
 
-// The stored columns, a word each, as rows: the words of each review.
+// Turn the stored columns, one per word, into rows, which contain the words of a review.
 function readLineup({words, columns, labels, size, unseen: [positive, negative]}) {
   const texts = Array.from(labels, () => []);
   readTexts(columns).forEach((reviews, s) => {
@@ -14,8 +14,8 @@ function readLineup({words, columns, labels, size, unseen: [positive, negative]}
     unseen: positive.map((n, s) => (n - negative[s]) / (n + negative[s]))};
 }
 
-// Round number 17 is the same wherever it is played. Each round draws its own reviews, so
-// that one cannot recognize a picture.
+// A round is determined by its number, so it is the same everywhere. Each round draws its
+// own reviews, so that no picture can be recognized.
 function roundOf({words, texts, signs, size, unseen}, number, question) {
   const random = randomNumbers(7919 * number + Object.keys(KINDS).indexOf(question));
   const answer = random() < 0.5 ? 0 : 1;
@@ -44,8 +44,8 @@ function roundOf({words, texts, signs, size, unseen}, number, question) {
   return {number, question, answer, models, unseen: others.texts.length};
 }
 
-// Train the model that is behind by one step, so that both arrive together: the number
-// of steps would betray the one with random labels. Returns whether any is left.
+// Train the less accurate model by one step. Both finish together, because the number of
+// steps would betray random labels. Return whether a step was taken.
 function advance({models}) {
   const behind = models.filter(({now}) => now.train.accuracy < ROUND.reached
     && now.step < ROUND.most);
@@ -57,21 +57,21 @@ function advance({models}) {
   return true;
 }
 
-// What is measured of a model: the correlations in the reviews it learned from and in
-// the unseen ones, as `fitsOf` has them, and its accuracy on the latter.
+// Measurements of a model: its correlations (`fitsOf`) in training reviews and in unseen
+// reviews, and its accuracy on unseen reviews.
 const measured = ({scores, ranked, now}) => ({
   fits: ranked.map((one) => fitsOf(scores, one)), accuracy: now.test.accuracy});
 
-// How deep a V is: the ends of the line that is drawn, above its lowest point.
+// The depth of a V: the mean height of the two ends of its line above the lowest point.
 function depthOf({orders: [places]}, {a}) {
   const heights = binMeans(places, a, [0, 1]).map(([, height]) => height);
   return (heights[0] + heights.at(-1)) / 2 - Math.min(...heights);
 }
-// The scores of both models when each has taken as many steps as the quicker one.
+// The scores of both models after the number of steps of the model that needs fewer.
 const fewestSteps = ({models}) => Math.min(...models.map(({now}) => now.step));
 const atSameStep = (match) => match.models.map(({path}) => path[fewestSteps(match)]);
 
-// Frequent words that lean to one side in the labels of a model, of each side a few.
+// A few frequent words of each side that lean in the labels of a model.
 function extremes({names, leans: [lean, unseen]}, count) {
   const weight = (s) => lean[s] / (s + 1) ** 0.4;
   const order = [...names.keys()].filter((s) => /^\p{L}{3,}$/u.test(names[s])
@@ -79,7 +79,7 @@ function extremes({names, leans: [lean, unseen]}, count) {
   return [order.slice(0, count), order.slice(-count).reverse()];
 }
 
-// What is to be seen of a model in words, before the bet.
+// Describe the picture of a model in words, before the bet.
 function described(run, question) {
   const [[value, score]] = measured(run).fits;
   const values = `The values rise from left to right: rank correlation ${fitOf(value)}.`;
@@ -88,7 +88,7 @@ function described(run, question) {
     depthOf(run, run.scores).toFixed(1)} above its lowest point.`;
 }
 
-// What the two models of a round are, as the cards have it after the bet.
+// The names of the two models of a round, which the cards show after the bet.
 const KINDS = {labels: ["true labels", "random labels"],
   attention: ["attention", "no attention"]};
 const kindsOf = ({question, answer}) =>
@@ -97,8 +97,8 @@ const kindsOf = ({question, answer}) =>
 const fitOf = (x) => fitText(x).replace("-", "−");
 const letterOf = (k) => "AB"[k];
 
-// What a bet leads to: at once, and once the dots have moved. `rounds` is what
-// `tools/lab_data.py` counted over the first rounds.
+// The texts after a bet: at once, and after the dots have moved. `rounds` contains the
+// counts of `tools/lab_data.py` over the first rounds.
 function verdict({question, answer, models, unseen}, bet, rounds) {
   const [real, other] = [letterOf(answer), letterOf(1 - answer)];
   const [one, two] = [models[answer], models[1 - answer]].map(measured);
@@ -146,7 +146,7 @@ function verdict({question, answer, models, unseen}, bet, rounds) {
     `For example, ${sentences.join("; ")}.`]};
 }
 
-// What remains of the difference when both have taken the same number of steps.
+// The remaining difference after the same number of steps of both models.
 function sameSteps(match, {labels}) {
   const same = atSameStep(match), order = [match.answer, 1 - match.answer];
   const [[real, other], depths] = [order.map(letterOf),
@@ -158,7 +158,7 @@ function sameSteps(match, {labels}) {
     + "the V of the noise is deeper because it was trained for longer.";
 }
 
-// The bets of a game as a line to pass on, next to a coin.
+// The bets of a game as a line to share, compared with a coin.
 function resultText(bets, question) {
   const won = bets.filter(Boolean).length;
   let ways = 1, total = 0;

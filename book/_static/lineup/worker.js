@@ -1,8 +1,8 @@
-// What trains and draws the line-up, beside the page. The page learns the answer once a
-// bet is placed.
+// The worker of the line-up trains and draws. It sends the answer to the page only after a
+// bet.
 /* global ROUND, advance, atSameStep, beside, cloud, described, extremes, kindsOf, letterOf,
    lookFor, nearest, range, readLineup, roundOf, sameSteps, verdict */
-const PACE = 40, GLIDE = 1800;  // steps per second; ms that the dots are on their way
+const PACE = 40, GLIDE = 1800;  // steps per second; duration of the dots' motion in ms
 
 function lineupWorker() {
   let stored = null, rounds = null, match = null, look = null, still = false, timer = null;
@@ -10,7 +10,7 @@ function lineupWorker() {
   const canvases = [];
 
   const scores = () => isSame ? atSameStep(match) : match.models.map((run) => run.scores);
-  // Both models have the same scale, so that the eye compares heights.
+  // Both models are drawn on the same scale, so that heights can be compared.
   function draw() {
     if (!match || !look) { return; }
     const shown = scores();
@@ -35,7 +35,7 @@ function lineupWorker() {
     shift = 0; isOpen = isSame = false; at = -1;
     train(performance.now(), 0);
   }
-  // As many steps as the time that has passed asks for; a slow phone draws less often.
+  // Take as many steps as the elapsed time requires; a slow phone draws less often.
   function train(start, taken) {
     const due = still ? Infinity : 2 + PACE * (performance.now() - start) / 1000;
     const slice = performance.now() + 100;

@@ -1,5 +1,5 @@
-// The search: what `tools/site/search.py` wrote is found with MiniSearch, and shown below the
-// field. It is loaded when a reader goes to the field (`attnsel.js`).
+// The search: MiniSearch finds entries written by `tools/site/search.py`, and the results
+// appear below the field. `attnsel.js` loads this script when a reader focuses the field.
 /* global MiniSearch, Stemmer, searched */
 window.attnselSearch = (() => {
   const GREEK = Object.fromEntries(("αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta "
@@ -11,21 +11,21 @@ window.attnselSearch = (() => {
   const stopwords = new Set(searched.stopwords);
   const stemmer = new Stemmer();
   const KINDS = {page: "Page", section: "Section", result: "Result", symbol: "Symbol"};
-  // Where several have the name that is asked for; what is not here is code.
+  // The order of entries with the same name; every other kind is code.
   const ORDER = ["result", "symbol", "page", "section"];
   const MOST = 30;
   const BEFORE = 12;
-  const AROUND = 34; // words of a snippet, and those of them before the first one found
+  const AROUND = 34; // words of a snippet, and words before the first match
 
-  // η, \eta and eta are one, and so are capitals and mathematical letters.
+  // Treat η, \eta and eta as equal, and ignore case and mathematical fonts.
   const plain = (text) => text.normalize("NFKC").toLowerCase()
     .replace(LETTER, (letter) => GREEK[letter]).replace(/[\\{}$]/g, "");
 
-  // Of a name as a whole: eta_0, eta0 and "eta 0" are one, max_margin and max-margin.
+  // The key of a whole name; for example, eta_0, eta0 and "eta 0" have the same key.
   const key = (text) => plain(text).replace(/\(.*/, "").replace(/(\p{L})(\d)/gu, "$1 $2")
     .replace(/[^\p{L}\p{N}.⋆*⊤]+/gu, " ").trim();
 
-  // A word is its stem, as an American writes it; a name in code also its parts.
+  // Reduce a word to its stem, in American spelling; a name in code also gives its parts.
   const stem = (word) => stemmer.stemWord(word
     .replace(/ys(e[drs]?|ing|ers?)$/, "yz$1")
     .replace(/is(e[drs]?|ing|ers?|ations?|able)$/, "iz$1").replace(/our(s?|ed|ing|al)$/, "or$1")
@@ -40,7 +40,7 @@ window.attnselSearch = (() => {
   const entries = searched.entries.map((entry, id) => ({...entry, id}));
   const named = new Map();
   entries.forEach((entry) => {
-    // α_s is asked for as alpha, too.
+    // A reader may also search for α_s as alpha.
     const short = entry.kind === "symbol" ? entry.names.map((n) => n.split(/[_^(]/)[0]) : [];
     new Set([...entry.names, ...short, ...entry.aliases || []].map(key)).forEach((name) => {
       if (name) { named.set(name, [...(named.get(name) || []), entry]); }
@@ -52,8 +52,8 @@ window.attnselSearch = (() => {
   const rank = (entry, asksCode) => (isCode(entry) && !asksCode
     ? ORDER.length : ORDER.indexOf(entry.kind));
 
-  // Functions stand behind what explains them, unless code is asked for, and lists of
-  // claims behind all.
+  // Functions come after explanations, unless the query is code, and lists of claims come
+  // last.
   const KIND = {page: 1.5, result: 1.3};
   function weight({kind, page}, asksCode) {
     if (page.startsWith("book/claims")) { return 0.2; }
@@ -74,14 +74,14 @@ window.attnselSearch = (() => {
   });
   index.addAll(entries);
 
-  // Words as they are written come first, then those with a wrong letter, then some.
+  // Try exact words first, then words with a wrong letter, then only some of the words.
   const WAYS = [{}, {fuzzy: (term) => (term.length > 3 ? 0.2 : false)}];
   WAYS.push({...WAYS[1], combineWith: "OR"});
 
   // Return entries, best first, each with the terms in it that answer the query.
   function find(query) {
     const asksCode = CODE.test(query);
-    const written = query.trim().replace(/\(.*/, "");  // report() is no Report
+    const written = query.trim().replace(/\(.*/, "");  // report() is not Report
     const isOther = ({names}) => !names.includes(written);
     const first = [...named.get(key(query)) || []].sort((a, b) =>
       rank(a, asksCode) - rank(b, asksCode) || isOther(a) - isOther(b) || a.id - b.id);
@@ -94,7 +94,7 @@ window.attnselSearch = (() => {
       .map((entry) => ({entry, terms: new Set(matched.get(entry.id))}));
   }
 
-  // Return an element with a text and what is in it.
+  // Return an element with its content.
   function element(kind, content, className) {
     const made = document.createElement(kind);
     made.append(...[content].flat());
@@ -102,7 +102,7 @@ window.attnselSearch = (() => {
     return made;
   }
 
-  // Some words of a text around the first that was found, those that were in <mark>.
+  // Return some words of a text around the first match; matches are in <mark>.
   function snippet(text, found) {
     const all = text.split(" ");
     const isFound = (word) => words(word).flatMap(terms).some((term) => found.has(term));
@@ -124,7 +124,7 @@ window.attnselSearch = (() => {
       element("p", snippet(text, found))]);
   }
 
-  // Show below a field what answers its query, as a list that the arrows go through.
+  // Show the answers below a field, as a list in which the arrow keys move.
   function attach(field) {
     const state = element("p", "");
     state.setAttribute("role", "status");
@@ -153,7 +153,7 @@ window.attnselSearch = (() => {
     field.addEventListener("input", show);
     field.addEventListener("keydown", go);
     list.addEventListener("keydown", go);
-    // An answer on the page itself is behind the dialog.
+    // Close the dialog, because an answer may be on the same page behind it.
     list.addEventListener("click", ({target}) => {
       if (target.closest("a")) { field.closest("dialog")?.close(); }
     });

@@ -11,7 +11,7 @@ function correlation(x, y) {
   return of((a, b) => a * b) / Math.sqrt(of((a) => a * a) * of((_, b) => b * b));
 }
 
-// Round numbers, some four to eight, between two; of `whole` ones the step is one.
+// About four to eight round numbers between two limits; if `whole`, all integers.
 function steps(low, high, whole = false) {
   const least = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(least));
   const step = whole ? 1 : [1, 2, 5, 10].find((m) => m * unit >= least) * unit;
@@ -20,8 +20,8 @@ function steps(low, high, whole = false) {
   return [...Array(size).keys()].map((i) => (first + i) * step);
 }
 
-// The axis between two numbers: at which part of its length a number lies, and ticks
-// [[part, text]]; a long logarithmic one goes from power to power of ten.
+// An axis between two numbers: a function that gives the position of a number as a part of
+// the length, and ticks [[part, text]]. A long logarithmic axis has powers of ten.
 function axis([least, most], log = false) {
   const [low, high] = log ? [Math.log10(least), Math.log10(most)] : [least, most];
   const size = Math.abs(low) || 1;
@@ -37,15 +37,15 @@ function axis([least, most], log = false) {
   return {part, ticks: marks.map((v) => [part(v), written(v)])};
 }
 
-// A canvas has the letters of its place, and is drawn as if on white: the dark theme
-// turns its lightness round, as that of all figures.
+// A canvas uses the font of its surroundings and is drawn on white. The dark theme inverts
+// its lightness, as it does for all figures.
 const lookOf = (place) => ({ink: "#000", paper: "#fff", grid: "#e6e6e6",
   font: getComputedStyle(place).fontFamily, scale: window.devicePixelRatio || 1});
 const heightOf = (width) => Math.max(300, Math.min(460, width * 0.62));
 
-// Draw the frame of a chart as Matplotlib does in this book: a grid, two spines with
-// ticks, and labels; without labels, a grid alone. `at` gives the pixels of two
-// numbers, `place` those of parts.
+// Draw the frame of a chart in the Matplotlib style of this book: a grid, two spines with
+// ticks, and labels; without labels, only a grid. `at` converts two numbers into pixels,
+// and `place` converts parts of the axes.
 function chart(canvas, look, {across, up, below, beside}) {
   const {width, height = heightOf(width), scale, ink, grid, font} = look;
   const pen = canvas.getContext("2d"), isBare = below === undefined;
@@ -81,7 +81,7 @@ function chart(canvas, look, {across, up, below, beside}) {
   return {pen, place, at: (x, y) => place(across.part(x), up.part(y)), text};
 }
 
-// Draw points at places [x, y] in their colours, those that have a place.
+// Draw points at positions [x, y] in their colours; a point may have no position.
 function dots(pen, places, colours) {
   places.forEach((place, i) => {
     if (!place) { return; }
@@ -89,8 +89,8 @@ function dots(pen, places, colours) {
   });
 }
 
-// Write names at the places of points: of the first, which is pointed at, with a ring,
-// and of others where there is room.
+// Write the names of chosen points. The first one, at which the reader points, gets a ring;
+// the others are written where there is room.
 function writeNames(pen, {width, font, ink, paper}, places, names, chosen) {
   const taken = [];
   for (const i of chosen.filter((k) => places[k])) {
@@ -111,7 +111,7 @@ function writeNames(pen, {width, font, ink, paper}, places, names, chosen) {
   }
 }
 
-// The point nearest to a place, if it is near, else -1.
+// The index of the point nearest to a position, or -1 if none is near.
 function nearest(places, x, y) {
   const away = places.map((place) =>
     place ? Math.hypot(place[0] - x, place[1] - y) : Infinity);
@@ -119,7 +119,7 @@ function nearest(places, x, y) {
   return away[best] < 30 ? best : -1;
 }
 
-// The point that is so many to the right of another, or the first.
+// The point `by` places to the right of another point, or the first point.
 function beside(places, at, by) {
   const order = [...places.keys()].filter((i) => places[i])
     .sort((i, j) => places[i][0] - places[j][0]);
@@ -127,7 +127,7 @@ function beside(places, at, by) {
   return order[Math.max(0, Math.min(order.length - 1, next))] ?? -1;
 }
 
-// Points of a canvas are pointed at, or gone through by the keys.
+// Let the reader point at the points of a canvas, or move between them with the keys.
 function onPoints(canvas, near, move) {
   on(canvas, "pointermove pointerdown", ({clientX, clientY}) => {
     const {left, top} = canvas.getBoundingClientRect();

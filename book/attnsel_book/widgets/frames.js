@@ -1,4 +1,4 @@
-// A slider and a button that go through frames.
+// A slider and a button for a sequence of frames.
 /* global clean, on, tips */
 function frames(root, {title}) {
   const all = [...root.children], last = all.length - 1;
@@ -17,7 +17,7 @@ function frames(root, {title}) {
   on(slider, "input", () => { stop(); show(Number(slider.value)); });
   on(button, "click", () => {
     if (timer) { stop(); return; }
-    let at = slider.value % (last || 1);  // from the end it starts over
+    let at = slider.value % (last || 1);  // from the end, start over
     show(at); button.textContent = "Pause";
     timer = setInterval(() => {
       at = Math.min(at + 1, last); show(at);

@@ -1,10 +1,10 @@
-// Handles of a picture of a plane, which reaches from [left, top] as far as `size`, in
-// so many pixels; they are dragged, or moved by the arrow keys, and stay within.
+// Handles in a picture of a plane. The plane extends from [left, top] by `size`, and the
+// picture has `pixels`. Handles are dragged or moved by the arrow keys, and stay inside.
 /* global on, onKeys */
 const pixelsOf = ([left, top, size], pixels, [x, y]) =>
   [x - left, top - y].map((way) => (pixels * way / size).toFixed(1));
 
-// Returns what puts a handle at a point; `moved` gets the point where it should be.
+// Return a function that places a handle; `moved` receives the point to move it to.
 function handleIn(frame, pixels, element, moved) {
   const [left, top, size, moves = 60] = frame;
   let at = [left, top];

@@ -1,4 +1,4 @@
-// The flow on p in the plane: words and the start are dragged, the rest follows.
+// The flow on p in the plane: the reader drags words and p(0), and the path is updated.
 /* global clean, handleIn, on, pixelsOf */
 
 const dot = ([a, b], [c, d]) => a * c + b * d;
@@ -6,8 +6,8 @@ const minus = ([a, b], [c, d]) => [a - c, b - d];
 const plus = (p, h, q) => [p[0] + h * q[0], p[1] + h * q[1]];
 const turned = ([x, y]) => [y, -x];
 
-// The direction of -dL/dp; its balance, 0 where the pulls cancel; the top tokens. The
-// others of a sequence pull against the top one, which is exact where a softmax is not.
+// The direction of -dL/dp, its balance, which is 0 where the pulls cancel, and each top
+// token. All terms are differences from the top token, which avoids cancellation.
 function pull({places, output, bags, signs}, p) {
   const values = places.map((e) => dot(e, output)), tops = [];
   let sum = [0, 0], sizes = 0;
@@ -30,8 +30,8 @@ function pull({places, output, bags, signs}, p) {
   return {direction, balance: norm / (sizes || 1), tops};
 }
 
-// The path of p by arc length, in Heun's steps beside Euler's, to the norm `most` or to
-// where the pulls cancel: there steps get short, and come to an end.
+// The path of p by arc length, up to the norm `most` or to where the pulls cancel. Heun's
+// method takes the steps, and its distance from Euler's method controls their length.
 function follow(problem, start, most = 100, tolerance = 1e-3) {
   const path = [start];
   let p = start, now = pull(problem, p), h = 0.1;
@@ -47,8 +47,8 @@ function follow(problem, start, most = 100, tolerance = 1e-3) {
   return {path, tops: now.tops, direction: p.map((x) => x / Math.hypot(...p))};
 }
 
-// The max-margin direction u, its margin, and the one or two pairs [ahead, behind] that
-// hold it: their leads span the side of the hull of all leads that is nearest to 0.
+// The max-margin direction u, its margin, and the one or two support pairs [ahead, behind].
+// The differences of these pairs span the side of the hull that is nearest to 0.
 function widest(places, pairs) {
   const leads = pairs.map(([r, s]) => minus(places[r], places[s]));
   let best = {margin: Infinity};

@@ -1,7 +1,7 @@
-// A review of a few words and one p to drag, until the review is classified correctly.
+// A review of a few words, and a p to drag until the review is classified correctly.
 /* global clean, handleIn, on, pixelsOf, softmax */
 
-// Attention on each word and the logit, for a p in the plane.
+// The attention on each word and the logit, for a p in the plane.
 function reading({places, values}, p) {
   const weights = softmax(places.map(([x, y]) => x * p[0] + y * p[1]));
   return {weights, logit: weights.reduce((f, q, s) => f + q * values[s], 0)};

@@ -1,16 +1,16 @@
-// A text read as one types: its tokens, their attention and values, and the logit.
+// Analyze a text while the reader types: tokens, their attention and values, and the logit.
 /* global clean, on, round, softmax, sum, tips, unpack */
 
-// As `attnsel.tokens` has it: Python's \w is letters, numbers and _, and its \s this.
+// The same rules as in `attnsel.tokens`: Python's \w is letters, numbers and _; \s is this.
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
   + "\\u2028\\u2029\\u202f\\u205f\\u3000";
 const BREAK = new RegExp(`<br[${SPACE}]*/?>`, "gi");
-// Marks that belong to a letter, and joiners.
+// Combining marks, and joiners between letters.
 const MARK = "(?![\\u{1F000}-\\u{10FFFF}])[\\p{M}\\u200c\\u200d]";
 const LETTER = "[\\p{L}\\p{N}]", WORD = `${LETTER}+(?:(?:${MARK})+${LETTER}*)*`;
 const TOKEN = new RegExp(`${WORD}(?:'${WORD})*|[^${SPACE}](?:${MARK})*`, "gu");
 
-// Pieces [text, id] that join to the text; -1 between tokens and for unknown ones.
+// Split a text into pieces [text, id]; the id is -1 between tokens and for unknown tokens.
 function tokenize(text, ids) {
   const clear = text.replace(BREAK, " ").normalize("NFC"), pieces = [];
   const folded = clear.replaceAll("İ", "I").toLowerCase().replaceAll("’", "'");
@@ -32,7 +32,7 @@ function attend(pieces, scores, values) {
   return {weights, logit};
 }
 
-// The different words of a text: id, logarithm of the weight, attention and value.
+// The distinct words of a text, with id, logarithm of the weight, attention and value.
 function bag(pieces, weights, scores, values) {
   const words = new Map();
   pieces.forEach(([, id], i) => {
@@ -43,17 +43,17 @@ function bag(pieces, weights, scores, values) {
     {id, log: scores[id] + Math.log(count), share, value: values[id]}));
 }
 
-// The logit of some words alone; 0 of none.
+// The logit of some words alone, or 0 if there are none.
 const logitOf = (words) => sum(softmax(words.map(({log}) => log)).map(
   (share, i) => share * words[i].value));
 
-// What the logit loses without each word: `influence` of the package.
+// The logit minus the logit without each word, as in `influence` of the package.
 function influences(words) {
   const whole = logitOf(words);
   return words.map((word) => whole - logitOf(words.filter((w) => w !== word)));
 }
 
-// A smallest set of words without which the logit changes sign, [] if none does.
+// A smallest set of words whose removal changes the sign of the logit, or [].
 function flipping(words) {
   const logit = sum(words.map((word) => word.share * word.value));
   const pull = (word) => word.share * word.value * Math.sign(logit);
@@ -67,14 +67,14 @@ function flipping(words) {
   return chosen;
 }
 
-// The class of a logit, if it is far enough from 0 to be one, and its probability.
+// The class of a logit and its probability, unless the logit is too close to 0.
 function opinionOf(logit, classes) {
   const sure = 100 / (1 + Math.exp(-Math.abs(logit)));
   return Math.abs(logit) < 0.1 ? "no opinion yet" : `${classes[logit > 0 ? 1 : 0]}, ${
     sure > 99.99 ? "more than 99.99" : sure.toFixed(sure > 99 ? 2 : 0)}% sure`;
 }
 
-// What got the attention, what the logit is, and which words made it so.
+// Sentences about the most attended word, the logit, and the words that contribute most.
 function inWords(words, tokens, logit) {
   const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
   const part = (word) => word.share * word.value;
@@ -101,7 +101,7 @@ function textbox(root,
   {tokens, scores, between, words, scale, colours, classes, lessons, open}) {
   const ids = new Map(tokens.map((token, i) => [token, i])), taught = new Map(lessons);
   const texts = [...taught.keys()], numbers = new Map();
-  // The steps between have numbers for the words of the examples alone.
+  // Intermediate steps have numbers only for the words of the examples.
   const all = [...scores, ...between.map((one) => [...one, new Set(words)])]
     .sort(([one], [other]) => one - other);
   let stops = [];
@@ -134,7 +134,7 @@ function textbox(root,
     box.innerHTML = spansOf(pieces.map(([text, id], i) =>
       id < 0 ? [text] : [text, styleOf(id, i), tipOf(id, i)]));
   }
-  // The step that the slider is at, of those that have numbers for all words of a text.
+  // The step of the slider, among the steps with numbers for all words of a text.
   function stepFor(pieces) {
     const [now] = stops[slider.value] ?? all.at(-1);
     stops = all.filter(([, , , known]) => !known || pieces.every(([, id]) =>
@@ -151,7 +151,7 @@ function textbox(root,
     const pieces = tokenize(input.value, ids);
     const known = pieces.some(([, id]) => id >= 0);
     const [k, ...packed] = stepFor(pieces);
-    // A phone unpacks a step as it is looked at: all of them would hold up the page.
+    // Unpack a step when it is first shown, because unpacking all would block a phone.
     if (!numbers.has(k)) { numbers.set(k, numbersOf(...packed)); }
     const [a, b] = numbers.get(k);
     const {weights, logit} = attend(pieces, a, b);
@@ -168,7 +168,7 @@ function textbox(root,
     if (details.open) { explain(pieces, weights, a, b, logit); }
   }
   const signed = (x) => (x < 0 ? "−" : "+") + round(Math.abs(x));
-  // What each word does to the logit, and without which ones it changes sign.
+  // Show the influence of each word, and the words whose removal changes the sign.
   function explain(pieces, weights, a, b, logit) {
     const words = bag(pieces, weights, a, b), place = new Map();
     words.forEach(({id}, t) => place.set(id, t));

@@ -1,7 +1,7 @@
-// What the figures share: text that is safe as HTML, events, numbers, and tips.
+// Code shared by the figures: text that is safe as HTML, events, numbers, and tips.
 
 const clean = (text) => new Option(text).innerHTML.replaceAll('"', "&quot;");
-// Three digits, or more; what is small has a power of ten, and no zero has a sign.
+// Round to three or more digits; small numbers get a power of ten, and -0 becomes 0.
 function round(x, digits = 3) {
   const value = Number(x.toPrecision(digits)) || 0;
   return value && Math.abs(value) < 1e-4 ? String(value.toExponential())
@@ -10,7 +10,7 @@ function round(x, digits = 3) {
 
 const sum = (x) => x.reduce((total, each) => total + each, 0);
 
-// The attention of scores, of which -Infinity has none.
+// The softmax of scores; a score of -Infinity gets the weight 0.
 function softmax(scores) {
   const most = Math.max(...scores), odds = scores.map((a) => Math.exp(a - most));
   const total = sum(odds);
@@ -20,12 +20,12 @@ function softmax(scores) {
 const on = (element, events, act) => events.split(" ").forEach((name) =>
   element.addEventListener(name, act));
 
-// Some keys do something here, and then nothing else.
+// Call `act` for some keys, and prevent their usual effect.
 const onKeys = (element, steps, act) => on(element, "keydown", (event) => {
   if (event.key in steps) { event.preventDefault(); act(steps[event.key]); }
 });
 
-// Numbers that Python packed as 16-bit floats in units of the greatest, in base64.
+// Unpack numbers that Python stored in base64, as 16-bit floats in units of the largest.
 function unpack({unit, halves}) {
   const bytes = Uint8Array.from(atob(halves), (c) => c.charCodeAt(0));
   return Array.from(new Uint16Array(bytes.buffer), (h) => {
@@ -35,7 +35,7 @@ function unpack({unit, halves}) {
   });
 }
 
-// Tell the number of a coloured word: under the pointer, where one taps, by the keys.
+// Show the number of a coloured word on hover, on a tap, or with the keys.
 function tips(root) {
   const tip = document.createElement("div");
   let shown = null;

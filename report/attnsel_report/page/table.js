@@ -1,5 +1,5 @@
-// The table of all results, read when its fold opens: sorted by a click, filtered by a
-// word.
+// The table of all results, filled when its fold opens. A click sorts it, and words filter
+// it.
 (() => {
   const PAGE = 200;
   const show = (box) => {
@@ -66,7 +66,7 @@
   }
 })();
 
-// On paper nothing can be opened: folds are printed open, and closed again behind it.
+// Folds cannot be opened on paper, so they are opened for printing and closed after it.
 (() => {
   let folded = [];
   addEventListener("beforeprint", () => {
