@@ -252,7 +252,7 @@ class Corpus:
         """The labels y as -1 and +1, float64 tensor (n,).
 
         Raises:
-            ValueError: if the texts have no labels, or more than two classes.
+            ValueError: if the texts have no labels, or not exactly two classes.
         """
         signs = 2 * self.targets.double() - 1
         if self.n_classes != 2:

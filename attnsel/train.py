@@ -149,8 +149,8 @@ def fit(
     """Train a model in place by gradient steps on its mean loss over a corpus.
 
     Args:
-        model: the model to train, on the device of its parameters, CPU or CUDA. A
-            trained model raises an error for a corpus with another vocabulary.
+        model: the model to train, with its parameters on the CPU or on CUDA. A trained
+            model raises an error for a corpus with another vocabulary.
         corpus: training sequences, with the classes of the model.
         steps: maximum number of steps or, with `batch_size`, of passes over the corpus.
             Training ends earlier if it reaches `until_accuracy` or `until_loss`.
@@ -180,9 +180,9 @@ def fit(
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process passes its own part of the corpus, `corpus[rank::world_size]`, and each
-    process returns the history for the whole corpus. Only one-layer models and full
-    batches are supported. If a process hangs, the others stop after the timeout, which
-    is a `timedelta`; the default of torch is 30 minutes.
+    process returns the history for the whole corpus. This requires a one-layer model,
+    full batches, and "adam" or "gd". If a process hangs, the others stop after the
+    timeout, which is a `timedelta`; the default of torch is 30 minutes.
 
     Raises:
         ValueError: if an argument is out of its range, if the vocabularies or classes

@@ -15,7 +15,7 @@ class Columns(NamedTuple):
         text: name of the column of texts, or a list of names of columns whose texts are
             joined.
         label: name of the column of labels; None if the texts have no labels.
-        limit: maximum number of rows to read; None reads all rows.
+        limit: number of rows to sample, per class of a large table; None for all rows.
     """
 
     text: Any

@@ -44,7 +44,7 @@ def refuse_unreadable(path: PurePath | str) -> None:
 
 
 def unpack(name: str) -> str:
-    """Return a message with a line that unpacks an archive and the folder to read."""
+    """Return the code that unpacks an archive, followed by the folder to read."""
     folder = ARCHIVE.sub("", re.sub(r"\.zip$", "", name, flags=re.IGNORECASE))
     # shutil knows endings in small letters only
     kind = ", 'zip'" if name.lower().endswith(".zip") else ""
@@ -55,7 +55,7 @@ def unpack(name: str) -> str:
 def into_csv(
     name: str, call: str, imports: str = "pandas", *, has_names: bool = True
 ) -> str:
-    """Return a message with a line that writes a CSV file and the name of the file."""
+    """Return the code that writes a CSV file, followed by the name of this file."""
     target = str(PurePath(name).with_suffix(".csv"))
     if target == name:
         target = str(PurePath(name).with_suffix("")) + "-mended.csv"

@@ -97,7 +97,7 @@ def _read_files(
 
 
 def _read_part(path: Path, wanted: Columns) -> pd.DataFrame:
-    """Read a part; in a folder such as label=good, all rows have this label."""
+    """Read a part of a table; in a folder such as label=good, rows get this label."""
     table = table_of(read_file(path, wanted), wanted, "train")
     column, is_value, value = path.parent.name.partition("=")
     return table.assign(**{column: value}) if is_value else table

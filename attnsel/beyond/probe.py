@@ -83,7 +83,7 @@ class Outside:
 
     @property
     def drift(self) -> float:
-        """Decrease of the strength of a strong token from 1 to 64 neutral tokens."""
+        """Decrease of `strength` from 1 neutral token to 64 neutral tokens."""
         first, last = self.strength[[0, -1]].tolist()
         if first == last:  # also if both are infinite
             return 0.0

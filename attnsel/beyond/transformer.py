@@ -2,8 +2,8 @@
 
 In contrast to the one-layer model of this book, it is a standard encoder with several
 heads, residual connections, LayerNorm, and a hidden layer after each attention layer.
-It is not computed from the scores of tokens alone. The chapter *Does a transformer
-select tokens?* queries it as a black box.
+Its logits cannot be computed from the scores of the tokens alone. The chapter *Does a
+transformer select tokens?* queries it as a black box.
 """
 
 import math

@@ -19,9 +19,9 @@ def shrunken_lean(corpus: Corpus, *, groups: Any = None) -> Tensor:
     """Return the lean P(1|s) - P(0|s) that a fitted prior predicts for new sequences.
 
     Here P(k|s) is the share of class k among the distinct texts with token s. With
-    `groups`, as in `q_values`, it is the share among the groups, each of which counts
+    `groups`, as in `q_values`, it is the share among the groups, and each group counts
     once. We assume that these shares are drawn from a Dirichlet prior with parameters
-    c pi, where pi are the shares of the classes (for two classes, this is a beta
+    `c pi`, where pi are the shares of the classes (for two classes, this is a beta
     prior). The strength c of the prior is one of `STRENGTHS`, which range from almost
     no prior to a prior that attributes every lean to chance. The share of tokens with
     each strength is fitted by maximum likelihood. Therefore an informative token keeps

@@ -102,8 +102,8 @@ def generate_reviews(
         The n reviews and their n labels. The label of review i is i mod K, from 0 for
         the worst class to K-1 for the best class, with K = `classes`, at least 2.
 
-    The reviews of a seed, which is at least 0, are the same on every machine. Another
-    stream gives independent reviews for the same seed. A share `negation` of the
+    For a given `seed`, at least 0, the reviews are the same on every machine. Another
+    `stream` gives independent reviews for the same seed. A share `negation` of the
     opinions is written as "not" followed by a word of the opposite class.
     """
     # No other function of numpy is used, so a seed gives the same under any version.

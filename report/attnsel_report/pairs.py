@@ -21,7 +21,7 @@ class Pairs:
     """Pairs of neighbouring tokens, and the sequences that contain them.
 
     Attributes:
-        ids: int64 (P, 2), the tokens of each pair, left and right.
+        ids: token ids of each pair, left and right, int64 (P, 2).
         holds: csr_array (n, P), with the entry 1 if the sequence contains the pair.
     """
 

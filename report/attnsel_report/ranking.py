@@ -40,17 +40,16 @@ def top_findings(evidence: Evidence, train: Corpus, rate: float) -> pd.DataFrame
 
     Phrases come first, that is, findings of several words that were merged from PHRASE
     or more findings. Single words and features come next if they nearly give the class
-    away, that is, if their doubt is at most GIVEN_AWAY. All others follow. Each part is
-    in the order of q. For example, a template in 60 texts and a typographic quote in
-    150 texts, all of one class, precede a word in 600 texts, a quarter of them of
-    another class.
+    away, with a doubt of at most GIVEN_AWAY. All others follow. Each part is ordered by
+    q. For example, a template in 60 texts and a typographic quote in 150 texts, all of
+    one class, precede a word in 600 texts, a quarter of them of another class.
 
     Returns:
         A data frame with the columns of the tables, taken from the member with the
-        strongest evidence, and with the columns kind, words (ids of the tokens of all
-        members), members (number of members) and doubt (upper 95% limit of the share of
-        other classes among the texts with the finding, divided by their share among all
-        texts; 1 for measures).
+        strongest evidence, and with the columns `kind`, `words` (ids of the tokens of
+        all members), `members` (number of members) and `doubt` (upper 95% limit of the
+        share of other classes among the texts with the finding, divided by their share
+        among all texts; 1 for measures).
     """
     rows = _significant(evidence.tables, train, rate)
     if not len(rows):

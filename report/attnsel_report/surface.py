@@ -62,7 +62,7 @@ MEASURES = {
 def form_table(
     train: Sample, test: Sample, order: InOrder, again: InOrder
 ) -> tuple[pd.DataFrame, csr_array]:
-    """Return a table with a row for each kind of content, each beginning and each end.
+    """Return a table with one row per kind of content, per beginning and per ending.
 
     `order` and `again` contain the tokens of both samples in their order. The columns
     are as in `trait_table`. The function also returns a matrix (n, ids) that marks the
@@ -88,7 +88,7 @@ def form_table(
 
 
 def kinds_of(texts: Sequence[str]) -> csr_array:
-    """Return 1 where a text contains one of KINDS, and 0 elsewhere, (n, kinds)."""
+    """Return a csr_array (n, kinds), with 1 if a text contains one of KINDS."""
     table = np.zeros((len(texts), len(KINDS)))
     patterns = [re.compile(pattern) for pattern in KINDS.values()]
     for start in range(0, len(texts), CHUNK):
@@ -164,9 +164,9 @@ def measure_table(train: Sample, test: Sample) -> pd.DataFrame:
         classes, only the second one is compared.
     measure, unit: name and unit of the measure.
     mean, elsewhere: mean over the texts of the class, and over all other texts.
-    above: probability that the value of a text of the class exceeds the value of
-        another text, where a tie counts half, with the 95% interval from low to high
-        (Hanley and McNeil, 1982).
+    above: probability that the value of a text of the class exceeds the value of a
+        text of another class, where a tie counts half.
+    low, high: 95% interval of this probability (Hanley and McNeil, 1982).
     held-out: the same probability for held-out texts.
     p: p-value; least: smallest possible p-value, which is 0 for the normal
         approximation.

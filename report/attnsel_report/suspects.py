@@ -79,8 +79,8 @@ def suspects(sample: Sample, seed: int = 0) -> pd.DataFrame:
     most likely plausible class is not its label and some class is more likely than the
     label. The texts whose label has the lowest probability come first.
 
-    The columns are row (position in the source), label, read (predicted class),
-    probability (of the label) and text (the beginning). `attrs["accuracy"]` is the
+    The columns are `row` (position in the source), `label`, `read` (predicted class),
+    `probability` (of the label) and `text` (the beginning). `attrs["accuracy"]` is the
     share of labels that are predicted correctly.
     """
     labels = sample.corpus.targets.numpy()

@@ -237,7 +237,7 @@ def _own(table: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows by q, then by shrunken lean, then by number of texts."""
+    """Sort the rows by q, then by absolute shrunken lean, then by number of texts."""
     keys = [table["q"]]
     if "shrunken" in table:
         keys = [-table["texts"], -table["shrunken"].abs(), table["q"]]
