@@ -85,7 +85,7 @@ def _class_of_word(word: str) -> ClassName | None:
 def _no_class(value: Any) -> ValueError:
     wanted = "expected strings, whole numbers or booleans"
     if isinstance(value, float | str):
-        wanted += "; scores are cut into classes first, as pandas.qcut does"
+        wanted += "; cut scores into classes first, for example with pandas.qcut"
     return ValueError(f"labels: {value!r} names no class; {wanted}")
 
 

@@ -106,7 +106,7 @@ def one_step(
     .. math:: E_1 = E_0 - \eta_0 \nabla_E L
 
     Raises:
-        TypeError: if the model has more than one layer.
+        TypeError: if the model is not an `AttentionClassifier`.
         ValueError: if `lr` is not positive, or if corpus and model have different
             tokens or classes.
 

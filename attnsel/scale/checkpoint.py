@@ -34,7 +34,7 @@ class Checkpoint:
 
     Raises:
         FileNotFoundError: if the folder does not exist.
-        OSError: if the folder is not writable or has too little free space.
+        OSError: if the file cannot be written, or if there is too little free space.
     """
 
     def __init__(

@@ -648,7 +648,7 @@ ERRORS = {
     f"{SEVERAL} cont": mine(csv(labels=['{"choices": ["a", "b"]}', *WORDS[1:]])),
     "every row has 1; expected two classes": mine(labelled(1, 1, 1)),
     "every row has 'x'": mine(labelled("", "", "x")),
-    "labels: '0.5' names no class; .* scores are cut into classes first": mine(
+    "labels: '0.5' names no class; .* cut scores into classes first": mine(
         labelled(0, 0.5)
     ),
     # Rows
