@@ -38,7 +38,7 @@ class Kernel:
         self, process: ForkServerProcess, folder: tempfile.TemporaryDirectory[str]
     ) -> None:
         self.process = process
-        self.folder = folder  # it lasts as long as this object
+        self.folder = folder
         self.pid = process.pid
 
     def poll(self) -> int | None:
@@ -46,8 +46,9 @@ class Kernel:
         return self.process.exitcode
 
     def wait(self) -> int | None:
-        """Wait for the end, and return the exit status."""
+        """Wait for the end, remove the folder, and return the exit status."""
         self.process.join()
+        self.folder.cleanup()
         return self.process.exitcode
 
     def send_signal(self, signum: int) -> None:
