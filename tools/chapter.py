@@ -1,4 +1,4 @@
-"""Begin a chapter: `make chapter NAME=tilt` writes one that builds, runs and passes.
+"""Begin a chapter: `make chapter NAME=tilt` writes one that passes the tests.
 
 The chapter has a text (`book/text/NAME.md`), a folder (settings and exercises) and a
 line at the end of the part *Proofs and sweeps* in `_toc.yml`. Then `make chapter`
@@ -13,21 +13,21 @@ from tools.site.colab import ADDRESS
 
 ROOT = Path(__file__).resolve().parent.parent
 SKELETON = Path(__file__).with_name("skeleton")
-NEXT = "  - caption: Reference\n"  # the part behind that of the new chapter
+NEXT = "  - caption: Reference\n"  # the part that follows the new chapter
 
 
 def begin(name: str, root: Path = ROOT) -> None:
     """Write the files of a chapter.
 
     Raises:
-        ValueError: if `name` is no valid module name, or if a page already has it.
+        ValueError: if `name` is not a lower-case module name, or is used by a page.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
             f"NAME={name}: expected lower-case letters, digits and _, as in NAME=tilt"
         )
     if any((root / "book").glob(f"{name}.*")):
-        raise ValueError(f"NAME={name}: there is such a page; take another name")
+        raise ValueError(f"NAME={name}: a page has this name; take another one")
     folder = root / "book" / "attnsel_book" / "chapters" / name
     folder.mkdir(parents=True)
     title = name.replace("_", " ").capitalize()

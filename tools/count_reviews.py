@@ -28,7 +28,7 @@ TEXTS = Path(shipped.__file__).parent
 
 
 def published(file: str, source: str) -> dict[str, Reviews]:
-    """Return the reviews of a source as counts of words."""
+    """Return the reviews of each split of a source as counts of words."""
     splits = datasets.load_dataset(source)
     blocks, texts = {}, {}
     for split in ("train", "test"):
@@ -48,7 +48,7 @@ def published(file: str, source: str) -> dict[str, Reviews]:
 
 
 def stars_of(file: str, split: Any) -> np.ndarray:
-    """Return the stars of each review, or for IMDB without ratings 1 and 10."""
+    """Return the stars of each review; IMDB without ratings gets 1 or 10 by label."""
     if "rating" in split.column_names:
         return np.array(split["rating"], "u1")
     labels = np.array(split["label"], "u1")
@@ -61,9 +61,9 @@ def hashed(text: str) -> int:
 
 
 def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
-    """Return a sentence on how many shipped reviews the texts confirm, in any order.
+    """Return a sentence on how many shipped reviews agree with the published ones.
 
-    With `exact`, the stars must agree, and otherwise only the class must.
+    With `exact`, the stars must agree; otherwise, only the class must.
     """
     place = {key: row for row, key in enumerate(theirs.hashes.tolist())}
     rows = [place.get(key, -1) for key in ours.hashes.tolist()]
@@ -89,7 +89,7 @@ def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
 
 
 def write(file: str, reviews: dict[str, Reviews]) -> None:
-    """Write the file of counts, and its description in sources.json."""
+    """Write the counts of reviews, and their description in sources.json."""
     content = shipped.pack(reviews)
     (TEXTS / "counts").mkdir(exist_ok=True)
     (TEXTS / "counts" / f"{file}.npz").write_bytes(content)

@@ -1,9 +1,8 @@
-"""Run chapters in place: fresh outputs, clean metadata, a measured summary.
+"""Run chapters in place, with fresh outputs, clean metadata and a measured summary.
 
-`python -m tools.execute` runs every notebook of the book, and `python -m tools.execute
-model` runs one. The numbers of a notebook are then written into its text
-(`tools/glued.py`). A file is replaced only if all cells ran on real data without a
-warning.
+`python -m tools.execute` runs all notebooks of the book, unless names of chapters
+follow. The numbers of a notebook are then written into its text (`tools/glued.py`). A
+file is replaced only if all cells ran on real data without a warning.
 """
 
 import argparse
@@ -31,7 +30,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SECONDS = [5, 10, 15, 20, 30, 40, 50, 60, 90, 120, 180, 240, 300, 600]
-# What a kernel used. CPU seconds, for wall time tells of what else the machine does.
+# CPU seconds and memory that a kernel used. Wall time depends on other processes, too.
 # Linux's getrusage also counts the process that started the kernel; /proc does not.
 USED = """
 import os, pathlib, re, resource, sys
@@ -48,8 +47,8 @@ else:
 def summary(seconds: float, peak_bytes: float, old: str) -> str:
     """Return the sentence on time and memory at the beginning of a chapter.
 
-    If a measured value differs by less than a third from the one in the old sentence,
-    the old one is kept, so that a rerun does not change the file.
+    The old time stays if the new one is up to a third shorter, and the old memory if
+    the new one differs by up to a third, so that a rerun does not change the file.
     """
     rounded = next((s for s in SECONDS if seconds <= s), SECONDS[-1])
     gigabytes = max(0.1, round(peak_bytes / 1e9, 1))
@@ -67,7 +66,7 @@ def summary(seconds: float, peak_bytes: float, old: str) -> str:
 
 
 def clean(notebook: Any) -> None:
-    """Remove traces of the place and time of a run, and widgets without a kernel."""
+    """Remove traces of place and time of a run, and widgets, which need a kernel."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         kept = {k: v for k, v in cell.metadata.items() if k in ("tags", "mystnb")}
@@ -79,13 +78,13 @@ def clean(notebook: Any) -> None:
 
 
 def stays(data: Any) -> bool:
-    """Remove the widget of an output; return whether the output has another form."""
+    """Remove the widget from an output; return whether anything is left to show."""
     return data.pop(LIVE, None) is None or "image/svg+xml" in data
 
 
 def remove_chance(data: Any, cell: str) -> None:
-    """Remove random parts, such as ids, from an output of a cell of this name."""
-    # What has no text shows its address, a styled table draws its name.
+    """Remove random parts, such as ids, from an output of the cell with id `cell`."""
+    # An object without a text form shows its address; a styled table has a random id.
     for kind, chance, lasting in (
         ("text/plain", r" at 0x[0-9a-f]+(?=>)", ""),
         ("text/html", r"\bT_[0-9a-f]{5}(?=[_\"\s])", f"T_{cell}"),
@@ -122,7 +121,7 @@ def run(path: Path, timeout: int) -> str:
             timeout=timeout,
             kernel_name="python3",
             record_timing=False,
-            coalesce_streams=True,  # how a stream is cut in pieces differs between runs
+            coalesce_streams=True,  # the pieces of a stream differ between runs
             resources={"metadata": {"path": folder}},
         )
         try:
@@ -162,7 +161,7 @@ def main() -> int:
     parser.add_argument(
         "chapters", nargs="*", help='names such as "model", or paths; default: all'
     )
-    parser.add_argument("--timeout", type=int, default=600, help="seconds for a cell")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds per cell")
     arguments = parser.parse_args()
     paths = [
         Path(name) if name.endswith(".ipynb") else BOOK / f"{name}.ipynb"

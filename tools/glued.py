@@ -43,9 +43,9 @@ def stored(notebook: Any, chapter: str) -> Numbers:
 
 
 def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) -> str:
-    """Return a text with these numbers before their comments.
+    """Return a text with the given numbers before the comments that name them.
 
-    A new number replaces the old number of that name if the text has it there.
+    A new number replaces the old one of the same name if that precedes the comment.
     Otherwise it replaces a text of the same form, such as *3 of 10* for *4 of 10*, or
     the word before the comment.
 
@@ -56,8 +56,8 @@ def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) 
     for mark, name in zip(MARK.finditer(text), marked(text, page), strict=True):
         if name not in numbers:
             raise ValueError(
-                f"no cell of {name[0]} stores “{name[1]}”, which {page} mentions: name "
-                "a number of a call of `glue`, and run the chapter"
+                f"no cell of {name[0]} stores “{name[1]}”, which {page} mentions: use "
+                "a name from a call of `glue`, and run the chapter"
             )
         shape = "".join(
             NUMBER if i % 2 else re.escape(part)
@@ -75,7 +75,7 @@ def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) 
 
 
 def texts(notebook: Any) -> Iterator[tuple[Any, str, str]]:
-    """Yield the texts of a notebook, each after the dictionary and key that have it."""
+    """Yield the dictionary, the key and the text of each Markdown cell and caption."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield cell, "source", cell.source
@@ -85,7 +85,7 @@ def texts(notebook: Any) -> Iterator[tuple[Any, str, str]]:
 
 
 def write(notebook: Any, page: str, numbers: Numbers, old: Numbers) -> bool:
-    """Write numbers into the texts of a notebook; return whether one changed."""
+    """Write numbers into the texts of a notebook; return whether a text changed."""
     changed = False
     for place, key, text in texts(notebook):
         place[key] = written(text, page, numbers, old)

@@ -5,9 +5,9 @@ reconstructed. In the folder `lab`, `imdb.js` contains real reviews. The page us
 `generated.js`, with generated reviews, if it cannot load them. It shows `still.svg` if
 it cannot run scripts.
 
-In `lineup`, `imdb.js` lists, for each word, the short reviews that contain it, and the
-number of the 25,000 test reviews of each label that do; a word counts once per review.
-This takes less than half as many bytes, because the landing page loads it.
+In the folder `lineup`, `imdb.js` lists the short reviews that contain each word, and
+the numbers of positive and negative test reviews that do; a word counts once per
+review. This form has less than half as many bytes, so the landing page loads quickly.
 `rounds.json` contains statistics of the first rounds. `still.webp` and `still.json` are
 the picture and the answer of one round, for pages without scripts; `card.webp` is for
 previews of links. The rounds are played in node.
@@ -32,14 +32,14 @@ from tools.site.node import node
 FOLDER = Path(__file__).resolve().parent.parent / "book" / "_static" / "lab"
 LINEUP = FOLDER.parent / "lineup"
 TRAIN, TEST = 2000, 1000  # reviews
-STEPS = 100  # of the training that is drawn
+STEPS = 100  # training steps before the picture
 MIN_COUNT = 10  # occurrences in the training reviews
 SHORT_TRAIN, SHORT_TEST = 1000, 500  # reviews of the line-up, half of them positive
 LONGEST = 150  # tokens in such a review: longer ones cost the page more bytes
 LEAST = 4  # training reviews of the line-up that contain a word
-FIRST = ord("#")  # after the quotation mark, which a string may not hold as it is
+FIRST = ord("#")  # the first character after the quotation mark, which JSON escapes
 STILL = 17  # the round that pages without scripts show
-ROUNDS = {"labels": 100, "attention": 20}  # that are counted
+ROUNDS = {"labels": 100, "attention": 20}  # rounds in the statistics
 PLAY = """
 // A round trained to its end, the model with true labels or attention first.
 function whole(stored, number, question) {
@@ -73,8 +73,8 @@ def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
     """Return two corpora of one vocabulary as strings that `readTexts` unpacks.
 
     A text consists of its tokens in the order of their ids, one character per token.
-    The character is the difference to the id before, counted from "#"; the latter
-    means that the token is repeated.
+    The character encodes the difference from the previous id, with "#" for zero, that
+    is, for a repeated token.
     """
     texts = []
     for part in (corpus, test):
@@ -124,7 +124,7 @@ def presence(corpus: attnsel.Corpus) -> sp.csr_matrix:
 
 
 def gaps(column: np.ndarray) -> str:
-    """Return increasing numbers as characters, each for the difference to the last."""
+    """Encode increasing numbers, one character per difference from the one before."""
     return "".join(chr(FIRST + gap) for gap in np.diff(column, prepend=-1))
 
 
@@ -146,7 +146,7 @@ def packed_lineup(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, obj
         "size": len(chosen[0]),
         "labels": "".join("1" if sign > 0 else "0" for sign in signs),
         "columns": [gaps(column) for column in columns],
-        # Test reviews that contain the word, of the positive ones and of the others.
+        # Numbers of test reviews that contain the word: positive ones, negative ones.
         "unseen": [
             np.asarray(unseen[rows][:, kept].sum(axis=0)).ravel().tolist()
             for rows in (is_positive, ~is_positive)
@@ -169,7 +169,7 @@ def played(function: str, given: dict[str, Any]) -> Any:
 
 
 def summary(question: str, rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return statistics of the first rounds; each has the true model first."""
+    """Return statistics of rounds, each with its control as the second model."""
     right, depth, same = (
         np.array([r[name] for r in rounds], float)
         for name in ("right", "depth", "same")
@@ -194,7 +194,7 @@ def summary(question: str, rounds: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def draw_panel(axis: Any, across: np.ndarray, heights: np.ndarray) -> None:
-    """Draw a word per dot from left to right, and their mean in 16 bins."""
+    """Draw one dot per word, and the mean height in each of 16 bins of `across`."""
     colours = np.where(across > 0.5, POSITIVE, NEGATIVE)
     axis.scatter(across, heights, s=3, c=colours, lw=0, alpha=0.7, rasterized=True)
     parts = np.minimum(15, 16 * across).astype(int)
@@ -205,7 +205,7 @@ def draw_panel(axis: Any, across: np.ndarray, heights: np.ndarray) -> None:
 
 
 def draw_round(models: list[dict[str, list[float]]]) -> None:
-    """Draw values and scores of both models, and a second picture of scores alone."""
+    """Draw the values and scores of two models, and a second picture of the scores."""
     use_style()
     figure, axes = pyplot.subplots(1, 4, figsize=(10.4, 3.0), dpi=100)
     for axis, part in zip(axes, ("value", "score") * 2, strict=True):
@@ -251,8 +251,8 @@ def count_rounds(stored: dict[str, object]) -> None:
 
 
 def main() -> None:
-    """Write the reviews of the laboratory, a picture of one run, and the line-up."""
-    # Generated ones would take the place of real ones that are not there.
+    """Write the laboratory's reviews, a picture of a training run, and the line-up."""
+    # Without the real reviews, `load_corpus` warns and returns generated ones.
     warnings.simplefilter("error")
     for name, source in (("generated", "generated"), ("imdb", "imdb")):
         corpus = attnsel.load_corpus(source, limit=TRAIN, min_count=MIN_COUNT)

@@ -1,10 +1,10 @@
 """Plant the faults of `mutants.tsv`, one at a time: do the tests notice them?
 
-A maintainer makes such faults, for example a wrong split or a wrong cache key. For each
+Maintainers make such faults, for example a wrong split or a wrong cache key. For each
 fault, `python -m tools.mutants` runs the test files in the same row, in a copy of the
 tree and in a fork that has imported the heavy libraries. With words as arguments, it
 plants only the faults whose description contains one of the words. It prints the test
-that notices a fault, and fails if there is none. First, the same tests must pass
+that notices a fault, and fails if no test does. First, the same tests must pass
 without a fault, because a test that always fails would notice everything.
 """
 
@@ -33,7 +33,7 @@ HEAVY = "torch scipy.stats pandas datasets sklearn matplotlib.pyplot qpsolvers"
 
 
 class Fault(NamedTuple):
-    """A text in a file, a wrong text in its place, and tests that should fail."""
+    """A fault: the right and the wrong text in a module, and tests that should fail."""
 
     what: str
     module: str
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
 
 
 def faults() -> list[Fault]:
-    """Return the rows of the table."""
+    """Return the faults in the rows of the table."""
     with open(TABLE, encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         lines = [[cell.replace("\\n", "\n") for cell in row] for row in rows]
@@ -51,7 +51,7 @@ def faults() -> list[Fault]:
 
 
 def planted(fault: Fault, folder: Path) -> Path:
-    """Copy packages and tests, plant the fault, and return the copy."""
+    """Copy packages and tests, plant the fault, and return the folder of the copy."""
     tree = folder / "tree"
     for name in (*PACKAGES, "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name)
@@ -62,14 +62,14 @@ def planted(fault: Fault, folder: Path) -> Path:
     text = module.read_text(encoding="utf-8")
     if text.count(fault.before) != 1:
         raise ValueError(
-            f"{fault.what}: {fault.module} holds {fault.before!r} not once"
+            f"{fault.what}: {fault.before!r} is not once in {fault.module}"
         )
     module.write_text(text.replace(fault.before, fault.after), encoding="utf-8")
     return tree
 
 
 def noticed(fault: Fault) -> str:
-    """Return the first test that fails, or an empty string."""
+    """Plant a fault; return the first test that fails, or an empty string."""
     with tempfile.TemporaryDirectory() as folder:
         tree = planted(fault, Path(folder))
         out = Path(folder, "out")
@@ -87,7 +87,7 @@ def noticed(fault: Fault) -> str:
 
 
 def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
-    """Run test files of a copy, and end this process, with the status 0 if all pass."""
+    """Run test files of a copy, and end this process with the status of pytest."""
     status = 70  # nothing was run
     try:
         os.dup2(out, 1)
@@ -109,7 +109,7 @@ def _run(tree: Path, out: int, tests: list[str]) -> NoReturn:
 
 
 def main(*words: str) -> int:
-    """Plant the faults described by the words, or all; return the exit status."""
+    """Plant all faults, or those that match a word; return the exit status."""
     for name in HEAVY.split():
         importlib.import_module(name)
     chosen = [f for f in faults() if not words or any(word in f.what for word in words)]

@@ -1,7 +1,7 @@
-"""The chapters to open and change: `make notebooks` writes them into `notebooks/`.
+"""Chapters for readers to change: `make notebooks` copies them into `notebooks/`.
 
-They are the copies of `make colab`. A notebook that somebody has changed, for example a
-reader who wrote an exercise, is not replaced.
+`make colab` writes the copies. A notebook that a reader has changed, for example by
+solving an exercise, is not replaced.
 """
 
 import json
@@ -16,7 +16,7 @@ WRITTEN = ".written.json"  # the names of the copies, and hashes of their conten
 
 
 def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
-    """Write the copies of a folder into another one; return those not replaced."""
+    """Copy notebooks into a folder; return the names of those that readers changed."""
     folder.mkdir(exist_ok=True)
     record = folder / WRITTEN
     known = json.loads(record.read_text("utf-8")) if record.exists() else {}
@@ -29,7 +29,7 @@ def write(copies: Path = COPIES, folder: Path = FOLDER) -> list[str]:
         path.write_bytes(content)
         known[copy.name] = hash_of(content)
     record.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    # The text beside a chapter is for those who write the book.
+    # jupytext must not write the text of a chapter here, which only authors need.
     (folder / "jupytext.toml").write_text('formats = "ipynb"\n', encoding="utf-8")
     return kept
 

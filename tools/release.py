@@ -1,6 +1,6 @@
-"""The notes of a release: `python -m tools.release TAG` prints those of its version.
+"""The notes of a release, which `python -m tools.release TAG` prints.
 
-They are a section of CHANGELOG.md. A tag that differs from the version of the package,
+The notes are a section of CHANGELOG.md. A tag that differs from the package's version,
 or a version without a section, is an error, so that nothing is published by mistake.
 """
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def notes(changelog: str, version: str) -> str:
-    """Return the section of a version, without its heading."""
+    """Return the section of a changelog on a version, without its heading."""
     head = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n"
     section = re.search(rf"{head}(.*?)(?=^## |^\[|\Z)", changelog, re.M | re.S)
     if not (section and section[1].strip()):

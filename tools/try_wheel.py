@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = re.compile(
     r"^```python\n(import attnsel\n.*?)^```$", re.MULTILINE | re.DOTALL
 )
-# Run before the example: what is imported is what the wheel holds, types and all.
+# Runs before the example, and checks that the wheel is imported and contains its types.
 LOOK = """\
 import attnsel, importlib.metadata, pathlib, sys
 folder = pathlib.Path(attnsel.__file__).parent
@@ -36,7 +36,7 @@ def example(text: str) -> str:
 
 
 def environment(folder: Path, wheel: Path) -> Path:
-    """Install only the wheel, then give it the packages of this environment."""
+    """Return the Python of a new environment with the wheel and this one's packages."""
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
@@ -51,7 +51,7 @@ def environment(folder: Path, wheel: Path) -> Path:
 
 
 def main(wheel: str, folder: str) -> None:
-    """Run the README's example, with warnings as errors."""
+    """Install a wheel, and run the README's example with warnings as errors."""
     place = Path(folder).resolve()
     python = environment(place, Path(wheel).resolve())
     code = LOOK + example((ROOT / "README.md").read_text(encoding="utf-8"))

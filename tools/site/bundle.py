@@ -1,11 +1,11 @@
 """One style sheet and one script for all pages: our extension of Sphinx.
 
-Both files contain the files of the theme and of the extensions, in their order. The
-style sheet lacks rules that no page uses (65 of 92 kB as sent), and includes the fonts
-of formulas, text and headings. The search is loaded when a reader opens it. Scripts and
-data of the figures of a page are in a file of that page, which is loaded after its
-text. A figure with much data shows its first state until a reader points at it, and
-then loads its own file. The content of a frame is loaded when a reader scrolls to it.
+Both files join files of the theme and of the extensions, in the same order. The style
+sheet omits rules that no page uses (65 of 92 kB as sent), and includes the fonts of
+formulas, text and headings. The search is loaded when a reader opens it. The scripts
+and data of a page's figures are in one file per page, which is loaded after the text. A
+figure with much data shows its first state until a reader points at it, and then loads
+its own file. The content of a frame is loaded when a reader scrolls to it.
 """
 
 import base64
@@ -21,25 +21,25 @@ from sphinx.builders.html._assets import _CascadingStyleSheet, _JavaScript
 THEME = ("styles/theme.css", "styles/pydata-sphinx-theme.css")
 # The folders of the fonts that pages use.
 FONTS = {"vendor/math", "vendor/letters", "vendor/icons"}
-# No page has tabs; the keys and marks of Sphinx's own search have no search to serve.
+# No page has tabs, and the keys and marks of Sphinx's own search are not needed.
 UNUSED = {
     f"_static/{name}.js" for name in ("design-tabs", "doctools", "sphinx_highlight")
 }
-# For the pages with the laboratory or the line-up, and for the list of all claims.
+# Files only for pages with the laboratory or the line-up, or for the list of claims.
 ALONE = {f"_static/{name}" for name in ("claims.js", "lab.js", "lab.css")}
-# The folders of what figures draw with, a file for each page, and of what frames show.
+# Folders of the scripts that draw figures, one per page, and of contents of frames.
 DRAWING = "_static/drawing/"
 FRAMES = "_static/frames/"
 FRAME = re.compile(r'srcdoc="([^"]*)"')
-OPTIONS = "_static/documentation_options.js"  # which scripts within the pages read
-# As `attnsel_book.widgets.embedding.embed` writes what draws a figure.
+OPTIONS = "_static/documentation_options.js"  # scripts within the pages read it
+# The script of a figure, as `attnsel_book.widgets.embedding.embed` writes it.
 DRAWS = re.compile(r'<script>(\(\(\) => \{\n"use strict";\n.*?)</script>', re.DOTALL)
 DRAWN = re.compile(r'<div class="attnsel attnsel-(\w+)" id="attnsel-(\w+)"')
-# Of figures with more letters of data than these: what the button says that loads them.
+# Figures with at least so many characters are loaded later, by a button with this text.
 MUCH = 50_000
-ASKS = {"map": "Choose the axes, find a token", "textbox": ""}  # it has a field
-# What the theme does to a page, and buttons for copies: tasks of their own, behind what
-# the page begins with. Bootstrap comes when a menu is pressed (`attnsel.js`).
+ASKS = {"map": "Choose the axes, find a token", "textbox": ""}  # a text box has a field
+# Scripts of the theme and of buttons for copies. Each runs as a task of its own after
+# the others. Bootstrap is loaded when a menu is pressed (`attnsel.js`).
 LATER = (
     "scripts/sphinx-book-theme.js",
     "clipboard.min.js",
@@ -65,7 +65,7 @@ def style(static: Path, name: str) -> str:
 
     def place(m: re.Match[str]) -> str:
         if folder in FONTS and m[1].endswith(".woff2"):
-            # As a file it would come later, and to a page from the disk not at all.
+            # A font file would come later, and to a page from the disk not at all.
             font = base64.b64encode(Path(static, folder, m[1]).read_bytes()).decode()
             return f'url("data:font/woff2;base64,{font}")'
         return f'url("{posixpath.normpath(posixpath.join(folder, m[1]))}")'
@@ -131,7 +131,7 @@ def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> Non
 
 
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Replace the files that a page would load by the two files."""
+    """Replace the styles and scripts of a page by `site.css` and `site.js`."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
     styles, scripts = context["css_files"], context["script_files"]
     inline = [file for file in scripts if not file.filename]
@@ -165,7 +165,7 @@ def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> N
 def shown(css: str, words: set[str]) -> str:
     """Return a style sheet without rules for classes that no page contains.
 
-    Variables that no rule uses, which are hundreds of Bootstrap's, go as well.
+    Variables that no rule uses, such as hundreds of Bootstrap's, are removed as well.
     """
 
     def keep(m: re.Match[str]) -> str:
@@ -180,16 +180,16 @@ def without_unused(css: str, words: set[str]) -> str:
     """Return a style sheet without variables that neither it nor a page uses."""
     used = words | set(USED.findall(css))
     left = VARIABLE.sub(lambda m: m[0] if m[1] in used else "", css)
-    # A variable may be used in another one alone.
+    # A variable may be used only by another variable that has just been removed.
     return css if left == css else without_unused(left, words)
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write the two files after all pages."""
+    """Write `site.css` and `site.js` after all pages."""
     static, bundles = Path(app.outdir, "_static"), getattr(app.builder, "bundles", {})
     if error or not bundles:  # nothing has changed
         return
-    # What a file says of itself, such as "use strict", would else hold for all.
+    # Without the semicolon, "use strict" in the first file would apply to all files.
     at_once = [script(static, name) for name in bundles[".js"] if name not in LATER]
     tasks = [f"setTimeout(() => {{\n{script(static, name)}\n}});" for name in LATER]
     js = ";\n" + "\n".join(at_once + tasks).replace(STOPS, f"{{return;{STOPS[1:]}")
@@ -203,7 +203,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension, after all others that add styles and scripts."""
+    """Connect the steps that move and join files, after those of other extensions."""
     app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)

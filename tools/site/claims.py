@@ -1,7 +1,7 @@
-"""Claims: those of a cell are folded into one line, and one page lists all claims.
+"""The claims of a cell, folded into one line, and the page that lists all claims.
 
-The page is written from the outputs of the notebooks, and other pages link to a claim
-by its words.
+That page is made from the outputs of the notebooks. Other pages link to a claim by its
+words.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ FILTER = """```{{raw}} html
 </select></label>
 <output>{total} of {total} claims</output>
 </form>
-```"""  # hidden where no script runs, which is `claims.js`
+```"""  # hidden in browsers that do not run `claims.js`
 CLAIM = (
     r'<div class="output text_html"><div class="attnsel-claim".*?</span></div>\s*</div>'
 )
@@ -55,7 +55,7 @@ def fold_all(_app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
         context["body"] = fold_claims(context["body"])
 
 
-@functools.cache  # a page asks once for each claim that it mentions
+@functools.cache  # a page calls it once per claim that it mentions
 def claims(path: Path) -> list[dict[str, str]]:
     """Return the claims in the outputs of a notebook."""
     notebook = nbformat.read(path, as_version=4)
@@ -64,14 +64,14 @@ def claims(path: Path) -> list[dict[str, str]]:
 
 
 def stated(page: str, claim: dict[str, str]) -> str:
-    """Return a link to a claim of a page, and its measured value, on one line."""
+    """Return a link to a claim of a page, followed by the measured value."""
     link = f'<a class="claim" href="{page}.html#{claim["id"]}">'
     words, measured = html.escape(claim["statement"]), html.escape(claim["measured"])
     return f'{link}{words}</a>: <span class="whole">{measured}</span>'
 
 
 def number(page: str, claim: dict[str, str]) -> str:
-    """Return what a claim measured, in three digits, as a link to the claim."""
+    """Return the measured value of a claim, in three digits, as a link to the claim."""
     measured = claim["measured"]
     with contextlib.suppress(ValueError):  # not a number
         measured = re.sub("^-", "−", f"{float(measured):.3g}")
@@ -81,10 +81,10 @@ def number(page: str, claim: dict[str, str]) -> str:
 
 
 class ClaimRole(SphinxRole):
-    """What a claim measured, by its words: {claim}`one_step: Lemma 4.1, slope`."""
+    """The role that shows a measured value: {claim}`one_step: Lemma 4.1, slope`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return a link with the measured value."""
+        """Return a link with the measured value; warn if there is no such claim."""
         page, _, statement = self.text.partition(": ")
         path = Path(self.env.srcdir, "book", f"{page}.ipynb")
         self.env.note_dependency(str(path))
@@ -98,7 +98,7 @@ class ClaimRole(SphinxRole):
 
 
 def list_claims(app: Any, page: str, source: list[str]) -> None:
-    """Write the claims of all chapters in place of the word CLAIMS on their page."""
+    """Replace the word CLAIMS on the page of claims by the claims of all chapters."""
     if page != CLAIMS:
         return
     parts, total, paper, options = [], 0, 0, ""
@@ -114,7 +114,7 @@ def list_claims(app: Any, page: str, source: list[str]) -> None:
             for claim in found
         ]
         if found:
-            # The table of contents repeats what is written here, not the page's title.
+            # The table of contents repeats the words of this link, not the title.
             first = nbformat.read(path, as_version=4).cells[0].source
             title = first.partition("\n# ")[2].partition("\n")[0]
             head = f"## {{doc}}`{title} <{path.stem}>`"
@@ -134,7 +134,7 @@ def load_filter(app: Any, page: str, *_: Any) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the role `claim`, and connect the folding and the list of claims."""
     app.add_role("claim", ClaimRole())
     app.connect("html-page-context", fold_all)
     app.connect("html-page-context", load_filter)

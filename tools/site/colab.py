@@ -1,8 +1,8 @@
-"""Copies of the chapters for Colab: `make colab`, our builder for Sphinx.
+"""Copies of the chapters for Colab, which `make colab` writes with a Sphinx builder.
 
 Colab shows plain Markdown. Sphinx resolves references, numbers, citations and stored
-values before a builder gets a page. This builder only writes the nodes as Markdown, one
-text cell per cell of the chapter. It does not change code.
+values before a builder gets a page. This builder writes the nodes as Markdown, one text
+cell per cell of the chapter. It changes only the code of settings and installation.
 """
 
 import ast
@@ -49,7 +49,7 @@ bottom. Your solutions of exercises are saved in `my_attnsel.py`, where later ch
 find them.
 
 """
-# torch's build for the CPU: the usual one draws in gigabytes for GPUs.
+# torch's build for the CPU, because the usual build installs gigabytes for GPUs.
 REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
 attnsel[book] @ git+https://github.com/{address}@{reference}
 jupyterlab
@@ -57,22 +57,22 @@ jupyterlab
 
 
 def quoted(content: str) -> str:
-    """Indent paragraphs without the mark `>`, which breaks long formulas."""
+    """Return an indented text, without the mark `>`, which breaks long formulas."""
     return f"<blockquote>\n\n{content}\n\n</blockquote>"
 
 
 def folded(title: str, content: str) -> str:
-    """Fold content below a title."""
+    """Return content that is hidden until a reader clicks its title."""
     title = re.sub(r"`([^`]+)`", r"<code>\1</code>", title)
     if not content:
         return ""
-    # Not every notebook draws the mark that shows that it opens.
+    # Not every program draws the triangle that shows that a title can be opened.
     summary = f"<summary><b>{title}</b> (click to open)</summary>"
     return f"<details>\n{summary}\n\n{content}\n\n</details>"
 
 
 def in_table(cell: str) -> str:
-    """Return a cell on one line, without bars, which would end it."""
+    """Return a cell of a table on one line; replace bars, which would end the cell."""
 
     def replace(m: re.Match[str]) -> str:
         formula = m[1] and m[1].replace(r"\|", r"\Vert ").replace("|", r"\vert ")
@@ -276,9 +276,9 @@ def is_code(node: nodes.Node) -> bool:
 
 
 def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the nodes that are in one cell each, and the title of their solution.
+    """Yield each node that is in one cell, and the title of its solution, if any.
 
-    An exercise or a solution that contains code cells is split.
+    Exercises and solutions that contain code cells are split.
     """
     for node in parent.children:
         apart = isinstance(node, nodes.section) or any(node.findall(is_code))
@@ -300,16 +300,16 @@ def code(cell: Any, *, solution: bool) -> Any:
         cell.metadata["cellView"] = "form"  # in Colab
         cell.metadata["jupyter"] = {"source_hidden": True}
     if solution or tags & {"remove-cell", "remove-output"}:
-        cell.outputs = []  # a reader tries first; stored ones cannot be folded
+        cell.outputs = []  # readers try first, and outputs cannot be folded
     return cell
 
 
 def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -> Any:
-    """Return a chapter with plain Markdown and the same code."""
+    """Return a chapter with plain Markdown, and with solutions and settings hidden."""
     texts: dict[int, str] = defaultdict(str)
     solved, last, place = set(), "", 0
     for node, solution in parts(doctree):
-        # MyST-NB numbers the lines of a cell from 10,000 times its place on.
+        # In MyST-NB, the lines of cell i have numbers from 10,000 (i + 1).
         line = next((n.line for n in node.findall() if n.line), None)
         place = line // 10_000 - 1 if line else place
         if is_code(node):
@@ -345,9 +345,9 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
 
 
 def pin(notebook: Any, reference: str) -> None:
-    """Make a copy install the package that it was made for, so that it always runs.
+    """Make a copy install the package for which it was made, so that it always runs.
 
-    A reference is a tag, or a commit between two versions.
+    `reference` is the tag of a version, or a commit between two versions.
     """
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -359,7 +359,7 @@ def pin(notebook: Any, reference: str) -> None:
 def reference(root: Path = ROOT) -> str:
     """Return the tag of this version if it is checked out, or else the commit.
 
-    Without a repository, for example in a release, it is the tag.
+    Without a repository, for example in a release, return the tag.
     """
     tag = f"v{attnsel.__version__}"
 
@@ -390,23 +390,24 @@ def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -
 class Colab(Builder):
     """Write each chapter as a notebook at the path that its launch button names.
 
-    The copies install `REFERENCE`, a commit or a tag, or else that of `reference`.
+    The copies install the commit or tag in the variable `REFERENCE`, or else the one
+    that `reference` returns.
     """
 
     name = format = "colab"
     epilog = "The copies are in %(outdir)s."
 
     def get_outdated_docs(self) -> list[str]:
-        """Return all chapters."""
+        """Return the names of all chapters, which are always written again."""
         pages = self.env.found_docs
         return [page for page in pages if self.env.doc2path(page).endswith(".ipynb")]
 
     def get_target_uri(self, page: str, typ: str | None = None) -> str:
-        """Return the path of a page on the site."""
+        """Return the address of a page on the site."""
         return f"{self.config.html_baseurl}{page}.html"
 
     def get_relative_uri(self, start: str, page: str, typ: str | None = None) -> str:
-        """Return the path of a page for a link on another page."""
+        """Return the address of a page for a link; empty for a link within the page."""
         return "" if start == page else self.get_target_uri(page)
 
     def prepare_writing(self, pages: set[str]) -> None:
@@ -430,7 +431,7 @@ class Colab(Builder):
         self.titles[path.name] = heading.rpartition("# ")[2]
 
     def finish(self) -> None:
-        """Write a file on how to start."""
+        """Write the README and the requirements of the copies."""
         folder = Path(self.outdir, "book")
         names = [
             f"- `{name}`: {title}\n" for name, title in sorted(self.titles.items())
@@ -441,7 +442,7 @@ class Colab(Builder):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the builder of copies, and connect the buttons that download them."""
     app.add_builder(Colab)
     app.connect("html-page-context", offer_copy, priority=900)  # the theme's come first
     return {"parallel_read_safe": True, "parallel_write_safe": False}

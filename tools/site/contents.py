@@ -6,7 +6,7 @@ import yaml
 
 
 def chapters(root: Path) -> list[Path]:
-    """Return the notebooks of the book in order."""
+    """Return the paths of the book's notebooks, in the order of its contents."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     names = [toc["root"]]
     names += [c["file"] for part in toc["parts"] for c in part["chapters"]]

@@ -18,7 +18,7 @@ COPIES = f"https://colab.research.google.com/github/{ADDRESS}/blob/colab/book"
 class Exercises(SphinxTransform):
     """The links from exercises to Colab, and from formulas to exercises.
 
-    An exercise on paper, whose label ends with -paper, has no link.
+    An exercise on paper, whose label ends with -paper, has no link to Colab.
     """
 
     default_priority = 600
@@ -45,7 +45,7 @@ class Exercises(SphinxTransform):
                     exercise += nodes.paragraph("", "", link, classes=["way"])
 
     def mention(self, label: str) -> nodes.paragraph:
-        """Return a line with a link to an exercise, by its number."""
+        """Return a line with a link to an exercise, which shows its number."""
         text = nodes.inline("", label, classes=["xref", "std", "std-ref"])
         where = {"refdomain": "std", "reftype": "ref", "reftarget": label}
         kind = {"refexplicit": False, "refwarn": True, "refdoc": self.env.docname}
@@ -54,7 +54,7 @@ class Exercises(SphinxTransform):
 
 
 def is_exercise(node: nodes.Node) -> bool:
-    """Return whether a node is an exercise, with a number or without."""
+    """Return whether a node is an exercise, with or without a number."""
     return is_exercise_node(node) or is_exercise_enumerable_node(node)
 
 
@@ -65,6 +65,6 @@ def add_after(node: nodes.Element, line: nodes.Element) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the transform that adds the links."""
     app.add_transform(Exercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

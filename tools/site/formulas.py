@@ -23,16 +23,16 @@ from sphinx.util.math import get_node_equation_number
 from tools.site.node import node as node_program
 
 FOLDER = Path(__file__).resolve().parent
-# What the font of formulas is cut to, and so what formulas may hold.
+# The characters in the font of formulas, which are all that formulas may contain.
 CHARACTERS = {*(FOLDER / "temml" / "characters.txt").read_text("utf-8")} - {"\n"}
-# In HTML that a cell shows, as Jupyter has it.
+# Formulas and table cells in the HTML that Jupyter stores as output.
 MARKED = re.compile(r"\\\((.+?)\\\)|\$([^$<>]+)\$", re.DOTALL)
 CELL = re.compile(r"(<t[hd]\b[^>]*>)(.*?)(?=</t[hd]>)", re.DOTALL)
 
 
 @functools.cache
 def engine(_process: int) -> subprocess.Popen[str]:
-    """Return the process that converts formulas; it ends with this process."""
+    """Return the process that converts formulas until this process ends."""
     process = subprocess.Popen(
         [node_program(), str(FOLDER / "formulas.js")],
         stdin=subprocess.PIPE,
@@ -99,7 +99,7 @@ def block(writer: Any, node: nodes.math_block) -> None:
 
 
 def in_tables(page: str, where: Any) -> str:
-    """Return HTML with the formulas in the cells of its tables as MathML."""
+    """Return HTML in which the formulas of table cells are MathML."""
 
     def cell(m: re.Match[str]) -> str:
         return m[1] + MARKED.sub(lambda f: set_or_warn(f[1] or f[2], where), m[2])
@@ -108,19 +108,19 @@ def in_tables(page: str, where: Any) -> str:
 
 
 class TablesOfCells(SphinxTransform):
-    """Formulas in the tables that code cells show."""
+    """The conversion of formulas in the tables that code cells show."""
 
     default_priority = 500
 
     def apply(self, **_: Any) -> None:
-        """Convert the formulas of a page."""
+        """Convert the formulas in the tables of a page."""
         for node in self.document.findall(nodes.raw):
             if "<table" in node.astext():
                 node.children = [nodes.Text(in_tables(node.astext(), node))]
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx, as the math renderer `temml`."""
+    """Register the math renderer `temml`, and the transform of formulas in tables."""
     app.add_html_math_renderer("temml", (inline, None), (block, None))
     app.add_transform(TablesOfCells)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Guesses in the copies for Colab: a cell that a reader clicks, without a kernel."""
+"""Guesses in the copies for Colab: cells that a reader can click without a kernel."""
 
 import html
 import json
@@ -17,7 +17,7 @@ OPTION = re.compile(r"^\d+\. (.+(?:\n(?!\d+\. ).+)*)", re.MULTILINE)
 
 
 def guess_cells(source: str, chapter: str) -> list[nbformat.NotebookNode]:
-    """Return a cell that asks for a guess, for each question of a cell of text.
+    """Return cells that ask for a guess, one per question in a cell of text.
 
     Args:
         source: MyST, with admonitions of a class such as "guess answer-2", each with a
@@ -50,5 +50,5 @@ def _cell(name: str, classes: str, text: str) -> nbformat.NotebookNode:
 
 
 def _page(option: str) -> str:
-    """Return the HTML of an option: words in italics are all that options have."""
+    """Return the HTML of an option, whose only markup is italics."""
     return re.sub(r"\*(.+?)\*", r"<i>\1</i>", html.escape(" ".join(option.split())))

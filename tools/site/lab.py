@@ -2,8 +2,8 @@
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
 settings. `{lineup}` is the place where two models train and readers bet which of them
-learned something. Both are written from a template, and a script fills them. They share
-one script and one style sheet, because a page on the disk can load files, but neither
+learned something. Each place is written from a template, and a script fills it. The two
+share one script and one style sheet, because a page on the disk can load neither
 modules nor workers from separate files.
 """
 
@@ -52,11 +52,11 @@ ASKS = {
     "attention. Which one has attention at all?",
 }
 WIDE = ("book/intro", "book/train")
-# What pages without scripts show: a round, and its answer.
+# The round that pages without scripts show, and its answer.
 STILL = LINEUP / "still.json"
-# What `tools/lab_data.py` counted over the first rounds of the line-up.
+# Statistics of the first rounds of the line-up, from `tools/lab_data.py`.
 ROUNDS = LINEUP / "rounds.json"
-# Until the script fills the place; where there is one, nothing of it is loaded.
+# Shown until the script fills the place; a page that runs scripts loads no picture.
 STILLS = {
     "reviews": (
         '<figure><img src="../_static/lab/still.svg" width="403" height="307" '
@@ -75,7 +75,7 @@ STILLS = {
 
 
 def source(path: Path) -> str:
-    """Return a script; a script of data assigns the data to the name of the file."""
+    """Return a script; for JSON, it assigns the data to the name of the file."""
     code = path.read_text(encoding="utf-8")
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
@@ -95,7 +95,7 @@ def filled(template: Path, **values: Any) -> str:
 
 
 def place(settings: str) -> str:
-    """Return a laboratory with some settings: its tabs, which the script opens."""
+    """Return the HTML of a laboratory with these settings, which a script fills."""
     given = parse_qs(settings, keep_blank_values=True)
     kind = "stages" if given.get("tab") == ["stages"] else "reviews"
     return filled(
@@ -110,20 +110,20 @@ def place(settings: str) -> str:
 
 
 def lineup_place() -> str:
-    """Return the place of the line-up, which its script fills."""
+    """Return the HTML of the line-up, which a script fills."""
     still, rounds = (json.loads(p.read_text(encoding="utf-8")) for p in (STILL, ROUNDS))
     return filled(LINEUP_PLACE, dots=DOTS, asks=ASKS, still=still, rounds=rounds)
 
 
 def in_page_and_copy(at: SphinxDirective, place: str, link: str) -> list[nodes.Node]:
-    """Return a place of a page, and the link to it in the copy of a chapter."""
+    """Return the HTML of a place, and the link that replaces it in copies for Colab."""
     copy = nodes.raw("", link, format="markdown")
     at.set_source_info(copy)
     return [nodes.raw("", place, format="html"), copy]
 
 
 class Lineup(SphinxDirective):
-    """The place of the line-up."""
+    """The directive for the line-up."""
 
     def run(self) -> list[nodes.Node]:
         """Return the place, which the script fills."""
@@ -136,7 +136,7 @@ class Lineup(SphinxDirective):
 
 
 class Lab(SphinxDirective):
-    """A place to train the model, with some settings: their names and values."""
+    """The directive for a laboratory; its argument is a text of names and values."""
 
     optional_arguments = 1
 
@@ -152,9 +152,9 @@ class Lab(SphinxDirective):
 
 
 def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
-    """Load script and style on a page that contains such a place.
+    """Load script and style on a page that contains a laboratory or the line-up.
 
-    The line-up and the laboratory's own page get the width of the second sidebar.
+    The landing page and the laboratory's own page get the width of the second sidebar.
     """
     if "lab" in app.env.metadata.get(page, ()):
         if page in WIDE:
@@ -165,7 +165,7 @@ def load(app: Any, page: str, _template: str, context: Any, _tree: Any) -> None:
 
 
 def write_files(folder: Path) -> None:
-    """Write script and style into a folder."""
+    """Write `lab.js` and `lab.css` into a folder."""
     named = json.loads(COLOURS.read_text(encoding="utf-8")).items()
     colours = "".join(f"--{name}:{colour};" for name, colour in named)
     styles = "".join(path.read_text(encoding="utf-8") for path in STYLES)
@@ -176,13 +176,13 @@ def write_files(folder: Path) -> None:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write script and style next to the other files that pages load."""
+    """Write `lab.js` and `lab.css` next to the other files that pages load."""
     if error is None and app.builder.format == "html":
         write_files(Path(app.outdir, "_static"))
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the directives `lab` and `lineup`, and connect their files."""
     app.add_directive("lab", Lab)
     app.add_directive("lineup", Lineup)
     app.connect("html-page-context", load)

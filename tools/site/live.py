@@ -1,7 +1,7 @@
 """A live figure of another page: `{live} max_margin fig-max-margin-live`.
 
-The figure is the output that the chapter stores, so both pages show the same. Its
-caption leads to the chapter.
+The figure is the output that the chapter stores, so both pages show the same figure. A
+link below it leads to the chapter.
 """
 
 import json
@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 
 def output_of(notebook: Path, name: str) -> str:
-    """Return the HTML that the cell with the figure of this name shows.
+    """Return the HTML output of the cell whose figure has this name.
 
     Raises:
         ValueError: if the notebook has no such figure, or the figure is a picture.
@@ -28,7 +28,7 @@ def output_of(notebook: Path, name: str) -> str:
 
 
 class Live(SphinxDirective):
-    """The chapter and the name of the figure, and the text of the link."""
+    """The directive, with a chapter, the name of a figure, and the text of a link."""
 
     required_arguments = 2
     has_content = True
@@ -47,6 +47,6 @@ class Live(SphinxDirective):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the directive `live`."""
     app.add_directive("live", Live)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,7 +18,7 @@ WIDTH = 64  # CSS pixels of a map
 
 
 class MapStrip(nodes.Element):
-    """The place of the strip, with the numbers of the chapter's `states`, from 1."""
+    """The place of the strip; `states` are the numbers, from 1, of its framed maps."""
 
 
 class Directive(SphinxDirective):
@@ -34,7 +34,7 @@ class Directive(SphinxDirective):
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return the maps without text, as a link to the figure, with some framed."""
+    """Return a link to the figure that shows its maps without text, `states` framed."""
     width, boxes = axes_boxes(svg)
     maps = ""
     for state, (left, top, right, bottom) in enumerate(boxes, 1):
@@ -53,7 +53,7 @@ def strip(image: str, address: str, svg: str, states: list[int]) -> str:
 
 
 def write(visitor: Any, node: MapStrip) -> None:
-    """Write the strip, with the figure that the landing page shows."""
+    """Write the strip from the figure of the landing page."""
     builder = visitor.builder
     figures = builder.env.get_doctree(LANDING).findall(nodes.figure)
     figure = next(figure for figure in figures if FIGURE in figure["names"])
@@ -66,7 +66,7 @@ def write(visitor: Any, node: MapStrip) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the directive `map-strip`, and the writer of its node."""
     app.add_node(MapStrip, html=(write, None))
     app.add_directive("map-strip", Directive)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

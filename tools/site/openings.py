@@ -1,4 +1,4 @@
-"""The question and its figure come first, and the cells before them are folded."""
+"""The beginning of a chapter: the question, its figure, then the folded cells."""
 
 import re
 from typing import Any
@@ -10,8 +10,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 COST = re.compile(r"this chapter takes about \d+ s on")
 RUN = "How to run it"
 OPEN = '<details class="run"><summary>Settings, and how to run it</summary>'
-FIRST = "first-figure"  # the cell whose figure stands before the code of its page
-SETTINGS = "# settings"  # how the cell of the numbers to change begins
+FIRST = "first-figure"  # the cell whose figure precedes the code of its page
+SETTINGS = "# settings"  # beginning of the cell with the numbers to change
 
 
 class Opening(SphinxTransform):
@@ -19,7 +19,7 @@ class Opening(SphinxTransform):
 
     A notebook contains its cells in the order in which they run. The guess and *In
     short* are one box. The first figure follows the box, because it often answers the
-    guess. A figure of a cell tagged `opening` does not, so it precedes the box.
+    guess. A figure of a cell tagged `opening` does not answer it and precedes the box.
     """
 
     default_priority = 600
@@ -34,7 +34,7 @@ class Opening(SphinxTransform):
     def order(self, cost: nodes.paragraph) -> None:
         """Fold the cells for installation and settings, and put the figure before them.
 
-        If a page has a section on how to run it, the time is mentioned there.
+        On a page with a section *How to run it*, move the time there, and drop cells.
         """
         page, start = cost.parent, cost.parent.index(cost)
         cells = [n for n in page.findall(nodes.container) if is_cell(n)]
@@ -61,12 +61,12 @@ class Opening(SphinxTransform):
 
 
 def is_cell(node: nodes.Element) -> bool:
-    """Return whether a node is a code cell with an output."""
+    """Return whether a node is a code cell."""
     return node.get("nb_element") == "cell_code"
 
 
 def question_box(page: nodes.Element) -> nodes.container | None:
-    """Put the first guess of a page, its answer and *In short* into one box."""
+    """Put the first guess, its answer and *In short* into one box; return the box."""
     start = next((i for i, n in enumerate(page) if "guess" in n.get("classes", ())), 0)
     if not start:
         return None
@@ -87,14 +87,14 @@ def question_box(page: nodes.Element) -> nodes.container | None:
 class ShownFirst(SphinxPostTransform):
     """The first figure before the code that draws it.
 
-    It runs after MyST-NB has folded the code, which is then the first part of a cell.
+    This transform runs after MyST-NB has folded the code, the first part of a cell.
     """
 
     default_priority = 200  # `HideInputCells` of MyST-NB has 199
     formats = ("html",)
 
     def run(self, **_: Any) -> None:
-        """Order the parts of the cell that `Opening` has put first."""
+        """Put the outputs first in the cell that `Opening` has moved."""
         for cell in self.document.findall(nodes.container):
             if FIRST in cell["classes"]:
                 cell.children.sort(
@@ -103,7 +103,7 @@ class ShownFirst(SphinxPostTransform):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the transforms that order the beginning of a page."""
     app.add_transform(Opening)
     app.add_post_transform(ShownFirst)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

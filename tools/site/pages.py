@@ -8,15 +8,15 @@ from typing import Any
 
 from docutils import nodes
 
-# Names, punctuation and spaces of code: they have the colour of what is around them.
+# Names, punctuation and spaces of code, which have the colour of the text around them.
 PLAIN = re.compile(r'<span class="(n|nn|p|w)">([^<]*)</span>')
-# Ids that each proof and each exercise of a page gets, and heads that name nothing.
+# Ids that all proofs and exercises of a page share, and empty headings of tables.
 SAME = re.compile(r' id="(?:proof|(?:proof|exercise|solution)-content)"')
 EMPTY = re.compile(r"<th\b[^>]*>\s*(?:<p>\s*</p>\s*)?</th>")
 
 
 def described(doctree: nodes.document) -> str:
-    """Return the first paragraph of a page as plain text, else its title."""
+    """Return the first paragraph of a page, or else its title, as plain text."""
     section = next(doctree.findall(nodes.section), doctree)
     whole = [n for n in section.children if isinstance(n, nodes.paragraph)]
     text = (whole or [next(doctree.findall(nodes.title))])[0].astext()
@@ -38,7 +38,7 @@ def describe(
 def simplify(_app: Any, _page: str, _template: str, context: Any, _tree: Any) -> None:
     """Remove needless elements and ids of a page, and add a target for skip links."""
     if "body" in context:
-        # A fold is called by what stands on it, and the text is what one skips to.
+        # The visible text of a fold is its name; skip links lead to the page's text.
         text = context["body"].replace(' aria-label="Toggle hidden content"', "")
         body = EMPTY.sub("<td></td>", SAME.sub("", PLAIN.sub(r"\2", text)))
         context["body"] = f'<span id="text" tabindex="-1"></span>{body}'
@@ -59,7 +59,7 @@ def list_pages(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Connect the descriptions, the removal of elements, and the list of pages."""
     # A book is one large tree of nodes: to look for garbage in it takes a sixth of the
     # time, and finds next to nothing.
     gc.set_threshold(200_000, 50, 1000)

@@ -1,4 +1,4 @@
-"""Additions to autodoc: links from `names`, uses of a function, and its source."""
+"""Additions to autodoc: links from names, and the uses and source of a function."""
 
 import functools
 import importlib
@@ -13,7 +13,7 @@ from sphinx.domains.python import PyXRefRole
 from tools.site.colab import ADDRESS, ROOT
 from tools.site.contents import chapters
 
-MOST = 4  # chapters named with one function
+MOST = 4  # chapters listed below one function
 
 
 class Name(PyXRefRole):
@@ -67,7 +67,7 @@ def source_of(domain: str, about: dict[str, str]) -> str | None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to autodoc, after napoleon."""
+    """Load autodoc, and add the role `name`, lists of uses, and links to sources."""
     for name in ("autodoc", "autosummary", "napoleon", "linkcode"):
         app.setup_extension(f"sphinx.ext.{name}")
     app.add_role_to_domain("py", "name", Name())

@@ -1,6 +1,6 @@
-"""A result has its title as its name, for example "Lemma 4.1", and no number of ours.
+"""Results that are named by their titles, for example "Lemma 4.1", and not numbered.
 
-The links to it and the search use the same name.
+Links to a result and the search use the same name.
 """
 
 import re
@@ -23,7 +23,7 @@ class Results(SphinxTransform):
     default_priority = 600  # labels are collected at 850
 
     def apply(self, **_: Any) -> None:
-        """Replace the boxes of a page."""
+        """Replace the numbered boxes of a page by named ones."""
         for node in list(self.document.findall(lambda n: isinstance(n, BOXES))):
             title, label, kind = node[0], node["label"], node["realtype"].title()
             # Without the citation, "The classifier of [5], in our words" ends early.
@@ -56,7 +56,7 @@ class Domain(ProofDomain):
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the transform of boxes, and the domain that links to them."""
     app.add_domain(Domain, override=True)
     app.add_transform(Results)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -25,7 +25,7 @@ from tools.site.colab import CALLED
 
 NOTATION = "book/notation"
 ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
-# A formula on a line of its own is no prose; one in a sentence is read as a line.
+# A displayed formula is not searched; a formula in a sentence becomes a line of text.
 DISPLAYED = re.compile(r'<div class="math[^>]*>.*?</div>', re.DOTALL)
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 IN_FORMULA = re.compile("\x02(.*?)\x03")
@@ -33,7 +33,7 @@ RELATION = re.compile(r"[=≔∈∼∝≤≥<>:≈]")
 NUMBER = re.compile(r"^[\d.]+\s+(?=\D)")  # of a section
 TAGS = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"}
 HEADS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-# Code, what scripts fill, and what cells show are not searched; captions are.
+# Code, outputs of cells and places that scripts fill are not searched; captions are.
 SILENT = {"script", "style", "svg", "pre", "button", "iframe", "noscript", "form"}
 SILENT |= {"template"}  # which a script opens
 SILENT_CLASSES = {"headerlink", "output", "claims", "sig"}
@@ -60,7 +60,7 @@ def line(element: ElementTree.Element) -> str:
 
 
 def formula_line(m: re.Match[str]) -> str:
-    """Return a text in place of a formula in HTML."""
+    """Return the line of text that replaces a formula in HTML."""
     text = re.sub(r"\s+", " ", line(ElementTree.fromstring(m[0]))).strip()
     return f"\x02{html.escape(text)}\x03"
 
@@ -78,12 +78,12 @@ class Reader(HTMLParser):
     def __init__(self, article: str) -> None:
         super().__init__()
         self.entries: list[Entry] = []
-        # Of each open element: its tag, whose text it holds, and as what.
+        # For each open element: its tag, the entry that gets its text, and which part.
         self.open: list[tuple[str, Entry, str]] = [("", Entry("", ""), "")]
         self.feed(FORMULA.sub(formula_line, DISPLAYED.sub(" … ", article)))
 
     def begin(self, kind: str, anchor: str) -> Entry:
-        """Return a new entry of the article."""
+        """Add a new entry of the article, and return it."""
         self.entries.append(Entry(kind, anchor))
         return self.entries[-1]
 
@@ -138,7 +138,7 @@ def names(entry: Entry) -> list[str]:
         called = CALLED.match(title)
         return [called[1]] if called else [re.sub(r"^[A-Z][a-z]+\. ", "", title)]
     parts = title.split(".")
-    # attnsel.train.fit is fit and attnsel.fit, too.
+    # attnsel.train.fit is also called fit and attnsel.fit.
     whole = [".".join(parts[first:]) for first in range(len(parts))]
     return [*whole[::-1], f"attnsel.{parts[-1]}"]
 
@@ -149,7 +149,7 @@ def tidy(text: str) -> str:
 
 
 def aliases(path: Path) -> dict[str, list[str]]:
-    """Return the words under which readers look for pages; a small book has none."""
+    """Return the words under which readers look for pages; none without the file."""
     if not path.is_file():
         return {}
     stored = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -171,7 +171,7 @@ def entries(
         entry["page"] = page
         if entry["kind"] == "page" and page_aliases:
             entry["aliases"] = [*page_aliases]
-    # What has no name cannot be told.
+    # An entry without a title cannot be shown.
     return [entry for entry in found if entry["title"]]
 
 
@@ -181,7 +181,7 @@ class Symbols(SphinxTransform):
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Name the rows of the page by their first formulas."""
+        """Give each row an id that is made from its first formula."""
         if self.env.docname != NOTATION:
             return
         for body in self.document.findall(nodes.tbody):
@@ -208,7 +208,7 @@ def search_page(app: Any) -> Any:
 
 
 def write(app: Any, error: Exception | None) -> None:
-    """Write all entries as a script, because a page on the disk can load a script."""
+    """Write all entries as a script, which even a page on the disk can load."""
     if error or app.builder.format != "html":
         return
     found, english = [], SearchEnglish({})
@@ -226,7 +226,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register the addresses of symbols, and replace the search of Sphinx by ours."""
     app.add_transform(Symbols)
     app.connect("builder-inited", without_sphinx)
     app.connect("html-collect-pages", search_page)

@@ -1,6 +1,6 @@
-"""The stored figures of chapters: their panels, their letters, their place in a page.
+"""Changes to the figures of chapters: size, panels on a phone, and letters.
 
-The panels of a figure stand below each other on a phone.
+On a phone, the panels of a figure are below each other.
 
 Matplotlib draws each letter once and refers to it wherever it occurs. A browser copies
 the drawing at each reference, so a figure with much text holds up a phone for a quarter
@@ -16,7 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-PHONE = 358  # CSS pixels that a figure has on a phone of 390
+PHONE = 358  # width of a figure on a phone of width 390, in CSS pixels
 IMAGE = re.compile(r'<img [^>]*?src="[^"]*_images/([^"/]+\.svg)"[^>]*>')
 NUMBER = r"-?[\d.]+"
 PLACE = rf' transform="translate\(({NUMBER}) ({NUMBER})\)(?: scale\(({NUMBER})\))?"'
@@ -51,8 +51,8 @@ def panels(svg: str) -> tuple[float, float, list[tuple[float, float]]]:
     """Return width, height and columns of a picture by Matplotlib.
 
     Axes above each other are one column, and a colour bar belongs to the axes before
-    it. A picture with text that belongs to all panels, or with an axis whose numbers
-    are in another panel, is one column.
+    it. A picture is one column if a text belongs to all panels, or if the numbers of an
+    axis are in another panel.
     """
     root = ElementTree.fromstring(svg)
     _, _, width, height = map(float, root.get("viewBox", "0 0 1 1").split())
@@ -99,7 +99,7 @@ def starts(group: ElementTree.Element) -> Iterator[float]:
 
 
 def smallest_text(svg: str) -> float:
-    """Return the height of the smallest letters on a phone, in CSS pixels per em."""
+    """Return the smallest font size of a picture on a phone, in CSS pixels."""
     _, _, columns = panels(svg)
     widest = max(right - left for left, right in columns)
     sizes = re.findall(r"translate\([^)]*\)(?: rotate\([^)]*\))? scale\(([\d.]+) ", svg)
@@ -108,9 +108,9 @@ def smallest_text(svg: str) -> float:
 
 
 def stack(image: str, svg: str) -> str:
-    """Return an image with its size, and for narrow pages its panels in a column."""
+    """Return an image with its size and, for narrow pages, its panels in a column."""
     width, height, columns = panels(svg)
-    # The page has the place of a figure ready before it comes, when it comes into view.
+    # By its size, a page reserves the place of a figure, which is loaded when in view.
     size = f'width="{width * 4 / 3:.0f}" height="{height * 4 / 3:.0f}" loading="lazy"'
     image = image.replace("<img ", f"<img {size} ", 1)
     if len(columns) == 1:
@@ -139,7 +139,7 @@ def stack_all(app: Any, _page: str, _template: str, context: Any, _tree: Any) ->
 
 
 def points(numbers: str, at: tuple[float, float], scale: float) -> list[int]:
-    """Return the coordinates of a command at the place of its letter."""
+    """Return the coordinates of a drawing command at the place of its letter."""
     values = (scale * float(x) / LETTER_FINE for x in numbers.split())
     return [round(FINE * (at[k % 2] + x)) for k, x in enumerate(values)]
 
@@ -176,7 +176,7 @@ def rewrite(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Connect the preparation of figures for phones, and the joining of letters."""
     app.connect("html-page-context", stack_all)
     app.connect("build-finished", rewrite)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,9 @@
 """Tables that code cells show, as tables of a page: our extension of Sphinx.
 
 Numbers are aligned at their decimal points, words to the left, and headings like their
-columns. The number of rows is left out, and so are zeros at the end of all numbers of a
-column. 1e-07 becomes a power of ten. A table with a caption is a numbered table.
+columns. An index that only counts rows is omitted, and so are trailing zeros that all
+numbers of a column have. For example, 1e-07 becomes a power of ten. A table with a
+caption is a numbered table.
 """
 
 import re
@@ -36,7 +37,7 @@ def set_number(cell: Tag) -> None:
 
 
 def align(cells: list[Tag]) -> None:
-    """Drop zeros at the end of all numbers, and align their decimal points."""
+    """Drop the trailing zeros that all numbers have, and align the decimal points."""
     texts = [cell.get_text().strip() for cell in cells]
     while all("." in text and text.endswith("0") for text in texts):
         texts = [text[:-1].removesuffix(".") for text in texts]
@@ -50,7 +51,7 @@ def align(cells: list[Tag]) -> None:
 
 
 def set_range(cell: Tag) -> None:
-    """Keep a range on one line."""
+    """Write a range with a dash or minus signs, and keep it on one line."""
     text = cell.get_text().strip()
     cell.string = text.replace("-", "−") if "-" in text else text.replace(" to ", "–")
     mark(cell, "range")
@@ -62,7 +63,7 @@ def mark(cell: Tag, kind: str) -> None:
 
 
 def tidy(page: str) -> str:
-    """Return HTML with the data frames in it as tables of a page."""
+    """Return HTML whose data frames look like the tables of a page."""
     soup = BeautifulSoup(page, "html.parser")
     for table in soup.select("table.dataframe, table[id^=T_]"):
         rows = [row.find_all(["th", "td"]) for row in table.find_all("tr")]
@@ -97,12 +98,12 @@ def holds_table(page: str) -> bool:
 
 
 class Tables(SphinxTransform):
-    """Figures with a table and no picture become tables."""
+    """The conversion of figures with a table and no picture into tables."""
 
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Replace the tables of a page."""
+        """Replace the figures of a page that contain tables."""
         for node in list(self.document.findall(nodes.figure)):
             raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
             picture = next(node.findall(nodes.image), None)
@@ -118,19 +119,19 @@ class Tables(SphinxTransform):
 
 
 class Frames(SphinxTransform):
-    """Data frames that cells show."""
+    """The formatting of data frames that cells show."""
 
     default_priority = 490
 
     def apply(self, **_: Any) -> None:
-        """Format the tables of a page."""
+        """Format the data frames of a page."""
         for node in self.document.findall(nodes.raw):
             if re.search('class="dataframe"|<table id="T_', node.astext()):
                 node.children = [nodes.Text(tidy(node.astext()))]
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register this extension with Sphinx."""
+    """Register numbered tables, and the transforms of data frames and figures."""
     app.add_enumerable_node(
         CellTable,
         "table",

@@ -16,15 +16,15 @@ import pytest
 
 from tools.execute import LIVE, remove_chance
 
-# Machines round differently, and training carries that on.
+# Machines round differently, and training amplifies the differences.
 Slack = tuple[float, float]  # relative, absolute
 SHOWN: Slack = 0.03, 0.0
-CLAIMED: Slack = 0.3, 3e-4  # the bounds of a claim say what it has to be
-POINTS = 2.0  # of a coordinate in a figure, 72 of which are an inch
-NOISE = 1e-6  # what is smaller need only be of the same order
+CLAIMED: Slack = 0.3, 3e-4  # a claim is checked by its own bounds
+POINTS = 2.0  # tolerance of a coordinate in a figure, in points (72 per inch)
+NOISE = 1e-6  # smaller numbers need only have the same order of magnitude
 
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.I)
-# Names that follow from all digits of what they name, pixels, and arrays in base64.
+# Names that depend on all digits of what they name, pixels, and arrays in base64.
 CHANCE = re.compile(
     r"(?<=[#\"])(?:[mp]|image)[0-9a-f]{10}\b|\battnsel-[0-9a-f]{12}\b"
     r"|(?<=base64,)[^\"]+|[\w+/]{60,}"
@@ -45,14 +45,14 @@ def corners(path: re.Match[str]) -> str:
 
 
 def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of each output of a cell, streams joined, but no warnings."""
+    """Yield the kind and text of each output, then all text that the cell printed."""
     printed = ""
     for output in outputs:
         if output["output_type"] == "stream":
             printed += output["text"] if output["name"] == "stdout" else ""
             continue
         data = output.get("data", {})
-        # A table is as wide as the terminal in words alone.
+        # The plain text of a table depends on the width of the terminal.
         spare = "text/plain" if "text/html" in data else LIVE
         yield from ((kind, data[kind]) for kind in sorted(data) if kind != spare)
     if printed:
@@ -60,7 +60,7 @@ def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def near(a: str, b: str, kind: str, slack: Slack) -> bool:
-    """Return whether two numbers can be equal up to the machine that computed them."""
+    """Return whether two printed numbers may be one result on different machines."""
     x, y = (float(n.replace(",", "").replace("−", "-")) for n in (a, b))
     if abs(x) < NOISE and abs(y) < NOISE:
         return max(abs(x), abs(y)) <= 10 * min(abs(x), abs(y)) + 1e-15
@@ -73,7 +73,7 @@ def near(a: str, b: str, kind: str, slack: Slack) -> bool:
 
 
 def difference(stored: list[Any], new: list[Any], slack: Slack = SHOWN) -> str:
-    """Return the first difference between outputs, or an empty text."""
+    """Return the first difference between outputs, or an empty string."""
     for old, now in zip_longest(shown(stored), shown(new), fillvalue=("nothing", "")):
         if old[0] != now[0]:
             return f"{now[0]} where {old[0]} is stored"
@@ -99,7 +99,7 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
     """Compare the output of a cell, after nbval has run it, with the stored output."""
     yield
     if not hasattr(item, "cell"):
-        return  # no cell of nbval, but a test
+        return  # a test, and not a cell
     shows = item.test_outputs
     for output in shows:
         remove_chance(output.get("data", {}), item.cell.id)
@@ -110,6 +110,6 @@ def pytest_runtest_call(item: Any) -> Iterator[None]:
     if found := difference(item.cell.outputs, shows, slack):
         pytest.fail(
             f"{item.nodeid} shows {found}. If that is meant: make execute "
-            f"CHAPTERS={item.path.stem}, and read what the chapter says of it",
+            f"CHAPTERS={item.path.stem}, and read the text around it",
             pytrace=False,
         )

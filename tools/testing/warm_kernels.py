@@ -17,13 +17,13 @@ import pytest
 from jupyter_client.provisioning import local_provisioner
 
 IMPORTS = [
-    "tools.testing.warm_kernels",  # and with it pytest, to which `serve` belongs
+    "tools.testing.warm_kernels",  # contains `serve` and imports pytest
     "attnsel_book",
     "matplotlib.pyplot",
     "scipy.stats",
-    "torch._dynamo",  # what the first optimizer of `torch.optim` imports
+    "torch._dynamo",  # imported by the first optimizer of `torch.optim`
     "ipykernel.kernelapp",
-    "debugpy.server.api",  # these two are what a kernel imports as it starts
+    "debugpy.server.api",  # a kernel imports this one and the next as it starts
     "sqlite3",
 ]
 forks = multiprocessing.get_context("forkserver")
@@ -42,11 +42,11 @@ class Kernel:
         self.pid = process.pid
 
     def poll(self) -> int | None:
-        """Return the exit status, None while the kernel runs."""
+        """Return the exit status, or None while the kernel runs."""
         return self.process.exitcode
 
     def wait(self) -> int | None:
-        """Wait for the end, remove the folder, and return the exit status."""
+        """Wait until the kernel ends, remove its folder, and return its exit status."""
         self.process.join()
         self.folder.cleanup()
         return self.process.exitcode
@@ -66,10 +66,10 @@ class Kernel:
 
 
 def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
-    """Start a kernel; the arguments are those of `jupyter_client.launch_kernel`.
+    """Start a kernel, with the arguments of `jupyter_client.launch_kernel`.
 
-    It runs in an empty folder, as in `make execute`, and not in that of the notebook.
-    Therefore a file `my_attnsel.py` next to the notebook changes no result.
+    The kernel runs in an empty folder, as in `make execute`, and not in the folder of
+    the notebook. Therefore `my_attnsel.py` next to the notebook changes no result.
     """
     file = cmd[cmd.index("-f") + 1]
     folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -81,10 +81,10 @@ def launch(cmd: list[str], *, env: dict[str, str], **_: Any) -> Kernel:
 
 
 def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
-    """Run as the kernel of a connection file."""
+    """Turn this process into the kernel of a connection file."""
     from ipykernel.kernelapp import IPKernelApp
 
-    os.setsid()  # signals to the kernel's group are not for the tests
+    os.setsid()  # signals to the kernel's group do not reach the tests
     ready.send(True)
     os.chdir(cwd)
     os.environ.clear()
@@ -94,6 +94,6 @@ def serve(file: str, cwd: str, env: dict[str, str], ready: Connection) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the kernels of this process be forked."""
+    """Make jupyter_client fork the kernels that this process starts."""
     forks.set_forkserver_preload(IMPORTS)
     pytest.MonkeyPatch().setattr(local_provisioner, "launch_kernel", launch)
