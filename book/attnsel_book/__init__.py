@@ -1,4 +1,4 @@
-"""Tools of the chapters: claims, numbers for the text, plots and figures that move."""
+"""Tools of the chapters: claims, numbers for the text, plots and live figures."""
 
 from attnsel.validation import require
 

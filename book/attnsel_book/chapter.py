@@ -49,12 +49,12 @@ _run = _Run()
 
 
 def settings(chapter: str, names: Mapping[str, Any]) -> None:
-    """Check the settings of a chapter, and display those that differ from the book's.
+    """Check the settings of a chapter, and display those that differ from the book.
 
-    `BOOK` and `RANGES` of `attnsel_book.chapters.NAME` contain the book's values and
-    the conditions that the chapter needs, as Python expressions, each with its reason.
-    With the book's values a `claim` is a test, and nothing is displayed. With other
-    values claims are observations, and `glue` shows what it stores.
+    In `attnsel_book.chapters.NAME`, `BOOK` contains the book's values, and `RANGES` the
+    conditions that the chapter needs, as Python expressions, each with its reason. With
+    the book's values, a `claim` is a test, and nothing is displayed. With other values,
+    claims are observations, and `glue` displays the numbers that it stores.
 
     Args:
         chapter: name of the chapter, such as "model".
@@ -174,7 +174,7 @@ def _short(value: Any) -> str:
 
 
 def _unlike(name: str, now: Any, book: Any) -> str:
-    """Return why a value of this kind cannot replace the value of the book, or ""."""
+    """Return why a value cannot replace the book's value, or "" if it can."""
     got = f"{name} = {_short(now)}"
     if isinstance(book, dict):
         if not isinstance(now, dict) or not set(now) <= set(book) | {"n_relevant"}:
@@ -205,7 +205,7 @@ def _unlike(name: str, now: Any, book: Any) -> str:
 
 
 def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
-    """Return why no corpus of these sizes exists, or ""."""
+    """Return why no corpus of these sizes exists, or "" if one exists."""
     try:
         separable_corpus(**sizes, seed=0)
     except (ValueError, TypeError) as error:
@@ -214,7 +214,7 @@ def _infeasible(name: str, sizes: Mapping[str, int]) -> str:
 
 
 def _possible(sizes: Mapping[str, int], **change: int) -> bool:
-    """Return whether a corpus of these changed sizes exists; `RANGES` can call this."""
+    """Return whether a corpus of the changed sizes exists; `RANGES` can call this."""
     return not _infeasible("", {**sizes, **change})
 
 

@@ -13,8 +13,8 @@ from attnsel_book.exercises.running import is_yours
 
 STORED = "rests on stored results"
 
-# Laid out without a style sheet, so that it looks the same in Colab: on a wide page the
-# parts of all lines stand below each other, on a phone the last three wrap.
+# Without a style sheet, so that a claim looks the same in Colab. On a wide page, the
+# parts of all lines are aligned; on a phone, the last three wrap.
 _LINE = "display:flex;flex-wrap:wrap;gap:0 .6em;padding:.25em 0;line-height:1.5"
 _WORDS = "flex:1 1 18em;text-align:left"
 _PART = "white-space:nowrap;font-variant-numeric:tabular-nums;flex:0 1 "
@@ -98,7 +98,7 @@ def claim(
 
     holds = is_within(x)
     missing = [words for words, is_so in (when or {}).items() if not is_so]
-    # As many digits as show on which side of the bound the value is.
+    # Enough digits to show on which side of the bound the value is.
     written = (f"{x:.{digits}g}" for digits in (4 if equals is None else 6, 6, 9, 17))
     measured = next(text for text in written if is_within(float(text)) is holds)
     line = {
@@ -154,7 +154,7 @@ def _show_claim(line: Mapping[str, str], mark: str) -> None:
 
 
 def _number(value: Any) -> float:
-    """Return a value as a number; anything else, such as an empty tensor, gives nan."""
+    """Return a value as a number, or nan for anything else, such as an empty tensor."""
     try:
         return float(value)
     except (TypeError, ValueError, RuntimeError):
@@ -164,9 +164,9 @@ def _number(value: Any) -> float:
 def glue(*, stored: bool = False, **values: str | float) -> None:
     """Store numbers of the text under their names.
 
-    A sentence has such a number before a comment with its name, for example `9<!--
-    awful_ratio -->`, where `make execute` writes it. In a run with other settings, the
-    numbers are visible, because the text contains the numbers of the book's run.
+    `make execute` writes each number into the text before a comment with its name, for
+    example `9<!-- awful_ratio -->`. In a run with other settings, the numbers are
+    displayed, because the text contains the numbers of the book's run.
 
     Args:
         stored: whether the values rest on results that the chapter reads from a file.

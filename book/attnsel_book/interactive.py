@@ -91,7 +91,7 @@ def _widget_of(
             shown.value = _drawn(
                 draw, {name: part.value for name, part in parts.items()}
             )
-        except Exception:  # a widget would hide it in a log
+        except Exception:  # a widget would hide the error in a log
             shown.value = f"<pre>{html.escape(traceback.format_exc(limit=-1))}</pre>"
 
     for part in parts.values():

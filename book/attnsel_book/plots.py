@@ -14,8 +14,8 @@ from attnsel.train import History
 from attnsel_book.style import CONTRAST, NEUTRAL, token_scatter
 
 HEIGHTS = r"value $E_s^\top v$", r"attention score $E_s^\top p$"
-COLUMNS = 1, 0  # of the scores: E v on the left, E p on the right
-MARKS = "o", "D", "s"  # of the columns of a panel of ranges
+COLUMNS = 1, 0  # columns of the scores: E v on the left, E p on the right
+MARKS = "o", "D", "s"  # marks for the columns in a panel of ranges
 
 
 def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
@@ -27,9 +27,10 @@ def two_panels(width: float = 8.4, height: float = 3.6) -> Sequence[Axes]:
 
 
 def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[Axes]:
-    """Draw values and attention scores against x, as in the paper's two figures.
+    """Draw values and attention scores against `x`, as in the paper's two figures.
 
-    The scores E p and E v have shape (V, 2). For `size` see `token_scatter`.
+    `x` (V,) contains the leans, `scores` (V, 2) the columns E p and E v. A dot has the
+    area `size`, in square points.
     """
     axes = two_panels(height=3.8)
     for ax, column in zip(axes, COLUMNS, strict=True):
@@ -38,7 +39,7 @@ def token_figures(x: Tensor, scores: Tensor, *, size: float = 4.0) -> Sequence[A
 
 
 def bin_curve(ax: Axes, x: Tensor, y: Tensor, **style: Any) -> None:
-    """Draw the mean of y in each of 20 bins of x that contains at least 5 tokens."""
+    """Draw the mean of `y` in each of 20 bins of `x` that has at least 5 tokens."""
     bins = binned(x, y.detach().cpu())
     enough = bins.count >= 5
     look: dict[str, Any] = {"ms": 4, "marker": "o"} | style
@@ -71,13 +72,13 @@ def draw_training(history: History) -> None:
 def draw_ranges(
     runs: pd.DataFrame, by: str, panels: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Draw means over seeds as marks, with lines from the smallest to the largest.
+    """Draw means over seeds as marks, and the ranges over seeds as lines.
 
     Args:
         runs: frame with one row per run.
         by: column with the name of the model; each model is one row in every panel.
-        panels: for each panel, the label of its horizontal axis, and its columns with
-            their legends. A model with infinite values gets "∞" at the right end.
+        panels: columns of each panel with their legends, by the label of the panel's
+            horizontal axis. A model with infinite values gets "∞" at the right end.
     """
     groups = runs.groupby(by, sort=False)
     names = list(groups.groups)

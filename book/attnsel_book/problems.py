@@ -21,7 +21,7 @@ class OneStepProblem:
 
     Attributes:
         corpus: n sequences of two classes.
-        model: the model; its p is the start of the flow.
+        model: model whose p is the start of the flow.
     """
 
     corpus: Corpus
@@ -114,11 +114,11 @@ def leaning_corpus(seed: int, *, rare: int = 0) -> Corpus:
 
 
 def equal_frequencies(n_tokens: int, length: int, delta: float) -> int:
-    """Return the even number R for which all tokens are about equally frequent.
+    """Return the even number R that makes all tokens about equally frequent.
 
-    In the synthetic family, a sequence of `length` tokens contains on average m = 1 +
-    (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. Therefore R = |S| m /
-    length of the |S| >= 4 tokens have to be signal tokens.
+    In the synthetic family with parameter `delta`, a sequence of `length` tokens has on
+    average m = 1 + (length - 1) (1 - k) signal draws, where k = delta + 1 / |S|. For
+    |S| = `n_tokens` >= 4, the number R of signal tokens is about |S| m / length.
     """
     k = delta + 1 / n_tokens
     signal_draws = 1 + (length - 1) * (1 - k)

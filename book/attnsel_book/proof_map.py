@@ -7,7 +7,7 @@ from IPython.display import HTML
 
 from attnsel.validation import check_choice
 
-# Where a step is the subject: file and title.
+# Chapters that treat a step of the proof: file and title.
 CHAPTERS = {
     "one_step": "One gradient step",
     "max_margin": "The max-margin direction",
@@ -39,9 +39,9 @@ class Step:
 
     Attributes:
         says: the statement.
-        known: its authors, and the condition under which it is proved.
-        chapters: keys of `CHAPTERS` for the chapters that treat it.
-        is_open: whether no proof covers all first steps.
+        known: authors of the statement, and the condition under which it is proved.
+        chapters: keys of `CHAPTERS` for the chapters that treat the statement.
+        is_open: whether the statement lacks a proof for some first steps.
     """
 
     says: str

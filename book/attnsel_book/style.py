@@ -1,4 +1,4 @@
-"""The look of the book's figures: one palette, set once."""
+"""The style and the colours of the book's figures."""
 
 import base64
 import html
@@ -26,8 +26,8 @@ from torch import Tensor
 from attnsel.statistics import binned
 from attnsel.tokens import Vocab
 
-# Okabe and Ito's palette, told apart with any colour vision and in print. The figures
-# that move and the site have these colours from the same file.
+# Okabe and Ito's palette, which people with any colour vision can distinguish. The live
+# figures and the site take these colours from the same file.
 COLOURS = json.loads(
     resources.files("attnsel_book.widgets").joinpath("colours.json").read_text("utf-8")
 )
@@ -36,10 +36,10 @@ NEGATIVE: str = COLOURS["negative"]
 NEUTRAL: str = COLOURS["neutral"]
 ACCENT: str = COLOURS["accent"]
 CONTRAST = "#AA4499"
-# Of curves, since blue and orange mean the label.
+# Colours of curves, because blue and orange mean the label.
 CURVES = [ACCENT, CONTRAST, "#999933", "#6B4E2E", "#D0568F", "#8066CC"]
 CLASSES = [POSITIVE, NEGATIVE, ACCENT, "#CC79A7", "#AD7A00", "#8066CC", "#000000"]
-CSS_DPI = 96  # pixels of a page an inch
+CSS_DPI = 96  # CSS pixels per inch
 SIGNED = LinearSegmentedColormap.from_list("signed", [NEGATIVE, NEUTRAL, POSITIVE])
 
 
@@ -76,9 +76,9 @@ def _with_palette(picture: re.Match[str]) -> str:
 def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> None:
     """Draw the paper's scatter plot: one dot per token, with means in 20 bins.
 
-    The tensor x (V,) contains the lean of each token, in [-1, 1] or nan, and y (V,) its
-    value or attention score. Error bars show the standard deviation in each bin. The
-    colour of a dot changes from orange to blue with x.
+    `x` (V,) contains the lean of each token, in [-1, 1] or nan, and `y` (V,) its value
+    or attention score. Error bars show the standard deviation in each bin. A dot has
+    the area `size`, in square points, and its colour changes from orange to blue.
     """
     y = y.detach().cpu()
     style: Any = {"c": x.numpy(), "s": size, "lw": 0, "rasterized": True}
@@ -90,10 +90,10 @@ def token_scatter(axes: Axes, x: Tensor, y: Tensor, *, size: float = 4.0) -> Non
 
 
 def seed_range(axes: Axes, x: Any, runs: Any, **style: Any) -> None:
-    """Draw the mean over seeds against x, with a bar from the smallest to the largest.
+    """Draw means over seeds against `x`, with bars from smallest to largest value.
 
-    `runs` is array-like (k, seeds), for k values of x. The bars are ranges, not
-    confidence intervals. The style is passed to `errorbar`.
+    `runs` is array-like (k, seeds), for k values of `x`. The bars are ranges, not
+    confidence intervals. The keywords `style` are passed to `errorbar`.
     """
     values = np.asarray(runs, dtype=float)
     mean = values.mean(axis=1)
@@ -134,7 +134,7 @@ def figure_html(figure: Figure, alt: str) -> str:
     pyplot.close(figure)
     parts = []
     with Image.open(file) as drawn:
-        # As small as a picture of lines can be without a change that one sees.
+        # 32 colours make a picture of lines small, without a visible change.
         picture = drawn.convert("RGB").quantize(
             32, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
         )
@@ -158,7 +158,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return where to cut a figure between its axes, as shares of its width."""
+    """Return the ends of a figure's columns of axes, as shares of its width."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

@@ -89,7 +89,7 @@ def _of_two_classes(
     texts, labels = _rows(train, chosen)
     held_texts, held_labels = _rows(test, chosen)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of all rows the first reading has warned
+        warnings.simplefilter("ignore")  # the first reading has warned of all rows
         tokenize = train.vocab.tokenize
         known = Corpus.from_texts(texts, labels, tokenize=tokenize, name=train.name)
         held = Corpus.from_texts(
@@ -107,7 +107,7 @@ def _rows(corpus: Corpus, classes: Sequence[str]) -> tuple[list[str], list[str]]
 
 
 def _description(train: Corpus, test: Corpus, name: str) -> list[str]:
-    """Return sentences about texts that a reader needs for every number below."""
+    """Return sentences about texts, for example about their number and classes."""
     largest = train.classes[int(np.bincount(test.targets).argmax())]
     lines = [
         f"{name}: {len(train):,} texts to learn from, {len(test):,} held out, "

@@ -99,13 +99,13 @@ SLOTS = {
 
 
 def planted_tickets(n: int = SIZE, seed: int = 0) -> pd.DataFrame:
-    """Return n tickets with the columns body, queue, agent and planted.
+    """Return `n` tickets with the columns body, queue, agent and planted.
 
-    `planted` names the leak or fault in a ticket, or is empty. For each seed, at least
-    0, the tickets are the same on every machine.
+    `planted` names the leak or fault in a ticket, or is empty. Each `seed`, an integer
+    of at least 0, gives the same tickets on every machine.
 
     Raises:
-        ValueError: if n is below 100, because the copies need room.
+        ValueError: if `n` is below 100, because copies replace some of the tickets.
     """
     if n < 100:
         raise ValueError(f"n: expected at least 100 tickets, got {n}")

@@ -12,7 +12,7 @@ from attnsel.model import AttentionClassifier
 from attnsel.train import fit
 from attnsel_report.diagnosis import diagnose
 
-NO_LABELS = 0.5  # share of wrong labels that makes them coins
+NO_LABELS = 0.5  # share of wrong labels that makes labels random
 
 
 def trials(

@@ -11,7 +11,7 @@ from attnsel.validation import check_number, check_shape
 
 
 def bin_means(x: Tensor, scores: Tensor) -> np.ndarray:
-    """Return the means of each column of scores (V, k) over 20 bins of x, (k, 20)."""
+    """Return the means of each column of `scores` (V, k) in 20 bins of `x`, (k, 20)."""
     means = [binned(x, column).mean for column in scores.T]
     return np.stack(means)
 
@@ -48,8 +48,8 @@ class Shape:
 def shape(x: Tensor, scores: Tensor, *, least: int = 5) -> Shape:
     """Measure rise, V, spread and bend of the scores E p and E v, (V, 2), along x (V,).
 
-    For example, `x` can be `posterior_difference`. Tokens with nan in x are left out.
-    Of 20 bins of equal width, those with at least `least` tokens are used.
+    For example, `posterior_difference` returns `x`. Tokens with nan in `x` are left
+    out. Of 20 bins of equal width, those with at least `least` tokens are used.
 
     Raises:
         ValueError: if fewer than two bins contain enough tokens.

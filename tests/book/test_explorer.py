@@ -59,7 +59,7 @@ def test_thousands_of_tokens_stay_light():
         ({"columns": COLUMNS | {"z": [1, 2, 3, float("inf")]}}, "z: .* finite"),
         (
             {"columns": COLUMNS | {"count": [1e-9, 2, 3, 4]}},
-            "count: expected at most 1e[+]09 between the least and the greatest",
+            "count: expected a ratio of at most 1e[+]09, got numbers from",
         ),
         ({"slider": ("step", 1, 10)}, r"expected shape \(2, 4\), got \(4,\)"),
         ({"tokens": [], "columns": {k: [] for k in COLUMNS}}, "tokens: .* got 0"),

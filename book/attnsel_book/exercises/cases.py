@@ -52,7 +52,7 @@ def one_corpus() -> Iterator[tuple[Corpus]]:
 
 
 def parts_and_corpora() -> Iterator[tuple[Any, ...]]:
-    """Yield E, p, v and a corpus."""
+    """Yield the arrays E, p and v of a model, and a corpus."""
     return ((*model.arrays(), corpus) for model, corpus in models())
 
 

@@ -32,7 +32,7 @@ from attnsel_book.exercises.storage import (
     sources,
 )
 
-# What is wrong with a result, given the arguments it came from; None if it is right.
+# Returns a sentence about the error in a result, given its arguments, or None.
 Fault = Callable[..., str | None]
 Cases = Sequence[tuple[Any, ...]]
 
@@ -60,7 +60,7 @@ class Exercise:
         cases: function that returns the arguments to try, the smallest first.
         used: whether the next cells call the answer.
         large: number of cases at the end that are as large as in the chapter. An answer
-            that fails or takes too long only in these cases is right, but not used.
+            that fails or takes too long only in these cases is right, but is not used.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Exercise:
         return "\n".join(lines[function.lineno - 1 :])
 
     def mistaken(self, sentence: str) -> Callable[..., Any]:
-        """Return the function that makes a mistake.
+        """Return the function that makes the mistake with this sentence.
 
         Raises:
             ValueError: if the text that the mistake replaces does not occur exactly
@@ -97,7 +97,7 @@ class Exercise:
         (function,) = ast.parse(self.text).body
         assert isinstance(function, ast.FunctionDef)
         lines = self.text.splitlines(keepends=True)
-        end = function.body[1].lineno - 1  # of the arguments and the docstring
+        end = function.body[1].lineno - 1  # end of the arguments and the docstring
         head, body = ("".join(part) for part in (lines[:end], lines[end:]))
         if (count := body.count(right)) != 1:
             raise ValueError(
@@ -118,7 +118,7 @@ def exercise(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that registers a solution as an exercise.
 
-    The arguments are as in `Exercise`.
+    The arguments are attributes of `Exercise`.
 
     Raises:
         ValueError: if the name is taken, or if not exactly one of `expected` and
@@ -177,7 +177,7 @@ class Verdict:
 def judge(exercise: Exercise, answer: Any) -> Verdict:
     """Try an answer on all cases, and report the first case in which it is wrong.
 
-    No answer makes this function raise an error.
+    This function never raises an error, whatever the answer does.
     """
     if not callable(answer):
         name = exercise.solution.__name__
@@ -229,16 +229,16 @@ def _fault(exercise: Exercise, i: int, result: Any) -> str | None:
     if exercise.fault is None:
         return difference([(result, _wanted(exercise.name)[i])])
     try:
-        # What the check does with a result, a warning included, is not the reader's.
+        # Warnings of the check itself do not concern the reader.
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return exercise.fault(result, *copy.deepcopy(_cases(exercise.name)[i]))
-    except Exception:  # a result that is not of the kind that is asked for
+    except Exception:  # the result has another type than the task requires
         return f"the task is: {inspect.getdoc(exercise.solution)}"
 
 
 def _why(exercise: Exercise, fault: str, tried: Sequence[Outcome]) -> str:
-    """Return what is wrong with an answer: a known mistake, or else the difference."""
-    if fault in exercise.mistakes:  # what no number shows, such as derivatives
+    """Return a sentence about an error: a known mistake, or else the difference."""
+    if fault in exercise.mistakes:  # errors that no number shows, as in derivatives
         return fault
     mistake = _mistake(exercise, tried)
     if exercise.fault is not None:

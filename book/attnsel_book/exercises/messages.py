@@ -1,4 +1,4 @@
-"""Comparisons of results, sentences about differences, and code for a value."""
+"""Comparisons of results, sentences about differences, and code for values."""
 
 import numbers
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def as_numbers(value: Any) -> np.ndarray | None:
     """
     try:
         return _as_numbers(value)
-    except Exception:  # it is a reader's: whatever it does, there are no numbers in it
+    except Exception:  # an object of a reader may raise any error
         return None
 
 
@@ -89,7 +89,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def difference(pairs: Sequence[tuple[Any, Any]]) -> str | None:
-    """Return how results differ from the expected ones, or None if they are right.
+    """Return a sentence on how results differ from the expected ones, or None.
 
     Args:
         pairs: result and expected result of each example.
@@ -188,7 +188,7 @@ def _factor(mine: np.ndarray, right: np.ndarray) -> float | None:
 
 
 def _in_one(mine: np.ndarray, right: np.ndarray) -> str:
-    """Return how many numbers of an example are wrong, and the first wrong number."""
+    """Return a sentence with the number of errors in an example and the first error."""
     sizes = np.abs(right[np.isfinite(right)]).max(initial=0.0)
     wrong = ~np.isclose(mine, right, TOLERANCE, TOLERANCE * sizes, equal_nan=True)
     if not wrong.any():  # both are nearly zero
@@ -212,7 +212,7 @@ def code(value: Any) -> str:
     """Return Python code for a value, or a description if the code is long."""
     try:
         return _code(value)
-    except Exception:  # a reader's object may fail at whatever is asked of it
+    except Exception:  # an object of a reader may raise any error
         return f"<{type(value).__name__}>"
 
 
@@ -249,7 +249,7 @@ def _array(value: Any) -> str:
 
 
 def _dtype(value: torch.Tensor) -> str:
-    """Return the argument dtype= for a tensor, unless it is the default dtype."""
+    """Return the argument `dtype=` for a tensor, or "" if its dtype is a default."""
     default = torch.float32 if value.is_floating_point() else torch.int64
     is_default = value.dtype in (default, torch.bool)
     return "" if is_default else f", dtype={value.dtype}"

@@ -19,8 +19,8 @@ from scipy.sparse import issparse
 from torch import Tensor
 
 LIMIT = 20.0  # seconds of processor time, for all examples of an exercise together
-PATIENCE = 10  # times that, in seconds of a clock, for what waits without computing
-LIMIT_HERE = 120.0  # the same, for all calls in the cells of a chapter together
+PATIENCE = 10  # times LIMIT, in seconds of wall time, for functions that only wait
+LIMIT_HERE = 120.0  # seconds of processor time, for all calls of one function
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _TimeIsUpError(BaseException):
 def outcomes(
     function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]
 ) -> list[Outcome]:
-    """Call a function with a copy of each case, until a call fails.
+    """Return the outcomes of calls with a copy of each case, until a call fails.
 
     The calls run in a thread of their own, so that an endless loop can be ended once it
     has used `LIMIT` seconds. Warnings are not shown.
@@ -66,7 +66,7 @@ def outcomes(
             is_late = thread.is_alive()
             if is_late:
                 _stop(thread)
-    found = list(found)  # a thread that catches everything goes on
+    found = list(found)  # a thread that catches all errors continues
     if is_late:
         found.append(Outcome(error=f"it has not ended after {LIMIT:g} s"))
     return found
@@ -134,12 +134,12 @@ def _kept(result: Any, given: Sequence[Any]) -> Any:
         return copied
     try:
         return copy.deepcopy(result)
-    except Exception:  # as of a generator; then it is shown as it is
+    except Exception:  # for example, a generator cannot be copied
         return result
 
 
 def _stop(thread: threading.Thread) -> None:
-    """Raise an error in a thread, which reaches it at its next line of Python."""
+    """Raise an error in a thread when it begins its next line of Python."""
     number = ctypes.c_ulong(thread.ident or 0)
     error = ctypes.py_object(_TimeIsUpError)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
@@ -203,7 +203,7 @@ def in_form(
             return solution(*given, **keywords)
         try:
             return _as_kind(result, kind)
-        except Exception:  # then the next line says what it makes of it
+        except Exception:  # then the next line of the chapter fails
             return result
 
     answer.is_yours = True  # type: ignore[attr-defined]
@@ -239,7 +239,7 @@ def _as_kind(value: Any, kind: Any) -> Any:
 
 
 def _as_array(value: Any) -> np.ndarray:
-    """Return numbers as an array, without changing their type."""
+    """Return numbers as an array of their type, or of float32 for bfloat16."""
     if isinstance(value, torch.Tensor):
         dense = value.detach().cpu().to_dense()
         return (dense.float() if dense.dtype == torch.bfloat16 else dense).numpy()

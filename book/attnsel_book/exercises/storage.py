@@ -9,7 +9,7 @@ from typing import Any
 
 from attnsel.files import write_files
 
-FILE = Path("my_attnsel.py")  # beside the chapters, in the folder they run in
+FILE = Path("my_attnsel.py")  # in the folder in which the chapters run
 HEAD = '''\
 """My functions for the book "Attention selects important tokens"; chapters use them."""
 
@@ -55,7 +55,7 @@ def keep(new: dict[str, str]) -> bool:
         blocks = [f"\n\n# exercise: {k}\n{v}\n" for k, v in (known | new).items()]
         text = f"{head or HEAD.strip()}\n" + "".join(blocks)
         write_files({FILE.resolve(): text.encode()})
-    except (OSError, UnicodeError):  # a folder that one cannot write to, for example
+    except (OSError, UnicodeError):  # for example, the folder is not writable
         return False
     return True
 
@@ -69,7 +69,7 @@ def source_of(function: Callable[..., Any]) -> str | None:
 
 
 def functions() -> dict[str, Any]:
-    """Return the function of each exercise in the file, or why it cannot be used.
+    """Return the function of each exercise in the file, or the reason why it fails.
 
     A function can use the functions above it, the imports at the beginning of the file,
     and the names `np`, `torch` and `attnsel`.
@@ -82,7 +82,7 @@ def functions() -> dict[str, Any]:
         before = dict(names)
         try:
             exec(compile(source, str(FILE), "exec"), names)
-        except Exception as error:  # its owner has changed it
+        except Exception as error:  # readers may have changed it
             found[exercise] = f"{type(error).__name__}: {error}"
             continue
         new = [x for key, x in names.items() if before.get(key) is not x]

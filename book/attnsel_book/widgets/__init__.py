@@ -1,1 +1,1 @@
-"""Figures that move. Each module is next to its script."""
+"""Live figures, whose scripts are next to their modules."""

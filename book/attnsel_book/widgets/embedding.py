@@ -1,4 +1,4 @@
-"""HTML of figures that move, with their data, scripts and styles."""
+"""HTML of live figures, with their data, scripts and styles."""
 
 import base64
 import html
@@ -16,9 +16,9 @@ from torch import Tensor
 
 from attnsel_book.style import COLOURS, figure_html
 
-# The script that a kind of figure needs besides its own and `tips.js`.
+# The script that a kind of figure needs in addition to its own and `tips.js`.
 NEEDS = {"map": "canvas", "plane": "handles", "steer": "handles"}
-# A word is itself, not a formula, whatever signs it has.
+# A word is not parsed as a formula, whatever signs it contains.
 BESIDE: Any = {"xytext": (5, 4), "textcoords": "offset points", "parse_math": False}
 
 
@@ -29,16 +29,16 @@ def source(name: str) -> str:
 
 
 def styles() -> str:
-    """Return the style of all figures that move, and the book's colours for it."""
+    """Return the style sheet of all live figures, with the book's colours."""
     colours = "".join(f"--{name}:{colour};" for name, colour in COLOURS.items())
     return f".attnsel{{{colours}}}\n{source('figures.css')}"
 
 
 def embed(kind: str, title: str, data: Mapping[str, Any], body: str = "") -> HTML:
-    """Return a figure that needs no other file, no library and no network.
+    """Return a live figure that needs no other file, no library and no network.
 
-    The script `kind` defines a function of the same name, which gets the data and the
-    element that contains `body`. Screen readers read the title. Equal figures give
+    The script `kind` defines a function of the same name, which gets the element that
+    contains `body`, and the data. Screen readers read the title. Equal figures give
     equal HTML.
     """
     # No text in the data can end the script.
@@ -70,7 +70,7 @@ def packed(values: Tensor | np.ndarray) -> dict[str, Any]:
 
 
 def state_line(state: str, what: str) -> str:
-    """Return a line with the state of a still figure and what needs JavaScript."""
+    """Return a line on the state of a still figure, and on the use of JavaScript."""
     line = f"{state} {what} needs JavaScript.".strip()
     return f"<p>{line}</p>".replace(" -", " −")
 

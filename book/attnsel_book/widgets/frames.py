@@ -10,7 +10,7 @@ from attnsel_book.widgets.embedding import embed
 
 
 def frames(contents: Mapping[str, str], *, title: str, start: int = 0) -> HTML:
-    """Return a figure whose frames are shown by a slider and a button.
+    """Return a figure with a slider and a button that choose the frame to show.
 
     `contents` contains the HTML of each frame by label. `title` is the name of the
     slider. The frame at the position `start` is shown first.

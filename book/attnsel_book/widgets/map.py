@@ -13,8 +13,8 @@ from attnsel.validation import check_choice, check_number, check_shape
 from attnsel_book.style import NEGATIVE, POSITIVE, figure_html
 from attnsel_book.widgets.embedding import embed, packed, state_line
 
-LOG_RANGE = 1e9  # greatest over least number of a logarithmic axis: halves hold no more
-MOST_POINTS = 1500  # a picture of more is heavier than the figure that replaces it
+LOG_RANGE = 1e9  # largest ratio of numbers on a logarithmic axis, with 16-bit floats
+MOST_POINTS = 1500  # a picture of more points would be larger than the live figure
 
 
 def scatter_explorer(
@@ -29,10 +29,10 @@ def scatter_explorer(
 
     Args:
         tokens: names of the V points; the search finds the first name that matches.
-        columns: V numbers by label. The first two columns are on the axes at first. A
-            point is blue if its first number is positive, and otherwise orange. With a
-            slider, each entry is a pair of columns: the numbers before the step, and
-            their change per unit of the step size.
+        columns: V numbers by label. The axes begin with the first two columns. A point
+            is blue if its number in the first column is positive, and otherwise orange.
+            With a slider, each entry is a pair of columns: the numbers before the step,
+            and their change per unit of the step size, which decides the colours.
         title: name of the figure for screen readers.
         log: labels of the columns with a logarithmic scale. Their numbers are positive,
             and the largest is at most 10^9 times the smallest.
@@ -64,7 +64,7 @@ def scatter_explorer(
 def _first_scatter(
     numbers: Mapping[str, Tensor], data: Mapping[str, Any], log: Collection[str]
 ) -> str:
-    """Return the scatter plot before a reader has chosen anything."""
+    """Return a picture of the scatter plot before a reader chooses anything."""
     at, scale = 0.0, "linear"
     if data["slider"]:
         _, least, most = data["slider"]
@@ -83,11 +83,11 @@ def scatter_still(
     colours: Sequence[str],
     scales: Sequence[str],
 ) -> str:
-    """Draw coloured points, with one labelled column (V,) on each axis.
+    """Return a picture of coloured points, with one labelled column (V,) on each axis.
 
     A scale is "linear", "log", or "symlog", which is linear up to the median absolute
-    value and logarithmic beyond. If there are very many points, only a sample is
-    drawn, and a line states this.
+    value and logarithmic beyond. If there are more than `MOST_POINTS` points, only a
+    sample is drawn, and a line states this.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.6))
     every = math.ceil(len(colours) / MOST_POINTS)
@@ -118,6 +118,6 @@ def _check_drawable(label: str, numbers: Tensor, is_log: bool) -> None:
         raise ValueError(f"columns: {label}: expected finite numbers")
     if is_log and float(numbers.max() / numbers.min()) > LOG_RANGE:
         raise ValueError(
-            f"columns: {label}: expected at most {LOG_RANGE:g} between the least and "
-            f"the greatest, got {float(numbers.min()):g} and {float(numbers.max()):g}"
+            f"columns: {label}: expected a ratio of at most {LOG_RANGE:g}, got numbers "
+            f"from {float(numbers.min()):g} to {float(numbers.max()):g}"
         )

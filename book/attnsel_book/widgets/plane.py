@@ -54,10 +54,10 @@ def flow_plane(
 
 
 def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) -> str:
-    """Draw the words, the path of p and, if there is one, the max-margin direction."""
+    """Return a picture of the words, the path of p and any max-margin direction."""
     places, start = model.embeddings.detach(), model.cls.detach()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # it may end before
+        warnings.simplefilter("ignore", RuntimeWarning)  # the flow may end early
         path = gradient_flow(model, corpus, max_norm=15 + float(start.norm())).cls
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(7.6, 3.6))
     sign = dict(zip(selected.tolist(), corpus.signs.tolist(), strict=True))
@@ -70,7 +70,7 @@ def plane_still(model: AttentionClassifier, corpus: Corpus, selected: Tensor) ->
         ahead = 15 * max_margin(places, corpus, selected).direction
         ends = torch.stack([0 * ahead, ahead])
         right.plot(*ends.T, "--", color=ACCENT, label="$u_\\star$")
-    except ValueError:  # no p puts all of them ahead
+    except ValueError:  # no p selects all of the given tokens
         pass
     left.margins(0.15)
     left.set(title="words", xlabel="first coordinate", ylabel="second coordinate")

@@ -39,7 +39,7 @@ def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
 def steer_still(
     words: Sequence[str], places: Tensor, values: Sequence[float], p: Tensor
 ) -> str:
-    """Draw p and k words at the points (k, 2), with their values (k,)."""
+    """Return a picture of p and of k words at the points `places` (k, 2)."""
     figure, axes = pyplot.subplots(figsize=(3.6, 3.2))
     for word, place, value in zip(words, places.tolist(), values, strict=True):
         axes.plot(*place, "o", color=POSITIVE if value > 0 else NEGATIVE)

@@ -37,7 +37,7 @@ def text_box(
         scores: tensors (V, 2) of E p and E v by training step, between which a slider
             chooses; each adds 50 kB to the page.
         between: further tensors, which are used for texts that contain only words of
-            the examples; they add little.
+            the examples; they add few bytes.
         examples: texts to try, each with a sentence about it.
         explained: whether the explanation is open at first.
     """
@@ -69,7 +69,7 @@ def _first_reading(
 ) -> str:
     """Return the box before a reader types: field, examples, prediction, attention.
 
-    The script uses the same layout, so that nothing moves when it is loaded.
+    The script uses the same layout, so that nothing moves when the script starts.
     """
     weights = attention_on(words, scores)
     ids = torch.tensor([s for _, s in words], dtype=torch.int64)
@@ -93,7 +93,7 @@ def _first_reading(
 
 
 def _opinion(logit: float, classes: Sequence[str]) -> str:
-    """Return the predicted class and its probability in percent."""
+    """Return the predicted class and its probability, or "no opinion yet" near 50%."""
     sure = 100 / (1 + math.exp(-abs(logit)))
     if abs(logit) < 0.1:
         return "no opinion yet"
