@@ -27,17 +27,17 @@ SIZES: dict[str, Row] = {
 
 
 def with_shuffled_labels(corpus: Corpus, seed: int) -> Corpus:
-    """Return the same texts with shuffled labels."""
+    """Return a corpus of the same texts with their labels shuffled."""
     random = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(corpus), generator=random)
     return corpus.with_labels(corpus.targets[order])
 
 
 def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
-    """Load a named corpus from the published texts, in the folder after --texts.
+    """Load a named corpus with its texts, from the folder that follows --texts.
 
-    The folder contains imdb/train.parquet, yelp/test.parquet and so on. Counts, labels
-    and order are those of `load_corpus(name)`, which has no texts.
+    The folder contains imdb/train.parquet, yelp/test.parquet and so on. The corpus has
+    the same counts, labels and order as `load_corpus(name)`, which has no texts.
     """
     if "--texts" not in sys.argv:
         sys.exit("this script needs the order of words: give --texts FOLDER")
@@ -53,7 +53,7 @@ def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
 
 
 def shares(flow: Flow, corpus: Corpus, relevant: Tensor) -> dict[str, float]:
-    """Return the share of each class that selects its relevant tokens at the end."""
+    """Return, by class, the share of sequences that select their relevant token."""
     right = (flow.selected == relevant) & (flow.attention[-1] > 0.5)
     positive, negative = (right[corpus.signs == y].double().mean() for y in (1, -1))
     return {"positive": float(positive), "negative": float(negative)}
@@ -65,18 +65,18 @@ def rounded(row: Row, digits: int = 4) -> Row:
 
 
 def shown(rows: Rows) -> Iterator[Row]:
-    """Print each row as soon as it is computed, and yield it."""
+    """Print each row, without its lists, as soon as it is computed, and yield it."""
     for row in rows:
         print({k: x for k, x in row.items() if not isinstance(x, list)}, flush=True)
         yield row
 
 
 def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
-    """Store the rows of the parts that the command line names, or of all.
+    """Run the parts that the command line names, or all parts, and store their rows.
 
-    Parts are generators, so that no other part runs. The target is a chapter's JSON
-    file, such as "frozen/frozen", of which each part is an entry. With {} in place of
-    the part's name, each part has a file of its own.
+    Parts are generators, so that no other part runs. The target names a JSON file, such
+    as "frozen/frozen", in which each part is an entry. If it contains {}, each part has
+    its own file, with the name of the part in place of {}.
     """
     torch.set_num_threads(1)
     end = sys.argv.index("--texts") if "--texts" in sys.argv else None
@@ -92,9 +92,9 @@ def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
 def add_missing(
     target: Path, runs: Iterable[Row], rows_of: Callable[..., Rows]
 ) -> None:
-    """Append to a CSV file the rows of all runs that it lacks.
+    """Append the rows of all missing runs to a CSV file.
 
-    A run contains the first columns of its rows; `rows_of(**run)` yields the others.
+    A run contains the first columns of its rows, and `rows_of(**run)` yields the rest.
     """
     torch.set_num_threads(1)
     for run in runs:

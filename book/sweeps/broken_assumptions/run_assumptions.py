@@ -1,4 +1,4 @@
-"""What the flow selects when an assumption fails: assumptions.json.
+"""Selection by the flow when an assumption fails, stored in assumptions.json.
 
     python -m sweeps.broken_assumptions.run_assumptions
 
@@ -47,7 +47,7 @@ def make(
     ideal: bool = False,
     **change: Any,
 ) -> tuple[Corpus, AttentionClassifier]:
-    """Return a corpus and a model after its first step, with settings changed."""
+    """Return a corpus and a model after one step on E, with changed settings."""
     sizes = SMALL | change
     problem = one_step_problem(dim, lr, seed=seed, dtype=torch.float64, **sizes)
     corpus, model = problem.corpus, problem.model
@@ -60,7 +60,7 @@ def make(
 
 
 def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> Row:
-    """Return the outcome of a flow at its end."""
+    """Return measures of the selection by a flow."""
     top, end = flow.selected, flow.attention[-1]
     kinds = np.array([token[:3] in ("pos", "neg") for token in corpus.vocab])
     highest = highest_votes(corpus, model.embeddings @ model.output)
@@ -81,14 +81,14 @@ def judge(corpus: Corpus, model: AttentionClassifier, flow: Flow) -> Row:
 
 
 def run(name: str, seed: int) -> Row:
-    """Follow one run of a variant."""
+    """Run the flow for one variant and seed, and return measures of its selection."""
     corpus, model = make(seed, **VARIANTS[name])
     flow = gradient_flow(model, corpus, record=[300.0], tol=1e-3)
     return {"variant": name, "seed": seed} | judge(corpus, model, flow)
 
 
 def with_output(seed: int) -> Row:
-    """Train p and v together by gradient descent."""
+    """Train p and v together by gradient descent, and return measures of selection."""
     corpus, model = make(seed)
     relevant = relevant_tokens(corpus)
     best = max_margin(model.embeddings, corpus, relevant)
@@ -107,7 +107,7 @@ def with_output(seed: int) -> Row:
 
 
 def large_step(dim: int, seed: int) -> Row:
-    """Check the certificate for eta_0 = 10,000, from the start of p and from zero."""
+    """Check the certificate for eta_0 = 10,000, near the start of p and at p = 0."""
     problem = one_step_problem(dim, 10_000.0, seed=seed, **SMALL)
     corpus, model = problem.corpus, problem.model.double()
     relevant = relevant_tokens(corpus)
@@ -128,7 +128,7 @@ def large_step(dim: int, seed: int) -> Row:
 
 
 def huge_step(seed: int, dtype: torch.dtype) -> Row:
-    """Follow p up to ‖p‖ = 30,000 for eta_0 = 10,000 and d = 256."""
+    """Run the flow up to ‖p‖ = 30,000 for eta_0 = 10,000 and d = 256."""
     problem = one_step_problem(DIM, 10_000.0, seed=seed, dtype=dtype, **SMALL)
     flow = gradient_flow(problem.model, problem.corpus, max_norm=30_000.0, tol=1e-5)
     right = (flow.selected == problem.relevant) & (flow.attention[-1] > 0.5)
@@ -142,7 +142,7 @@ def huge_step(seed: int, dtype: torch.dtype) -> Row:
 
 
 def stored(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows for JSON: numbers are rounded, and nan becomes None."""
+    """Yield rows for JSON, with rounded numbers, and with None in place of nan."""
     for row in rows:
         yield {k: None if x != x else x for k, x in rounded(row, 6).items()}
 

@@ -22,7 +22,7 @@ from attnsel_book import authors
 from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
 SEEDS, ARM_SEEDS = range(10), range(3)
-FREQUENT = 0.01  # occurrences a test review
+FREQUENT = 0.01  # occurrences per test review
 PAPER = {k: authors(f"class {k}") for k in (2, 4)}
 
 
@@ -42,7 +42,7 @@ def importance(corpus: Corpus) -> torch.Tensor:
 
 
 def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """Return the means of y over the bins of x with these centers."""
+    """Return the means of y over the bins of x with the given `centers`."""
     middles = (centers[1:] + centers[:-1]) / 2
     ends = 2 * centers[[0, -1]] - middles[[0, -1]]
     at = np.digitize(x, [ends[0], *middles, ends[1]]) - 1
@@ -52,7 +52,7 @@ def by_bin(x: np.ndarray, y: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def inner_over_outer(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the mean height of inner over outer bins, averaged over both sides."""
+    """Return the ratio of mean |y| in inner to outer bins, averaged over both sides."""
     found = []
     for side in (x < 0, x > 0):
         inner = np.abs(x[side]) <= np.abs(x[side]).max() / 2
@@ -66,7 +66,7 @@ def rate(dim: int) -> float:
 
 
 def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
-    """Yield for seeds and classes how the bin means agree with table and axis."""
+    """Yield the agreement of bin means with axis and paper, for seeds and classes."""
     for seed in SEEDS:
         corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
         x = importance(corpus).numpy()
@@ -97,11 +97,11 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
 
 
 def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
-    """Yield how attention rises with the lean to each class, measured in three ways.
+    """Yield rank correlations of attention with the lean to each class, in three ways.
 
-    The leans are those of the texts on which the model is trained, those of test
-    reviews, and the latter for tokens that occur often in test reviews. The third way
-    also controls for the frequency of a token in training.
+    "own" uses leans in the training texts, and "test" leans in test reviews. "frequent"
+    uses leans in test reviews for tokens that occur often in them, and controls for the
+    frequency of a token in training.
     """
     often = np.asarray(true.counts.sum(0)).ravel()
     in_test = np.asarray(test.counts.sum(0)).ravel()
@@ -133,7 +133,7 @@ def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
 
 
 def errors(name: str, corpus: Corpus) -> Iterator[Row]:
-    """Yield the relative error of the one-step formula, with and without G."""
+    """Yield the relative error of the one-step formula, with and without v v^T."""
     weights = one_hot(corpus.targets, corpus.n_classes).double() - 1 / corpus.n_classes
     plain = mean_count(corpus, weights / corpus.lengths[:, None])
     for dim in (512, 2048):

@@ -1,4 +1,4 @@
-"""The bound of Theorem A next to the flow, in nine runs: certified.json.
+"""The bound of Theorem A next to the flow in nine runs, stored in certified.json.
 
     python -m sweeps.convergence.run_certificate
 
@@ -21,7 +21,7 @@ SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
 def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
-    """Follow p to ‖p‖ = 3,000, and compare the angle with its bound at each point."""
+    """Run the flow to ‖p‖ = 3,000, and compare the angle with its bound throughout."""
     problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)

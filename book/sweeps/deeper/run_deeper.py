@@ -5,7 +5,7 @@
 The parts are query, speed, mlp, slopes, two, heads and null.
 
 The sweeps take about ten minutes on one core and write `deeper_*.json`, which the
-chapter reads. The chapter runs the smallest part of each again.
+chapter reads. The chapter runs the smallest part of each sweep again.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def yelp() -> Corpus:
 def curve_row(
     x: Tensor, scores: Tensor, table: str
 ) -> tuple[Row, np.ndarray, np.ndarray]:
-    """Return how bin means of scores and values agree with a table, and these means."""
+    """Return the agreement of bin means with a table, and the means of both scores."""
     (a, b), paper = bin_means(x, scores), authors(table)
     return (
         {
@@ -63,7 +63,7 @@ def reach(a: np.ndarray) -> float:
 
 
 def query() -> Iterator[Row]:
-    """Train one layer: p alone, W with p fixed, and both, at several rates of Adam."""
+    """Train one layer with p, with W for fixed p, or with both, at several rates."""
     corpus = imdb()
     x = posterior_difference(corpus)
     plan = {
@@ -95,7 +95,7 @@ def query() -> Iterator[Row]:
 
 
 def speed() -> Iterator[Row]:
-    """Do the same with a separate rate for the query's parameters, p or W and p."""
+    """Train one layer with a separate rate for the query, that is, p or W and p."""
     corpus = imdb()
     x, step = posterior_difference(corpus), 0.045 / 512**0.5
     for setting, rate in (
@@ -163,7 +163,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress the exact gradient of two layers on the proposition's two terms."""
+    """Regress the exact gradient of two layers on both terms of the proposition."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
@@ -212,7 +212,7 @@ def train_two(
 ) -> list[Tensor]:
     """Train two layers and return their scores after each pass.
 
-    The matrices are "trained", "fixed", or "none" for W = I.
+    `matrices` is "trained", "fixed", or "none" for W = I.
     """
     setting = {"dim": 64, "rate": 0.003, "passes": 4} | other
     dim, rate, passes = setting["dim"], setting["rate"], setting["passes"]
@@ -228,7 +228,7 @@ def train_two(
 
 
 def two() -> Iterator[Row]:
-    """Two layers: six variants by three seeds, and other settings for four of them."""
+    """Train six variants of two layers with three seeds, and four in other settings."""
     data = {"IMDB": short(load_corpus("imdb"))}
     data["Yelp"] = short(load_corpus("yelp", min_count=1))
     others: dict[str, Row] = {
@@ -260,7 +260,7 @@ def two() -> Iterator[Row]:
 def null() -> Iterator[Row]:
     """Train models with a matrix, a hidden layer or two layers on shuffled labels.
 
-    Their curves are over the leans in these labels. A shape that they have too is a
+    The curves use the leans in these labels. A shape that occurs here, too, is a
     property of training, not of the reviews.
     """
     reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
@@ -292,7 +292,7 @@ def null() -> Iterator[Row]:
 
 
 def heads_of(corpus: Corpus, heads: int, seed: int, steps: int = 60) -> list[Tensor]:
-    """Train f = sum_h f_h on one E and return the scores (V, 2) of each head."""
+    """Train f = sum_h f_h on one E; return scores and values (V, 2) of each head."""
     random, dim = torch.Generator().manual_seed(seed), 128
     E = torch.randn(len(corpus.vocab), dim, generator=random) * dim**-0.5
     P = torch.randn(heads, 2, dim, generator=random) * dim**-0.5

@@ -1,11 +1,11 @@
-"""How faithful attention is on reviews, compared with the provable optimum.
+"""The faithfulness of attention on reviews, compared with the provable optimum.
 
     python -m sweeps.explanation.run_explanations
 
-Models of IMDB and of Yelp with d = 2,048 and three seeds, each at its best test step
-and at 99% training accuracy. Each row of the table is one number: corpus, seed, moment,
-measure, value. A seed whose rows exist is not run again. On an idle core, a seed takes
-about three minutes for IMDB and half a minute for Yelp.
+The models of IMDB and of Yelp have d = 2,048 and three seeds. Each model is measured at
+its best test step and at 99% training accuracy. A row of the table contains one number:
+corpus, seed, moment, measure, value. A seed whose rows exist is not run again. On an
+idle core, a seed takes about three minutes for IMDB and half a minute for Yelp.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,14 +26,14 @@ from sweeps.common import Row, add_missing
 
 DIM, SEEDS, STEPS, LR = 2048, (0, 1, 2), 200, 1e-3
 CORPORA = ("yelp", "imdb")
-PARTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # of the types of a review
-COSTS, ROUNDS = (10, 100, 1000), 150  # of a changed prediction, squared; steps
-READ, EXACT, ATTACKED = 5_000, 100, 4_000  # reviews
+PARTS = (0.01, 0.02, 0.05, 0.1, 0.2)  # shares of the types of a review
+COSTS, ROUNDS = (10, 100, 1000), 150  # per squared change of a prediction; steps
+READ, EXACT, ATTACKED = 5_000, 100, 4_000  # numbers of reviews
 Rows = Iterator[tuple[str, float]]
 
 
 class Padded:
-    """Reviews as rows of equal width: attention Q and values b times sgn f."""
+    """Reviews as rows of equal width, with attention Q and values b times sgn f."""
 
     def __init__(self, scores: Tensor, corpus: Corpus) -> None:
         counts = corpus.counts
@@ -69,7 +69,7 @@ class Padded:
 
 
 def optimum(padded: Padded, k: np.ndarray, sign: int) -> np.ndarray:
-    """Return the least (-1) or greatest (1) logit of k kept types, exactly."""
+    """Return the exact minimum (-1) or maximum (1) of the logit over k kept types."""
     # Dinkelbach's method may start at any set of the right size.
     level = sign * padded.mean(padded.order(sign * padded.Q * padded.b) < k[:, None])
     while True:
@@ -98,7 +98,7 @@ def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]
 
 
 def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
-    """Yield how deleting a part of the types, or all others, changes the prediction."""
+    """Yield the effect of deleting a part of the types, or the rest, on predictions."""
     unchanged, T = chance(padded.f), padded.types
     for part in PARTS:
         k = np.minimum(np.ceil(part * T).astype(int), T - 1)
@@ -115,7 +115,7 @@ def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
-    """Return after how many deletions, by merit, the prediction first flips."""
+    """Return the number of deletions, by merit, until the prediction first flips."""
     falling = np.argsort(padded.order(merit), 1)
     gone = np.cumsum(np.take_along_axis(padded.Q * padded.b, falling, 1), 1)
     flips = gone > padded.f[:, None] + 1e-12
@@ -140,7 +140,7 @@ def first_words(padded: Padded, ways: dict[str, np.ndarray], lost: np.ndarray) -
 
 
 def agreement(scores: Tensor, corpus: Corpus) -> Rows:
-    """Yield how other explanations agree with exact Shapley values."""
+    """Yield the agreement of other explanations with exact Shapley values."""
     phi, lost = score_shapley(scores, corpus), score_influence(scores, corpus)
     padded = Padded(scores, corpus)
     exact, lost = (padded.fill(x.data) * padded.sign for x in (phi, lost))
@@ -165,11 +165,11 @@ def divergence(q: Tensor, other: Tensor, rows: Tensor, n: int) -> Tensor:
 
 
 def easy_directions(model: AttentionClassifier, train: Corpus) -> Tensor:
-    """Return directions of p, scaled by how little they move the logits, (d, d).
+    """Return directions (d, d) of p, longer if they move the logits less.
 
-    With J (n, d) the derivatives of the logits with respect to p, they are the
-    eigenvectors of J^T J over the roots of its eigenvalues, so that steps along them
-    cost about the same.
+    Let J (n, d) contain the derivatives of the logits with respect to p. The directions
+    are the eigenvectors of J^T J over the roots of its eigenvalues, so that steps along
+    them move the logits about equally.
     """
     scores = model.scores()
     rows, columns, q = sequence_softmax(scores[:, 0], count_tensors(train)[0])
@@ -188,7 +188,7 @@ def go_far(
     train: Corpus,
     cost: float,
 ) -> None:
-    """Move scores and values so that attention differs, at a price for predictions."""
+    """Move scores and values to change attention, at a cost for changed predictions."""
     C, _ = count_tensors(train)
     rows, columns, q = sequence_softmax(scores[:, 0], C)
     usual = bag_logits(scores, train).sigmoid()
@@ -206,7 +206,7 @@ def go_far(
 def other_p(
     model: AttentionClassifier, scores: Tensor, train: Corpus, cost: float
 ) -> Tensor:
-    """Return scores from another p, with unchanged values."""
+    """Return the scores of another p, with unchanged values, (V, 2)."""
     E, p = model.embeddings.detach(), model.cls.detach()
     ways = easy_directions(model, train)
     z = torch.randn(len(p), generator=torch.Generator().manual_seed(0))
@@ -219,7 +219,7 @@ def other_p(
 
 
 def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
-    """Return scores and values, both free: E, p and v retrained.
+    """Return scores and values of a model in which E, p and v are all changed.
 
     For d > 1 and any a and b, some E has a = E p and b = E v.
     """
@@ -235,13 +235,13 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return other scores a' with b' = exp(a - a') b, which keep all predictions."""
+    """Return scores a' with b' = exp(a - a') b, which keep all predicted classes."""
     a, b = scores.double().T
     return torch.stack([log_weights, (a - log_weights).exp() * b], 1)
 
 
 def twins(scores: Tensor, test: Corpus) -> Rows:
-    """Yield how explanations change with uniform attention and with permuted scores."""
+    """Yield changes of explanations with uniform attention and with permuted scores."""
     scores = scores.double()
     order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(0))
     a = scores[:, 0]
@@ -274,7 +274,7 @@ def twins(scores: Tensor, test: Corpus) -> Rows:
 
 
 def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
-    """Yield how far another p, or another model, moves attention, and at what cost."""
+    """Yield changes of attention and predictions by another p and by another model."""
     scores = model.scores().float()
     for cost in COSTS:
         others = {
@@ -335,7 +335,7 @@ def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
 
 
 def rows_of(corpus: str, seed: int) -> Iterator[Row]:
-    """Yield the measures of a model at its best test step, and at 99% accuracy."""
+    """Yield the measures of a model at 99% training accuracy and its best test step."""
     train, test = loaded(corpus)
     steps, goals = STEPS, {"converged": 0.99, "best": 1.0}
     for moment, goal in goals.items():

@@ -3,10 +3,10 @@
     python -m sweeps.frozen.run_frozen
 
 The script takes about five minutes on one core and writes `frozen.json`, which the
-chapter reads. Each row compares a model whose embeddings took one step, after some
-steps on p and v, with a model whose parameters are all trained, at the first step at
-which its training loss is as low. `converged` is the second model at 99% training
-accuracy.
+chapter reads. Each row compares two models. The embeddings of the first model took a
+single step, before p and v were trained. All parameters of the second model are
+trained, up to the first step at which its training loss is as low, or, for `converged`,
+to 99% training accuracy.
 """
 
 import copy
@@ -28,7 +28,7 @@ TIMES = (3, 6, 12, 25, 50, 100, 200, 400)
 
 
 def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
-    """Return the spread of y in bins of x, also divided by the range of the means."""
+    """Return the spread of y in bins of x, and this spread over the range of means."""
     bins = binned(x, y.double())
     full = bins.count > 0
     spread, means = bins.deviation[full].mean(), bins.mean[full]
@@ -38,7 +38,7 @@ def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 def rows(
     name: str, corpus: Corpus, dim: int, seed: int, settings: list[Any], steps: int
 ) -> Iterator[Row]:
-    """Yield a row of ratios, everything trained over one step, per setting and time."""
+    """Yield ratios of scatter, fully trained over one step, per setting and time."""
     x = posterior_difference(corpus)
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model, rate = copy.deepcopy(start), 0.045 / dim**0.5

@@ -4,9 +4,9 @@
 
 A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
 number of steps; a best rate or step at the edge of its grid is printed. Then the test
-reviews are used once. The script writes the table of a chapter in about half an hour on
-an idle machine. In the stored table, two runs have p and v frozen, on IMDB, and the
-trained embeddings on Yelp are only at IMDB's best rate.
+reviews are used once. The script takes about half an hour on an idle machine. In the
+stored table, p and v are frozen in two runs on IMDB only, and the trained embeddings on
+Yelp are only at the best rate of IMDB.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def parts_of(name: str) -> Parts:
 def model_scores(
     corpus: Corpus, seed: int, lr: float, steps: int, train: tuple[str, ...]
 ) -> Path_:
-    """Train some of E, p and v by Adam."""
+    """Train some of E, p and v by Adam; yield the scores (V, 2) before each step."""
     model = AttentionClassifier(len(corpus.vocab), DIM, seed=seed)
     every = range(steps + 1)
     run = fit(model, corpus, steps=steps, lr=lr, train=train, snapshots=every)
@@ -49,7 +49,7 @@ def model_scores(
 
 
 def unit_vector_scores(corpus: Corpus, seed: int, lr: float, steps: int) -> Path_:
-    """Train p and v on d = V fixed unit vectors, for which a = p and b = v."""
+    """Train p and v on V fixed unit vectors, for which a = p and b = v; yield both."""
     V = len(corpus.vocab)
     drawn = np.random.default_rng(seed).normal(0, V**-0.5, (V, 2))
     ab = torch.from_numpy(drawn).requires_grad_()
@@ -90,7 +90,7 @@ def best(name: str, parts: Parts, path: Path_, **setting: Any) -> dict[str, Any]
 
 
 def ways(name: str) -> dict[str, tuple[Callable[..., Path_], dict[str, Any]]]:
-    """Return by name what is trained, and the most steps to try at each rate."""
+    """Return functions that train, by name, with their options and steps per rate."""
     unit = DIM**-0.5
     small = {0.0225 * unit: 110, 0.045 * unit: 65, 0.09 * unit: 45}
     everything, frozen = ("embeddings", "cls", "output"), ("cls", "output")

@@ -3,9 +3,9 @@
     python -m sweeps.frozen.run_review_classifiers
 
 As in `run_random_embeddings.py`, a fifth of the training reviews chooses each setting,
-and the test reviews are used once. `edge` marks a best setting that is the first or the
-last one tried, so that a better one may lie beyond. The script writes the table of a
-chapter.
+and the test reviews are used once. The results are in `review_classifiers.json`. `edge`
+marks a best setting that is the first or the last one tried, so that a better one may
+lie beyond.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,22 +23,22 @@ from attnsel_book.results import result_folder, store
 from attnsel_report.baseline import baseline
 from sweeps.frozen.run_random_embeddings import DIM, Parts, parts_of
 
-# A setting, whether it is at an edge of what is tried, logits on valid and test.
+# A setting, whether it is the first or last one tried, and logits on valid and test.
 Candidates = Iterator[tuple[str, bool, Tensor, Tensor]]
-MEANS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10]  # penalties
+MEANS = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10]  # strengths, the inverse penalties C
 COUNTS, TFIDF = [0.01, 0.03, 0.1, 0.3, 1, 3], [1, 3, 10, 30]
-RATES = {2: 80, 4: 60, 8: 40, 16: 30, 32: 20, 64: 20}  # times ours: most steps
+RATES = {2: 80, 4: 60, 8: 40, 16: 30, 32: 20, 64: 20}  # rate over ours: most steps
 
 
 def majority(parts: Parts) -> Candidates:
-    """Predict the more frequent class, with its odds."""
+    """Predict the more frequent class, with the log-odds of the classes as logits."""
     learn, valid, test = parts
     odds = torch.logit(learn.targets.double().mean())
     yield "", False, odds.expand(len(valid)), odds.expand(len(test))
 
 
 def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
-    """Fit a scale and a threshold to one feature."""
+    """Fit a scale and a threshold to one feature; return the logits of other texts."""
     columns = [x[:, None] / np.abs(features[0]).max() for x in features]
     model = LogisticRegression(C=1e5).fit(columns[0], learn.targets.numpy())
     f, g = (torch.from_numpy(model.decision_function(x)) for x in columns[1:])
@@ -46,7 +46,7 @@ def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
 
 
 def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
-    """Return the mean weight of the tokens of each sequence, scaled."""
+    """Yield logits from the mean weight of the tokens of each sequence."""
     w = np.nan_to_num(weights.double().numpy())
     means = [part.counts @ w / part.lengths.numpy() for part in parts]
     yield "", False, *scaled(means, parts[0])
@@ -78,7 +78,7 @@ def without_attention(parts: Parts) -> Candidates:
 def mean_of_values(
     parts: Parts, strengths: list[float], has_threshold: bool
 ) -> Candidates:
-    """Fit a mean of values by logistic regression, with each of the penalties.
+    """Fit a mean of values by logistic regression, with each of the strengths.
 
     `without_attention` trains the same class of models; here, the loss is convex.
     """
@@ -98,7 +98,7 @@ def mean_of_values(
 
 
 def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candidates:
-    """Fit a logistic regression with each of the penalties."""
+    """Fit a logistic regression with each of the strengths."""
     learn, valid, test = parts
     for strength in strengths:
         f, g = (
@@ -109,7 +109,7 @@ def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candida
 
 
 def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]:
-    """Return the candidate that is best on the validation reviews."""
+    """Return a row on the candidate with the best accuracy on validation reviews."""
     _, valid, test = parts
     tried = [(accuracy(f, valid), setting, edge, g) for setting, edge, f, g in found]
     right, setting, edge, g = max(tried, key=lambda entry: entry[0])

@@ -28,16 +28,19 @@ from attnsel_report.baseline import baseline
 from sweeps.common import Row, rounded, run_parts, with_texts
 
 SEEDS = range(10)
-Plan = tuple[float, Row, int]  # q, options of two layers, how many seeds
+Plan = tuple[float, Row, int]  # q, options of two layers, number of seeds
 WORDS, LENGTH, N, N_TEST = 10, 8, 5_000, 1_000
-OPINIONS = 1, 3, 5, 8, 12  # where groups of reviews by opinion words begin
+OPINIONS = 1, 3, 5, 8, 12  # fewest opinion words in each group of reviews
 TOKENS = [f"{side}{i}" for side in ("good", "bad") for i in range(WORDS)]
 TOKENS += ["not"] + [f"w{i}" for i in range(20)]
 VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
 
 
 def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
-    """Draw the chapter's sequences: in a share q, "not" flips one opinion word."""
+    """Draw sequences with one opinion word; in a share q of them, "not" flips it.
+
+    With `order`, all sequences contain "not", and it flips only the word after it.
+    """
     rng = np.random.default_rng(seed)
     zipf = 1 / np.arange(1, WORDS + 1)
     ids, i = rng.integers(NOT + 1, len(VOCAB), (n, LENGTH)), np.arange(n)
@@ -57,7 +60,7 @@ def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
 
 
 def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
-    """Train two layers on sequences with or without an order, one row per seed."""
+    """Train two layers on sequences with or without order; yield one row per seed."""
     for q, options, seeds in plan:
         corpus, test = negated(q, N, 1, order), negated(q, N_TEST, 2, order)
         given: Row = {"rate": 0.02, "passes": 8} | options
@@ -71,7 +74,7 @@ def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
 
 
 def one() -> Iterator[Row]:
-    """Yield accuracy and loss of one layer if "not" flips a share q."""
+    """Yield test accuracy and loss of one layer if "not" flips a share q of words."""
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
         corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
         for seed in SEEDS if q == 0.5 else range(3):
@@ -90,7 +93,7 @@ PLACES, NO_PLACES = BARE | {"positions": LENGTH}, BARE | {"positions": None}
 
 
 def layers() -> Iterator[Row]:
-    """Train on unordered pairs: with and without a residual, two rates, more passes."""
+    """Train two layers on sequences without order, with several options."""
     plan: list[Plan] = [(0.5, way, 10) for way in (BARE, TIED, SLOW)]
     plan += [(0.5, SLOW | {"passes": 24}, 3), (0.3, BARE, 10), (0.3, TIED, 3)]
     plan += [(0.45, BARE, 5), (0.4, BARE, 5)]
@@ -98,7 +101,7 @@ def layers() -> Iterator[Row]:
 
 
 def order() -> Iterator[Row]:
-    """Train on pairs with "not" before the word, with and without positions."""
+    """Train two layers on sequences with an order, with and without positions."""
     plan: list[Plan] = [(0.5, PLACES, 10), (0.3, PLACES, 5), (0.5, NO_PLACES, 3)]
     plan += [(0.5, TIED | {"positions": LENGTH}, 5), (0.3, NO_PLACES, 3)]
     return two_layers(plan, order=True)
@@ -119,7 +122,7 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
 
 
 def scrambled() -> Iterator[Row]:
-    """Compare one layer on IMDB and on redrawn words: alignment at matched points."""
+    """Compare the alignment of one layer on IMDB and on redrawn words."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
     for name in ("IMDB", "scrambled"):
         for seed in SEEDS:
@@ -157,7 +160,7 @@ Text = tuple[np.ndarray, np.ndarray]
 
 
 def token_ids(corpus: Corpus) -> Text:
-    """Return the ids of all words in one array, -1 if unknown, and their texts."""
+    """Return the ids of all words, -1 if unknown, and the numbers of their texts."""
     known = {token: i for i, token in enumerate(corpus.vocab)}
     found = [[known.get(w, -1) for w in split(text)] for text in corpus.texts or ()]
     sizes = [len(row) for row in found]
@@ -165,7 +168,7 @@ def token_ids(corpus: Corpus) -> Text:
 
 
 def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
-    """Return the words of each text in another order."""
+    """Return the words of each text in random order."""
     order = np.random.default_rng(seed).random(len(ids))
     return ids[np.lexsort((order, row))], row
 
@@ -173,7 +176,7 @@ def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
 def add_pairs(
     corpus: Corpus, ids: np.ndarray, row: np.ndarray, pairs: np.ndarray | None = None
 ) -> tuple[Corpus, np.ndarray]:
-    """Return the counts of words and of frequent pairs of neighbours."""
+    """Return a corpus with frequent pairs of neighbours as tokens, and these pairs."""
     V = len(corpus.vocab)
     both = (row[1:] == row[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
     pair, of = (ids[:-1] * V + ids[1:])[both], row[1:][both]
@@ -222,7 +225,7 @@ def at_equal_numbers(
 
 
 def words() -> Iterator[Row]:
-    """IMDB with pairs of neighbours as tokens, and what negation has to do with it."""
+    """Yield results on IMDB with pairs of neighbours as tokens, and on negation."""
     random, size = torch.Generator().manual_seed(0), 10_000
     train = with_texts("imdb")
     test = with_texts("imdb", "test", vocab=train.vocab)
@@ -250,7 +253,7 @@ def words() -> Iterator[Row]:
     negator = np.array([bool(NEGATORS.match(word)) for word in train.vocab])
 
     def opinions(ids: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
-        """Return the opinion words of each review, and those preceded by a negator."""
+        """Return the numbers of opinion words, all and negated, of each review."""
         word, near = np.isin(ids, opinion), np.zeros(len(ids), dtype=bool)
         for back in (1, 2):
             here = (row[back:] == row[:-back]) & (ids[:-back] >= 0)

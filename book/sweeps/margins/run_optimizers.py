@@ -9,10 +9,10 @@ Their rows are stored in `optimizers.json`, which the chapter reads. On one core
 `lost`, `lost_again`, `shares` and `rates` take about five minutes each, `reviews` takes
 two, and the other parts take a minute or less.
 
-Where p alone is trained, the gradient is computed as in `attnsel.log_domain`, from
-differences to the token with the most attention and with a common factor as a
-logarithm, so that its direction is exact at any lead. Adam's second moment is a
-logarithm, too.
+If only p is trained, the gradient is computed as in `attnsel.log_domain`, from score
+differences to the token with the most attention. The logarithm of a common factor is
+stored separately, so that the direction is exact at any lead. Adam's second moment has
+such a factor, too.
 """
 
 import copy
@@ -61,7 +61,7 @@ class Tasks:
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def gathered(self, L: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return where X is in scores (S, L, V), and b there, (S, L, n, T)."""
+        """Return flat indices of X in scores (S, L, V), and b there, (S, L, n, T)."""
         if L not in self.kept:
             S, V = self.b.shape
             X = np.repeat(self.X[:, None], L, axis=1)
@@ -70,13 +70,13 @@ class Tasks:
         return self.kept[L]
 
     def differences(self, i: int = 0) -> np.ndarray:
-        """Return E_r - E_s of the pairs of one task, (pairs, d)."""
+        """Return E_r - E_s for the pairs (r, s) of one task, (pairs, d)."""
         r, s = self.pairs[i].T
         return self.E[i][r] - self.E[i][s]
 
 
 def task_of(problem: OneStepProblem) -> Tasks:
-    """Return the task of a corpus with sequences of one length and a model."""
+    """Return the task of a problem whose sequences have the same length."""
     model, bags = problem.model, problem.corpus.bags()
     X = np.stack([ids.repeat(times.astype(int)) for ids, times in bags])
     E, p, v = (x.detach().double().numpy() for x in model.parameters())
@@ -102,7 +102,7 @@ def stacked(tasks: Sequence[Tasks]) -> Tasks:
 
 
 def gradient(tasks: Tasks, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return -dL/da over a factor, for scores a (S, L, V), and the factor's log."""
+    """Return -dL/da over a factor, and its log, for scores a (S, L, V)."""
     flat, b = tasks.gathered(a.shape[1])
     at = a.ravel()[flat]
     places = at.shape[3] * np.arange(at.size // at.shape[3]).reshape(at.shape[:3])
@@ -144,9 +144,9 @@ def coordinate(eta: float) -> Rule:
 
 
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
-    """Return Adam with beta1 = 0.9; arguments are numbers or, per run, (L, 1).
+    """Return Adam's rule for beta1 = 0.9; arguments are numbers or, per run, (L, 1).
 
-    `state` contains m / norm, log norm, v / e^scale, scale, and log of root v-hat.
+    `state` contains m / norm, log norm, v / e^scale, scale, half = log root(v-hat/v).
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -170,7 +170,7 @@ def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
 def path(
     tasks: Tasks, rule: Rule, most: int, L: int = 1
 ) -> Iterator[tuple[int, np.ndarray, State]]:
-    """Take steps in L runs per task; yield their number, p (S, L, d), and the state.
+    """Take steps in L runs per task; yield the step number, p (S, L, d), and the state.
 
     The scores of the tokens, (S, L, V), are `state["a"]`.
     """
@@ -190,7 +190,7 @@ def scores(tasks: Tasks, p: np.ndarray) -> np.ndarray:
 
 
 def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return x @ y in the precision of y, as float64; torch is faster at it."""
+    """Return x @ y, computed in the precision of y by torch for speed, as float64."""
     left = torch.from_numpy(x.astype(y.dtype))
     return (left @ torch.from_numpy(y)).double().numpy()
 
@@ -204,7 +204,7 @@ def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
 
 
 def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
-    """Return the greatest least lead at norm 1, and p, for "l1" or "linf" by an LP."""
+    """Return the largest least lead at norm 1, and p, for "l1" or "linf" by an LP."""
     n, d = D.shape
     if norm == "linf":
         A = np.c_[-D, np.ones(n)]
@@ -222,13 +222,13 @@ def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
 
 @dataclass
 class Margins:
-    """The three optimal margins of a task, and the unit vector of the Euclidean one."""
+    """The three optimal margins of a task, and the Euclidean max-margin unit vector."""
 
     margins: dict[str, float]
     direction: np.ndarray
 
     def of(self, p: np.ndarray, least: float) -> dict[str, float]:
-        """Return a p's shares of the margins, if this is its least lead, and cosine."""
+        """Return shares of the margins for a p with this least lead, and its cosine."""
         norms = {
             "l2": np.linalg.norm(p),
             "linf": np.abs(p).max(),
@@ -239,7 +239,7 @@ class Margins:
 
 
 def margins(problem: OneStepProblem, task: Tasks) -> Margins:
-    """Solve the QP and both LPs."""
+    """Return the three margins of a problem, from the QP and both LPs."""
     others = {norm: margin(task.differences(), norm)[0] for norm in ("linf", "l1")}
     best = problem.best
     return Margins({"l2": best.margin} | others, best.direction.numpy())
@@ -261,7 +261,7 @@ def separator(problem: OneStepProblem) -> np.ndarray:
 
 
 def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> float:
-    """Return the cosine of p to the margin in the norm of sum_j root(v_j) p_j^2."""
+    """Return the cosine of p to the max-margin p for root(sum_j root(v_j) p_j^2)."""
     weights = (v / v.mean()) ** 0.25
     scaled = problem.model.embeddings.detach() / torch.from_numpy(weights)
     best = attnsel.max_margin(scaled, problem.corpus, problem.relevant)
@@ -303,7 +303,7 @@ def reached(
     measure: Callable[[Tasks, np.ndarray], np.ndarray] = leads,
     every: int = 1,
 ) -> Iterator[tuple[int, int, int, float, float, np.ndarray, State]]:
-    """Yield when the lead of a run first reaches one of its goals.
+    """Yield the state of a run each time its lead first reaches one of its goals.
 
     `goals` contains a list for each of L runs; leads are compared every `every` steps.
     The function yields the number of steps, the numbers of task and run, the goal, the
@@ -332,7 +332,7 @@ def shares_at(
         if "v" in state:
             v, problem = state["v"][i, k], setting().problems[i]
             row["cos root v"] = weighted_cosine(problem, p, v)
-            other = np.random.default_rng(i).permutation(v)  # the null
+            other = np.random.default_rng(i).permutation(v)  # the control
             row["cos shuffled v"] = weighted_cosine(problem, p, other)
         yield row
 
@@ -345,7 +345,7 @@ def column(*numbers: float) -> np.ndarray:
 
 
 def shares() -> Iterator[Row]:
-    """Follow nine optimizers on five draws; also yield the null, a separator."""
+    """Run nine optimizers for five seeds; also yield the margins and a separator."""
     for i in SEEDS:
         yield {"optimizer": "margin", "seed": i} | setting().known[i].margins
     for i, problem in enumerate(setting().problems):
@@ -367,7 +367,7 @@ def shares() -> Iterator[Row]:
 
 
 def defaults() -> Iterator[Row]:
-    """Follow Adam with torch's defaults, rate .001 and epsilon 1e-8, 50,000 steps."""
+    """Run Adam with torch's defaults, rate .001 and epsilon 1e-8, for 50,000 steps."""
     tasks = setting().tasks
     for t, p, state in path(tasks, adam(0.001, eps=1e-8), 50_000):
         if t == 50_000:
@@ -385,7 +385,7 @@ def sizes() -> Iterator[Row]:
 
 
 def epsilon() -> Iterator[Row]:
-    """Follow Adam with its defaults until the median of root v is a tenth of epsilon.
+    """Run Adam for two epsilons until the median of root v is a tenth of epsilon.
 
     `lead` is the lead at which the median is epsilon. After these steps, Adam is
     gradient descent with step size eta / epsilon. Therefore the flow from there
@@ -413,7 +413,7 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Return log10 of the steps after which the flow has a cosine of .99 to l2."""
+    """Return log10 of the number of steps until the flow has a cosine of .99 to l2."""
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
         model.cls.copy_(torch.from_numpy(p))
@@ -452,7 +452,7 @@ def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
 
 
 def dims() -> Iterator[Row]:
-    """Compare the l2 and the l-infinity direction from d = 64 to 4,096."""
+    """Compare the l2 and the l-infinity directions from d = 64 to 4,096."""
     for dim in (64, 256, 1024, 4096):
         for seed in SEEDS:
             problem = small(seed, dim)
@@ -490,18 +490,17 @@ def joint() -> Iterator[Row]:
 LEAD = 20.0
 LOST = {"sign .001": sign(0.001), "coordinate .3": coordinate(0.3)}
 LOST |= {"Adam .01": adam(0.01)}
-# The null of "the optimizer decides": the same ones with another size of step.
+# The control for "the optimizer decides": the same optimizers, other step sizes.
 AGAIN = {"sign .002": sign(0.002), "coordinate .15": coordinate(0.15)}
 AGAIN |= {"Adam .005": adam(0.005)}
 
 
 def lost() -> Iterator[Row]:
-    """Yield which share of each class is selected for eta_0 = 300, in ten draws.
+    """Yield the share of each class that is selected correctly for eta_0 = 300.
 
-    Each run has a row when the least lead of the token with the most attention over the
-    next one in its sequence first reaches 20. The row contains the share of each class
-    that is selected correctly. The runs are the flow and, on embeddings in float32,
-    three optimizers for at most 100,000 steps.
+    A run has its row when the token with the most attention first leads the next one by
+    20 in all sequences. There are ten problems; on each of them the runs are the flow
+    and, for embeddings in float32, three optimizers with at most 100,000 steps.
     """
     for seed, problem in enumerate(losing()):
         task = task_of(problem)
@@ -513,12 +512,12 @@ def lost() -> Iterator[Row]:
 
 
 def lost_again() -> Iterator[Row]:
-    """Follow the three optimizers of `lost` with other step sizes."""
+    """Run the three optimizers of `lost` with other step sizes."""
     yield from lost_by(AGAIN)
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten draws with eta_0 = 300, a step that loses a class in some of them."""
+    """Return ten problems with eta_0 = 300; in some of them this step loses a class."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
@@ -526,7 +525,7 @@ def losing() -> list[OneStepProblem]:
 
 
 def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
-    """Follow rules on the ten draws; yield the rows of `lost`."""
+    """Run update rules on the ten problems of `losing`; yield the rows of `lost`."""
     problems = losing()
     tasks = stacked([task_of(problem) for problem in problems])
     tasks.E = tasks.E.astype(np.float32)
@@ -551,11 +550,11 @@ def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
 
 
 def bend() -> Iterator[Row]:
-    """Train on IMDB and on drawn sequences in several ways, to the same loss.
+    """Train on IMDB and on synthetic sequences in several ways, to the same loss.
 
-    There are two seeds. The loss is .05 for reviews and .01 for drawn sequences; `end`
-    is the mean value in the last bins of the axis over the greatest mean, averaged over
-    both sides (`attnsel_book.v_shape.shape`).
+    Each way has two seeds. The loss is .05 for reviews and .01 for synthetic sequences;
+    `end` is the mean value in the last bins of the axis over the largest mean, averaged
+    over both sides (`attnsel_book.v_shape.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)
@@ -590,12 +589,12 @@ def bend() -> Iterator[Row]:
 
 
 def reviews() -> Iterator[Row]:
-    """Train E, p and v on reviews by four optimizers to the same loss, and compare.
+    """Compare models that four optimizers train on reviews to the same loss.
 
     Runs from three seeds, with d = 512, end when the loss is below .3 or .1. Normalized
-    descent is slow here, so it has momentum .9 and only the first of these losses. Adam
-    is as in the chapter on reviews; the others step along the signs or the unit vector
-    of the whole gradient. `cos` compares p, and `rank` the scores E p.
+    descent is slow here, so it has momentum .9 and stops at a loss of .3. Adam has the
+    settings of the chapter on reviews. Sign and normalized descent use the signs or the
+    unit vector of the whole gradient. `cos` compares p, and `rank` the scores E p.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():
@@ -610,10 +609,10 @@ def reviews() -> Iterator[Row]:
 
 
 def rates() -> Iterator[Row]:
-    """Do `reviews` at five rates of each optimizer, to a loss of .3.
+    """Repeat `reviews` at five rates of each optimizer, to a loss of .3.
 
-    `rate` is relative to the rate in `reviews`. The null is Adam from another start,
-    which shows how far two runs of the same optimizer differ.
+    `rate` is relative to the rate in `reviews`. The control is Adam from another start;
+    it shows how far two runs of the same optimizer differ.
     """
     for name, corpus in data().items():
         test = attnsel.load_corpus(name, "test", vocab=corpus.vocab).balanced()
@@ -632,34 +631,34 @@ def rates() -> Iterator[Row]:
 
 
 def data() -> dict[str, Corpus]:
-    """Return a part of IMDB, and Yelp, each with as many reviews of either class."""
+    """Return a part of IMDB, and Yelp, both with equally many reviews of each class."""
     imdb = attnsel.load_corpus("imdb", min_count=20).balanced(2000).most_frequent(4000)
     yelp = attnsel.load_corpus("yelp", min_count=1).most_frequent(5424).balanced()
     return {"imdb": imdb, "yelp": yelp}
 
 
 def beside(found: Row, first: Row) -> dict[str, float]:
-    """Return how similar a model is to the first."""
+    """Return the cosine of p and the rank correlation of scores between two models."""
     a, b = (each["scores"][:, 0] for each in (found, first))
     cosine = torch.nn.functional.cosine_similarity(found["p"], first["p"], dim=0)
     return {"cos": float(cosine), "rank": float(spearmanr(a, b).statistic)}
 
 
 class SignDescent(torch.optim.SGD):
-    """Steps along the signs of the gradient."""
+    """Descent along the signs of the gradient."""
 
     def step(self, closure: Any = None) -> Any:
-        """Move the parameters."""
+        """Move the parameters by one step."""
         for part in parameters(self):
             part.grad = gradient_of(part).sign()
         return super().step(closure)
 
 
 class NormalizedDescent(torch.optim.SGD):
-    """Steps along the unit vector of the whole gradient."""
+    """Descent along the unit vector of the whole gradient."""
 
     def step(self, closure: Any = None) -> Any:
-        """Move the parameters."""
+        """Move the parameters by one step."""
         sizes = [gradient_of(part).norm() for part in parameters(self)]
         size = torch.stack(sizes).norm()
         for part in parameters(self):
@@ -678,8 +677,8 @@ WAYS: dict[str, Row] = {
 class AdamByDirection(torch.optim.SGD):
     """Adam with a separate step for each of the two directions of E.
 
-    The gradient of E is g_a p^T + g_b v^T. Each of the two terms has moments of its
-    own and moves a part of E; E is their sum.
+    The gradient of E is g_a p^T + g_b v^T. Each of the two terms has its own moments
+    and moves its own part of E.
     """
 
     def __init__(self, parts: list[torch.Tensor], lr: float, **settings: Any) -> None:
@@ -688,7 +687,7 @@ class AdamByDirection(torch.optim.SGD):
         self.adam = torch.optim.Adam([*self.terms, *parts[1:]], lr=lr, **settings)
 
     def step(self, closure: Any = None) -> Any:
-        """Move the parameters, E, p and v."""
+        """Move the parameters E, p and v by one step."""
         E, p, v = parameters(self)
         P = torch.stack([p, v])
         g = torch.linalg.lstsq(P.T, gradient_of(E).T).solution  # (2, V)
@@ -707,7 +706,7 @@ def parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def gradient_of(part: torch.Tensor) -> torch.Tensor:
-    """Return the gradient that `fit` has set."""
+    """Return the gradient of a parameter, which `fit` has computed."""
     assert part.grad is not None
     return part.grad
 
@@ -727,7 +726,7 @@ def trained(
     dim: int | None = None,
     **other: Any,
 ) -> Row:
-    """Train E, p and v to a loss by a method with these other settings."""
+    """Train E, p and v until the loss is below `loss`, by an optimizer `method`."""
     dim, loss = dim or DIM[kind], loss or LOSS[kind]
     model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     run = attnsel.fit(
@@ -745,7 +744,7 @@ def trained(
 
 
 def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
-    """Leave out occurrences so that no token has many more than `most`."""
+    """Remove random occurrences, so that no token has many more than `most`."""
     random = np.random.default_rng(seed)
     counts = corpus.counts.copy()
     total = np.maximum(counts.sum(axis=0), 1)
@@ -756,7 +755,7 @@ def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
 
 
 def six_digits(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows with their numbers rounded."""
+    """Yield rows with their numbers rounded to six digits."""
     for row in rows:
         yield {
             k: float(f"{x:.6g}") if isinstance(x, float) else x for k, x in row.items()

@@ -1,12 +1,12 @@
-"""What makes a V: LayerNorm, attention and pooling, each by itself, and other models.
+"""Causes of a V: LayerNorm, attention and pooling, separately, and other models.
 
     python -m sweeps.outside.run_grid
 
 The command makes the runs that are not in the tables yet. `grid.csv` is about two
 layers, {LayerNorm, none} x {uniform, usual, sharp} x {mean, cls, query}, with five
-seeds each, on the reviews of `run_outside`. `clients.csv` is about other models that
-people query, with three seeds each. All are queried through their outputs only; the
-heights are along leans of test reviews. The runs take about half an hour on one core.
+seeds each, on the reviews of `run_outside`. `clients.csv` is about other models, with
+three seeds each. All models are queried as black boxes, and heights use the leans in
+test reviews. The runs take about half an hour on one core.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def queried(ask: Model, d: Data) -> tuple[Tensor, Tensor]:
 
 
 def probed(ask: Model, d: Data) -> Outside:
-    """Return what `outside` finds about a model."""
+    """Return the result of `outside` for a model."""
     place = {token: i for i, token in enumerate(d.vocab)}
 
     def classify(texts: list[list[str]]) -> Tensor:
@@ -66,7 +66,7 @@ def probed(ask: Model, d: Data) -> Outside:
 
 
 def grid_rows(norm: str, attention: str, pool: str, seed: int) -> Iterator[Row]:
-    """Train one transformer of two layers and ask it, from outside and from inside."""
+    """Yield heights of the V of two layers, by their outputs and by their attention."""
     d = drawn("imdb", seed)
     settings = ATTENTION[attention] | {"norm": norm, "pool": pool, "layers": 2}
     model = Transformer(len(d.vocab), DIM, heads=HEADS, seed=seed, **settings)
@@ -89,7 +89,7 @@ def embeddings(n_tokens: int) -> nn.Embedding:
 
 
 class MaxPool(nn.Module):
-    """The greatest entry over the tokens in each dimension, and a linear output."""
+    """Max pooling over the tokens in each dimension, followed by a linear output."""
 
     def __init__(self, n_tokens: int) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class MaxPool(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """An LSTM read out by a linear map of its last state."""
+    """An LSTM with a linear output from its last state."""
 
     def __init__(self, n_tokens: int) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class Recurrent(nn.Module):
 
 
 def haunted_mean(b: Tensor, weight: float) -> Model:
-    """Return a mean of values with a <cls> of value 0 that is attended to."""
+    """Return a mean of values in which a <cls> of value 0 has this weight."""
 
     def model(ids: Tensor) -> Tensor:
         size = (ids >= 0).sum(1)
@@ -141,7 +141,7 @@ def hardest(b: Tensor) -> Model:
 
 
 def regression(d: Data, is_tfidf: bool) -> Model:
-    """Return logistic regression, on counts or on tf-idf of length one."""
+    """Return a logistic regression on counts, or on tf-idf vectors of length one."""
     n_tokens = len(d.vocab)
 
     def counted(ids: Tensor) -> csr_array:
@@ -171,13 +171,13 @@ CLIENTS += ["regression on counts", "regression on tf-idf"]
 
 
 def client_of(name: str, d: Data, seed: int) -> Model:
-    """Return a model by its name."""
+    """Return the trained model of this name."""
     if name.startswith("regression"):
         return regression(d, is_tfidf=name.endswith("tf-idf"))
     if name in NETWORKS:
         torch.manual_seed(seed)
         networks = {each: made(len(d.vocab)) for each, made in NETWORKS.items()}
-        # As long as its test accuracy still rises.
+        # The test accuracy rises up to this number of passes.
         train(networks[name], d.ids, d.signs, seed, passes=4, rate=5e-3)
         return networks[name].eval()
     b = train_layer(d, seed, attention=False)[:, 1]
@@ -185,7 +185,7 @@ def client_of(name: str, d: Data, seed: int) -> Model:
 
 
 def client_rows(client: str, seed: int) -> Iterator[Row]:
-    """Query one client as a black box."""
+    """Query one model as a black box, and yield its measures."""
     d = drawn("imdb", seed)
     ask = chunked(client_of(client, d, seed))
     b = ask(torch.arange(len(d.vocab))[:, None])

@@ -5,13 +5,13 @@
 
 The first command makes all runs that are not in the table yet; the second trains the
 models that the chapter queries again. Small transformers and the models for comparison
-are trained on the first 64 known tokens of reviews, and queried through their outputs
-only. Each finished run is a row of `runs.csv`: `rise`, `vee` and `height` follow the
-leans of the training texts, `held height` those of test reviews, "W, short" and "W,
-reviews" are the shares of the variance that a surrogate W explains, and `inner height`
-describes the model's own attention. A run in the table is not repeated. All runs take
-about half an hour on one core. The second command writes `models.npz`, with parameters
-in float16, and `models.json`, with their settings, vocabulary and checksum.
+are trained on the first 64 known tokens of reviews, and queried as black boxes. Each
+finished run is a row of `runs.csv`. `rise`, `vee` and `height` use the leans in the
+training texts, and `held height` the leans in test reviews. "W, short" and "W, reviews"
+are the shares of the variance that a surrogate W explains, and `inner height` describes
+the model's own attention. All runs take about half an hour on one core. The second
+command writes `models.npz`, with parameters in float16, and `models.json`, with their
+settings, vocabulary and checksum.
 """
 
 import json
@@ -72,7 +72,7 @@ def known_tokens(corpus: Corpus, rows: range) -> Tensor:
 
 @cache
 def all_reviews(name: str) -> Data:
-    """Return all training reviews of a source, and a few thousand to test on."""
+    """Return up to 12,000 training reviews and 2,000 test reviews of a source."""
     settings: Row = {"min_count": 20} if name == "imdb" else {"min_count": 1}
     train = with_texts(name, **settings)
     train = train.most_frequent(5_000 if name == "imdb" else 2_000)
@@ -95,7 +95,7 @@ def all_reviews(name: str) -> Data:
 
 
 def drawn(name: str, seed: int = 0) -> Data:
-    """Draw the reviews to train on with a seed."""
+    """Draw the training reviews of a seed."""
     d = all_reviews(name)
     random = torch.Generator().manual_seed(seed)
     rows = torch.randperm(len(d.ids), generator=random)[:TRAINED]
@@ -126,7 +126,7 @@ def bags(ids: Tensor, signs: Tensor, vocab: Vocab) -> Corpus:
 
 
 def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
-    """Return E p and E v of one layer, (V, 2), or of a mean of values, with p = 0."""
+    """Return E p and E v (V, 2) of one layer, with p = 0 if it has no attention."""
     corpus = bags(data.ids, data.signs, data.vocab)
     model = AttentionClassifier(len(data.vocab), DIM, seed=seed)
     names: tuple[str, ...] = ("embeddings", "cls", "output")
@@ -140,7 +140,7 @@ def train_layer(data: Data, seed: int, attention: bool) -> Tensor:
 
 
 def train_sum(data: Data) -> Tensor:
-    """Return a number per token and one for all, by logistic regression on counts."""
+    """Return one number per token and a constant, by logistic regression on counts."""
     C = surrogates.counts(data.ids, len(data.vocab))[:, :-1]
     signs = data.signs.numpy()
     found = LogisticRegression(C=0.1, max_iter=300).fit(C, signs)
@@ -149,7 +149,7 @@ def train_sum(data: Data) -> Tensor:
 
 
 def chunked(model: Model) -> Model:
-    """Return a model that processes some sequences at a time, without a gradient."""
+    """Return a model that processes 2,000 sequences at a time, without gradients."""
 
     @torch.no_grad()
     def ask(ids: Tensor) -> Tensor:
@@ -189,7 +189,7 @@ def plan() -> Iterator[Row]:
 def trained(
     variant: str, seed: int, data: Data
 ) -> tuple[Model, Transformer | None, Tensor]:
-    """Return a model of sequences, the transformer if it is one, and its labels."""
+    """Return a model of sequences, the transformer if any, and the training labels."""
     signs, n_tokens = data.signs, len(data.vocab)
     if variant in ("one layer", "mean of values"):
         a, b = train_layer(data, seed, variant == "one layer").T
@@ -216,7 +216,7 @@ def random_sequences(n_tokens: int) -> Tensor:
 
 
 def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
-    """Return the rank correlation over bins of five tokens or more; a V has |x|."""
+    """Return the rank correlation of bin means with x, or with |x| if `is_vee`."""
     bins = binned(x, y.double())
     full = bins.count >= 5
     middles = bins.centers[full]
@@ -225,7 +225,7 @@ def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
 
 
 def height(x: Tensor, a: Tensor) -> float:
-    """Return by how much log-weights at the ends of an axis are above its middle."""
+    """Return mean log-weight at the ends of an axis minus the mean in its middle."""
     return float(a[x.abs() > 0.4].mean() - a[x.abs() < 0.1].mean())
 
 
@@ -248,7 +248,7 @@ def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
 
 
 def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the attention on each place, (n, T), and where there is a token."""
+    """Return the attention on each place, (n, T), and whether a token is there."""
     is_token = ids >= 0
     if model.pool == "query":
         return model.pooling(ids), is_token
@@ -303,7 +303,7 @@ def held_height(d: Data, a: Tensor) -> float:
 
 
 def smallest() -> tuple[Vocab, Transformer]:
-    """Train the smallest stored model: ten batches of Yelp."""
+    """Train the smallest stored model, on ten batches of Yelp."""
     d = drawn("yelp")
     model = Transformer(len(d.vocab), 16, heads=HEADS)
     few = slice(0, 640)

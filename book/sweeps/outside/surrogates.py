@@ -1,8 +1,8 @@
-"""Three surrogates of a model that is queried, fitted to the same outputs.
+"""Surrogates of a model that is queried, fitted to the same outputs.
 
-Sequences are ids (n, T), int64, padded with -1, and f (n,) the outputs of the model.
-Each surrogate gets b, the outputs for single tokens, and the same number of steps of
-Adam on the same sequences, except that the sum is solved exactly.
+Sequences are ids (n, T), int64, padded with -1, and f (n,) contains the outputs of the
+model. Each surrogate gets b, the outputs for single tokens. The sum is fitted by least
+squares, and all others by the same number of Adam steps on the same sequences.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 STEPS, RATE = 80, 0.1
-KNOTS = 16  # of the rising curve G
+KNOTS = 16  # number of linear pieces of the curve G
 
 
 def padded(x: Tensor, ids: Tensor) -> Tensor:
-    """Return x (V,) at the tokens of sequences, 0 where there is none."""
+    """Return x (V,) at the tokens of sequences, and 0 where there is no token."""
     return x[ids.clamp(min=0)] * (ids >= 0)
 
 
 def two_numbers(a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    """Return sum w b / sum w with w = exp(a)."""
+    """Return sum w b / sum w of each sequence, with w = exp(a)."""
     scores = a[ids.clamp(min=0)].masked_fill(ids < 0, -torch.inf)
     return (torch.softmax(scores, dim=1) * padded(b, ids)).sum(1)
 
 
 def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
-    """Return a (V,) with b held fixed."""
+    """Return the fitted a (V,), for fixed b."""
     a = torch.zeros_like(b, requires_grad=True)
     adam = torch.optim.Adam([a], lr=RATE)
     for _ in range(STEPS):
@@ -43,8 +43,8 @@ def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
     """Return the average if each text has one constant extra token, the ghost.
 
-    Its log-weight and value are `ghost`, (2,). The value of a token is such that the
-    token alone, with the ghost, has its output b.
+    The log-weight and the value of the ghost are `ghost`, (2,). The value of a token is
+    chosen such that a text of this token alone has the output b.
     """
     w, w_0 = padded(a.exp(), ids), ghost[0].exp()
     alone = padded(b, ids) * (w_0 + w) - w_0 * ghost[1] * (ids >= 0)
@@ -52,7 +52,7 @@ def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
 
 
 def fit_with_ghost(b: Tensor, ids: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
-    """Return a (V,), and log-weight and value of the ghost (2,), b held fixed."""
+    """Return the fitted a (V,) and ghost (2,), log-weight and value, for fixed b."""
     a = torch.zeros_like(b, requires_grad=True)
     ghost = torch.tensor([-2.0, float(b.mean())], requires_grad=True)
     adam = torch.optim.Adam([a, ghost], lr=RATE)
@@ -74,7 +74,7 @@ def counts(ids: Tensor, n_tokens: int) -> csr_array:
 
 
 def fit_sum(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
-    """Return a number for each token, and one for all texts, (V + 1,), to add up."""
+    """Return a number for each token and one for all texts, (V + 1,), fitted to f."""
     singles = torch.arange(len(b))[:, None]
     C = vstack([counts(ids, len(b)), counts(singles, len(b))])
     wanted = torch.cat([f, b]).double().numpy()
@@ -82,12 +82,12 @@ def fit_sum(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 
 
 def of_sum(numbers: Tensor, ids: Tensor) -> Tensor:
-    """Return the logits of a sum over tokens: numbers are (V + 1,), ids (n, T)."""
+    """Return logits of sequences as sums of the numbers (V + 1,) of their tokens."""
     return padded(numbers[:-1], ids).sum(1) + numbers[-1]
 
 
 class Curve:
-    """f = G(mean of c_s), one number c a token and a rising G, linear between knots."""
+    """The model f = G(mean of c_s), with a number c_s per token and a rising G."""
 
     def __init__(self, b: Tensor) -> None:
         margin = 0.1 * float(b.max() - b.min())
@@ -125,6 +125,6 @@ class Curve:
 
 
 def explained(predicted: Tensor, f: Tensor) -> float:
-    """Return 1 - mean squared error over variance."""
+    """Return 1 minus the mean squared error over the variance."""
     error = (predicted.detach() - f).square().mean()
     return float(1 - error / f.var(unbiased=False))

@@ -1,9 +1,9 @@
-"""Does attention that follows the labels indicate a good model? diagnosis.json.
+"""Does attention that follows the labels indicate a good model?
 
     python -m sweeps.own_texts.run_diagnosis
 
-Real reviews are needed. The script takes half a minute on one core; the chapter on your
-own texts trains the first models again.
+The script needs real reviews, takes half a minute on one core, and writes
+`diagnosis.json`. The chapter on your own texts trains the first models again.
 """
 
 import json
@@ -27,7 +27,7 @@ CHOICES = {
 
 
 def models_of(data: str) -> pd.DataFrame:
-    """Train models of a data set with settings drawn at random, and diagnose them."""
+    """Train models on a data set, with settings drawn at random, and diagnose them."""
     learn = load_corpus(data, limit=N, min_count=1, max_tokens=1500)
     held = load_corpus(data, split="test", limit=N, vocab=learn.vocab)
     found = trials(learn, held, CHOICES, number=MODELS, coins=COINS)

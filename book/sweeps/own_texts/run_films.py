@@ -3,12 +3,12 @@
     python -m sweeps.own_texts.run_films --texts FOLDER
 
 The reviews do not name their film, but each half of the file is ordered by film.
-Neighbours name the same people, and rows thirty apart, the most reviews that a film
-has, do not. Therefore reviews of one class count as reviews of one film if they are
-near each other and share names; the two classes of a film are two groups. `films.json`
-contains statistics of these groups, how often something is found if labels are shuffled
-by row or by film, and how many findings of the true labels fail in test reviews, which
-are of other films. The script takes a few minutes on one core.
+Neighbours name the same people, but rows thirty apart do not, because a film has at
+most thirty reviews. Therefore reviews of one class count as reviews of one film if they
+are near each other and share names; the two classes of a film are two groups.
+`films.json` contains statistics of these groups, the shares of label shuffles (by row
+or by film) with a finding, and the shares of true findings that fail on test reviews,
+which are about other films. The script takes a few minutes on one core.
 """
 
 import re
@@ -26,26 +26,26 @@ from attnsel.significance.lean import lean_of
 from attnsel_book.results import result_folder, store
 from sweeps.common import with_texts
 
-NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, reviews that hold a name at most
-SIZE, DRAWS = 1_500, 20  # reviews of each class, and draws of their labels
+NEAR, SHARED, RARE = 10, 2, 100  # rows apart, names, most reviews with a name
+SIZE, DRAWS = 1_500, 20  # reviews of each class, and label shuffles
 NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}")
 
 
 def names_of(texts: list[str]) -> list[set[str]]:
-    """Return the capitalized words inside sentences that are rare but not alone."""
+    """Return per text the words capitalized inside sentences in 2 to RARE texts."""
     found = [{name.lower() for name in NAME.findall(text)} for text in texts]
     often = Counter(name for names in found for name in names)
     return [{name for name in names if 2 <= often[name] <= RARE} for names in found]
 
 
 def share_of_pairs(names: list[set[str]], apart: int) -> float:
-    """Return the share of pairs of rows this far apart that name the same people."""
+    """Return the share of row pairs at distance `apart` that name the same people."""
     pairs = zip(names, names[apart:], strict=False)
     return float(np.mean([len(a & b) >= SHARED for a, b in pairs]))
 
 
 def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
-    """Return a number for each row, the same for all reviews of a film, int64 (n,)."""
+    """Return a number for each row, the same for all reviews of a film, int32 (n,)."""
     n = len(names)
     pairs = [
         (i, j)
@@ -58,7 +58,7 @@ def film_numbers(names: list[set[str]], labels: np.ndarray) -> np.ndarray:
 
 
 def found_by_luck(corpus: Corpus, films: np.ndarray) -> dict[str, float]:
-    """Return the share of shuffled labels with at least one finding."""
+    """Return shares of shuffles with a finding, by unit of testing and of shuffling."""
     _, first, of_row = np.unique(films, return_index=True, return_inverse=True)
     of_film = corpus.targets.numpy()[first]
     found = {"rows, by row": 0, "films, by row": 0, "films, by film": 0}
@@ -82,7 +82,7 @@ def text_lean(corpus: Corpus) -> torch.Tensor:
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return how many findings in 5 to 30 reviews fail, by row and by film."""
+    """Return how many findings there are by row and by film, and how many fail."""
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)
     few = torch.from_numpy((held >= 5) & (held <= 30)) & new.isfinite()

@@ -3,23 +3,23 @@
     python -m sweeps.own_texts.run_leaks --texts FOLDER
 
 Leaks are planted in reviews of Yelp: five kinds, at three frequencies and two balances,
-and seven shortcuts in the manner of Zhou et al. (2024, occurrence, style and concept),
-whose rules are re-made here in our own words, with lists in place of taggers and
-language models. Each method ranks all tokens, and the best rank of a token of the leak
-is stored. A leak is missed if the median of this rank over the seeds is above 20.
+and seven shortcuts (occurrence, style and concept) as in Zhou et al. (2024). Our rules
+for shortcuts use word lists instead of taggers and language models. Each method ranks
+all tokens, and the best rank of a token of the leak is stored. A leak is missed if the
+median of this rank over the seeds is above 20.
 
-- exact: by the exact p-value of texts by class, as in `attnsel.report`
-- pairs: the same for pairs of neighbours that predict more than their tokens; a pair of
-  two words of the leak counts
-- z: by `attnsel.statistics.label_z`
-- Gardner: by the z of Gardner et al. (2021) of the share of a class among the texts
-  that contain a token, with the share of the class in place of 1/K
-- log-odds: by the z of Monroe et al. (2008), with an informative Dirichlet prior
-- regression: by the size of the coefficients of a logistic regression on tf-idf
-- attention: by the attention score E p of a trained model
-- report: the list at the top of a report: significant phrases, tokens and pairs,
-  beginnings and ends, and other features in turn. Each kind is sorted by q, and each
-  turn by doubt; for a pair, a row counts if it names two words of the leak
+- exact: exact p-value of the number of texts by class, as in `attnsel.report`
+- pairs: the same p-value for pairs of neighbours that predict more than their tokens; a
+  pair counts if both words belong to the leak
+- z: `attnsel.statistics.label_z`
+- Gardner: z of Gardner et al. (2021) for the share of a class among the texts that
+  contain a token, with the share of the class in place of 1/K
+- log-odds: z of Monroe et al. (2008), with an informative Dirichlet prior
+- regression: size of the coefficient in a logistic regression on tf-idf
+- attention: attention score E p of a trained model
+- report: place in the list at the top of a report, in the order of
+  `attnsel_report.ranking.top_findings`; for a pair, a row counts if it names two words
+  of the leak
 """
 
 import re
@@ -48,7 +48,7 @@ from attnsel_report.splits import Sample
 from sweeps.common import Row, shown, with_texts
 
 SEEDS = range(3)
-RATE = 0.05  # of false finds
+RATE = 0.05  # false-discovery rate
 STEPS = 15
 PLACES = ("london", "paris", "berlin", "madrid", "vienna", "oslo", "lisbon", "prague")
 LANDS = ("peru", "chile", "japan", "kenya", "india", "nepal", "ghana", "tonga")
@@ -108,7 +108,7 @@ def _replaced(text: str, words: dict[str, str]) -> str:
 def _before_adjectives(
     text: str, words: tuple[str, ...], random: np.random.Generator
 ) -> str:
-    """Return the text with an adverb before each adjective of the list."""
+    """Return the text with one of the `words` before each adjective in ADJECTIVES."""
     return re.sub(
         rf"\b({ADJECTIVES})\b",
         lambda found: f"{random.choice(words)} {found[0]}",
@@ -117,8 +117,8 @@ def _before_adjectives(
     )
 
 
-# Of each: a text where the shortcut points to class 1, where it points to class 0, and
-# the tokens that give it away.
+# For each shortcut: functions that make a text point to class 1 and to class 0, and the
+# tokens that give the shortcut away.
 SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
     "occurrence: one word": (
         lambda t, r: _before_adjectives(t, ("truly",), r),
@@ -159,9 +159,9 @@ SHORTCUTS: dict[str, tuple[Callable, Callable, tuple[str, ...]]] = {
 
 
 def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
-    """Return a text without the signs of a leak that it has by itself.
+    """Return a text without the words of a leak that it already contains.
 
-    The signs of a style stay, because its words are everywhere.
+    The words of a style stay, because they are everywhere.
     """
     if kind.startswith("style"):
         return text
@@ -170,12 +170,12 @@ def cleaned(text: str, kind: str, signs: tuple[str, ...]) -> str:
 
 @cache
 def all_reviews() -> Corpus:
-    """Return the reviews that leaks are planted in."""
+    """Return the reviews in which leaks are planted."""
     return with_texts("yelp")
 
 
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return texts and labels, class 1 the rarer one, drawn for a seed."""
+    """Draw texts and labels for a seed; class 1 is rarer unless `balance` is "even"."""
     reviews = all_reviews()
     random = np.random.default_rng(seed)
     labels = 1 - reviews.targets.numpy()  # most of these reviews are positive
@@ -191,7 +191,7 @@ def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
 def planted(
     kind: str, share: float, balance: str, seed: int
 ) -> tuple[list[str], np.ndarray]:
-    """Return texts of which a share of class 1 leaks, and their labels."""
+    """Return texts and labels, with a leak in a share of the texts of class 1."""
     texts, labels = source(balance, seed)
     random = np.random.default_rng(100 + seed)
     leaks = (labels == 1) & (random.random(len(labels)) < share)
@@ -204,7 +204,7 @@ def planted(
 
 
 def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return texts whose shortcut follows the label in a share, otherwise a coin."""
+    """Return texts and labels; a share of the shortcuts follows the label."""
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)
     coin = random.random(len(labels)) < 0.5
@@ -218,7 +218,7 @@ def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarr
 
 
 def gardner(corpus: Corpus) -> np.ndarray:
-    """Return the z of Gardner et al. of each token, the greatest over classes."""
+    """Return the largest |z| of Gardner et al. over the classes, for each token."""
     found, base = texts_by_class(corpus), class_sizes(corpus) / len(corpus)
     held = np.maximum(found.sum(axis=1, keepdims=True), 1)
     z = (found / held - base) / np.sqrt(base * (1 - base) / held)
@@ -226,11 +226,11 @@ def gardner(corpus: Corpus) -> np.ndarray:
 
 
 def log_odds(corpus: Corpus) -> np.ndarray:
-    """Return the z of log-odds with an informative Dirichlet prior (Monroe et al.)."""
+    """Return |z| of each token's log-odds, with a Dirichlet prior (Monroe et al.)."""
     counts = corpus.counts.astype(np.float64)
     one = corpus.targets.numpy() == 1
     y = [counts[one].sum(axis=0), counts[~one].sum(axis=0)]
-    prior = y[0] + y[1]  # what all texts say of each token
+    prior = y[0] + y[1]  # count of each token in all texts
     logits, variance = [], np.zeros(len(prior))
     for of_class in y:
         weight, total = of_class + prior, (of_class + prior).sum()
@@ -240,7 +240,7 @@ def log_odds(corpus: Corpus) -> np.ndarray:
 
 
 def orders(corpus: Corpus) -> dict[str, np.ndarray]:
-    """Return the number of each token by each method; the largest come first."""
+    """Return a number per token for each method; larger numbers mean better ranks."""
     p = luck_p(texts_by_class(corpus), class_sizes(corpus))
     scores = trained(corpus, STEPS).scores().numpy()
     return {
@@ -254,7 +254,7 @@ def orders(corpus: Corpus) -> dict[str, np.ndarray]:
 
 
 def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
-    """Return the best rank of some names, from 1, in an order; inf if none is there."""
+    """Return the best rank (from 1) of `signs` among the names; inf if none occurs."""
     there = [i for i, known in enumerate(names) if known in signs]
     if not there:
         return np.inf
@@ -278,7 +278,7 @@ def rank_in_report(
 
 
 def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
-    """Return the rank of the first row with a word of a leak, two of one of pairs."""
+    """Return the rank of the first row with a word of a leak (two for a pair)."""
     least = 2 if leak == LEAKS["pair"][1] else 1
     for place, row in enumerate(rows, 1):
         words = set(re.findall(r"[\w']+", row))
@@ -308,7 +308,7 @@ def ranks(
 
 
 def summary(found: list[dict[str, float]]) -> Row:
-    """Return the median ranks over seeds, and those in the report of each seed."""
+    """Return the median ranks over seeds, and the rank in each seed's report."""
     by_seed = {f"report, seed {i}": row["report"] for i, row in enumerate(found)}
     return pd.DataFrame(found).median().to_dict() | by_seed
 

@@ -1,4 +1,4 @@
-"""What masking the ratings in IMDB's reviews costs a model: masked.json.
+"""The cost of masking the ratings in IMDB's reviews, stored in masked.json.
 
     python -m sweeps.own_texts.run_masked --texts FOLDER
 
@@ -27,12 +27,12 @@ RATING = re.compile(
 
 
 def with_rating(corpus: Corpus) -> np.ndarray:
-    """Return which texts contain a rating, bool (n,)."""
+    """Return whether each text contains a rating, bool (n,)."""
     return np.array([bool(RATING.search(text)) for text in corpus.texts or ()])
 
 
 def masked(corpus: Corpus, rated: np.ndarray) -> Corpus:
-    """Return the texts without ratings; the texts that had one come first."""
+    """Return the texts with their ratings removed; the `rated` texts come first."""
     assert corpus.texts is not None
     texts = [RATING.sub(" ", corpus.texts[i]) for i in np.flatnonzero(rated)]
     cut = Corpus.from_texts(texts, vocab=corpus.vocab)

@@ -1,14 +1,14 @@
-"""Does a report find anything if labels are random? promise.csv.
+"""Does a report find anything if labels are random?
 
     python -m sweeps.own_texts.run_promise --texts FOLDER
 
 The script takes about five minutes on one core.
 
-Files of 150 reviews of Yelp, cut to 60 words, have random labels, at three balances. A
-file goes through all that a report does before it trains a model: reading, copies and
-near copies, what is held out, tokens, pairs, kinds, beginnings, ends and measures, and
-the list of signs. The table contains the share of draws with a finding among tokens,
-among pairs, and on the list; the promise is 5% for each.
+Each file has 150 reviews of Yelp, cut to 60 words, with random labels at one of three
+balances. The file goes through all steps of a report before a model is trained, from
+copies and held-out texts to the list of the strongest findings. The table `promise.csv`
+contains the share of draws with a finding among tokens, among pairs, and on the list; a
+report promises at most 5% for each.
 
 - once: each review occurs once, with its own label
 - twice: each review occurs twice, with the same label
@@ -34,7 +34,7 @@ from attnsel_report.report import evidence_of
 from attnsel_report.splits import read_parts
 from sweeps.common import Row, shown, with_texts
 
-RATE = 0.05  # of false finds
+RATE = 0.05  # false-discovery rate
 DRAWS = 40
 WORDS, AUTHORS, OF_AUTHOR = 60, 15, 10
 BALANCES = {"even": (1, 1), "90/10": (9, 1), "60/30/10": (6, 3, 1)}
@@ -88,7 +88,7 @@ def with_others(text: str, share: float, random: np.random.Generator) -> str:
 
 
 def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
-    """Return a file whose labels are random."""
+    """Return a file of this kind with random labels."""
     random = np.random.default_rng(1000 + seed)
     texts = reviews(seed)
     if kind.startswith("by author"):
@@ -112,7 +112,7 @@ def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
 
 
 def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
-    """Return where a report on a table finds something."""
+    """Return whether a report has findings among tokens and pairs and on its list."""
     parts = read_parts(
         table,
         text="text",

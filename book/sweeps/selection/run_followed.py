@@ -1,10 +1,10 @@
-"""Lost runs followed further, and classes of one token each: followed.json.
+"""Runs that lose a class, and classes of one token each, stored in followed.json.
 
     python -m sweeps.selection.run_followed
 
-"lost" has each run of `steps.csv` that loses a class, from the start to ‖p‖ = 30,000;
-"pairs" has runs on a corpus of one relevant token per class, and "pairs, limit" the
-limit flow on the same corpora (about eight minutes of one core in all).
+"lost" contains each run of `steps.csv` that loses a class, from the start to ‖p‖ =
+30,000; "pairs" contains runs on a corpus of one relevant token per class, and "pairs,
+limit" the limit flow on the same corpora (about eight minutes of one core in all).
 """
 
 import warnings
@@ -26,7 +26,7 @@ STEPS = (100, 200, 300, 500, 700, 1000, 2000, 3000, 6000)
 
 
 def on_the_way(flow: Flow) -> Row:
-    """Return how many sequences change their winner after each norm, and cosines."""
+    """Return how many winners change after each norm, and cosines to the last p."""
     end = flow.cls[-1] / flow.cls[-1].norm()
     row: Row = {}
     for norm in NORMS[:-1]:
@@ -40,14 +40,14 @@ def on_the_way(flow: Flow) -> Row:
 
 
 def far(d: int, step: float, seed: int, sizes: Row) -> tuple[Flow, OneStepProblem]:
-    """Return the flow after a step, to norm 30,000, and its problem."""
+    """Return the flow to ‖p‖ = 30,000 after a first step, and its problem."""
     problem = one_step_problem(d, step, seed=seed, **sizes)
     known: Row = {"max_norm": NORMS[-1], "record": NORMS[:-1], "tol": 1e-4}
     return gradient_flow(problem.model, problem.corpus, **known), problem
 
 
 def lost() -> Iterator[Row]:
-    """Follow each run that loses a class to ten times the norm."""
+    """Repeat each run that loses a class, and continue it to ‖p‖ = 30,000."""
     runs = step_sweep().query("lost")[["problem", "d", "step", "seed"]]
     for name, d, step, seed in runs.itertuples(index=False):
         flow, problem = far(d, float(step), seed, SIZES[name])
@@ -57,7 +57,7 @@ def lost() -> Iterator[Row]:
 
 
 def pairs() -> Iterator[Row]:
-    """Follow runs on corpora of two relevant tokens, one per class."""
+    """Run flows on corpora of two relevant tokens, one per class."""
     kinds = [(2048, step, seed) for step in STEPS for seed in range(10)]
     kinds += [(32_768, step, seed) for step in (300, 500) for seed in range(3)]
     for d, step, seed in kinds:
@@ -79,7 +79,7 @@ def value_gap(problem: OneStepProblem) -> float:
 
 
 def limits() -> Iterator[Row]:
-    """Follow the limit flow on the same corpora, with kappa below one, to norm 60."""
+    """Run the limit flow to ‖p‖ = 60 on the corpora of `pairs`; kappa is below one."""
     for step in (300.0, 500.0):
         for seed in range(10):
             corpus = separable_corpus(**PAIRS, seed=seed)

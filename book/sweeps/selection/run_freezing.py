@@ -1,14 +1,14 @@
-"""What is selected if some or all of E, p and v are trained: freezing.csv.
+"""Selection if some or all of E, p and v are trained, stored in freezing.csv.
 
     python -m sweeps.selection.run_freezing
 
 After a first step on E, gradient descent on the parameters in `training` goes on until
 the loss is below each of LEVELS (about 15 minutes of one idle core). Training p alone
-cannot reach them, because it does not change the values; p is followed to ‖p‖ = 300
-instead.
+cannot reach these losses, because it does not change the values; p is followed to ‖p‖ =
+300 instead.
 
 The embeddings are rotated into the V + 2 dimensions that E, p and v span. All gradients
-are in them, so that only the running time changes.
+are in this space, so the rotation changes only the running time.
 """
 
 import itertools
@@ -38,15 +38,15 @@ STEPS: dict[str, tuple[int, ...]] = dict.fromkeys(
 STEPS |= {"T8": (300, 700, 1500), "T6": (50, 300, 700, 1500, 6000)}
 STEPS |= dict.fromkeys(CROWDS, (0, 50, 150, 300))
 TRAININGS = ("p", "p v", "E", "E p", "E p v")
-SPEEDS = (0.0, 0.1, 0.3, 3.0, 10.0, 30.0)  # of E, where p has 1
-LEVELS = (0.003, 0.0003)  # losses at which a run is looked at
-LARGEST_MOVE = 0.1  # of a score or value in a step of descent
+SPEEDS = (0.0, 0.1, 0.3, 3.0, 10.0, 30.0)  # rates of E relative to the rate of p
+LEVELS = (0.003, 0.0003)  # losses at which a run has a row
+LARGEST_MOVE = 0.1  # most that a score or value moves in a step
 MOST_STEPS = 4000
 Run = tuple[str, int, int]
 
 
 def start_of(run: Run) -> tuple[AttentionClassifier, Corpus]:
-    """Return the model after its first step, and its corpus."""
+    """Return the model after the first step of a run, and the corpus."""
     name, step, seed = run
     if name in CROWDS:
         corpus = crowd_corpus(*CROWDS[name], length=31)
@@ -63,7 +63,7 @@ def tensors_of(run: Run) -> tuple[Tensor, ...]:
     """Return the start of a run, for `Descent`.
 
     E (V, V + 2), p and v are in a basis of their span; then come tokens (n, T), the
-    logs of their counts, signs and relevant tokens (n,).
+    logs of their counts, the signs of the labels and the relevant tokens (n,).
     """
     model, corpus = start_of(run)
     E, p, v = (x.detach() for x in (model.embeddings, model.cls, model.output))
@@ -90,7 +90,7 @@ def padded(corpus: Corpus) -> tuple[Tensor, Tensor]:
 class Descent:
     """Gradient descent on several runs at once, with a separate step size for each.
 
-    A step is taken if the loss falls by at least half of what its gradient predicts;
+    A step is taken if the loss falls by at least half of the predicted decrease;
     otherwise the next step is half as long. No score or value moves by more than 0.1.
     """
 
@@ -119,11 +119,11 @@ class Descent:
         return q, values, logits, softplus(-self.signs * logits).mean(dim=1)
 
     def look(self, E: Tensor, p: Tensor, v: Tensor) -> None:
-        """Store what `forward` returns."""
+        """Store the results of `forward`."""
         self.q, self.values, self.logits, self.loss = self.forward(E, p, v)
 
     def pulls(self) -> tuple[Tensor, Tensor]:
-        """Return minus the gradients by scores and values, (runs, V) each."""
+        """Return minus the gradients with respect to scores and values, (runs, V)."""
         runs, n, _ = self.tokens.shape
         g = self.signs * torch.sigmoid(-self.signs * self.logits) / n
         on_value = g[..., None] * self.q
@@ -163,14 +163,14 @@ class Descent:
         self.size = torch.where(falls, 1.3 * size, size / 2)
 
     def selected(self, i: int) -> dict[str, float]:
-        """Return shares of each class that select, and attention on relevant tokens."""
+        """Return shares of each class that select, and mean attention, of run i."""
         q, relevant = self.q[i], self.relevant[i]
         top = self.tokens[i].gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
         on_relevant = (q * (self.tokens[i] == relevant[:, None])).sum(dim=1)
         return selection_of(top == relevant, self.signs[i], on_relevant)
 
     def drop(self, done: list[int]) -> None:
-        """Remove runs that have reached the last level."""
+        """Remove the runs at these places, which have reached the last level."""
         kept = [i for i in range(len(self.runs)) if i not in done]
         for name, x in vars(self).items():
             if isinstance(x, Tensor):
@@ -179,7 +179,7 @@ class Descent:
 
 
 def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, float]:
-    """Return the columns on what one run selects."""
+    """Return the columns about the selection of one run."""
     row = {
         "positive": right[signs > 0].double().mean(),
         "negative": right[signs < 0].double().mean(),
@@ -189,9 +189,9 @@ def selection_of(right: Tensor, signs: Tensor, attention: Tensor) -> dict[str, f
 
 
 def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[Row]:
-    """Train runs of one corpus, and return a row for each level that each reaches.
+    """Train runs of one corpus, and return a row for each level that each run reaches.
 
-    A run that has not reached a level after MOST_STEPS has a row without a level.
+    A run that misses the last level in MOST_STEPS steps has a row without a level.
     """
     descent = Descent(runs, training, speed)
     reached = dict.fromkeys(range(len(runs)), 0)
@@ -221,7 +221,7 @@ def trained(runs: list[Run], training: str, speed: float = 1.0) -> list[Row]:
 
 
 def followed(runs: list[Run]) -> list[Row]:
-    """Follow p alone to ‖p‖ = 300, and return one row per run."""
+    """Run the flow of p alone to ‖p‖ = 300, and return one row per run."""
     rows = []
     for run in runs:
         name, step, seed = run

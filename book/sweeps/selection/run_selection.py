@@ -1,4 +1,4 @@
-"""The runs behind the chapter on which step selects: selection.json.
+"""The runs behind the chapter *When does attention fail?*, in selection.json.
 
     python -m sweeps.selection.run_selection
 
@@ -26,7 +26,7 @@ Runs = Iterator[Row]
 
 
 def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row:
-    """Return what share of each class the flow selects."""
+    """Run the flow, and return the share of each class that it selects correctly."""
     flow = gradient_flow(model, corpus, max_norm=max_norm, tol=1e-4)
     return shares(flow, corpus, relevant_tokens(corpus))
 
@@ -34,10 +34,10 @@ def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row
 def weaken(
     model: AttentionClassifier, c: float, seed: int | None = None
 ) -> AttentionClassifier:
-    """Return the same values and scores, with c times the common part along v.
+    """Return a model with equal values and scores, but c times the part of E along v.
 
-    With a seed, the part along a random direction orthogonal to p and v is weakened
-    instead, as the null.
+    With a seed, the part of E along a random direction orthogonal to p and v is
+    weakened instead, as a control.
     """
     weak = copy.deepcopy(model).double()
     E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
@@ -54,7 +54,7 @@ def weaken(
 
 
 def weakened(factors: tuple[float, ...], elsewhere: bool) -> Runs:
-    """Follow runs in the window with less of the common part, or of another part."""
+    """Run flows in the failure window after reducing E along v or elsewhere."""
     for lr in (300, 1000):
         for seed in SEEDS:
             problem = one_step_problem(DIM, lr, seed=seed, **SIZES["T31"])
@@ -65,7 +65,7 @@ def weakened(factors: tuple[float, ...], elsewhere: bool) -> Runs:
 
 
 def no_step() -> Runs:
-    """Follow p on embeddings as they were drawn, whose values are noise: the null."""
+    """Run the flow on random embeddings, whose values are noise, as a control."""
     runs = [("T31", d) for d in (512, 2048, 32_768)] + [("T8", 2048), ("T6", 256)]
     for name, d in runs:
         for seed in SEEDS:
@@ -80,10 +80,10 @@ def no_step() -> Runs:
 
 
 def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
-    """Count sequences whose relevant token votes for the label, and what they select.
+    """Count sequences whose relevant token votes for the label, and selections.
 
-    "selected" counts selections among the "votes for", and "selected against" counts
-    those among the other sequences.
+    "votes for" counts votes for the label. "selected" counts the selected tokens with
+    such a vote, and "selected against" counts the other selected tokens.
     """
     values = (problem.model.embeddings @ problem.model.output).detach()
     votes = problem.corpus.signs * values[problem.relevant] > 0
@@ -98,7 +98,7 @@ def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
 def limit_model(
     corpus: Corpus, lr: float, dim: float = np.inf, seed: int = 0
 ) -> AttentionClassifier:
-    """Return the limit of large d, with fluctuations of size dim**-0.5 around it."""
+    """Return the limit of large d, with random entries of size dim**-0.5 added to E."""
     beta = mean_count(corpus, corpus.signs.double() / corpus.lengths)
     V = len(beta)
     model = AttentionClassifier(V, V + 2, dtype=torch.float64)
@@ -113,7 +113,7 @@ def limit_model(
 
 
 def limits() -> Runs:
-    """Follow the limit flow at step 300 with fluctuations as at some dimensions."""
+    """Run the limit flow for eta_0 = 300 and random entries of several sizes."""
     for dim in (1e4, 1e6, 1e8, np.inf):
         for seed in SEEDS:
             corpus = separable_corpus(**SIZES["T31"], seed=seed)
@@ -139,7 +139,7 @@ def early() -> Runs:
 
 
 def trap() -> Runs:
-    """Follow the twenty sequences of Theorem E at a finite dimension."""
+    """Run the flow on the twenty sequences of Theorem E at a finite dimension."""
     plain = list(range(4, 34))
     owners = [0] * 5 + [1] * 5 + [2] * 6 + [3] * 4
     names = ["+a", "+b", "-six", "-four", *(f"plain_{i}" for i in range(30))]
@@ -155,7 +155,7 @@ def trap() -> Runs:
 
 
 def two_relevant() -> Runs:
-    """Check that the highest of two relevant tokens per sequence is selected."""
+    """Check that the flow selects the relevant token with the higher vote of two."""
     for seed in SEEDS:
         problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model

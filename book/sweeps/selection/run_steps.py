@@ -1,9 +1,9 @@
-"""How the flow ends after first steps of many sizes: steps.csv.
+"""Outcomes of the flow after first steps of many sizes, stored in steps.csv.
 
     python -m sweeps.selection.run_steps
 
-Each step size has ten seeds, which are followed to ‖p‖ = 3,000 (about 15 minutes on one
-idle core). The columns are those of `attnsel_book.step_sweep`.
+Each step size has ten seeds or more, and the flow runs to ‖p‖ = 3,000 (about 15 minutes
+on one idle core). `attnsel_book.step_sweep` describes the columns.
 """
 
 import itertools
@@ -32,7 +32,7 @@ RUNS = [
 
 
 def outcome(run: tuple[str, int, int, int]) -> dict[str, object]:
-    """Take the step, follow p, and return what is selected."""
+    """Take the first step, run the flow of p, and return its outcome."""
     torch.set_num_threads(1)
     name, d, step, seed = run
     problem = one_step_problem(d, float(step), seed=seed, **SIZES[name])

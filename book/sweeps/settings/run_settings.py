@@ -1,9 +1,9 @@
-"""The sweeps behind the chapter on settings: settings.json.
+"""The sweeps behind the chapter on settings, stored in settings.json.
 
     python -m sweeps.settings.run_settings
 
-Real reviews are needed. The script takes two minutes on one core; the chapter repeats
-one run of each part.
+The script needs real reviews and takes two minutes on one core. The chapter repeats one
+run of each part.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def reviews() -> tuple[Corpus, Corpus]:
 def on_reviews(
     corpora: tuple[Corpus, Corpus], dim: int = DIM, seed: int = 0, **options: Any
 ) -> Run:
-    """Train on reviews, to 99% accuracy."""
+    """Train on reviews to 99% accuracy; return the history and the shape."""
     train, test = corpora
     given = {"steps": STEPS, "lr": RATE / dim**0.5} | options
     model = AttentionClassifier(len(train.vocab), dim, seed=seed)
@@ -83,7 +83,7 @@ def on_drawn(
     seed: int = 0,
     start: int | None = None,
 ) -> tuple[History, torch.Tensor]:
-    """Train on drawn data to convergence; return the run and its axis."""
+    """Train on synthetic data to convergence; return the history and the leans (V,)."""
     R = equal_frequencies(n_tokens, length, DELTA)
     given: Row = {"delta": DELTA, "n_relevant": R, "seed": seed}
     corpus = synthetic_corpus(n, n_tokens, length, **given)
@@ -95,7 +95,7 @@ def on_drawn(
 
 
 def starts(corpora: tuple[Corpus, Corpus]) -> tuple[Rows, list[float]]:
-    """Return a row for each start, and the least correlations of values and scores."""
+    """Return a row per start, and the lowest correlations of values and of scores."""
     runs = [on_reviews(corpora, seed=seed) for seed in STARTS]
     alike = []
     for k in (1, 0):
@@ -119,7 +119,7 @@ def variants(corpora: tuple[Corpus, Corpus]) -> Rows:
 
 
 def drawn() -> Rows:
-    """Return a row for each value of each knob of drawn data and seed."""
+    """Return a row per setting of synthetic data, value of the setting, and seed."""
     rows = []
     for name, values in KNOBS.items():
         for value in values:
@@ -134,7 +134,7 @@ def drawn() -> Rows:
 def variance_shares(n: int) -> Rows:
     """Return shares of trend, start and data in the variance within bins.
 
-    The last column is the variance over the square of the range of the bins' means.
+    The column "size" is this variance over the square of the range of the bin means.
     """
     runs = [on_drawn(n=n, start=start) for start in range(RESTARTS)]
     x = runs[0][1]

@@ -1,9 +1,9 @@
-"""Which optimizer and which frequencies keep the V, on drawn data, ten seeds each.
+"""The V on synthetic data for two optimizers and several frequencies, ten seeds each.
 
     python -m sweeps.synthetic.run_synthetic_frequency
 
-The settings are those of the chapter on synthetic data, which repeats one seed. The
-script takes about a minute on one core.
+The settings are the same as in the chapter on synthetic data, which repeats one seed.
+The script takes about a minute on one core.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread", "end"
 
 
 def laws(R: int) -> tuple[Tensor, Tensor]:
-    """Return the leans (V,) and the frequencies (V,) of the family."""
+    """Return the leans (V,) and frequencies (V,) of tokens if R are relevant."""
     k = DELTA + 1 / V
     u = torch.linspace(0, 1, R // 2, dtype=torch.float64)
     theta = torch.zeros(V, dtype=torch.float64)
@@ -42,7 +42,7 @@ def measure(
     adam: bool = True,
     weight: float | Tensor = 1.0,
 ) -> dict[str, float]:
-    """Train E, p and v to convergence and measure the two figures."""
+    """Train E (with its gradient times `weight`), p and v; return measures of the V."""
     model = AttentionClassifier(V, DIM, seed=1000 + seed)
     optimizer: torch.optim.Optimizer
     if adam:
@@ -84,7 +84,7 @@ def by_frequency(seed: int) -> Iterator[Row]:
 
 
 def zipf(seed: int) -> Row:
-    """Keep the leans and let the frequencies follow Zipf's law."""
+    """Return measures for unchanged leans and frequencies that follow Zipf's law."""
     theta = laws(equal_frequencies(V, T, DELTA))[0]
     random = torch.Generator().manual_seed(seed)
     rank = 1 + torch.randperm(V, generator=random)

@@ -1,8 +1,8 @@
-"""Rise, V and spread on drawn data over the whole range of the knob, ten seeds each.
+"""Rise, V and spread on synthetic data over the whole range of delta, ten seeds each.
 
     python -m sweeps.synthetic.run_synthetic_knob
 
-The settings are those of the chapter on synthetic data; the script writes its table.
+The settings are the same as in the chapter on synthetic data, which shows the results.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread"
 
 
 def run(delta: float, seed: int) -> dict[str, Any]:
-    """Draw a corpus, train E, p and v to convergence and measure the two figures."""
+    """Train E, p and v on a corpus to convergence, and return measures of the V."""
     relevant = equal_frequencies(V, T, delta)
     corpus = synthetic_corpus(N, V, T, delta=delta, n_relevant=relevant, seed=seed)
     model = AttentionClassifier(V, DIM, seed=1000 + seed)

@@ -1,13 +1,13 @@
-"""The sweep behind "Frequency decides": a crowd of rare tokens against a few.
+"""A crowd of rare tokens against a few frequent ones, for the chapter *Why the V*.
 
     python -m sweeps.why_v.run_frequency
 
 The script takes about 20 minutes on one core and writes `frequency.json` in the folder
-of the chapter. The parts are the critical ratios of the flow in six numbers
-("critical") and its attention at a loss of .01 ("flow"), training from random starts
-("starts" for the figure, "optimizers" for the table), and random corpora with Zipf's
-frequencies ("zipf"). Every training ends at a loss of .01, except the training of p
-alone.
+of the chapter. Its parts are the critical ratios of the flow in six numbers
+("critical"), the attention of this flow at a loss of .01 ("flow"), training from random
+starts ("starts" for the figure, "optimizers" for the table), and random corpora with
+Zipf's frequencies ("zipf"). All training ends at a loss of .01, except the training of
+p alone.
 """
 
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ from attnsel_book.problems import crowd_corpus
 from sweeps.common import Row, rounded, run_parts
 
 LEVEL, DIM, SEEDS = 0.01, 256, range(5)
-PAPER_DIMS = (256, 2048)  # of the paper's way, whose theory needs many dimensions
+PAPER_DIMS = (256, 2048)  # for the one-step training of the paper
 LENGTHS = (2, 8, 31)
 FEW = (1, 2, 5, 10, 20, 50)
 RATIOS = (1, 2, 3, 4, 6, 8, 12)
-# Tokens of the crowd, of the other class, and T.
+# Relevant tokens of the crowd and of the other class, and T.
 CORPORA = (
     (12, 1, 2),
     (12, 1, 8),
@@ -44,7 +44,7 @@ STEPS = 200_000
 
 
 def corpus_of(many: int, few: int, length: int) -> Corpus:
-    """Return a corpus of two equally large classes, the crowd in the negative one."""
+    """Return a corpus of two equally large classes; the negative one has the crowd."""
     size = many * few
     return crowd_corpus([size // few] * few, [size // many] * many, length=length)
 
@@ -52,8 +52,8 @@ def corpus_of(many: int, few: int, length: int) -> Corpus:
 def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
     """Return two measures of selection in the negative class, which has the crowd.
 
-    They are the share of its sequences whose relevant token has the highest score, and
-    the mean attention on this token, from scores (V,).
+    For scores (V,), they are the share of negative sequences whose relevant token has
+    the highest score, and the mean attention on these relevant tokens.
     """
     scores = np.asarray(scores, dtype=float)
     counts = corpus.counts.toarray()
@@ -67,7 +67,7 @@ def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
 
 
 def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
-    """Train E alone, by the two numbers of each token; return the scores (V,).
+    """Train E alone, in terms of two numbers per token; return the scores (V,).
 
     The kind is "descent", "even descent" (rates divided by frequencies) or "unit
     steps". With a negative seed, training starts from zero.
@@ -95,7 +95,7 @@ def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
 
 
 def of_all(corpus: Corpus, seed: int, names: Any, optimizer: Any, lr: float) -> Any:
-    """Train the named parameters, all if None; return the scores (V,)."""
+    """Train the parameters in `names`, or all if it is None; return the scores (V,)."""
     model = AttentionClassifier(len(corpus.vocab), DIM, seed=seed)
     known: Row = {"steps": STEPS, "until_loss": LEVEL, "lr": lr, "train": names}
     fit(model, corpus, optimizer=optimizer, **known)
@@ -103,7 +103,7 @@ def of_all(corpus: Corpus, seed: int, names: Any, optimizer: Any, lr: float) -> 
 
 
 def of_p_alone(corpus: Corpus, seed: int, step: float, dim: int) -> Any:
-    """Take the paper's way: one step on E, then the flow of p; return the scores."""
+    """Run the paper's one step on E and flow of p; return the scores (V,)."""
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model = one_step(start, corpus, lr=step)
     flow = gradient_flow(model, corpus, max_norm=100.0, tol=1e-3)
@@ -120,13 +120,13 @@ WAYS = {
 
 
 def measured(known: Row, scores: Any, corpus: Corpus) -> Row:
-    """Return a row with what is selected in the class of the crowd."""
+    """Return a row with both measures of selection in the crowd's class."""
     right, attention = selected(scores, corpus)
     return rounded(known | {"right": right, "attention": attention})
 
 
 def critical() -> Iterator[Row]:
-    """Yield the critical ratios of the flow."""
+    """Yield the critical ratio of the flow for each length and number of few tokens."""
     for length in LENGTHS:
         for few in FEW:
             ratio = critical_ratio(few, length)
@@ -134,7 +134,7 @@ def critical() -> Iterator[Row]:
 
 
 def flow() -> Iterator[Row]:
-    """Yield the attention on the crowd of one token against many, at the loss."""
+    """Yield the attention on a crowd against one frequent token, at a loss of LEVEL."""
     for length in LENGTHS:
         for ratio in np.geomspace(1, 12, 45):
             end = follow(1, ratio, length, until_loss=LEVEL)
@@ -143,7 +143,7 @@ def flow() -> Iterator[Row]:
 
 
 def starts() -> Iterator[Row]:
-    """Yield the attention on a crowd from random starts, by descent and by Adam."""
+    """Yield the attention on a crowd after descent or Adam on E, from random starts."""
     for length in LENGTHS:
         for ratio in RATIOS:
             corpus = corpus_of(ratio, 1, length)
@@ -155,7 +155,7 @@ def starts() -> Iterator[Row]:
 
 
 def optimizers() -> Iterator[Row]:
-    """Yield what each way of training selects on each corpus."""
+    """Yield the measures of selection for each corpus and each way of training."""
     for many, few, length in CORPORA:
         corpus = corpus_of(many, few, length)
         known = {"corpus": f"{many}:{few}", "T": length}
@@ -173,9 +173,9 @@ def optimizers() -> Iterator[Row]:
 def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
     """Draw 200 sequences of 8 tokens whose frequencies follow Zipf's law.
 
-    Each class has `tokens` relevant tokens, and 40 irrelevant ones are shared. Each
-    draw of seven irrelevant tokens occurs once under each label, so that the corpus
-    satisfies Assumption 1.
+    Each class has `tokens` relevant tokens, and both classes share 40 irrelevant
+    tokens. Each draw of seven irrelevant tokens occurs once under each label, so that
+    the corpus satisfies Assumption 1.
     """
     n, length, irrelevant = 200, 8, 40
     random = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
 
 
 def zipf() -> Iterator[Row]:
-    """Yield the share of sequences that select correctly, on random corpora."""
+    """Yield the share of sequences that select correctly, for `zipf_corpus`."""
     for tokens in (4, 20):
         for exponent in (0.0, 0.5, 1.0, 1.5):
             for seed in range(10):

@@ -3,10 +3,9 @@
     python -m sweeps.why_v.run_laws
 
 The script takes about 15 minutes on one core and writes `laws.json` in the folder of
-the chapter, which reads it. Each row has one corpus, its labels as they are or
-shuffled, one seed, what was trained and by which optimizer. Gradient descent stops at a
-loss of .5 or after its last step; Adam is stopped at the first step at which its loss
-is no higher.
+the chapter, which reads it. A row names the corpus, true or shuffled labels, the seed,
+the trained parameters and the optimizer. Plain descent stops at a loss of .5 or after
+its last step; every other run stops when its loss is no higher than this final loss.
 """
 
 from collections.abc import Iterator
@@ -25,10 +24,10 @@ from sweeps.common import Row, rounded, run_parts, with_shuffled_labels
 
 SEEDS, DIM, LEVEL = range(5), 2048, 0.5
 RATES = {"synthetic": 10.0, "IMDB": 10.0, "Yelp": 10.0}
-EVEN = 0.05  # rate times share of a token: the rate that removes its frequency
+EVEN = 0.05  # rate times share, the same for all tokens
 STEPS = {"synthetic": 1500, "IMDB": 3000, "Yelp": 3000}  # of descent, at most
 ADAM = 0.005  # the rate of Adam
-LAB_RATE, LAB_DIM = 3.0, 64  # as the button of the laboratory has them
+LAB_RATE, LAB_DIM = 3.0, 64  # of the laboratory
 
 
 def corpora(seed: int) -> dict[str, Corpus]:
@@ -41,7 +40,7 @@ def corpora(seed: int) -> dict[str, Corpus]:
 
 
 def described(corpus: Corpus, scores: Any) -> Row:
-    """Return how scores follow values and leans over the tokens."""
+    """Return the loss, and measures of how scores depend on values and on leans."""
     a, b = scores.T
     lean = posterior_difference(corpus)
     return {
@@ -56,10 +55,10 @@ def described(corpus: Corpus, scores: Any) -> Row:
 def descent(
     corpus: Corpus, start: Any, rate: Any, level: float, steps: int
 ) -> tuple[Any, Any, int]:
-    """Return scores (V, 2), exposure (V,) and steps of descent on E alone.
+    """Train E alone by descent; return scores (V, 2), exposure (V,) and step count.
 
-    The rate is a number, or one for each token (V,). Training stops at a level of the
-    loss.
+    The `rate` is one number, or one for each token (V,). Training stops when the loss
+    is below `level`, or after `steps` steps.
     """
     (a, b), exposure = start.T, np.zeros(len(start))
     for step in range(steps + 1):
@@ -72,14 +71,14 @@ def descent(
 
 
 def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
-    """Train by Adam until the loss is no higher than a level; return the history."""
+    """Train by Adam until the loss is no higher than `level`; return the history."""
     known: Row = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
     known["until_loss"] = level
     return fit(model, corpus, **known | given)
 
 
 def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[Row]:
-    """Return a row for each training of one corpus."""
+    """Return a row for each training run on one corpus."""
     known = {"corpus": name, "labels": labels, "seed": seed}
     lean = posterior_difference(corpus).numpy()
     small = np.abs(lean) < 0.1
@@ -114,7 +113,7 @@ def rows(name: str, corpus: Corpus, seed: int, labels: str) -> list[Row]:
 
 
 def noise(size: int, dim: int, seed: int) -> Any:
-    """Return the two numbers of each token at a random start, (size, 2)."""
+    """Return random initial scores and values of `size` tokens, (size, 2)."""
     drawn = torch.Generator().manual_seed(seed)
     scores = torch.randn(size, 2, generator=drawn, dtype=torch.float64)
     return scores.numpy() / dim**0.5
@@ -139,7 +138,7 @@ def in_the_laboratory() -> Iterator[Row]:
 
 
 def trainings() -> Iterator[Row]:
-    """Yield the rows of all corpora, with their labels and with shuffled ones."""
+    """Yield the rows of all corpora, with true labels and with shuffled ones."""
     for seed in SEEDS:
         for name, corpus in corpora(seed).items():
             shuffled = with_shuffled_labels(corpus, seed)
