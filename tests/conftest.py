@@ -9,46 +9,46 @@ from typing import Any
 
 import pytest
 
-# One thread a worker: tests are small, and workers run beside one another.
+# One thread per worker, because tests are small and workers run in parallel.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["ATTNSEL_PROGRESS"] = "0"
 
-# What takes long to import is imported below, by the processes that collect tests; the
-# one that hands them out to workers does not.
+# Slow imports are below, so that only the processes that collect tests import them, and
+# not the process that distributes the tests.
 
 
 def pytest_collectstart(collector):
-    """Print examples that failed, do not store them, and do not judge their time.
+    """Let hypothesis print failed examples, without a database and time limits.
 
-    A shared machine is slow at times. Tests of the site need neither of the two.
-    pytest calls this for each file, but for a folder only if one names it.
+    A shared machine is sometimes slow. Tests of the site do not import hypothesis and
+    torch. pytest calls this for each file, and for a folder only if it is named.
     """
-    # Nothing of what is imported and collected is garbage: nobody looks for any.
+    # Imported and collected objects are not garbage, so a search would be wasted.
     gc.disable()
     if collector.path.parent.name in ("book", "package", "report"):
         import hypothesis
         import torch
 
-        # Not once a process, so that no test needs to be the first.
+        # Warnings are shown each time, so that no test depends on being the first.
         torch.set_warn_always(True)
         hypothesis.settings.register_profile("attnsel", deadline=None, database=None)
         hypothesis.settings.load_profile("attnsel")
 
 
 def pytest_collection_finish():
-    """From here on there is garbage, though none in what is there already."""
+    """Collect garbage from here on, but not among the objects that exist already."""
     gc.freeze()
     gc.enable()
 
 
-# What a machine of the continuous integration may lack.
+# Reasons to skip a test that are allowed in continuous integration.
 MAY_LACK = re.compile("no GPU|published texts|folder of real reviews")
 
 
 def must_not_skip(report: Any) -> Any:
-    """Let a skip fail where everything is installed, for what a machine may lack aside.
+    """Let a skipped test fail in continuous integration, except for allowed reasons.
 
-    Otherwise a package that is dropped from the requirements takes its tests with it.
+    Otherwise the tests of a package that leaves the requirements would be skipped.
     """
     reason = str(report.longrepr)
     is_skip = report.skipped and not hasattr(report, "wasxfail")
@@ -59,25 +59,25 @@ def must_not_skip(report: Any) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
-    """Look at each test that is skipped."""
+    """Check each skipped test."""
     return must_not_skip((yield))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report():
-    """Look at each file that is skipped."""
+    """Check each skipped file."""
     return must_not_skip((yield))
 
 
 def pytest_runtest_teardown():
-    """Close what a test drew: pyplot warns of the 21st figure, whoever draws it."""
+    """Close the figures of a test, because pyplot warns of the 21st open figure."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """A Hub's cache of its own, no network, no bars, for a test."""
+    """Give a test its own cache of the Hub, no network and no progress bars."""
     import datasets
     import huggingface_hub
 
@@ -93,7 +93,7 @@ def alone(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Chromium, without network."""
+    """Yield Chromium without network access."""
     from playwright.sync_api import sync_playwright
 
     from support.browser import start_chromium
@@ -106,9 +106,9 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser):
-    """Open tabs, wide or dark and touched as on a phone; nothing may go wrong in them.
+    """Yield a function that opens wide tabs, or dark tabs with touch as on a phone.
 
-    A tab lists what it has `requested`; what is added to its `wrong` has gone wrong.
+    A tab lists its `requested` addresses, and errors in `wrong`, which must stay empty.
     """
     contexts, wrong = [], []
 
@@ -136,7 +136,7 @@ def opened(browser):
 
 @pytest.fixture
 def visit(opened):
-    """Show a figure alone on a page, which loads nothing."""
+    """Return a function that shows a figure alone on a page that loads no files."""
 
     def show(figure: Any, width: int = 1280) -> Any:
         tab = opened(width)

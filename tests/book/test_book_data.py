@@ -1,4 +1,4 @@
-"""Tables and problems of the book; the authors' against sums taken by hand."""
+"""Tables and problems of the book, and the authors' tables against sums by hand."""
 
 from pathlib import Path
 

@@ -31,7 +31,7 @@ BOUNDS = [
 
 
 def shown(statement, value, **settings):
-    """Return what a claim displays: its data by kind, and the metadata."""
+    """Return the output that a claim displays: its data by kind, and its metadata."""
     _, (output,) = displayed(claim, statement, value, **settings)
     return output.data, output.metadata
 
@@ -52,7 +52,7 @@ def test_a_true_claim_is_one_line(value, bound, measured, words, paper):
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])
 def test_chapters_compare_all_of_a_claim_but_what_was_measured(kind):
-    """The patterns of nbval hide the measured value of an inexact claim only."""
+    """The patterns of nbval hide only the measured value of an inexact claim."""
     text = (Path(__file__).parents[1] / "nbval.cfg").read_text(encoding="utf-8")
     patterns = get_sanitize_patterns(text)
     assert len(patterns) == 3
@@ -99,7 +99,7 @@ def test_a_false_claim_raises(value, bound, capsys):
 
 @pytest.fixture(autouse=True)
 def chapter(monkeypatch):
-    """The names of a chapter at the book's settings, and no chapter after it."""
+    """Start a chapter at the book's settings, return its names, and reset it later."""
     monkeypatch.setattr(run, "_run", run._Run())
     names = {"SEED": 0}
     shown_by(lambda: start(names, {"SEED": 0}, {}))

@@ -1,4 +1,4 @@
-"""Controls: what is moved is computed again, by the functions that the reader wrote."""
+"""A control that is moved calls the function of its figure, and the reader's own."""
 
 import re
 import sys
@@ -184,7 +184,7 @@ def curve(slope=1, kind="line"):
 
 
 def shown(**choices):
-    """Return what a control shows first, and its widgets."""
+    """Return the data that a figure with controls shows first, and its widgets."""
     from ipywidgets import Widget
     from ipywidgets.widgets import widget
 

@@ -31,7 +31,7 @@ interactive_figure(curve, slope=[1, 2, 3])
 
 @pytest.fixture
 def jupyterlab(tmp_path):
-    """Serve a folder with one notebook in JupyterLab, and give its address."""
+    """Serve a folder with one notebook in JupyterLab, and yield the address."""
     cells = [nbformat.v4.new_code_cell(CELL)]
     folder = tmp_path / "notebooks"
     folder.mkdir()

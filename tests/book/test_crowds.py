@@ -1,4 +1,4 @@
-"""Frequencies and rates: the flow in six numbers, and the two theorems on selection."""
+"""The flow of crowds in six numbers, and the two theorems on selection."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def shares(corpus: Corpus) -> np.ndarray:
 
 
 def kinds(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """Return which tokens are relevant, and the label of each of these."""
+    """Return a mask of the relevant tokens, and the label of each relevant token."""
     alpha = corpus.counts.T @ corpus.signs.numpy()
     relevant = np.abs(alpha) == corpus.counts.sum(axis=0)
     return relevant, np.sign(alpha[relevant])

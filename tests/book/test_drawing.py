@@ -1,4 +1,4 @@
-"""What functions that draw compute; where it is drawn, stored outputs show."""
+"""The numbers that drawing functions compute; stored outputs show the drawings."""
 
 import math
 
@@ -23,7 +23,7 @@ from tools.site.colab import ROOT
 
 @pytest.fixture(autouse=True)
 def in_the_style_of_the_book(monkeypatch):
-    """Show nothing, and leave no style to the next test."""
+    """Use the style of the book in one test, and show no figures."""
     monkeypatch.setattr(pyplot, "show", lambda: None)
     for module in (scatter, embedding):  # what is drawn stays open
         monkeypatch.setattr(module, "figure_html", lambda figure, alt: alt)
@@ -75,7 +75,7 @@ def test_typical_reviews_are_those_of_about_the_length():
 
 
 def plane_of(places):
-    """What a plane draws of three words at these places, and p = (0.3, -0.2)."""
+    """Return the arguments of a plane with three words at `places`, p = (0.3, -0.2)."""
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], ["good", "$bad$", "film"])
     model = AttentionClassifier(3, 2, dtype=torch.float64)
     p, output = torch.tensor([0.3, -0.2]), torch.tensor([1.0, 0.0])

@@ -1,4 +1,4 @@
-"""Each check passes the solution that is shown, and names each mistake it knows."""
+"""Each check accepts the solution that it shows, and names each known mistake."""
 
 import ast
 import dataclasses
@@ -35,17 +35,17 @@ pytestmark = pytest.mark.usefixtures("time_enough")
 
 @pytest.fixture(autouse=True)
 def a_folder_of_ones_own(tmp_path, monkeypatch):
-    """Right answers are kept in the folder in which a chapter runs."""
+    """Run a test in an empty folder, because right answers are saved there."""
     monkeypatch.chdir(tmp_path)
 
 
 class Place(NamedTuple):
-    """Where an exercise stands in the book.
+    """The place of an exercise in the book.
 
     Attributes:
         above: the cells before its check.
         output: what the check displays in the book.
-        text: the exercise as it is read.
+        text: the exercise as readers see it.
     """
 
     above: list[Any]
@@ -134,7 +134,7 @@ def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name)
 
 
 def content(argument: Any) -> Any:
-    """Return what an argument of an exercise contains, as one can compare it."""
+    """Return the content of an argument of an exercise in a form with equality."""
     if isinstance(argument, Corpus):
         return argument.counts.toarray().tolist(), argument.targets.tolist()
     if isinstance(argument, torch.nn.Module):
@@ -296,7 +296,7 @@ ROW = [1, 2]
 
 
 def returning(kind):
-    """Return a solution of which the stub says that it returns this kind."""
+    """Return a solution whose stub announces results of this type."""
 
     def solution(x):
         return f"the package's {x}"
@@ -351,7 +351,7 @@ def test_an_answer_meets_what_the_next_cell_gives_it(
 
 @pytest.fixture
 def waiting(monkeypatch):
-    """Let a solution be used after a wait; return its calls, the function and it."""
+    """Return a function that makes a slow answer with a record of its calls."""
     monkeypatch.setattr(running, "LIMIT_HERE", 0.2)
     solution = TASKS["memorized-chance"].solution
 
@@ -369,7 +369,7 @@ def waiting(monkeypatch):
 
 
 def compute(seconds):
-    """Use the processor for some seconds, which takes longer on a busy machine."""
+    """Use the processor for some seconds, which can take longer on a busy machine."""
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass

@@ -91,7 +91,7 @@ def test_at_first_the_step_is_in_the_middle_of_a_logarithmic_slider(monkeypatch)
 
 @pytest.fixture(scope="module")
 def step():
-    """A figure whose slider is the size of a step, and the model that takes it."""
+    """Return a figure with a slider of the step size, the model and the corpus."""
     corpus = attnsel.separable_corpus(60, 40, 6, seed=0)
     model = attnsel.AttentionClassifier(40, 64, seed=0, dtype=torch.float64)
     before = model.scores()
@@ -134,7 +134,7 @@ def test_the_slider_shows_the_step_that_the_package_takes(step, lr):
 
 
 def even_axis(values):
-    """Return the ticks of an axis and where the values are on it."""
+    """Return the ticks of an axis, and the positions of the values on the axis."""
     code = """(() => { const {part, ticks} = evenAxis(data);
       return {ticks, parts: data.map(part)}; })()"""
     return call(["tips.js", "map.js"], code, values)

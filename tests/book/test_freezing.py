@@ -1,4 +1,4 @@
-"""The descent behind the runs in which E, p and v are trained together."""
+"""The gradient descent of the runs that train E, p and v together."""
 
 import pytest
 import torch

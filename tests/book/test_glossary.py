@@ -36,9 +36,9 @@ def chapters() -> list[str]:
 
 
 def first_use(pattern: str) -> tuple[str, str]:
-    """Return the chapter that first uses a term, and the place with what surrounds it.
+    """Return the chapter that first uses a term, and the text around this use.
 
-    What is folded counts like all else; what is in italics, a quotation, does not.
+    Folded text counts; quotations in italics do not.
     """
     for chapter in chapters():
         text = prose((ROOT / f"book/text/{chapter}.md").read_text(encoding="utf-8"))

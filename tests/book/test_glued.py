@@ -1,4 +1,4 @@
-"""Each number of the text is the one that its cell stored, and a run writes it."""
+"""Each number in the text equals the number that a cell stored; a run writes it."""
 
 import functools
 

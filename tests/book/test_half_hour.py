@@ -1,4 +1,4 @@
-"""The tour: the example that it computes by hand."""
+"""The example that the tour computes by hand."""
 
 from pathlib import Path
 

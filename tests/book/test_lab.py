@@ -1,4 +1,4 @@
-"""The laboratory of the page, in node, against the package."""
+"""The scripts of the laboratory, run in node and compared with the package."""
 
 import html
 import itertools
@@ -38,7 +38,7 @@ def call(expression, data=None):
 
 
 def bags(corpus):
-    """Return a corpus as the page has it."""
+    """Return a corpus in the form that the page uses."""
     counts = corpus.counts
     return {
         "starts": counts.indptr.tolist(),
@@ -49,7 +49,7 @@ def bags(corpus):
 
 
 def stored(model):
-    """Return the parameters of a model as the page has them."""
+    """Return the parameters of a model in the form that the page uses."""
     E, p, v = (value.detach() for value in model.parameters())
     return {
         "d": len(p),
@@ -60,7 +60,7 @@ def stored(model):
 
 
 def rounded(*args, **kwargs):
-    """Return a model in double precision whose numbers are those of single."""
+    """Return a float64 model whose parameters are rounded to float32."""
     model = attnsel.AttentionClassifier(*args, **kwargs, dtype=torch.float64)
     with torch.no_grad():
         for value in model.parameters():
@@ -69,7 +69,7 @@ def rounded(*args, **kwargs):
 
 
 def same(found, expected, part=1e-4):
-    """Compare scores with those of the package, to a part of their size."""
+    """Compare scores with the package's, up to a part of the largest score."""
     for letter, exact in zip("ab", expected.double().T, strict=True):
         shown = torch.tensor(found[letter], dtype=torch.float64)
         assert float((shown - exact).abs().max()) < part * float(exact.abs().max())
@@ -77,7 +77,7 @@ def same(found, expected, part=1e-4):
 
 @pytest.fixture(scope="module")
 def reviews():
-    """Generated reviews, and others, as the page gets them."""
+    """Return generated reviews for training, and others for testing."""
     corpus = attnsel.Corpus.from_texts(
         *generate_reviews(300, classes=2, stream=0), min_count=10
     )
@@ -281,7 +281,7 @@ def test_rank_correlations_are_those_of_scipy():
 
 
 def drawn(seed):
-    """Return the sequences that the page draws, and as a corpus."""
+    """Return the sequences that the page draws, and a corpus of the same sequences."""
     sequences = call("drawnSequences(data)", seed)
     held = sequences["bags"]
     tokens = [
@@ -440,7 +440,7 @@ def test_each_setting_at_its_extremes_is_described_correctly(reviews):
 
 
 def rises(line):
-    """Whether a drawn line goes up."""
+    """Return whether a drawn line goes up."""
     return line[-1][1] < line[0][1]
 
 
@@ -564,7 +564,7 @@ def test_a_pause_and_what_follows_it_are_described():
 
 
 def compared(*pairs, uniform=False, shuffle=False, counts=(803, 203)):
-    """Return what is said of two finished runs, for each of some pairs."""
+    """Return the page's sentence about two finished runs, for each pair of runs."""
     code = """data.pairs.map((runs) => {
       const summaries = runs.map((run) => run && {...run,
         fits: new Map(run.fits.map((fits, k) => [[0, FREQUENT][k], [[], fits]]))});
@@ -581,7 +581,7 @@ def compared(*pairs, uniform=False, shuffle=False, counts=(803, 203)):
 
 
 def finished(every=(0.3, 0.2), many=(0.5, 0.4), right=(), loss=0.5):
-    """Return a run with correlations in new reviews, of values and of scores."""
+    """Return a finished run with these correlations on new reviews."""
     parts = {"train": {"loss": loss}, "test": {"loss": loss, "accuracy": 0.8}}
     return parts | {"fits": [list(every), list(many)], "right": list(right)}
 

@@ -1,4 +1,4 @@
-"""The laboratory in a browser, on a page opened from the disk, without a server."""
+"""The laboratory in a browser, on a page that is opened without a server."""
 
 import functools
 import re
@@ -26,7 +26,7 @@ PAUSED = """(play) => { const lab = play.closest(".attnsel-lab");
 
 @pytest.fixture
 def visit(opened, tmp_path):
-    """Open a page of places to train, as files; nothing may go wrong."""
+    """Return a function that opens a page of laboratories from files."""
 
     def show(
         *places: str,
@@ -59,14 +59,14 @@ def visit(opened, tmp_path):
 
 
 def press(button: Any, *, width: int = 1280) -> None:
-    """Tap a button on a phone, click it elsewhere."""
+    """Tap a button on a phone, and click it on wider screens."""
     button.tap() if width < 600 else button.click()
 
 
 def wait(tab: Any) -> str:
-    """Wait until a run pauses, and return what is said of it.
+    """Wait until a run pauses, and return the sentence about the run.
 
-    The run that it is compared with goes on meanwhile.
+    The run for comparison continues meanwhile.
     """
     play = tab.locator(".play").first
     tab.wait_for_function(PAUSED, arg=play.element_handle())
@@ -74,13 +74,13 @@ def wait(tab: Any) -> str:
 
 
 def run(tab: Any, *, width: int = 1280) -> str:
-    """Press play, wait until the run pauses, and return what is said of it."""
+    """Press play, wait until the run pauses, and return the sentence about the run."""
     press(tab.locator(".play").first, width=width)
     return wait(tab)
 
 
 def as_it_runs(tab: Any, deed: str) -> None:
-    """Press play, and do something as soon as it runs, however slow this process is."""
+    """Press play, and run the script `deed` as soon as the training runs."""
     tab.evaluate(f"""() => new Promise((done) => {{
       const play = document.querySelector(".play");
       new MutationObserver((_, observer) => {{
@@ -92,13 +92,13 @@ def as_it_runs(tab: Any, deed: str) -> None:
 
 
 def says(place: Any, pattern: str) -> None:
-    """Wait until a place says what was asked for."""
+    """Wait until a place contains a text that matches the pattern."""
     place.filter(has_text=re.compile(pattern)).wait_for(state="attached")
 
 
 @functools.cache
 def expected(**changes: Any) -> dict[str, Any]:
-    """Return the end of a training with these settings, computed in node."""
+    """Return the last state of a training with these settings, computed in node."""
     code = """(() => {
       const stored = {...data.reviews, texts: readTexts(data.reviews.texts)};
       const corpus = reviewsOf(stored, data.settings);
@@ -113,14 +113,14 @@ def expected(**changes: Any) -> dict[str, Any]:
 
 
 def beginning(end: dict[str, Any]) -> str:
-    """Return the beginning of the sentence about an end."""
+    """Return the beginning of the sentence about the end of a training."""
     train, test = (f"{100 * end[part]['accuracy']:.0f}%" for part in ("train", "test"))
     right = f"{train} of the training reviews and {test} of the new reviews"
     return f"After {end['step']} steps, {right} are classified correctly."
 
 
 def drawn(canvas: Any) -> int:
-    """Return how many pixels of a canvas have a colour."""
+    """Return the number of coloured pixels of a canvas."""
     code = """(canvas) => createImageBitmap(canvas).then((image) => {
       const copy = new OffscreenCanvas(image.width, image.height).getContext("2d");
       copy.drawImage(image, 0, 0);

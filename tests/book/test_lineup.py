@@ -1,4 +1,4 @@
-"""The line-up of the landing page, in node, against the package."""
+"""The scripts of the line-up, run in node and compared with the package."""
 
 import itertools
 import json
@@ -34,7 +34,7 @@ def call(expression, data=None):
 
 @pytest.fixture(scope="module")
 def reviews():
-    """Generated reviews, and others, as the page gets them."""
+    """Return generated reviews for training, and others for testing."""
     corpus = attnsel.Corpus.from_texts(
         *generate_reviews(400, classes=2, stream=0), min_count=4
     )
@@ -50,7 +50,7 @@ def imdb():
 
 @pytest.fixture(scope="module")
 def played(imdb):
-    """Return rounds of both questions, trained to their ends."""
+    """Return rounds of both questions, each trained to the end."""
     rounds = [(1, "labels"), (2, "labels"), (1, "attention")]
     code = "data[1].map(([number, question]) =>"
     code += " told(data[0], number, question, data[2]))"
@@ -174,7 +174,7 @@ def test_both_models_arrive_together(played):
 
 
 def depth(run, scores):
-    """Return how far the ends of the mean line are above its lowest point."""
+    """Return the height of the ends of the mean line above its lowest point."""
     places = np.array(run["orders"][0])
     part = np.minimum(19, 20 * places).astype(int)
     means = np.bincount(part, scores) / np.bincount(part)

@@ -1,4 +1,4 @@
-"""The line-up in a browser, on a page opened from the disk, without a server."""
+"""The line-up in a browser, on a page that is opened without a server."""
 
 import json
 import re
@@ -33,7 +33,7 @@ DOTS = """(canvas) => new Promise((done) => createImageBitmap(canvas).then((imag
 
 @pytest.fixture
 def visit(opened, tmp_path):
-    """Open a page with the line-up, as files; nothing may go wrong."""
+    """Return a function that opens a page with the line-up from files."""
 
     def show(
         address: str = "#round=18",
@@ -68,7 +68,7 @@ def visit(opened, tmp_path):
 
 @pytest.fixture(scope="module")
 def expected():
-    """Return what rounds are in node: answers and what is said after a bet on A."""
+    """Return the answers of rounds in node, and the sentences after a bet on A."""
     rounds = [(18, "labels"), (19, "labels"), (18, "attention")]
     code = """data[1].map(([number, question]) => {
       const played = roundOf(readLineup(data[0]), number, question);
@@ -83,13 +83,13 @@ def expected():
 
 
 def ready(tab: Any) -> Any:
-    """Wait until both models of a tab are trained, and return it."""
+    """Wait until both models of a tab are trained, and return the tab."""
     tab.locator(".bet:enabled").nth(1).wait_for()
     return tab
 
 
 def revealed(tab: Any) -> list[str]:
-    """Wait for the end of the reveal, and return what is said."""
+    """Wait until the answer is revealed, and return its sentences."""
     tab.locator(".after:visible").wait_for()
     return tab.locator(".said p").all_inner_texts()
 

@@ -1,4 +1,4 @@
-"""Figures that compute in the page, against the package."""
+"""Live figures, whose results are compared with the package."""
 
 import functools
 import random
@@ -26,12 +26,12 @@ ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff"
 
 @pytest.fixture(autouse=True)
 def a_plane_without_its_still(monkeypatch):
-    """Draw no picture for pages without JavaScript: test_drawing looks at it."""
+    """Draw no picture for pages without JavaScript, which test_drawing tests."""
     monkeypatch.setattr("attnsel_book.widgets.plane.plane_still", lambda *_: "a still")
 
 
 def same_pieces(texts, vocab):
-    """Cut texts in the page and in the package; return the number of texts."""
+    """Compare the pieces of texts in the page and in the package; return the number."""
     code = """data[0].filter((text) => !/\\p{Cn}/u.test(text)).map((text) =>
       [text, tokenize(text, new Map(data[1]))])"""
     ids = [[token, i] for i, token in enumerate(vocab)]
@@ -44,9 +44,9 @@ def same_pieces(texts, vocab):
 
 @functools.cache
 def characters():
-    """What this Python knows; newer characters are no letters to it.
+    """Return all characters that this Python knows; newer ones are no letters to it.
 
-    Planes 4 to 13 are empty, 15 and 16 are for private use.
+    Planes 4 to 13 are empty; planes 15 and 16 are for private use.
     """
     # Not NUL, which no page holds: HTML has another sign in its place.
     every = map(chr, [*range(1, 0x40000), *range(0xE0000, 0xF0000)])
@@ -81,7 +81,7 @@ def test_the_page_cuts_odd_texts_as_the_package_does():
 
 @pytest.fixture(scope="module")
 def trained():
-    """A model trained on reviews, and 200 others."""
+    """Return the text box and scores of a trained model, and 200 test reviews."""
     corpus = attnsel.load_corpus("imdb", limit=2000)
     test = attnsel.load_corpus("imdb", split="test", vocab=corpus.vocab, limit=200)
     model = attnsel.AttentionClassifier(len(corpus.vocab), 256, seed=0)
@@ -91,7 +91,7 @@ def trained():
 
 
 def as_texts(corpus):
-    """Return texts with the counts of a corpus, whose own order is not kept."""
+    """Return texts with the counts of a corpus, in the order of the token ids."""
     names = np.array(list(corpus.vocab))
     bags = [np.repeat(names[ids], times.astype(int)) for ids, times in corpus.bags()]
     return [" ".join(bag) for bag in bags]
@@ -154,7 +154,7 @@ EXPLAINED = """(([texts, tokens, scores, values]) => {
 
 
 def explained(texts, vocab, pair):
-    """Compare what the page says of each word with the package; return flips."""
+    """Compare influences with the package; return the numbers of deletions to flip."""
     corpus = attnsel.Corpus.from_texts(texts, vocab=vocab)
     a, b = pair.double().T.tolist()
     found = call(["tips.js", "textbox.js"], EXPLAINED, [texts, list(vocab), a, b])
@@ -235,7 +235,7 @@ FLOW = ["plane.js"]
 
 
 def plane(places=PLACES, start=(2, -3), output=(1, 0)):
-    """Return the seven words of chapter 3 in the plane: model, corpus, selection."""
+    """Return the model, corpus and selection of the seven words of chapter 3."""
     corpus = attnsel.Corpus.from_tokens(SEQUENCES, [1, 1, 1, 0, 0, 0], Vocab(WORDS))
     model = attnsel.AttentionClassifier(7, 2, dtype=torch.float64)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The live figures in a browser without network: typed in, dragged, tapped, by keys."""
+"""Live figures in a browser without network: typing, dragging, tapping, keys."""
 
 import math
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ EXAMPLES = {"Not good.": "Each word by itself.", "A bad <b>film</b>": "Another."
 def is_that_of(
     verdict: str, text: str, step: int, scores: Mapping[int, torch.Tensor] = SCORES
 ) -> bool:
-    """Return whether the box tells the class and probability of the package's logit."""
+    """Return whether the box shows the class and probability of the package's logit."""
     corpus = attnsel.Corpus.from_texts([text], vocab=WORDS)
     logit = float(attnsel.model.bag_logits(scores[step].double(), corpus))
     if abs(logit) < 0.1:

@@ -1,4 +1,4 @@
-"""Figures that move, used to their ends: by mouse, by touch and by the keys."""
+"""Live figures, used up to their limits by mouse, by touch and by keys."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ ODD = ["goodness", "good", '"so"', "<BR/>", "שלום", "𝒜b😀", "it's"]
 
 
 def touch(tab: Any, *path: tuple[float, float]) -> None:
-    """Put a finger on the first place, go to the others, and lift it."""
+    """Touch the first place, move the finger to the other places, and lift it."""
     cdp = tab.context.new_cdp_session(tab)
     for i, (x, y) in enumerate(path):
         kind = "touchMove" if i else "touchStart"
@@ -42,7 +42,7 @@ def middle(box: dict[str, float]) -> tuple[float, float]:
 
 
 def shown(tab: Any) -> list[str]:
-    """Return the label and the frames that are seen."""
+    """Return the label and the visible frames."""
     readout = tab.locator(".bar output").inner_text()
     return [readout, *tab.locator(".frame:visible").all_inner_texts()]
 
@@ -162,7 +162,7 @@ def placed(handle: Any) -> list[float]:
 
 
 def drag(tab: Any, handle: Any, way: tuple[int, int], *, by_touch: bool) -> None:
-    """Drag a handle far beyond an edge of its picture."""
+    """Drag a handle far beyond the edge of its picture."""
     handle.scroll_into_view_if_needed()
     picture = handle.locator("xpath=ancestor::*[local-name()='svg']").bounding_box()
     x, y = middle(handle.locator("circle").first.bounding_box())

@@ -1,4 +1,4 @@
-"""The page of symbols: each stands once, and in the chapters that it names."""
+"""Each symbol of the page *Notation* occurs once, and in the chapters listed there."""
 
 import re
 
@@ -11,7 +11,7 @@ LETTER = re.compile(r"\$([^$]+)\$")
 
 
 def rows(part: str = "") -> list[tuple[list[str], str]]:
-    """Return the symbols of each row from a heading on, and what they mean."""
+    """Return the symbols of each row after a heading, and their meaning."""
     page = (BOOK / "notation.md").read_text(encoding="utf-8")
     found = ROW.findall(page[page.index(part) :])
     assert len(found) > 15
@@ -20,7 +20,7 @@ def rows(part: str = "") -> list[tuple[list[str], str]]:
 
 
 def plain(formula: str) -> str:
-    """Return a formula without spaces and braces, and with one way to write a bar."""
+    """Return a formula without spaces and braces, in which every bar is `|`."""
     return re.sub(r"[{}\s]", "", formula.replace("\\mid", "|"))
 
 
@@ -39,7 +39,7 @@ def test_no_symbol_stands_in_two_rows():
 
 
 def formulas_of(chapter: str) -> str:
-    """Return the text of a chapter, its formulas without spaces and braces."""
+    """Return the text of a chapter without spaces and braces."""
     cells = cells_of(chapter)
     text = "".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return plain(text)

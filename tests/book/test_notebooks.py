@@ -1,4 +1,4 @@
-"""The chapters as files: outputs stored in order, nothing of a machine in them."""
+"""Chapters as files: outputs are stored in order and show no trace of a machine."""
 
 import json
 import re
@@ -118,12 +118,12 @@ GUESS_BOX = re.compile(
 
 
 def prose_of(cells: list[Any]) -> str:
-    """Return what stands in the cells of text."""
+    """Return the text of the Markdown cells."""
     return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
 
 
 def opening_faults(cells: list[Any]) -> list[str]:
-    """Return what is not as it should be in the first cells of a chapter."""
+    """Return sentences about the faults in the first cells of a chapter."""
     found = []
     if not HEAD.match(cells[0].source):
         found.append("begin with `(ch-name)=`, `# Title` and one sentence in a line")
@@ -139,7 +139,7 @@ def opening_faults(cells: list[Any]) -> list[str]:
 
 
 def guess_faults(cells: list[Any]) -> list[str]:
-    """Return which guesses have no options, or no right one."""
+    """Return a sentence for each guess without options or without a right option."""
     found = []
     for guess in GUESS_BOX.finditer(prose_of(cells)):
         options = re.findall(r"^\d+\. ", guess["text"], re.MULTILINE)
@@ -153,7 +153,7 @@ def guess_faults(cells: list[Any]) -> list[str]:
 
 
 def place(cell: Any) -> str:
-    """Return by which line a person finds a cell in the text of its chapter."""
+    """Return a phrase that shows where a cell is in the text of its chapter."""
     return f"the cell that begins with {cell.source.splitlines()[0]!r}"
 
 
@@ -165,7 +165,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f]")  # all but the end of a line
 
 
 def cell_faults(cell: Any) -> list[str]:
-    """Return what is not as it should be in a code cell and its outputs."""
+    """Return sentences about the faults of a code cell and its outputs."""
     found = []
     kinds = [set(o.get("data", {})) for o in cell.outputs]
     about = cell.metadata.get("mystnb", {})
@@ -217,7 +217,7 @@ def shown(path: Path) -> list[Any]:
 
 
 def lesson_faults(path: Path) -> list[str]:
-    """Return what a chapter lacks as a lesson: code to see, to guess and to write."""
+    """Return sentences about missing code, guesses and exercises of a chapter."""
     found = []
     if not any(cell.source.startswith(START) for cell in shown(path)):
         found.append(f"begin a shown cell of numbers to change with {START!r}")
@@ -233,7 +233,7 @@ def lesson_faults(path: Path) -> list[str]:
 
 
 def faults(path: Path) -> list[str]:
-    """Return where a chapter does not have the form of the book."""
+    """Return sentences about all places where a chapter lacks the book's form."""
     cells = read(path).cells
     found = opening_faults(cells)
     for cell in code(path):
@@ -280,7 +280,7 @@ def test_the_readme_shows_the_figure_of_the_intro():
 @chapters
 @pytest.mark.xdist_group("jupytext")  # imported by one process alone
 def test_the_text_of_a_chapter_is_that_of_its_notebook(path):
-    """`make text` brings the two together again."""
+    """If this test fails, `make text` makes the text and the notebook equal."""
     import jupytext
 
     settings = tomllib.loads((ROOT / "jupytext.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Whatever a reader gives to a check, nothing is raised."""
+"""A check raises no error, whatever a reader passes to it."""
 
 import sys
 from collections.abc import Callable
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("time_enough")
 
 
 class Evil:
-    """An object that fails at whatever is asked of it."""
+    """An object whose methods all raise errors."""
 
     def fail(self, *_: Any) -> Any:
         raise RuntimeError("no")
@@ -31,7 +31,7 @@ class Evil:
 
 
 class Called:
-    """An object that can be called, and returns a number."""
+    """An object that can be called and then returns a number."""
 
     def __call__(self, *_: Any) -> float:
         return 1.5
@@ -100,7 +100,7 @@ DONE: list[Callable[..., Any]] = [
 
 
 def refusal(name: str, answer: Any) -> Verdict:
-    """Judge an answer that is not right; the verdict is whole sentences."""
+    """Judge a wrong answer, and return the verdict, which is a whole sentence."""
     verdict = judge(TASKS[name], answer)
     assert verdict.state in ("wrong", "open")
     assert verdict.text == verdict.text.strip() and len(verdict.text) > 10

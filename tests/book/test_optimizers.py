@@ -1,4 +1,4 @@
-"""What optimizers find on p: margins by another solver, and what the boxes say."""
+"""Margins of optimizers on p against another solver, and the results in boxes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def small(dim: int = 256) -> OneStepProblem:
 
 
 def differences(problem: OneStepProblem) -> np.ndarray:
-    """Return E_r - E_s of all distinct pairs, by loops."""
+    """Return E_r - E_s for all distinct pairs, computed with loops."""
     pairs = set()
     for i, r in enumerate(problem.relevant.tolist()):
         others = problem.corpus.counts[[i]].indices.tolist()
@@ -42,7 +42,7 @@ def stored_margin(norm: str) -> float:
 def test_a_margin_is_the_least_dual_norm_of_a_mean(
     norm: str, bounds: np.ndarray
 ) -> None:
-    """That of l_infinity is a sum of bounds on the entries, of l1 one bound on all."""
+    """Bounds on entries give the dual norm: one each for l_infinity, one for l1."""
     D = differences(small())
     n, (d, k) = len(D), bounds.shape
     answer = linprog(
@@ -60,7 +60,7 @@ def test_the_margin_in_l2_is_that_of_the_package() -> None:
 
 
 def path(problem: OneStepProblem, rule: Rule, steps: int) -> np.ndarray:
-    """Follow a rule of the direction of the gradient; return p after each step."""
+    """Apply a rule to the gradient's direction; return p after each step."""
     loss = cls_problem(problem.model, problem.corpus)
     p = problem.model.cls.detach().numpy()
     basis, points = loss.basis.numpy(), []

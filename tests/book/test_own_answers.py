@@ -1,4 +1,4 @@
-"""What a reader writes runs the first chapters, with results in another form."""
+"""The first chapters run with a reader's answers, whose results have other types."""
 
 import inspect
 import re
@@ -22,7 +22,7 @@ CORE += ["synthetic", "why_v"]
 
 
 def checked(chapter: str) -> list[tuple[str, str, str]]:
-    """Return of each check of a chapter the name it fills, the exercise, the stub."""
+    """Return, for each check, the name it assigns, its exercise and its stub."""
     return [found for source in code(chapter) for found in CHECKED.findall(source)]
 
 
@@ -35,7 +35,7 @@ FORMS = {
 
 
 def written(name: str) -> str:
-    """Return what a reader writes: the solution, its result in another form."""
+    """Return an answer in which the solution's result is converted to another type."""
     solution = TASKS[name].solution
     stub, given = solution.__name__, ", ".join(inspect.signature(solution).parameters)
     form = FORMS.get(solution.__annotations__["return"], "{}")
@@ -50,7 +50,7 @@ def written(name: str) -> str:
 
 
 def counted(function: Callable[..., Any], calls: dict[str, int], name: str) -> Any:
-    """Return a function that counts how often it is called."""
+    """Return a function that counts its calls."""
 
     def counting(*given: Any) -> Any:
         calls[name] += 1
@@ -60,7 +60,7 @@ def counted(function: Callable[..., Any], calls: dict[str, int], name: str) -> A
 
 
 def sources(chapter: str, stubs: dict[str, str]) -> Iterator[str]:
-    """Yield the cells of a chapter, with other answers in the place of its stubs."""
+    """Yield the cells of a chapter, with answers in place of its stubs."""
     for source in code(chapter):
         begun = re.match(r"def (\w+)\(", source)
         stub = begun[1] if begun else ""
@@ -70,7 +70,7 @@ def sources(chapter: str, stubs: dict[str, str]) -> Iterator[str]:
 def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
     """Run a chapter with a reader's functions; return how often each was called.
 
-    The setting has other values for some of the chapter's settings.
+    `setting` contains other values for some of the chapter's settings.
     """
     assert keep({name: written(name) for name in TASKS})
     stubs = {stub: name for _, name, stub in checked(chapter)}
@@ -93,7 +93,7 @@ def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
 @pytest.mark.weekly
 @pytest.mark.parametrize("chapter", CORE)
 def test_a_chapter_runs_on_what_a_reader_wrote(chapter, tmp_path):
-    """At the book's settings, where each claim is a test."""
+    """The chapter runs at the book's settings, where each claim is a test."""
     calls = played(called, chapter, {}, folder=tmp_path, seconds=SECONDS)
     assert calls.keys() == {name for _, name, _ in checked(chapter)}
     assert_used(calls)

@@ -1,4 +1,4 @@
-"""A reader's own file, as ordinary as files are, in the function that reads it."""
+"""Ordinary files of readers, and the function that reads them."""
 
 import random
 
@@ -15,7 +15,7 @@ WORDS = ["good", "bad", "film", "plot", "actor", "the", "scene", "end"]
 
 
 def write(folder, labels, length):
-    """Write a file with a text of so many words for each label; return its path."""
+    """Write a file with a text of `length` words per label; return its path."""
     draw = random.Random(0)
     rows = [f"{' '.join(draw.choices(WORDS, k=length))},{label}" for label in labels]
     path = folder / "mine.csv"
@@ -24,7 +24,7 @@ def write(folder, labels, length):
 
 
 def read(source, **settings):
-    """Return both corpora and what was displayed."""
+    """Return both corpora and the displayed text."""
     columns = {"text": "text", "label": "label", "limit": None}
     parts, outputs = displayed(train_and_test, source, **columns | settings)
     return *parts, " ".join(output.data["text/plain"] for output in outputs)
@@ -95,7 +95,7 @@ def found(value, error=0.1):
 
 
 def conclusions(accuracy=0.9, left=-0.5, held=0.5):
-    """Return the sentences on 100 held-out texts, 80 of one class."""
+    """Return the sentences about results on 100 held-out texts, 80 of one class."""
     test = Corpus.from_tokens(100 * [[0]], 80 * [0] + 20 * [1], ["x"])
     shapes = {"value": found(0.5), "left arm": found(left), "right arm": found(0.5)}
     of = {"test accuracy": accuracy, "value, held-out leans": held and found(held)}

@@ -1,4 +1,4 @@
-"""The scripts of the figures: whole, in the package, and right in node."""
+"""The scripts of the figures are complete, in the package, and right in node."""
 
 import re
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_numbers_are_told_with_three_digits():
 
 
 def axes(given):
-    """Return the ticks of axes, logarithmic or not, and where values are on them."""
+    """Return the ticks of linear and logarithmic axes, and positions of values."""
     code = """data.map(([values, log]) => {
       const {part, ticks} = axis(range(values), log);
       return {ticks, parts: values.map(part)}; })"""

@@ -1,8 +1,8 @@
-"""The claims of a chapter are no accident of its seed.
+"""The claims of a chapter do not depend on its seed.
 
-Each chapter with a seed runs with another one, which the day decides, or ATTNSEL_SEEDS,
-such as "1 2 3". A claim fails here if it fails there, unless its statement says that it
-is about "our run". All that was measured is added to `_build/seeds.csv`.
+Each chapter with a seed runs with other seeds: the day of the year, or the seeds in the
+variable ATTNSEL_SEEDS, such as "1 2 3". A test fails if a claim fails, unless the claim
+is about "our run". All measured values are added to `_build/seeds.csv`.
 """
 
 import csv
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.weekly
 
 
 def setting(chapter: str, seed: int) -> dict[str, Any]:
-    """Return the setting of another seed, a small one if the chapter has only these."""
+    """Return a setting with another seed, a small one if the chapter requires it."""
     book, ranges = MODULES[chapter].BOOK, MODULES[chapter].RANGES
     for first in (seed, 1 + seed % 9):
         other: dict[str, Any] = {"SEED": first}
@@ -40,7 +40,7 @@ def setting(chapter: str, seed: int) -> dict[str, Any]:
 
 
 def claims(sources: list[str]) -> list[tuple[str, dict[str, str]]]:
-    """Run cells and return each claim with its mark."""
+    """Run cells, and return the mark and the content of each claim."""
     return [
         (output.data["text/plain"][0], output.metadata["claim"])
         for _, shown in run_cells(sources)

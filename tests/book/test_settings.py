@@ -1,4 +1,4 @@
-"""Each chapter runs to its end at settings that are not the book's."""
+"""Each chapter runs to its end at settings that differ from the book's."""
 
 import ast
 import importlib
@@ -29,7 +29,7 @@ ready = pytest.mark.parametrize("chapter", READY)
 
 
 def in_the_notebook(chapter: str) -> dict[str, Any]:
-    """Return the settings as the chapter's cell has them."""
+    """Return the settings in the notebook of a chapter."""
     (source,) = [source for source in code(chapter) if source.startswith(START)]
     assert source.endswith(f'\nsettings("{chapter}", globals())')
     names: dict[str, Any] = {"torch": torch, "settings": lambda *_: None}
@@ -38,7 +38,7 @@ def in_the_notebook(chapter: str) -> dict[str, Any]:
 
 
 class Turn(ast.NodeTransformer):
-    """Put other values in place of those that are assigned to some names."""
+    """A transformer that assigns other values to some names."""
 
     def __init__(self, setting: Mapping[str, Any]) -> None:
         self.setting = setting
@@ -60,12 +60,12 @@ class Turn(ast.NodeTransformer):
 
 
 def turned(source: str, setting: Mapping[str, Any]) -> str:
-    """Return a cell of settings in which some have other values."""
+    """Return a cell of settings in which some settings have other values."""
     return ast.unparse(Turn(setting).visit(ast.parse(source)))
 
 
 def cells_at(chapter: str, setting: Mapping[str, Any]) -> list[str]:
-    """Return the cells of a chapter, some of its settings with other values."""
+    """Return the cells of a chapter in which some settings have other values."""
     return [
         turned(source, setting) if source.startswith(START) else source
         for source in code(chapter)
@@ -73,7 +73,7 @@ def cells_at(chapter: str, setting: Mapping[str, Any]) -> list[str]:
 
 
 def displayed(sources: list[str]) -> list[str]:
-    """Run cells and return what they displayed, as text."""
+    """Run cells and return the texts that they displayed."""
     outputs = [output for _, shown in run_cells(sources) for output in shown.outputs]
     return [output.data.get("text/plain", "") for output in outputs]
 

@@ -1,4 +1,4 @@
-"""No line of a chapter says "here" of a number that was read from a file."""
+"""No line of a chapter shows a stored number as a result of this run."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ READERS |= {"selection_runs", "followed_runs"}
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the names that an expression uses, without those that its loops bind."""
+    """Return the names that an expression uses, except names that its loops bind."""
     names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
     bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return {name.id for name in names} - bound
@@ -21,7 +21,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_claim_or_number_that_uses_a_table_from_a_file_says_so(chapter):
-    """It looks at names that are assigned once, from a table."""
+    """This test considers names that are assigned once, from a table."""
     calls, values = [], defaultdict(list)
     for source in code(chapter):
         for node in ast.walk(ast.parse(re.sub(r"(?m)^( *)%.*", r"\1pass", source))):

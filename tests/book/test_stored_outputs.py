@@ -1,4 +1,4 @@
-"""Which outputs of a cell the plugin of nbval runs calls the stored ones."""
+"""The plugin for nbval accepts outputs that agree with the stored outputs."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -47,7 +47,7 @@ def printed(text, name="stdout"):
 
 
 def after_run(outputs, tags=(), stored="7"):
-    """Call the plugin for a cell that stores a number, as nbval does, once it ran."""
+    """Call the plugin as nbval does after it has run a cell that stores a number."""
     cell = new_code_cell(metadata={"tags": tags}, outputs=[printed(stored)])
     item = SimpleNamespace(
         cell=cell, test_outputs=outputs, nodeid="", path=Path("x.ipynb")

@@ -1,4 +1,4 @@
-"""The generated support tickets contain what they are said to contain."""
+"""The generated support tickets contain the leaks that their table names."""
 
 from pathlib import Path
 

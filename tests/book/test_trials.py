@@ -1,4 +1,4 @@
-"""Many models of random settings: each is what its row says."""
+"""Models with random settings, each trained as its row states."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def corpora():
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Of each model: how it was trained, and on what it was diagnosed."""
+    """Record for each model how it is trained, and the corpora of its diagnoses."""
     found = []
     fit, diagnose = module.fit, module.diagnose
 

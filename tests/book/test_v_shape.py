@@ -1,4 +1,4 @@
-"""Rise, V, spread and bend of scores on ones whose shape is known."""
+"""Rise, V, spread and bend of scores whose shape is known."""
 
 import numpy as np
 import pytest

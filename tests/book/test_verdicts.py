@@ -40,14 +40,14 @@ def scaled(p: Any, norm: float) -> np.ndarray:
 
 
 def spread_attention(Q: Any, there: Any, relevant: Any, share: float) -> np.ndarray:
-    """Return attention of which so much is on the other tokens of a sequence."""
+    """Return attention whose part `share` is on the other tokens of each sequence."""
     others = there.copy()
     others[np.arange(len(Q)), relevant] = False
     return (1 - share) * Q + share * others / others.sum(axis=1, keepdims=True)
 
 
 def one_more(S: Any, Q: Any, b: Any) -> np.ndarray:
-    """Delete one token more on the same side."""
+    """Return the set `S` with one more token of the same side to delete."""
     rest = np.setdiff1d(np.arange(len(Q)), S)
     return np.append(S, rest[(Q * b * np.sign(Q @ b))[rest].argmin()])
 
@@ -167,7 +167,7 @@ TABLE: dict[str, dict[str, str]] = {
 
 
 def with_names(name: str, given: tuple[Any, ...]) -> dict[str, Any]:
-    """Return the arguments of an exercise by name, and what is made of them."""
+    """Return an exercise's arguments, and quantities derived from these, by name."""
     keys = inspect.signature(TASKS[name].solution).parameters
     names = dict(zip(keys, given, strict=True))
     if "corpus" in names and name != "convergence-start":
@@ -186,7 +186,7 @@ def with_names(name: str, given: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def answer(name: str, expression: str) -> Callable[..., Any]:
-    """Return the function of the arguments of an exercise that an expression is."""
+    """Return the function that evaluates an expression in an exercise's arguments."""
     code = compile(expression, name, "eval")
 
     def of(*given: Any) -> Any:
@@ -210,9 +210,9 @@ def test_an_answer_gets_its_verdict(name):
 
 
 def verdict_on(name: str, factor: float, only: int | None = None) -> Verdict:
-    """Judge the right results, the greatest number of one or all of them changed.
+    """Judge the right results after a change of the largest number in one or all.
 
-    Of whole numbers, one is taken off instead.
+    The number is multiplied by `factor`, but 1 is subtracted from a whole number.
     """
     results = []
     for i, (result, _) in enumerate(runs(name)):

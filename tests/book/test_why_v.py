@@ -1,4 +1,4 @@
-"""What the chapter *Why the V* computes with; its claims compare laws with flows."""
+"""Functions of the chapter *Why the V*, whose claims compare laws with flows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ odd = pytest.mark.parametrize("name", ODD)
 
 
 def drawn(corpus: Corpus, seed: int = 0, dim: int = 3) -> list[np.ndarray]:
-    """Return E, p and v with entries of order one; dim is below most vocabularies."""
+    """Return E, p and v with entries of order one, in fewer dimensions than tokens."""
     random = np.random.default_rng(seed)
     size = len(corpus.vocab)
     return [random.normal(size=s) for s in ((size, dim), (dim,), (dim,))]

@@ -21,7 +21,7 @@ WORDS = [("<b>Fine", 3), (" & ", -1), ("dull", 5), ("!", -1)]
 
 
 class Tags(html.parser.HTMLParser):
-    """Collects tags and text, and checks that what opens also closes."""
+    """A parser that collects tags and text, and checks that all open tags close."""
 
     def __init__(self, text):
         super().__init__()
@@ -84,7 +84,7 @@ def test_frames_refuse_what_does_not_fit(contents, start):
 
 
 def side_by_side(*spans, **look):
-    """Return a figure 6 inches wide, its axes from here to there of its width."""
+    """Return a figure; each span is the left and right end of axes, as shares."""
     figure = matplotlib.figure.Figure(figsize=(6, 2), dpi=100)
     for left, right in spans:
         axes = figure.add_axes((left, 0.1, right - left, 0.8))
@@ -162,7 +162,7 @@ def test_in_a_notebook_figures_are_svg_without_a_date(monkeypatch):
 
 
 def pictures(drawn):
-    """Return the pictures within an SVG, in the modes that they are stored in."""
+    """Return the pictures in an SVG, in the modes in which they are stored."""
     held = re.findall(r'data:image/png;base64,([^"]+)"', drawn)
     return [Image.open(BytesIO(base64.b64decode(data))) for data in held]
 

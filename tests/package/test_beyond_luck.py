@@ -1,4 +1,4 @@
-"""Luck and evidence against brute force: permutations, other tests, a known truth."""
+"""Chance and evidence, compared with permutations, other tests and known truths."""
 
 from itertools import permutations
 
@@ -154,7 +154,7 @@ def test_shuffled_labels_give_a_finding_as_rarely_as_promised(
 
 
 def leaks_and_luck(shares, n_tokens=600, seed=0):
-    """How many texts of each class hold a token: one in ten leaks, the rest is luck."""
+    """Draw numbers of texts by token and class; one token in ten is a leak."""
     rng = np.random.default_rng(seed)
     per_class = np.array(shares) * 10
     center = per_class / per_class.sum()

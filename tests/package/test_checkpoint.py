@@ -1,4 +1,4 @@
-"""A training kept in a file, to go on from, and files that it does not go on from."""
+"""Checkpoints from which a training continues, and files that it refuses."""
 
 import copy
 
@@ -18,11 +18,11 @@ MEASURED = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
 
 
 class Stop(Exception):
-    """Raised in place of a crash."""
+    """An error that stands in for a crash."""
 
 
 def interrupted(monkeypatch, at, model, corpus, settings):
-    """Let a training end before its save number `at`, with one save a step."""
+    """Interrupt a training after `at` saves, with one save per step."""
     calls = iter(range(at))
     write = Checkpoint.write
 
@@ -82,7 +82,7 @@ def test_training_goes_on_to_the_same_bits(
 
 @pytest.fixture
 def saved(tmp_path):
-    """A corpus, and the settings of a training that has left a checkpoint."""
+    """Return a corpus, and the settings of a training that has written a checkpoint."""
     _, _, corpus = ragged(5, n=40)
     settings = {"steps": 3, "lr": 0.05, "checkpoint": tmp_path / "checkpoint"}
     fit(AttentionClassifier(9, 6), corpus, **settings)

@@ -1,4 +1,4 @@
-"""Corpus and Vocab against brute force, and every way to misuse them."""
+"""`Corpus` and `Vocab`, compared with brute force and misused in every way."""
 
 import pickle
 import random

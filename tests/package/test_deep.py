@@ -1,4 +1,4 @@
-"""Deeper models against their formulas, token by token, in float64."""
+"""Deeper models, compared with their formulas for each token in float64."""
 
 import functools
 
@@ -60,7 +60,7 @@ def compare(model, naive, corpus, sequences, labels):
 
 
 def stretch(model, factor):
-    """Make the scores large enough for attention to be far from uniform."""
+    """Multiply the scores, so that attention is far from uniform."""
     with torch.no_grad():
         model.cls.mul_(factor)
         if isinstance(model, TwoLayerClassifier):

@@ -1,4 +1,4 @@
-"""What each token does to a prediction, against deletion and all subsets."""
+"""The influence of each token, compared with deletion and with all subsets."""
 
 from itertools import combinations
 from math import factorial
@@ -26,7 +26,7 @@ VALUES = st.floats(-5, 5, allow_subnormal=False)
 
 
 def bag(a, b, counts=None):
-    """Return scores (T, 2) of as many tokens and the corpus of one text of them."""
+    """Return the scores (T, 2) of T tokens, and a corpus of one text with these."""
     scores = torch.tensor(np.array([a, b]).T, dtype=torch.float64)
     counts = np.ones(len(a)) if counts is None else np.array(counts)
     vocab = Vocab([f"t{i}" for i in range(len(a))])
@@ -35,7 +35,7 @@ def bag(a, b, counts=None):
 
 
 def worth(a, b, counts, present):
-    """f of the tokens present, by its definition; 0 of none."""
+    """Return f for the tokens that are present, by definition, or 0 without tokens."""
     present = list(present)
     if not present:
         return 0.0
@@ -45,7 +45,7 @@ def worth(a, b, counts, present):
 
 
 def by_subsets(a, b, counts):
-    """Shapley values as the mean over all orders, by the sum over all subsets."""
+    """Return Shapley values, computed by the sum over all subsets."""
     T = len(a)
     values = np.zeros(T)
     for t in range(T):

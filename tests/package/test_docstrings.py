@@ -1,4 +1,4 @@
-"""Docstrings: one name a line with a text of its own, and examples that run."""
+"""Docstrings describe each name on its own line, and contain examples that run."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""How texts become counts: in blocks, on the disk, in a corpus that is small."""
+"""Counts of texts: in blocks, on the disk, and in a corpus of small size."""
 
 import warnings
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and harm to them is noticed."""
+"""Files are written completely or not at all, and damage to them is noticed."""
 
 import pickle
 import zipfile

@@ -1,4 +1,4 @@
-"""The flow against autograd, a solver in time, and 400-digit arithmetic."""
+"""The flow, compared with autograd, another solver, and 400-digit arithmetic."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def float64_model(n_tokens: int, d: int, seed: int = 0) -> AttentionClassifier:
 def autograd_descent(
     model: AttentionClassifier, cls: Tensor, sequences: list[list[int]], labels: list
 ) -> Tensor:
-    """-dL/dp by autograd through the definition."""
+    """Return -dL/dp, computed by autograd from the definition."""
     p = cls.detach().clone().requires_grad_()
     E, v = model.embeddings.detach(), model.output.detach()
     loss = naive_loss(naive_logits(E, p, v, sequences), labels)
@@ -73,7 +73,7 @@ def test_jacobian_agrees_with_differences(seed: int, d: int) -> None:
 def exact_descent(
     model: AttentionClassifier, sequences: list[list[int]], labels: list[int]
 ) -> tuple[Tensor, float, float]:
-    """Direction and log norm of -dL/dp, and log(loss - limit), in 1,500 digits."""
+    """Return direction and log norm of -dL/dp, and log(loss - limit); 1,500 digits."""
     with mpmath.workdps(1500):
         E = [[mpmath.mpf(x) for x in row] for row in model.embeddings.tolist()]
         p, v = ([mpmath.mpf(x) for x in w.tolist()] for w in (model.cls, model.output))
@@ -265,7 +265,7 @@ def test_attention_and_loss_are_those_of_the_model() -> None:
 
 
 def opposed() -> tuple[AttentionClassifier, Corpus]:
-    """The same sequence with both labels: the least loss has f = 0, at finite p."""
+    """Return one sequence with both labels, so that the least loss is at a finite p."""
     corpus = Corpus.from_tokens([[0, 1], [0, 1]], [0, 1], Vocab(list("ab")))
     model = float64_model(2, 4)
     place(

@@ -1,4 +1,4 @@
-"""What counts once: copies, near copies and groups, against a count by hand."""
+"""Copies, near copies and groups count once, as in a count by hand."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from attnsel.texts.reviews import generate_reviews
 
 
 def by_hand(holds, labels, n_classes, groups, wanted):
-    """Count the groups with a row that holds each column, or lacks it."""
+    """Count the groups by class in which a row contains each column, or lacks it."""
     counted = np.zeros((holds.shape[1], n_classes), int)
     for column in range(holds.shape[1]):
         for group in set(groups):
@@ -72,7 +72,7 @@ def test_q_values_are_of_groups_where_a_group_is_all_or_nothing():
 
 
 def shuffled_by_group(texts, groups, shares, seed):
-    """Labels shuffled among groups in given shares, one a text."""
+    """Return one label per text, shuffled among the groups in given shares."""
     size = max(groups) + 1
     ends = np.cumsum(shares) / np.sum(shares) * size
     labels = np.searchsorted(ends, np.arange(size) + 0.5)
@@ -84,7 +84,7 @@ def copied(texts):
 
 
 def by_author(texts):
-    """Fifteen texts an author, who writes a word of his own into most of them."""
+    """Return texts signed by authors, who have fifteen texts each, and the groups."""
     groups = [i // 15 for i in range(len(texts))]
     signed = [
         f"{text} by{group}" if i % 15 else text

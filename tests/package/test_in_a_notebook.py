@@ -1,4 +1,4 @@
-"""A reader runs cells in a notebook, watches their bars, and stops them."""
+"""Cells of a notebook show progress bars, and can be interrupted."""
 
 import os
 import textwrap
@@ -21,7 +21,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 class Notebook:
-    """Cells that are run one by one, as a person does."""
+    """A notebook whose cells are run one by one, as by a person."""
 
     def __init__(self, folder: Path) -> None:
         self.manager = KernelManager(kernel_name="python3")
@@ -32,7 +32,7 @@ class Notebook:
         self.client.wait_for_ready(timeout=600)
 
     def run(self, source: str, stop_at: str = "") -> tuple[str, list[dict[str, Any]]]:
-        """Run a cell; return its status or the name of its error, and what it sent.
+        """Run a cell; return its status or the name of its error, and its messages.
 
         The cell is stopped, as by the button of the page, a moment after `stop_at` is
         shown, because a kernel may not reply if the signal comes while it sends.
@@ -65,7 +65,7 @@ def written(sent: list[dict[str, Any]], name: str) -> str:
 
 
 def shown(sent: list[dict[str, Any]]) -> set[str]:
-    """Return the widgets that were put on the page."""
+    """Return the ids of the widgets that the page shows."""
     data = [m["content"]["data"] for m in sent if m["msg_type"] == "display_data"]
     # A set: a bar that is interrupted while it comes up is put there again by its end.
     return {each[WIDGET]["model_id"] for each in data if WIDGET in each}
@@ -77,7 +77,7 @@ def closed(sent: list[dict[str, Any]]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory) -> Iterator[Notebook]:
-    """A kernel in which a model is made."""
+    """Yield a notebook whose first cell has made a model."""
     notebook = Notebook(tmp_path_factory.mktemp("notebook"))
     status, sent = notebook.run(
         """

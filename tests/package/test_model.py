@@ -92,7 +92,7 @@ def test_the_change_of_the_scores_is_that_of_a_gradient_step(K):
 
 
 def measured_by_name(model, corpus):
-    """Yield what is measured on a model and a corpus of two classes, by name."""
+    """Yield the name and the value of each measurement of a model on a corpus."""
     history = fit(model, corpus, steps=2, lr=0.1, snapshots=[1])
     yield from history.scores.items()
     yield from [("loss", history.loss), ("accuracy", history.accuracy)]

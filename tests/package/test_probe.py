@@ -1,4 +1,4 @@
-"""Classifiers asked through their outputs, against what is known of them inside."""
+"""Queries of classifiers, compared with the known inside of the classifiers."""
 
 import hashlib
 import importlib
@@ -37,7 +37,7 @@ def of_numbers(formula):
 
 
 def drawn(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return values and log-weights of the words."""
+    """Return random values and log-weights of the words."""
     random = np.random.default_rng(seed)
     return random.normal(0, 2, len(WORDS)), random.normal(0, 1.5, len(WORDS))
 

@@ -1,4 +1,4 @@
-"""Bars show to someone who waits, and nowhere else."""
+"""Progress bars are shown only where a person waits."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""What holds for any corpus and any model: tried on random ones, with edges."""
+"""Properties of all corpora and models, tested on random ones with edge cases."""
 
 import copy
 import hashlib
@@ -29,7 +29,7 @@ MORE = int(os.environ.get("ATTNSEL_EXAMPLES", "1"))
 
 
 def drawn(seed: int, n_classes: int = 2, n_tokens: int = 9, n: int = 8) -> Corpus:
-    """A corpus of few tokens, some repeated and some in all sequences or in none."""
+    """Return a random corpus; tokens may be repeated, or in all or no sequences."""
     rng = np.random.default_rng(seed)
     kinds = int(rng.integers(3, n_tokens + 1))
     size = n_classes + int(rng.integers(n))
@@ -55,9 +55,9 @@ def bags_of(corpus: Corpus) -> list[list[int]]:
 def certified(
     seed: int, *, near: bool = False
 ) -> tuple[AttentionClassifier, Corpus, list[int], Certificate]:
-    """A model of any values, and a selection by its votes or, at times, by chance.
+    """Return a random model, its corpus, a selection by votes or chance, a certificate.
 
-    If `near`, p is where Theorem A proves something: models are drawn until it is.
+    If `near`, models are drawn until Theorem A proves something at p.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -194,7 +194,7 @@ def fingerprint(corpus: Corpus) -> str:
 
 
 def _overwritten(attention) -> None:
-    """Do with an attention what its owner may do."""
+    """Overwrite an attention, as its owner may do."""
     attention.data[:] = 0
     attention.indices[:] = 0
     attention.indptr[:] = 0

@@ -1,4 +1,4 @@
-"""The grammar of reviews: words lean as they should, and a seed fixes every word."""
+"""Generated reviews: words have the intended leans, and a seed fixes all words."""
 
 import hashlib
 import re

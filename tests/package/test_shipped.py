@@ -1,4 +1,4 @@
-"""The corpora that come with the package are the counts of the published reviews."""
+"""The corpora of the package are counts of the published reviews."""
 
 import hashlib
 import importlib

@@ -1,4 +1,4 @@
-"""The generated corpora are what they say: exactly, or within binomial error."""
+"""Generated corpora have the stated properties exactly or within binomial errors."""
 
 import math
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def test_probabilities_are_the_family_of_the_docstring(
 
 
 def z_scores(corpus: Corpus, delta: float, length: int) -> Tensor:
-    """Deviations of the counts by class and token from theory, in standard errors."""
+    """Return z-scores of the counts by class and token, with the moments of theory."""
     first, later = synthetic_probabilities(len(corpus.vocab), delta)
     scores = []
     for label in (0, 1):

@@ -1,4 +1,4 @@
-"""Theorem A's certificate: constants by brute force, inequalities by autograd."""
+"""The certificate of Theorem A: constants by brute force, bounds by autograd."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 10_000)
 
 
 class Problem:
-    """A corpus with repeated tokens and unequal lengths, and a model with a gap."""
+    """A corpus with repeated tokens and unequal lengths, and a model with value gap."""
 
     def __init__(self, seed: int, *, noise: float = 0.4, size: float = 1.0) -> None:
         rng = np.random.default_rng(seed)
@@ -58,7 +58,7 @@ class Problem:
         return certificate(self.model, self.corpus, self.relevant)
 
     def bags(self) -> list[tuple[int, int, list[int], list[int]]]:
-        """Label, relevant token, competitors and tokens, where there are any."""
+        """Return sign, relevant token, competitors and tokens, if competitors exist."""
         rows = zip(self.signs, self.relevant, self.sequences, strict=True)
         found = [(int(y), r, sorted(set(x) - {r}), x) for y, r, x in rows]
         return [bag for bag in found if bag[2]]

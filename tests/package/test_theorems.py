@@ -1,4 +1,4 @@
-"""What the proofs of the book's theorems say, on small problems."""
+"""The statements in the proofs of the book's theorems, tested on small problems."""
 
 import math
 from typing import Any
@@ -28,7 +28,7 @@ SMALL: dict[str, Any] = {"n": 80, "n_tokens": 40, "length": 6, "n_relevant": 8}
 
 
 def lemma_bound(eps: float, v2: float) -> float:
-    """B(eps) of the explicit Lemma 4.1, for a squared norm v2 of v."""
+    """Return B(eps) of the explicit Lemma 4.1, for a squared norm v2 of v."""
     grown = np.exp(2 * eps)
     first = v2 * (eps / 4 * grown + (grown - 1) / 2)
     return first + (1 + eps / 2) * eps**2 * grown
@@ -129,7 +129,7 @@ def test_training_the_matrix_is_training_the_query_with_time_rescaled() -> None:
 
 
 def three_tokens(start: float, tilt: float) -> tuple[AttentionClassifier, Corpus]:
-    """Theorem E (i): the score of the negative token starts behind."""
+    """Return the problem of Theorem E (i); the negative token has the score `start`."""
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], Vocab(["+", "-", "s"]))
     model = AttentionClassifier(3, 4, dtype=torch.float64)
     values = torch.tensor([1.5, -6.0, 0.0], dtype=torch.float64)

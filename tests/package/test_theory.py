@@ -1,4 +1,4 @@
-"""Statistics by brute force, exact predictions, margins by optimality conditions."""
+"""Statistics by brute force, exact predictions, and optimality of margins."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Threads do each piece once, and any number of them gives the same bits."""
+"""Threads process each piece once, and every number of threads gives the same bits."""
 
 import threading
 import time

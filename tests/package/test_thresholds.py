@@ -1,4 +1,4 @@
-"""Both sides of each bound that a user meets: what just passes, what just does not."""
+"""Arguments on both sides of each bound: the last accepted, the first refused."""
 
 import functools
 import math
@@ -32,7 +32,7 @@ def stepped(lr):
 
 
 def separable(**sizes):
-    """A small corpus, of 8 sequences of 3 tokens: 4 relevant ones and 8 others."""
+    """Generate a small corpus of 8 sequences of 3 tokens, with 4 relevant tokens."""
     usual = {"n": 8, "n_tokens": 12, "length": 3, "n_relevant": 4}
     separable_corpus(**(usual | sizes))
 
@@ -44,7 +44,7 @@ def stretched(ratio: float):
 
 
 def plane():
-    """Two sequences in which the flow turns p from (1, -1) towards (1, 1)."""
+    """Return two sequences for which the flow turns p from (1, -1) towards (1, 1)."""
     vocab = Vocab(["yes", "no", "."])
     corpus = Corpus.from_tokens([[0, 2], [1, 2]], [1, 0], vocab)
     model = AttentionClassifier(3, 2, dtype=torch.float64)

@@ -258,7 +258,7 @@ def test_processes_train_one_layer_in_full_batches(monkeypatch):
 
 @pytest.fixture
 def bars(monkeypatch):
-    """Every bar that is made, drawn from the first step on, and its stream."""
+    """Return a list of all progress bars, which are drawn from the first step on."""
     made, plain = [], progress_module._Bar
 
     def bar(*given, **settings):
@@ -274,7 +274,7 @@ TRACED = {module.__file__ for module in (train, learners, attnsel.model)}
 
 
 def stop_at(line):
-    """Return a tracer that raises KeyboardInterrupt as the line-th line of fit runs."""
+    """Return a tracer that raises KeyboardInterrupt at line number `line` of a run."""
     passed = itertools.count(1)
 
     def trace(frame, event, _):

@@ -1,4 +1,4 @@
-"""Corpora through the Hub's own libraries, from a Hub on this machine."""
+"""Corpora that the Hub's own libraries load from a Hub on this machine."""
 
 import datasets
 import pytest
@@ -15,7 +15,7 @@ UNREACHABLE = module.unreachable  # which the fixture `alone` replaces
 
 
 def ask_at(monkeypatch, address):
-    """Let the libraries ask a Hub at an address, as HF_ENDPOINT does at their start."""
+    """Make the libraries use the Hub at an address, like HF_ENDPOINT at their start."""
     files = address + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "ENDPOINT", address)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", files)

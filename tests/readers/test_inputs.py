@@ -1,4 +1,4 @@
-"""What people have: what becomes of it, what is said, and what is refused."""
+"""Inputs that people have: the corpora made of them, warnings, and refusals."""
 
 import gzip
 import io
@@ -45,7 +45,7 @@ FIRST_TWO = {"text": 0, "label": 1}
 
 
 class Case(NamedTuple):
-    """A source, or a function that makes it in a folder, and what becomes of it."""
+    """A source, or a function that makes the source in a folder, and its result."""
 
     source: Any
     texts: Any = TEXTS
@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
 
 def file(name, content):
-    """Return a function that writes text, or bytes, to a file in a folder."""
+    """Return a function that writes text or bytes to a file in a folder."""
 
     def write(path):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def mine(content):
 
 
 def folder(**contents):
-    """Return a function that writes files, with . for __ and / for ___ in names."""
+    """Return a function that writes files; in names, __ means . and ___ means /."""
 
     def write(path):
         for name, content in contents.items():
@@ -148,7 +148,7 @@ def class_folders(path, inside=""):
 
 
 def imdb_folder(path):
-    """Lay the archive of IMDB as it comes: its unlabelled texts are left out."""
+    """Write the folder of IMDB as it is published, with its unlabelled texts."""
     class_folders(path, "train/")
     for name in ("README", "imdb.vocab", "train/urls_pos.txt", "train/labeledBow.feat"):
         file(name, "0 9:1")(path)
@@ -162,7 +162,7 @@ def saved(data):
 
 
 def parts(path):
-    """Write part 10 after part 9, which sorts before it."""
+    """Write a table in 20 parts, of which part 10 sorts before part 9."""
     for i in range(20):
         rows = slice(2 * i, 2 * i + 2)
         file(f"train-{i}.csv", csv(labels=WORDS[rows], texts=TEXTS[rows]))(path)
@@ -170,7 +170,7 @@ def parts(path):
 
 
 def zipped(name, **members):
-    """Return a function that writes a zip of files; of many with the same content."""
+    """Return a function that writes a zip archive with files, as macOS does."""
 
     def write(path):
         with zipfile.ZipFile(path / name, "w") as archive:
@@ -211,7 +211,7 @@ def test_rows_of_a_folder_come_in_one_order_whatever_the_disk_has(
 
 
 def ended(end):
-    """Return the case of lines with this end, and a carriage return in each text."""
+    """Return the case of lines with this ending, and another line end in each text."""
     texts = [t.replace(",", "") for t in TEXTS]
     within = " " if end == "\r" else "\r"
     rows = zip((t.replace(" ", within, 1) for t in texts), WORDS, strict=True)
@@ -231,7 +231,7 @@ def bunch(data=None):
 
 
 def without(texts, labels, at, what):
-    """Return the case of a frame from which one row of four is left out."""
+    """Return the case of a frame without the row at the position `at`."""
     kept = [i for i in range(len(texts)) if i != at]
     plain = ["é x", *("y" for _ in kept[1:])]
     warning = rf"1 of {len(texts)} rows .* without {what} \(row {at}\)"

@@ -1,4 +1,4 @@
-"""load_corpus: where data comes from, and what is refused."""
+"""The sources of `load_corpus`, and the arguments that it refuses."""
 
 import json
 import socket
@@ -176,7 +176,7 @@ def test_a_hub_that_gives_nothing_is_an_error_with_the_reason(
 
 
 def test_a_name_that_never_resolves(monkeypatch):
-    """Not even a look-up that no timeout reaches holds the caller up."""
+    """A look-up that never ends does not delay the caller."""
     monkeypatch.undo()
     forever = threading.Event()
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Each line that a refusal prints is typed, and does what it says."""
+"""Each line of code in a refusal is run, and solves the problem."""
 
 import io
 import re
@@ -44,7 +44,7 @@ def archive(path):
 
 
 def unread(ending, reader, found=TABLE):
-    """Return a file whose reader needs a library, which the test stands in for."""
+    """Return a maker of a file whose reader, which needs a library, is replaced."""
 
     def made(path, monkeypatch):
         monkeypatch.setattr(pd, reader, lambda *_, **__: found)
@@ -55,7 +55,7 @@ def unread(ending, reader, found=TABLE):
 
 
 def quoted(*rows, sep="\t", columns="text label", names=True):
-    """Return a file in which texts of some rows begin with a quote."""
+    """Return a file in which the texts of some rows begin with a quotation mark."""
     table = TABLE.assign(text=stray(*rows), id=range(80))[columns.split()]
     lines = [sep.join(map(str, row)) for row in table.to_numpy()]
     head = [sep.join(table.columns)] if names else []
@@ -67,7 +67,7 @@ def stray(*rows):
 
 
 def skipped(content):
-    """Return a file with two rows of three fields, which a line leaves out."""
+    """Return a file with two rows of three fields, which the proposed line skips."""
     return mine(content + f"a{SEP}b{SEP}neg\nc{SEP}d{SEP}pos\n")
 
 
@@ -82,7 +82,7 @@ FASTTEXT = "".join(
 
 
 class Refused(NamedTuple):
-    """A file with a line that makes a table of it, and the texts of this table."""
+    """A refused file, and the texts of the table that the proposed line makes."""
 
     make: Any
     texts: Any = TEXTS
@@ -135,7 +135,7 @@ LINES["a row too long"] = Refused(LINES["a row too long"], PLAIN)
 
 
 def refused(call, *arguments, **options):
-    """Return the message, the line in it and what it says to name."""
+    """Return the line of code in a refusal, and the name that it recommends."""
     with pytest.raises((ValueError, SystemExit)) as caught:
         call(*arguments, **options)
     message = str(caught.value)
@@ -162,7 +162,7 @@ def test_a_printed_line_makes_a_table_of_the_same_rows(tmp_path, monkeypatch, wh
 
 
 def edited(edit):
-    """Follow a sentence by a change of the content of the file."""
+    """Return a function that changes the content of a file, as a sentence advises."""
 
     def follow(path):
         path.write_text(edit(path.read_text()))

@@ -1,4 +1,4 @@
-"""The baseline against scikit-learn's own pipeline and against what must hold."""
+"""The baseline, compared with scikit-learn's own pipeline and with known facts."""
 
 import pytest
 from sklearn.feature_extraction.text import TfidfTransformer

@@ -1,4 +1,4 @@
-"""What the shell asks of a report, option by option, and what it says."""
+"""The options of the shell command for reports, and its messages."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ USUAL = {
 
 
 class Empty:
-    """A report of nothing."""
+    """A report without results."""
 
     def html(self) -> str:
         return "<!doctype html>\n"
@@ -45,7 +45,7 @@ class Empty:
 
 @pytest.fixture
 def asked(monkeypatch, tmp_path):
-    """The arguments that a report was asked with."""
+    """Return a dictionary that gets the arguments of `report`, which is replaced."""
     found = {}
 
     def report(source, **given):

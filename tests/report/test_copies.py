@@ -1,4 +1,4 @@
-"""Near copies share rare sequences of words; what many texts share makes no copy."""
+"""Near copies share rare sequences of words; frequent sequences are no evidence."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def centres(texts: list[str]) -> np.ndarray:
 
 
 def copies(texts: list[str]) -> list[int]:
-    """Return which texts are near copies of another one."""
+    """Return the indices of texts that are near copies of other texts."""
     return np.flatnonzero(centres(texts) != np.arange(len(texts))).tolist()
 
 

@@ -1,4 +1,4 @@
-"""What a model made of its texts, by hand and on models made to be told apart."""
+"""Diagnoses of models, computed by hand and for models that clearly differ."""
 
 import numpy as np
 import pytest

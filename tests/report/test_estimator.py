@@ -1,4 +1,4 @@
-"""The estimator where scikit-learn puts estimators."""
+"""The estimator, used wherever scikit-learn uses estimators."""
 
 import numpy as np
 import pandas as pd

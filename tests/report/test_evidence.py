@@ -1,4 +1,4 @@
-"""The tables of evidence against a count of the texts, row by row."""
+"""The tables of evidence, compared row by row with counts of texts."""
 
 from functools import cache
 
@@ -25,9 +25,9 @@ N_TOKENS = 12
 
 
 def corpora(n_classes):
-    """A corpus in which some tokens lean, and another one in the same vocabulary.
+    """Return a corpus in which tokens lean, and another one in the same vocabulary.
 
-    The last token but one is in the first only, the last in none.
+    The last token but one occurs only in the first corpus, and the last one nowhere.
     """
     names = [f"class {k}" for k in range(n_classes)]
     vocab = Vocab([f"t{s}" for s in range(N_TOKENS + 2)], names)
@@ -48,7 +48,7 @@ def corpora(n_classes):
 
 
 def counted(held, corpus):
-    """Return how many texts of each class hold something."""
+    """Return the number of texts of each class that are marked in `held`."""
     labels = corpus.labels.tolist()
     return np.array(
         [
@@ -60,7 +60,7 @@ def counted(held, corpus):
 
 @cache
 def fisher_p(of_class, held, size, total):
-    """Return the p-value of `of_class` of a class of some size among those held."""
+    """Return the p-value if `of_class` of the `held` texts are of a class of `size`."""
     rest = held - of_class
     table = [[of_class, rest], [size - of_class, total - size - rest]]
     return fisher_exact(table).pvalue
@@ -72,14 +72,14 @@ def fisher(found, sizes, k):
 
 
 def least_fisher(found, sizes, k):
-    """Return the least p-value that as many texts could have under any labels."""
+    """Return the least p-value that this number of texts can have under any labels."""
     held, size, total = found.sum(), sizes[k], sizes.sum()
     possible = range(max(0, held - (total - size)), min(held, size) + 1)
     return min(fisher_p(x, held, size, total) for x in possible)
 
 
 def adjusted(p, least):
-    """Return q-values of the tests that could be significant, by Tarone's rule."""
+    """Return q-values of the tests that can be significant, by Tarone's rule."""
     tests = 1
     while (least <= 0.05 / tests).sum() > tests:
         tests += 1
@@ -89,21 +89,21 @@ def adjusted(p, least):
 
 
 def lean_to(found, k):
-    """Return the share of a class less the mean share of the others."""
+    """Return the share of a class minus the mean share of the other classes."""
     share = found / found.sum()
     return share[k] - np.delete(share, k).mean()
 
 
 def alone(table):
-    """Return a table with q-values over its own rows."""
+    """Return a table with q-values that are adjusted for its own rows only."""
     return with_q({"alone": table})["alone"]
 
 
 def check_rows(table, holds, again, p, least, train, test):
-    """Compare a table with a count of the texts that hold what each row is of.
+    """Compare each row of a table with a count of the texts that contain its feature.
 
-    `holds` and `again` have a row of booleans for each text, `p` the p-values of each
-    class, `least` the least that they could have been.
+    `holds` and `again` are masks (texts, features) for training and held-out texts, `p`
+    contains the p-values of each class, and `least` the least possible p-values.
     """
     sizes = counted([True] * len(train), train)
     n_tested = p.shape[1]

@@ -1,4 +1,4 @@
-"""What a report says of the data, line by line, on a few texts."""
+"""Each fact of a report about the data, on a few texts."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ NONE = Repeats(
 
 
 def sampled(labels, lengths, classes, groups=None):
-    """Texts of one token, which stands there so often."""
+    """Return a sample of texts that repeat one token; `lengths` are the numbers."""
     corpus = Corpus.from_tokens(
         [[0] * n for n in lengths], labels, Vocab(["a"], classes)
     )
@@ -48,7 +48,7 @@ TEST = sampled(["bad", "good"], [2, 9], CLASSES)
 
 
 def notes(of, *, said=(), learned=0):
-    """The facts by name; no name stands there twice, but for what was said."""
+    """Return the facts by name; only warnings may share a name."""
     facts = data_facts(of, said, 1234, 56, learned)
     names = [fact.name for fact in facts if fact.name != "Warning while loading"]
     assert len(names) == len(set(names))

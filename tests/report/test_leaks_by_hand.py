@@ -1,4 +1,4 @@
-"""What a report says of a leak, on texts so few that all is known by hand."""
+"""A report about leaks in so few texts that its numbers can be computed by hand."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The page of a report, read as a person reads it: all of it is known beforehand."""
+"""The page of a report whose complete visible text is known in advance."""
 
 import json
 import math
@@ -101,7 +101,7 @@ def findings(rows: list[Any]) -> pd.DataFrame:
 
 
 def by_hand(**changes: object) -> Report:
-    """A report of eight and of two texts, with all of its parts."""
+    """Return a report of eight training and two held-out texts, with all parts."""
     vocab = Vocab(["dull", "<i>"], CLASSES)
     labels = [CLASSES[k] for k in (0, 1, 1, 2, 2, 2, 2, 2)]
     parts = {
@@ -146,7 +146,7 @@ def open_page(browser: Any, folder: Path, page: str, **settings: Any) -> Any:
 
 
 class Reader:
-    """Takes a page apart: by heading its words, and the cells of its tables."""
+    """A page that is divided by headings into words and cells of tables."""
 
     def __init__(self, page: str) -> None:
         self.page = BeautifulSoup(page, "html.parser")
@@ -156,7 +156,7 @@ class Reader:
             tag.append(" ")
 
     def boxes(self, heading: str) -> list[Tag]:
-        """The parts of the page that are below a heading."""
+        """Return the parts of the page below a heading."""
         titles = [h for h in self.page(["h1", "h2", "h3"]) if plain(h) == heading]
         (title,) = titles
         if title.name == "h1":
@@ -170,7 +170,7 @@ class Reader:
         return words.removeprefix(heading).strip()
 
     def table(self, heading: str) -> list[list[str]]:
-        """The rows below a heading that are no list of examples."""
+        """Return the rows of the table below a heading, except lists of examples."""
         (box,) = self.boxes(heading)
         rows = [[plain(cell) for cell in row(["th", "td"])] for row in box("tr")]
         return [row for row in rows if len(row) > 1]

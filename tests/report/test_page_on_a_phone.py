@@ -1,4 +1,4 @@
-"""Nothing of a report is cut on a phone: what is wide scrolls, in a box of its own."""
+"""No part of a report is cut off on a phone, because wide parts scroll."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The table of all tokens on a report's page: sorted, searched and shown by parts."""
+"""The table of all tokens on the page of a report, sorted, searched and in parts."""
 
 import json
 import re
@@ -23,7 +23,7 @@ SHOWN = [
 
 @pytest.fixture
 def table(browser, tmp_path):
-    """Open the table of all tokens, with rows that a test knows by hand."""
+    """Yield a function that opens the table of all tokens with the given rows."""
     tabs = []
 
     def show(rows):

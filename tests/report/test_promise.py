@@ -1,4 +1,4 @@
-"""Labels dealt by luck give a find as rarely as a report promises, end to end."""
+"""Reports on random labels contain findings as rarely as a report promises."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from sweeps.own_texts import run_promise
 
 @pytest.fixture(autouse=True)
 def generated(monkeypatch):
-    """Generated reviews in place of Yelp's texts."""
+    """Use generated reviews in place of Yelp's texts."""
     words = [text.split()[: run_promise.WORDS] for text in generate_reviews(4000)[0]]
     texts = list(dict.fromkeys(map(" ".join, words)))
     monkeypatch.setattr(run_promise, "all_reviews", lambda: texts)

@@ -1,4 +1,4 @@
-"""The order in which finds are listed, and labels that look wrong, by hand."""
+"""The order of findings, and labels that look wrong, computed by hand."""
 
 from dataclasses import replace
 from itertools import chain
@@ -21,7 +21,7 @@ WORDS = [["good", "fine", "nice"], ["bad", "poor", "dull"]]
 
 
 def evidence_of(sample):
-    """The evidence of a sample whose held-out texts are its own."""
+    """Return the evidence of a sample that is also used as held-out texts."""
     none = token_table(sample, sample)[:0]
     measures = none.assign(above=0.5, measure="", unit="", mean=0.0, elsewhere=0.0)
     tokens = token_table(sample, sample)
@@ -33,7 +33,7 @@ def evidence_of(sample):
 
 
 def tagged(tag, n=600, share=0.3):
-    """Texts in which several words say the same, and a share of a class has a tag."""
+    """Return texts with redundant words, and with a tag in a share of class 1."""
     random = np.random.default_rng(3)
     labels = random.integers(2, size=n)
     texts = []
@@ -48,7 +48,7 @@ def tagged(tag, n=600, share=0.3):
 
 
 def with_form(sample, q, share):
-    """The evidence of a sample with two ends and a year of class 1 in other texts."""
+    """Return the evidence of a sample with three features that divide class 1."""
     evidence = evidence_of(sample)
     contains = np.zeros((len(sample.corpus), 3))
     for column in range(3):

@@ -1,4 +1,4 @@
-"""The report: what is planted is told, whatever stands in a text, at any size."""
+"""Reports show planted leaks, for all contents of texts and all numbers of texts."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ EVIL = "<script>alert('x')</script> & \"quoted\""
 
 
 def planted(n=400, seed=0):
-    """Reviews with a tag, a pair that tells only together, copies and bad rows."""
+    """Return reviews with a tag, a pair that predicts only together, and bad rows."""
     texts, labels = generate_reviews(n)
     random = np.random.default_rng(seed)
     rows = []
@@ -265,7 +265,7 @@ def test_shares_have_wilsons_interval():
 
 
 def drawn_figure(classes):
-    """The figure of sequences in which token 0 leans to the last class."""
+    """Return the figure of sequences in which token 0 leans to the last class."""
     K = len(classes)
     sequences = [[0] if i % K == K - 1 else [0, 1 + i % 3] for i in range(60)]
     sequences += [[0, 1, 2, 3]] * 20

@@ -1,4 +1,4 @@
-"""Which texts are learned from and which are held out, row by row."""
+"""The division of rows into training texts and held-out texts."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def text(i):
-    """A text that is like no other."""
+    """Return a text that differs from all others."""
     return " ".join(f"{LETTERS[i]}{letter}" for letter in LETTERS[:12])
 
 

@@ -1,4 +1,4 @@
-"""A small file of which each table of a report is counted by hand, from end to end."""
+"""All tables in the report of a small file, compared with counts by hand."""
 
 import re
 from itertools import pairwise
@@ -16,7 +16,7 @@ CLASSES = ["neg", "pos"]
 
 
 def table_of(n: int, seed: int) -> pd.DataFrame:
-    """Texts with a pair that predicts the label, a tag, an end and a number."""
+    """Return texts with a pair that predicts the label, a beginning and an end."""
     random = np.random.default_rng(seed)
     rows = []
     for _ in range(n):

@@ -1,4 +1,4 @@
-"""A page is written whole or not at all, asked for first, and beside another one."""
+"""Pages are written completely or not at all, even after a signal or an error."""
 
 import os
 import re
@@ -91,7 +91,7 @@ files.write_files({Path("page"): b"x"})
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch):
-    """A folder in which the command of a shell runs, with a table of 40 reviews."""
+    """Return a folder for shell commands that contains a table of 40 reviews."""
     folder = tmp_path / "shell"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -1,4 +1,4 @@
-"""What the tests of the built site share."""
+"""Fixtures that the tests of the built site share."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from support.browser import serving
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """The site, served on this machine."""
+    """Serve the site on this machine, and yield its address."""
     site = Path(__file__).resolve().parents[2] / "_build" / "html"
     with serving(str(site)) as found:
         yield found

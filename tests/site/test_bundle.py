@@ -1,4 +1,4 @@
-"""The one style sheet and the one script that pages load."""
+"""The style sheet and the script that all pages load."""
 
 import base64
 from pathlib import Path
@@ -13,7 +13,7 @@ from tools.site import bundle
 
 @pytest.fixture
 def static(tmp_path):
-    """A folder with styles in it that name one another, and a font."""
+    """Return a folder with scripts, a font, and styles that import one another."""
     files = {
         "styles/theme.css": '@import "basic.css"; .a { src: url(../img/a.svg) }',
         "styles/basic.css": "/* told\n twice */.b { src: url('data:x') url(#mark) }",

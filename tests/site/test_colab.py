@@ -1,4 +1,4 @@
-"""The copies for Colab: plain Markdown, the numbers of the site, the same code."""
+"""The copies for Colab have plain Markdown, the numbers of the site, the same code."""
 
 import ast
 import functools
@@ -71,7 +71,7 @@ each_chapter = pytest.mark.parametrize(
 
 
 def words(text: str) -> str:
-    """The words of a text, without formulas, signs and marks."""
+    """Return the words of a text, without formulas and punctuation."""
     return " ".join(re.findall(r"\w+", FORMULA.sub(" ", text)))
 
 

@@ -1,4 +1,4 @@
-"""Formulas as the build sets them, and the font that shows them."""
+"""The formulas of the built site, and the font that shows them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The places of the laboratory on the pages, and what is stored for them."""
+"""The places of the laboratory on the pages, and their stored files."""
 
 import html
 import json
@@ -16,7 +16,7 @@ from tools.site import lab
 
 
 def place(*arguments):
-    """The HTML of a place with some settings, and what is noted of its page."""
+    """Return the HTML of a place with these settings, and the metadata of its page."""
     noted, files = {"book/train": {}}, set()
     env = SimpleNamespace(
         metadata=noted,
@@ -40,7 +40,7 @@ def place(*arguments):
 
 
 def seen(page):
-    """What a place shows where no script runs, as HTML."""
+    """Return the HTML that a place shows without scripts."""
     shown = re.sub("<template.*?</template>|^<div [^>]*>|</div>$", "", page, flags=re.S)
     return shown.strip().removeprefix("<noscript>").removesuffix("</noscript>")
 

@@ -1,4 +1,4 @@
-"""A chapter shows where it stands in the sequence of maps."""
+"""A chapter frames its own maps in the sequence of maps."""
 
 import io
 import re
@@ -19,7 +19,7 @@ STRIPS = {
 
 
 def sequence() -> str:
-    """Return a picture with five panels of one width."""
+    """Return a picture with five panels of equal width."""
     figure, axes = plt.subplots(1, 5, figsize=(10, 2))
     for axis in axes:
         axis.set(xticks=[], yticks=[], ylabel="score")

@@ -1,4 +1,4 @@
-"""What an installer sees: dependencies, version, changelog, README."""
+"""Facts for users who install the package: dependencies, version, changelog, README."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def declared(lines: Iterable[str]) -> set[str]:
 
 
 def modules(*rooms: str) -> set[str]:
-    """Return the code of rooms, folders or single files."""
+    """Return the code of folders and single files."""
     found: set[str] = set()
     for room in rooms:
         path = ROOT / room

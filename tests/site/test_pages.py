@@ -1,4 +1,4 @@
-"""What the pages get beyond Sphinx, and the forms of the copies for Colab."""
+"""Our additions to the pages of Sphinx, and the forms of the copies for Colab."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_the_two_forms_of_a_citation_say_the_same(name):
 
 
 def shown(name, *classes, figure=False):
-    """A code cell of a page, with its source before what it shows."""
+    """Return a code cell of a page, with its source before its output."""
     source = nodes.container("", nodes.Text(name), nb_element="cell_code_source")
     picture = [nodes.figure("", nodes.caption("", f"of {name}"))] if figure else []
     output = nodes.container("", *picture, nb_element="cell_code_output")

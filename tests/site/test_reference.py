@@ -1,4 +1,4 @@
-"""The pages of the package describe every function and class, and where it is used."""
+"""The pages of the package describe every function and class, and list its uses."""
 
 import importlib
 import inspect
@@ -22,7 +22,7 @@ INNER = re.compile(
 
 
 def public(module: str) -> dict[str, object]:
-    """Return the functions and classes that a module defines and does not hide."""
+    """Return the public functions and classes that a module defines."""
     return {
         name: thing
         for name, thing in vars(importlib.import_module(module)).items()

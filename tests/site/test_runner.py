@@ -1,4 +1,4 @@
-"""A runner opens a chapter in Colab and runs it from the top (`make test-runner`)."""
+"""Every chapter runs alone from top to bottom, as in Colab (`make test-runner`)."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def mirror(tmp_path_factory) -> Path:
 
 
 class Journey:
-    """A chapter, run from top to bottom with nothing but its file."""
+    """The run of a chapter from top to bottom, in a folder with only this file."""
 
     def __init__(self, path: Path, session: Session) -> None:
         before = packages(COLAB)
@@ -66,7 +66,7 @@ class Journey:
         self.check_outputs()
 
     def check_outputs(self) -> None:
-        """Check that a runner sees all that the book shows, and only live widgets."""
+        """Check that a run shows all outputs of the book, and only live widgets."""
         # Without a wait there is no bar, and no widget in the notebook.
         widgets = self.notebook.metadata.get("widgets", {STATE: {"state": {}}})
         state = widgets[STATE]["state"]

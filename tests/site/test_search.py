@@ -1,4 +1,4 @@
-"""The search of the built site: what is found first, and how one gets to it."""
+"""The search of the built site: its first results, and the way to them."""
 
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ QUERIES = [
 
 @pytest.fixture(scope="module")
 def found(browser: Any) -> Any:
-    """The search itself, in a page from the disk: no server is needed."""
+    """Yield a function that searches in a page from the disk, without a server."""
     tab = browser.new_page()
     tab.goto((SITE / "search.html").as_uri())
     tab.wait_for_function("'attnselSearch' in window")
@@ -128,7 +128,7 @@ def test_every_answer_is_a_place_of_the_site():
 
 
 def asked(tab: Any) -> list[str]:
-    """Return the files of the search that a page asks for, as it does."""
+    """Return a list that grows by the name of each file that a page requests."""
     names: list[str] = []
     tab.on("request", lambda request: names.append(request.url.rpartition("/")[2]))
     return names

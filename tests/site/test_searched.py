@@ -1,4 +1,4 @@
-"""What can be found on a page, read from its HTML."""
+"""The entries of the search, read from the HTML of a page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The built site in a browser that can reach nothing else (`make test-site`)."""
+"""The built site in a browser without other network access (`make test-site`)."""
 
 import collections
 import functools
@@ -67,7 +67,7 @@ def ids_of(page: str) -> set[str]:
 
 
 def loads(page: str) -> list[str]:
-    """Return the addresses of what a page loads."""
+    """Return the addresses of the files that a page loads."""
     loading = parsed(page).select("link:not([rel=canonical]), script, img, iframe")
     return [str(a) for e in loading if (a := e.get("href") or e.get("src"))]
 
@@ -77,7 +77,7 @@ files = pytest.mark.xdist_group("files")
 
 
 def each(pages: list[str]) -> Any:
-    """Run a test of files for each of these pages."""
+    """Run a test of files for each of the pages."""
     return pytest.mark.parametrize(
         "page", [pytest.param(page, marks=files) for page in pages]
     )
@@ -219,12 +219,12 @@ def test_the_theme_leaves_boxes_that_scroll_to_our_script():
 
 
 def usual_theme(width: int) -> str:
-    """Return the theme of a window: at a desk by day, on a phone at night."""
+    """Return the theme for a window: light at a desk, and dark on a phone."""
     return "dark" if width < 600 else "light"
 
 
 class View:
-    """A page opened in the browser, with the complaints and responses it gathered."""
+    """A page in the browser, with the errors and responses that occurred."""
 
     def __init__(
         self,
@@ -252,12 +252,12 @@ class View:
         self.go(page)
 
     def lost(self, asked: Any) -> None:
-        """Note a request that failed; one given up when its page is left is none."""
+        """Record a failed request, except a request that ended with its page."""
         if asked.failure != "net::ERR_ABORTED":
             self.wrong.append(f"lost {asked.url}: {asked.failure}")
 
     def go(self, page: str) -> None:
-        """Open a page, and wait until all of it is laid out."""
+        """Open a page, and wait until its layout is complete."""
         self.page = page
         self.wrong.clear()
         self.responses.clear()
@@ -266,7 +266,7 @@ class View:
         wait_for_layout(self.tab)
 
     def resize(self, width: int) -> None:
-        """Go on at a desk or on a phone; sidebars and colours take a moment."""
+        """Change to a desk or a phone, and wait for sidebars and colours."""
         # Also in a tab of this width: a test before may have left it in the dark.
         self.tab.emulate_media(color_scheme=usual_theme(width))
         if self.tab.viewport_size["width"] != width:
@@ -274,14 +274,14 @@ class View:
             self.settle()
 
     def settle(self) -> None:
-        """Wait until what moves in or changes its colour has, and what follows."""
+        """Wait until all animations and changes of colour have ended."""
         frames = "async () => { for (let i = 0; i < 3; i += 1) await probes.frame(); }"
         self.tab.evaluate(frames)
         self.tab.wait_for_function("!probes.moves()")
         self.tab.evaluate(frames)
 
     def asked(self, request: Any) -> None:
-        """Complain of what leads to another host; the browser reaches none."""
+        """Record a request to another host, which the browser cannot reach."""
         # A worker's script is the page's own text.
         if not request.url.startswith((self.address, f"blob:{self.address}")):
             self.wrong.append(f"asked for {request.url}")
@@ -301,7 +301,7 @@ class View:
 
 @pytest.fixture(scope="module")
 def phone(browser, address) -> Iterator[View]:
-    """A tab for page after page: to open another one takes as long as a page does."""
+    """Yield one tab for all pages, because opening a tab takes as long as a page."""
     opened = View(browser, address, "404.html", PHONE)
     # Each page comes as it does to a reader who has seen none.
     session = opened.context.new_cdp_session(opened.tab)
@@ -312,7 +312,7 @@ def phone(browser, address) -> Iterator[View]:
 
 
 def loaded(view: View) -> dict[str, Any]:
-    """Return what is wrong with how a page has come, before anything moves it."""
+    """Return the faults of a page that has just been loaded."""
     shift = view.tab.evaluate("probes.scroll()")
     view.tab.wait_for_load_state("networkidle")
     paths = [unquote(urlsplit(response.url).path) for response in view.responses]
@@ -331,7 +331,7 @@ def loaded(view: View) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def texts_of(browser):
-    """What the labels of a picture are like at its own size, on an empty page."""
+    """Yield a function that measures the labels of a picture at its own size."""
     tab = browser.new_page()
     tab.add_init_script(path=PROBES)
     tab.goto("about:blank")
@@ -350,7 +350,7 @@ looks: set[str] = set()  # of texts on the pages of this process
 
 
 def seen_by_axe(view: View, width: int) -> list[list[Any]]:
-    """Return what axe finds on a page wide and light, or as on a phone at night."""
+    """Return the violations that axe finds on a wide light page or a dark phone."""
     view.tab.mouse.move(0, 0)  # on no link: what is pointed at has another colour
     view.resize(width)
     view.settle()
@@ -398,14 +398,14 @@ def test_a_page_is_right_on_a_phone_at_night_and_at_a_desk_by_day(
 
 
 def pages_with(kind: str) -> list[str]:
-    """Return the pages that hold a figure of a kind."""
+    """Return the pages that contain a figure of this kind."""
     mark = re.compile(f'class="(?:attnsel )?attnsel-{kind}"')
     return [p for p in CHAPTERS if mark.search(source_of(p))]
 
 
 @pytest.fixture(scope="module")
 def searching(browser, address) -> Iterator[View]:
-    """One tab at a desk for test after test."""
+    """Yield one wide tab for all tests of the search."""
     view = View(browser, address, "search.html", DESK)
     yield view
     view.context.close()
@@ -594,7 +594,7 @@ HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
 
 @pytest.fixture(scope="module")
 def without_scripts(browser) -> Iterator[Any]:
-    """A tab in which no script runs."""
+    """Yield a tab without scripts."""
     tab = browser.new_page(java_script_enabled=False)
     yield tab
     tab.close()
@@ -607,7 +607,7 @@ def test_all_claims_are_there_without_scripts(without_scripts, address):
 
 
 def with_each_kind() -> list[str]:
-    """Return pages on which there is each kind of figure at least once."""
+    """Return pages that contain each kind of figure at least once."""
     kinds: dict[str, str] = {}
     for page in CHAPTERS:
         for kind in re.findall(r'class="attnsel (attnsel-\w+)', source_of(page)):

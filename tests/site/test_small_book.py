@@ -1,4 +1,4 @@
-"""Results, tables and claims of a book of three pages, read as they stand there."""
+"""Results, tables and claims on the built pages of a small book."""
 
 import html
 import json
@@ -96,7 +96,7 @@ NOTATION = r"""# Notation
 
 
 def claim(statement: str, measured: str, by: str = "this book") -> Any:
-    """The output of a claim, as the package stores it."""
+    """Return the output of a claim in the form that the package stores."""
     line = {
         "statement": statement,
         "measured": measured,
@@ -146,7 +146,7 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The pages by name, and under "warnings" what was said while they were built.
+    """Return the built pages by name, and the warnings of the build as "warnings".
 
     Sphinx takes seconds to start, so it builds the pages of all tests at once.
     """
@@ -207,13 +207,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def build(folder: Path, *options: str) -> forks.Done:
-    """Build the pages of a folder, those that changed since."""
+    """Build the pages of a folder that have changed since the last build."""
     (done,) = forks.run(SPHINX, [*options, str(folder), str(folder / "out")])
     return done
 
 
 def searched(script: str) -> dict[str, dict[str, Any]]:
-    """What the search knows, by title."""
+    """Return the entries of the search by title."""
     _, _, values = script.partition("var searched = ")
     entries = json.loads(values.strip().removesuffix(";"))["entries"]
     return {entry["title"]: entry for entry in entries}
@@ -243,7 +243,7 @@ def test_a_formula_that_cannot_be_set_fails_the_build(site):
 
 
 def words(page: str) -> str:
-    """What a person reads of a page, on one line."""
+    """Return the visible text of a page on one line."""
     page = re.sub(r"</?div[^>]*>|</summary>|</span><span>", " ", page)
     text = re.sub(r"<(head|script|style).*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     return " ".join(html.unescape(text).split())

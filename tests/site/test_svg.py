@@ -1,4 +1,4 @@
-"""How a stored figure comes apart into panels, and what stands on the pages."""
+"""The division of stored figures into panels, and the figures on the pages."""
 
 import io
 import itertools

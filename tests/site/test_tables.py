@@ -1,4 +1,4 @@
-"""Data frames as tables of a page."""
+"""Data frames that become tables of a page."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""What axe finds on an open page that is serious."""
+"""Serious violations that axe finds on an open page."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,10 @@ LOOK = Path(__file__).with_name("axe.js").read_text(encoding="utf-8")
 def serious_violations(
     tab: Any, looks: set[str] | None = None, rules: int = 15
 ) -> list[list[Any]]:
-    """Return the rules that are broken, each with the elements that break it.
+    """Return the broken rules, each with the elements that break it.
 
-    At least so many rules have to hold, so that axe has looked at the page. Texts that
-    look like one of `looks`, which grows, have been checked on another page.
+    More than `rules` rules must hold, which shows that axe has read the page. Texts
+    that look like one of `looks` are not checked again; new looks are added to it.
     """
     from axe_playwright_python.sync_playwright import Axe
 

@@ -1,4 +1,4 @@
-"""Chromium, what it may reach, and when a page of the site is all there."""
+"""Chromium with limited network access, and the complete layout of a page."""
 
 import functools
 import gzip
@@ -14,7 +14,7 @@ from support.serving import serving as serving_with
 
 @contextmanager
 def serving(folder: str) -> Iterator[str]:
-    """Serve a folder on this machine, and give the address."""
+    """Serve a folder on this machine, and yield the address."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
@@ -35,9 +35,9 @@ UNUSED = (
 
 
 def start_chromium(playwright: Any) -> Any:
-    """Start the system's Chromium if there is one, else playwright's own.
+    """Start the system's Chromium if there is one, or else playwright's own.
 
-    It reaches nothing but this machine.
+    The browser can reach only this machine.
     """
     return playwright.chromium.launch(
         executable_path=shutil.which("chromium"),
@@ -52,7 +52,7 @@ def start_chromium(playwright: Any) -> Any:
 
 
 def sent(path: Path) -> int:
-    """Return the bytes of a file as a web server sends it: text is compressed."""
+    """Return the number of bytes of a file if a web server sends it compressed."""
     body = path.read_bytes()
     return min(len(body), len(gzip.compress(body)))
 
@@ -64,5 +64,5 @@ WAITING = (
 
 
 def wait_for_layout(tab: Any) -> None:
-    """Wait until all of an open page is laid out."""
+    """Wait until the layout of an open page is complete."""
     tab.wait_for_function(f"!document.querySelector('{WAITING}')")

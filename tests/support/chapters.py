@@ -1,4 +1,4 @@
-"""Chapters run cell by cell, in a process of their own."""
+"""Chapters that run cell by cell, each in its own process."""
 
 import functools
 import json
@@ -18,7 +18,7 @@ CHAPTERS = sorted(path.stem for path in BOOK.glob("*.ipynb"))
 
 @functools.cache
 def notebook(chapter: str) -> nbformat.NotebookNode:
-    """Return a chapter with what it displays in the book, not validated."""
+    """Return the stored notebook of a chapter, without validation."""
     text = (BOOK / f"{chapter}.ipynb").read_text(encoding="utf-8")
     return nbformat.v4.reads(text)
 
@@ -34,11 +34,11 @@ def code(chapter: str) -> list[str]:
 
 
 class Stopped(Exception):
-    """A cell failed; it says which, and why."""
+    """The error of a cell that failed, with the cell and the reason."""
 
 
 def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Run cells in a shell; yield after each its names and what the cell showed."""
+    """Run cells in a shell; after each cell, yield the shell's names and the output."""
     import matplotlib
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
@@ -61,10 +61,10 @@ def run_cells(sources: Iterable[str]) -> Iterator[tuple[dict[str, Any], Any]]:
 
 
 def played(play: Callable[..., Any], *given: Any, folder: Path, seconds: float) -> Any:
-    """Call a function that plays a chapter, and return what it returns.
+    """Call a function that runs a chapter, and return its result, converted by JSON.
 
-    It runs in a process of its own and in a folder, for so long at most; what it
-    returns goes through JSON. A cell that fails fails the test.
+    The function runs in its own process and in a folder, for at most `seconds`. If a
+    cell fails, the test fails.
     """
     processes.set_forkserver_preload([*IMPORTS, "attnsel_book", "matplotlib.pyplot"])
     process = processes.Process(target=_write, args=(play, given, str(folder)))
@@ -77,7 +77,7 @@ def played(play: Callable[..., Any], *given: Any, folder: Path, seconds: float) 
 
 
 def _write(play: Callable[..., Any], given: tuple[Any, ...], folder: str) -> None:
-    """Write what a function returns in a folder, or which cell failed."""
+    """Call a function in a folder, and write its result or the cell that failed."""
     os.chdir(folder)
     try:
         returned = play(*given)

@@ -1,4 +1,4 @@
-"""How well a mark stands out."""
+"""Contrasts between marks and the page."""
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
@@ -11,7 +11,7 @@ TURNED = np.array(
 
 
 def contrast(one: str, two: str, alpha: float = 1) -> float:
-    """Return the contrast of a colour, drawn with an alpha over another, by WCAG."""
+    """Return the WCAG contrast between a colour, drawn with `alpha`, and its ground."""
     top, below = (np.array(to_rgb(colour)) for colour in (one, two))
     mixed = np.stack([alpha * top + (1 - alpha) * below, below])
     linear = np.where(mixed <= 0.03928, mixed / 12.92, ((mixed + 0.055) / 1.055) ** 2.4)
@@ -20,13 +20,13 @@ def contrast(one: str, two: str, alpha: float = 1) -> float:
 
 
 def in_the_dark(colour: str) -> str:
-    """Return a colour of a figure as the dark theme shows it."""
+    """Return the colour that the dark theme shows for a colour of a figure."""
     turned = TURNED @ (0.93 - 0.86 * np.array(to_rgb(colour)))
     return to_hex(tuple(np.clip(turned, 0, 1)))
 
 
 def least_contrast(colour: str, alpha: float = 1) -> float:
-    """Return the contrast of a mark with the page, in the theme where it is less."""
+    """Return the smaller of a mark's contrasts with the page in the two themes."""
     mixed = to_hex(tuple(alpha * np.array(to_rgb(colour)) + 1 - alpha))
     dark = contrast(in_the_dark(mixed), in_the_dark("#ffffff"))
     return min(contrast(mixed, "#ffffff"), dark)

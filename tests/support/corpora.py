@@ -1,4 +1,4 @@
-"""Random corpora that several tests of evidence draw."""
+"""Random corpora for several tests of evidence."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from attnsel_report.splits import Sample
 
 
 def drawn(n=60, n_tokens=12, length=9, n_classes=2, seed=0):
-    """A corpus of random sequences with random labels, all classes there."""
+    """Return a corpus of random sequences with random labels of all classes."""
     rng = np.random.default_rng(seed)
     sequences = [rng.integers(n_tokens, size=rng.integers(2, length)) for _ in range(n)]
     labels = rng.permutation(np.arange(n) % n_classes)
@@ -16,7 +16,7 @@ def drawn(n=60, n_tokens=12, length=9, n_classes=2, seed=0):
 
 
 def leaning(n=4000, n_tokens=300, seed=0, truth=None):
-    """Sequences of rare and frequent tokens that lean by known shares."""
+    """Return a corpus of rare and frequent tokens, and their shares in class 1."""
     rng = np.random.default_rng(seed)
     often = 1 / np.arange(1, n_tokens + 1)
     share = rng.beta(4, 4, n_tokens) if truth is None else truth
@@ -35,7 +35,7 @@ def sampled(corpus: Corpus) -> Sample:
 
 
 def same(one: Corpus, two: Corpus) -> bool:
-    """Say whether two corpora hold the same, whatever they are called."""
+    """Return whether two corpora are equal apart from their names."""
     return (
         one.counts.shape == two.counts.shape
         and (one.counts != two.counts).nnz == 0

@@ -1,4 +1,4 @@
-"""What a call displays in a notebook."""
+"""The outputs that a call displays in a notebook."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from IPython.utils.capture import capture_output
 
 
 def displayed(call: Callable[..., Any], *given: Any, **named: Any) -> tuple[Any, list]:
-    """Return what a call returns, and the outputs that it displays."""
+    """Return the result of a call, and the outputs that it displays."""
     InteractiveShell.instance()
     with capture_output() as captured:
         returned = call(*given, **named)

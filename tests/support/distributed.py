@@ -1,4 +1,4 @@
-"""One of several processes that train together; what `test_distributed` starts."""
+"""One of several processes that train together, which `test_distributed` starts."""
 
 import os
 import signal
@@ -20,14 +20,14 @@ SETTINGS = {"steps": 12, "lr": 0.05, "snapshots": (0, 12)}
 
 
 def together(n_classes: int = 2) -> tuple:
-    """Return the corpora and the model that each run starts from."""
+    """Return the two corpora and the model with which each run starts."""
     _, _, corpus = ragged(3, n=101, n_tokens=30, n_classes=n_classes)
     _, _, test = ragged(4, n=41, n_tokens=30, n_classes=n_classes)
     return corpus, test, AttentionClassifier(30, 16, n_classes=n_classes)
 
 
 def die(path: str) -> None:
-    """Kill this process once there is a checkpoint."""
+    """Kill this process as soon as there is a checkpoint."""
     while not Path(path).exists():
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""Scripts in processes of their own that have the slow imports behind them.
+"""Scripts in forked processes, which need not repeat slow imports.
 
-A process that imports torch and pandas takes seconds before its first line. These are
-forked from one that has done so, and `huggingface_hub`, which reads the environment as
-it is imported, is left to the scripts.
+A process that imports torch and pandas takes seconds before its first line. These
+processes are forked from one that has imported both. The scripts themselves import
+`huggingface_hub`, because it reads the environment when it is imported.
 """
 
 import multiprocessing
@@ -30,7 +30,7 @@ in_forks = pytest.mark.xdist_group("forks")
 
 
 class Done(NamedTuple):
-    """How a script ended, and what it wrote."""
+    """The exit status and the output of a script."""
 
     returncode: int | None
     stdout: str
@@ -43,7 +43,7 @@ def begin(
     end: Path,
     environment: Mapping[str, str] | None = None,
 ) -> BaseProcess:
-    """Start a script that writes to `end`.1 and `end`.2 in place of its streams."""
+    """Start a script whose two streams are written to `end`.1 and `end`.2."""
     variables = dict(os.environ if environment is None else environment)
     process = processes.Process(
         target=be, args=(str(script), call, variables, os.getcwd(), str(end))
@@ -58,7 +58,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout: int = 300,
 ) -> list[Done]:
-    """Run a script for each list of arguments, side by side; none outlives the call."""
+    """Run a script with each list of arguments in parallel, each up to `timeout` s."""
     with tempfile.TemporaryDirectory() as folder:
         ends = [Path(folder, str(i)) for i in range(len(calls))]
         running = [
@@ -81,7 +81,7 @@ def run(
 def be(
     script: str, call: Sequence[str], environment: dict[str, str], cwd: str, end: str
 ) -> None:
-    """Be the process of a script that writes to two files."""
+    """Run a script in this process, and write its streams to two files."""
     for stream in (1, 2):
         os.dup2(os.open(f"{end}.{stream}", os.O_WRONLY | os.O_CREAT), stream)
     os.chdir(cwd)

@@ -1,4 +1,4 @@
-"""As much of the Hugging Face Hub's HTTP interface as `load_dataset` speaks."""
+"""The part of the Hugging Face Hub's HTTP interface that `load_dataset` uses."""
 
 import hashlib
 import http.server
@@ -44,7 +44,7 @@ configs:
 def repository(
     splits: dict[str, tuple[list[str], list[int]]], folder: str
 ) -> dict[str, bytes]:
-    """Return the files of a data set on the Hub from its texts and labels by split."""
+    """Return the files of a data set on the Hub, given texts and labels by split."""
     files = {"README.md": CARD.encode()}
     for split, (texts, labels) in splits.items():
         buffer = io.BytesIO()
@@ -55,7 +55,7 @@ def repository(
 
 @dataclass
 class Hub:
-    """A Hub that is running: its address, and the files it was asked for."""
+    """A running Hub: its address, and the files that were requested."""
 
     address: str = ""
     downloads: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Hub:
 
 @contextmanager
 def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
-    """Serve repositories of data sets, each with its files by path."""
+    """Serve repositories of data sets by name; each contains its files by path."""
     running = Hub()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -135,14 +135,14 @@ def digest(data: bytes) -> str:
 
 
 def revision(files: dict[str, bytes]) -> str:
-    """Return what stands for the commit: forty digits that change with any file."""
+    """Return forty hexadecimal digits that change with every file, like a commit."""
     return digest("".join(path + digest(files[path]) for path in files).encode())[:40]
 
 
 def entries(
     files: dict[str, bytes], folder: str, deep: bool
 ) -> list[dict[str, object]]:
-    """Return the tree below a folder, folders first named as the Hub does."""
+    """Return the tree below a folder, folders first, in the format of the Hub."""
     start = f"{folder}/" if folder else ""
     below = [path for path in files if path.startswith(start)]
     folders = {path.rsplit("/", 1)[0] for path in below if "/" in path[len(start) :]}

@@ -1,4 +1,4 @@
-"""The packages that code needs, by what it imports."""
+"""The packages that code needs, according to its imports."""
 
 import ast
 import functools
@@ -17,7 +17,7 @@ OWN |= {path.stem for path in (ROOT / "tests").rglob("*.py")}
 
 @functools.cache
 def providers() -> dict[str, list[str]]:
-    """Return the packages of what can be imported here; to look takes a second."""
+    """Return the packages of each module that can be imported, in about a second."""
     return dict(metadata.packages_distributions())
 
 
@@ -27,7 +27,7 @@ def normal(name: str) -> str:
 
 @functools.cache
 def imported(source: str) -> set[str]:
-    """Return what code imports and cannot do without."""
+    """Return the modules that code imports, except optional ones."""
     optional = set(re.findall(r'importorskip\(\s*"(\w+)', source))
     names = set()
     for node in ast.walk(ast.parse(source)):
@@ -41,7 +41,7 @@ def imported(source: str) -> set[str]:
 
 
 def needed(sources: Iterable[str]) -> set[str]:
-    """Return the packages of others that code imports."""
+    """Return the packages of other projects that code imports."""
     names: set[str] = set().union(*map(imported, sources))
     names -= OWN | set(sys.stdlib_module_names)
     return {normal(providers()[name][0]) for name in names}

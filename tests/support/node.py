@@ -13,18 +13,18 @@ from tools.site.node import node
 
 
 def stored(page: str) -> Any:
-    """Return the data that a figure gives its script."""
+    """Return the data that a figure passes to its script."""
     (text,) = re.findall(r'getElementById\("attnsel-\w+"\), (.*?)\);\n', page)
     return json.loads(text)
 
 
 def committed(path: Path) -> Any:
-    """Return the reviews with which a stored script calls a function."""
+    """Return the reviews that a stored script passes to a function."""
     return json.loads(path.read_text("utf-8").partition("(")[2].removesuffix(");\n"))
 
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:
-    """Return the value of an expression on `data` after these scripts, as JSON."""
+    """Run scripts in node, and return the value of an expression about `data`."""
     return evaluate("".join(map(source, scripts)), expression, data)
 
 
@@ -43,7 +43,7 @@ require("readline").createInterface({input: process.stdin}).on("line", (line) =>
 
 @functools.cache
 def server() -> subprocess.Popen[str]:
-    """Start a node that evaluates what each line of its input holds."""
+    """Start a node process that evaluates each line of its input."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         [node(), "-e", SERVER], stdin=pipe, stdout=pipe, text=True
@@ -53,7 +53,7 @@ def server() -> subprocess.Popen[str]:
 
 
 def evaluate(code: str, expression: str, data: Any = None) -> Any:
-    """Return the value of an expression, or of its promise, on `data` after a code."""
+    """Run code in node, and return the value of an expression or of its promise."""
     process = server()
     assert process.stdin and process.stdout
     print(json.dumps([code, expression, data]), file=process.stdin, flush=True)

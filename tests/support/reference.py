@@ -1,4 +1,4 @@
-"""Slow and obvious implementations that the package is tested against."""
+"""Slow and simple implementations for tests of the package."""
 
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ def ragged(
     longest: int = 7,
     n_classes: int = 2,
 ) -> tuple[list[list[int]], list[int], Corpus]:
-    """Random sequences of unequal lengths with repeated tokens, and their corpus."""
+    """Return random sequences with repeated tokens, their labels, and their corpus."""
     rng = torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, longest + 1, (n,), generator=rng)
     sequences = [
@@ -32,9 +32,9 @@ def ragged(
 
 
 def naive_logits(E: Tensor, p: Tensor, v: Tensor, sequences: list[list[int]]) -> Tensor:
-    """f(X) = softmax(E_X p)^T E_X v, sequence by sequence, as the paper writes it.
+    """Return f(X) = softmax(E_X p)^T E_X v for each sequence X, as in the paper.
 
-    With v of shape (K, d) the logits are (n, K).
+    If v has shape (K, d), the logits have shape (n, K).
     """
     logits, outputs = [], v.mT if v.ndim == 2 else v
     for sequence in sequences:
@@ -44,7 +44,7 @@ def naive_logits(E: Tensor, p: Tensor, v: Tensor, sequences: list[list[int]]) ->
 
 
 def naive_loss(logits: Tensor, labels: list[int]) -> Tensor:
-    """Mean of log(1 + exp(-y f)) with y = 2 label - 1, or minus the log-likelihood."""
+    """Return the mean of log(1 + exp(-y f)), y = 2 label - 1, or the cross-entropy."""
     if logits.ndim == 2:
         return -torch.log_softmax(logits, 1)[torch.arange(len(labels)), labels].mean()
     signs = torch.tensor([2.0 * label - 1 for label in labels], dtype=logits.dtype)
@@ -52,7 +52,7 @@ def naive_loss(logits: Tensor, labels: list[int]) -> Tensor:
 
 
 def place(model: M, **values: Tensor) -> M:
-    """Set parameters of a model, by name, and return it."""
+    """Set parameters of a model by name, and return the model."""
     with torch.no_grad():
         for name, value in values.items():
             model.get_parameter(name).copy_(value)

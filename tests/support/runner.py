@@ -1,4 +1,4 @@
-"""A machine like Colab's for one chapter: packages that were there, and a kernel."""
+"""A machine like Colab's for one chapter, with Colab's packages and a kernel."""
 
 import json
 import os
@@ -20,9 +20,9 @@ STRANGE = ("ATTNSEL_", "HF_", "PYTHON", "VIRTUAL_ENV", "XDG_", "JUPYTER", "IPYTH
 
 
 def snapshot(path: Path) -> Path:
-    """Put the working tree as it is in a bare repository of one commit.
+    """Write the working tree to a bare repository with one commit; return its path.
 
-    What is tested then needs no commit, and a shallow clone can be tested.
+    Therefore uncommitted changes and shallow clones can be tested.
     """
     git = ["git", f"--git-dir={path}", f"--work-tree={ROOT}"]
     who = ["-c", "user.name=runner", "-c", "user.email=runner@localhost"]
@@ -35,16 +35,16 @@ def snapshot(path: Path) -> Path:
 
 
 def packages(environment: Path) -> dict[str, str]:
-    """Return the versions of what is installed in an environment."""
+    """Return the version of each package in an environment."""
     installed = metadata.distributions(path=[str(environment / SITE)])
     return {d.metadata["Name"].lower(): d.version for d in installed}
 
 
 class Session:
-    """A new session: Colab's packages, an empty home, an empty folder to work in.
+    """A new session: Colab's packages, an empty home, an empty working folder.
 
-    What is installed goes to an environment of the session's own, over the one that
-    all sessions share. The repository's address leads to a snapshot on this machine.
+    New packages are installed into the session's own environment, on top of the one
+    that all sessions share. The repository's address leads to a local snapshot.
     """
 
     def __init__(self, folder: Path, snapshot: Path) -> None:

@@ -1,4 +1,4 @@
-"""A web server on this machine, for the time of a test."""
+"""A web server on this machine that runs during a test."""
 
 import http.server
 import threading
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def serving(
     handler: Callable[..., http.server.BaseHTTPRequestHandler],
 ) -> Iterator[str]:
-    """Serve on a free port of 127.0.0.1, and give the address."""
+    """Serve on a free port of 127.0.0.1, and yield the address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,4 +1,4 @@
-"""Exercises one by one, for the tests of their checks."""
+"""Exercises as parameters of tests."""
 
 import functools
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ NAMES = sorted(TASKS)
 
 
 def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
-    """Run a test for each of some exercises, one of them in one process throughout.
+    """Run a test for each exercise, with all tests of an exercise in one process.
 
-    What is expected of an exercise and what its mistakes give is computed once a
-    process. Those of the margins import torch's compiler, like others of their group.
+    Each process computes the expected results and the results of mistakes once. The
+    exercises on margins share a process because they import torch's compiler.
     """
     groups = [
         pytest.param(
@@ -36,13 +36,13 @@ of_each = by_name(NAMES)
 
 @pytest.fixture
 def time_enough(monkeypatch):
-    """Let the machine do other things meanwhile."""
+    """Raise the time limit of answers, because the machine may be busy."""
     monkeypatch.setattr(running, "LIMIT", 600.0)
 
 
 @functools.cache
 def runs(name: str) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Return what the shown solution returns in each case, and the case."""
+    """Return each case of an exercise after the result of the solution."""
     cases = list(TASKS[name].cases())
     done = running.outcomes(TASKS[name].solution, cases)
     return [(one.result, case) for one, case in zip(done, cases, strict=True)]

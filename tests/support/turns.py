@@ -1,4 +1,4 @@
-"""What is tried in turns: too much for each push, and another part at each commit."""
+"""Parts of long tests in turn: each commit tests another part."""
 
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def commit() -> int:
-    """Return the number of the commit, 0 without git or in a copy without history."""
+    """Return the number of the commit, or 0 without git or without history."""
     if shutil.which("git") is None:
         return 0
     call = ["git", "rev-parse", "--short=8", "HEAD"]

@@ -1,4 +1,4 @@
-"""A new chapter, as `make chapter` begins it: it runs and passes what others pass."""
+"""A new chapter of `make chapter` runs, and passes the tests of chapters."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def test_a_name_that_cannot_be_is_refused(tmp_path, name):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory) -> Path:
-    """A copy of the repository to which `make chapter NAME=tilt` adds a chapter."""
+    """Return a copy of the repository after `make chapter NAME=tilt`."""
     tree = tmp_path_factory.mktemp("chapter") / "tree"
     made = ".git", ".venv*", "_build", "node_modules", "notebooks", "*cache*", "my_*.py"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*made, ".hypothesis"))
@@ -67,7 +67,7 @@ def tree(tmp_path_factory) -> Path:
 
 
 def run(tree: Path, *command: str) -> None:
-    """Run a command in a tree, with its own packages."""
+    """Run a command in a tree, with the tree's packages, and expect success."""
     places = os.pathsep.join(str(tree / folder) for folder in ("", "book", "report"))
     settings = os.environ | {"PYTHONPATH": places}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Chapters that run: what is stored, and when the old file stays."""
+"""The files that a run of a chapter stores, and reasons to keep the old file."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def notebook_file(folder: Path, *sources: str) -> Path:
-    """Write a notebook with a summary cell and these code cells."""
+    """Write a notebook with a summary cell and code cells; return its path."""
     new = nbformat.v4
     cells = [new.new_markdown_cell("?", metadata={"tags": [execute.SUMMARY_TAG]})]
     cells += [new.new_code_cell(source) for source in sources]
@@ -25,7 +25,7 @@ def notebook_file(folder: Path, *sources: str) -> Path:
 
 
 def executed(path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the tool on a notebook in a process of its own."""
+    """Run the tool on a notebook in its own process."""
     command = [sys.executable, "-m", "tools.execute", str(path), "--timeout", "60"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 

@@ -1,4 +1,4 @@
-"""What the Makefile and `.ci/run` do, and that no failure of a step is swallowed."""
+"""The Makefile and `.ci/run` run the right commands, and report every failed step."""
 
 import os
 import re

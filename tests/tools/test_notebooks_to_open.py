@@ -1,4 +1,4 @@
-"""`make notebooks`: the copies of the chapters, and what a reader has changed."""
+"""`make notebooks` copies the chapters, and keeps a reader's changes."""
 
 from tools.notebooks import write
 
