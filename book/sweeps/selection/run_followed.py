@@ -2,9 +2,9 @@
 
     python -m sweeps.selection.run_followed
 
-"lost" contains each run of `steps.csv` that loses a class, from the start to ‖p‖ =
-30,000; "pairs" contains runs on a corpus of one relevant token per class, and "pairs,
-limit" the limit flow on the same corpora (about eight minutes of one core in all).
+"lost" contains each run of `steps.csv` that loses a class, repeated up to ‖p‖ = 30,000;
+"pairs" contains runs on a corpus of one relevant token per class, and "pairs, limit"
+the limit flow on the same corpora (about eight minutes of one core in all).
 """
 
 import warnings

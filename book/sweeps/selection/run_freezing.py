@@ -4,8 +4,8 @@
 
 After a first step on E, gradient descent on the parameters in `training` goes on until
 the loss is below each of LEVELS (about 15 minutes of one idle core). Training p alone
-cannot reach these losses, because it does not change the values; p is followed to ‖p‖ =
-300 instead.
+cannot reach these losses, because it does not change the values; the flow of p runs to
+‖p‖ = 300 instead.
 
 The embeddings are rotated into the V + 2 dimensions that E, p and v span. All gradients
 are in this space, so the rotation changes only the running time.

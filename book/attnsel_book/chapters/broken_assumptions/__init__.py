@@ -8,12 +8,12 @@ BOOK = {
     "MAX_NORM": 3000.0,
 }
 RANGES = {
-    "DIM >= SMALL['n_tokens'] + 2": "which one of the variants takes away",
-    "possible(SMALL, per_sequence=2)": "as one variant has two relevant tokens in each",
-    "possible(SMALL, n_partly=6)": "as six tokens are partly relevant in one variant",
+    "DIM >= SMALL['n_tokens'] + 2": "because only one variant has fewer dimensions",
+    "possible(SMALL, per_sequence=2)": "for two relevant tokens in a sequence",
+    "possible(SMALL, n_partly=6)": "for six partly relevant tokens",
     "STEP > 0": "or no token has learned anything",
-    "set(SEEDS) <= set(range(10))": "as the stored runs are",
-    "MAX_NORM >= 300": "or what changes late is not seen",
+    "set(SEEDS) <= set(range(10))": "because only these seeds have stored runs",
+    "MAX_NORM >= 300": "because some selections change after this norm",
 }
 TRIED = [
     {"SMALL": {"n": 20, "n_tokens": 20, "length": 4, "n_relevant": 4}} | {"DIM": 22},

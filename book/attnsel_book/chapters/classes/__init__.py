@@ -10,7 +10,7 @@ BOOK = {
 RANGES = {
     "DIM >= 16": "or the output vectors are far from orthogonal",
     "TOKENS >= 100": "or most bins of importance are empty",
-    "0 < RIGHT <= 1": "as it is a share of the reviews",
+    "0 < RIGHT <= 1": "because it is a share of the reviews",
 }
 TRIED = [
     {"DIM": 16, "TOKENS": 100, "STEPS": 3},

@@ -1,4 +1,4 @@
-"""The control of the chapter on convergence: the start of p."""
+"""The interactive figure of the chapter on convergence, for several starts of p."""
 
 from collections.abc import Callable
 
@@ -27,8 +27,8 @@ def draw_excess(cheapest: Cheapest, p_1: float = 2.0, p_2: float = -3.0) -> Figu
 
     The function `cheapest` returns the attention (n, V) of least loss that misses a
     sequence, from votes (n, V), a mask (n, V) of the tokens in each sequence, and
-    relevant tokens (n,). If the loss is below the loss of this attention, the level,
-    every relevant token will be selected.
+    relevant tokens (n,). The level is the excess loss of this attention. Once the
+    excess loss is below the level, every relevant token will be selected.
     """
     corpus = Corpus.from_tokens(ROWS, [1, 1, 1, 0, 0, 0], Vocab(WORDS))
     model = AttentionClassifier(7, 2, dtype=torch.float64)

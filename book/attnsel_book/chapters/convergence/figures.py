@@ -15,11 +15,11 @@ from attnsel_book.style import ACCENT, CONTRAST, NEUTRAL, legend_above
 
 
 def draw_levels(model: AttentionClassifier, corpus: Corpus, end: float = 5.0) -> None:
-    """Draw the loss along the last direction of the flow, and the two levels it meets.
+    """Draw the loss along the last direction of the flow, and two levels of the loss.
 
     The lower level is the loss with all attention on the relevant tokens, and the upper
-    one the smallest loss of any attention that misses one of them in a sequence. Grey
-    is the loss if p moves in the direction opposite to that of the flow's `end`.
+    level is the smallest loss of any attention that misses the relevant token of a
+    sequence. Grey is the loss in the opposite direction. Norms are at most `end`.
     """
     relevant = relevant_tokens(corpus)
     _, values = model.scores().T
@@ -74,7 +74,7 @@ def draw_bound(
 
 
 def draw_tiny(path: Tensor, difference: Tensor) -> None:
-    """Draw the path of p (k, 2), a difference (2,), and 1 - cos of their angle."""
+    """Draw a path of p (k, 2), a `difference` (2,), and 1 - cos of their angle."""
     along = difference / difference.norm()
     part = path[0] - (path[0] @ along) * along
     norms = path.norm(dim=1)
@@ -103,8 +103,8 @@ def draw_leads(
 ) -> None:
     """Draw the smallest leads (k,) against the norms of p (k,).
 
-    Two lines are drawn for comparison: the margin, which is the largest possible lead
-    at norm 1, and one over the norm of a `separator` whose leads are at least one.
+    Two lines show the `margin`, which is the largest possible lead at norm 1, and
+    1 / `separator`, for a p of norm `separator` with leads of at least one.
     """
     _, axes = pyplot.subplots(figsize=(5.2, 3.4))
     axes.semilogx(norms, leads / norms, color="black", label="flow")

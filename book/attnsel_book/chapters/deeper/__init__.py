@@ -11,7 +11,7 @@ BOOK = {
 RANGES = {
     "RATE > 0": "or nothing is learned",
     "HEADS >= 2": "or there is nothing to compare",
-    "LIMIT is None or LIMIT >= 500": "or few tokens lie in a bin",
+    "LIMIT is None or LIMIT >= 500": "or a bin contains too few tokens",
 }
 TRIED = [
     {"LIMIT": 500, "DIM": 32, "PASSES": 1, "HEADS": 2},

@@ -10,10 +10,10 @@ BOOK = {
 }
 RANGES = {
     "len(DIMS) >= 2": "or no exponent can be fitted",
-    "DRAWS >= 2": "or nothing scatters",
-    "0 <= SEED < DRAWS": "as only these starts are drawn",
-    "DIM >= 16": "or the window has no room between its ends",
-    "LIMIT is None or LIMIT >= 100": "or few tokens are frequent",
+    "DRAWS >= 2": "or no scatter can be measured",
+    "0 <= SEED < DRAWS": "because only these starts are drawn",
+    "DIM >= 16": "or the two ends of the window are too close",
+    "LIMIT is None or LIMIT >= 100": "or too few tokens are frequent",
     "LARGE_STEP > 0": "or there is no step",
 }
 TRIED = [

@@ -16,7 +16,7 @@ RANGES = {
     "DIM >= 2": "or E p and E v are the same numbers",
     "min(TRAIN, TEST) >= 20": "or a class may be missing",
     "0 < LR * DIM**0.5 <= 1.7": "or training may diverge",
-    "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "as these have two classes",
+    "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "because both are binary",
 }
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}

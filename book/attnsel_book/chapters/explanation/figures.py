@@ -21,17 +21,17 @@ from attnsel_book.style import (
     seed_range,
 )
 
-PARTS = [0.01, 0.02, 0.05, 0.1, 0.2]  # of the words of a review that are deleted
-PRICES = [10, 100, 1000]  # of a changed prediction
+PARTS = [0.01, 0.02, 0.05, 0.1, 0.2]  # shares of the words of a review that are deleted
+PRICES = [10, 100, 1000]  # costs of a changed prediction
 COLOURS = "black", CURVES[3], CONTRAST, CURVES[2]
 
 
 def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -> None:
     """Draw the words of a text by attention and contrast, with lines of equal product.
 
-    The arguments attention and contrast, both positive, and `sign` have shape (k,) for
-    k words. The sign is positive for words that support the prediction. The words with
-    the most attention and with the most influence have names.
+    The attention `share`, the `contrast` and the `sign` have shape (k,) for k words;
+    the first two are positive. The sign is positive for words that support the
+    prediction. Words with a large product have names, unless the names overlap.
     """
     share, contrast, sign = (
         np.asarray(x, dtype=float) for x in (share, contrast, sign)
@@ -49,7 +49,7 @@ def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -
     for i in np.argsort(-share * contrast)[:12]:
         aside = np.abs(np.log(share[named] / share[i]))
         above = np.abs(np.log(contrast[named] / contrast[i]))
-        if not ((aside < 1.3) & (above < 0.12)).any():  # else names stand on names
+        if not ((aside < 1.3) & (above < 0.12)).any():  # else names overlap
             named.append(i)
             point = share[i] * 1.08, contrast[i] * 1.05
             axes.annotate(f"“{names[i]}”", point, fontsize=10)
@@ -61,7 +61,7 @@ def draw_influence(names: Sequence[str], share: Any, contrast: Any, sign: Any) -
 
 
 def _plain_numbers(axes: Axes) -> None:
-    """Write numbers on logarithmic axes without powers, whose digits are small."""
+    """Write numbers on logarithmic axes without powers, which have small digits."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
@@ -70,7 +70,7 @@ def _plain_numbers(axes: Axes) -> None:
 def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
     """Draw how deletion in several orders changes the prediction.
 
-    The data are those of `explanations`. There is one panel per moment, and bars show
+    `runs` is a table from `explanations`. There is one panel per moment, and bars show
     the range over seeds.
     """
     ways = {"optimum": "-", "signed Q b": "--", "attention": "-"}
@@ -92,10 +92,10 @@ def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
 def draw_replacement(runs: pd.DataFrame, farthest: Mapping[str, float]) -> None:
     """Plot how far other attentions differ against how much they change predictions.
 
-    The data are the rows of `explanations`, with one panel per moment. `farthest` is
-    the mean divergence if each review gets its own attention. Dots are other vectors p,
-    triangles are models trained again, and stars are models with the same predictions
-    on every text.
+    `runs` is a table from `explanations`, with one panel per moment. `farthest` is the
+    mean divergence if each review gets its own attention. Dots are other vectors p,
+    triangles are models trained again, and stars are models with the same predicted
+    class for every text.
     """
     _, panels = pyplot.subplots(1, len(farthest), figsize=(8.4, 3.6), sharey=True)
     for axes, (moment, height) in zip(panels, farthest.items(), strict=True):

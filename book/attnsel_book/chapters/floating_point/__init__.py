@@ -14,8 +14,8 @@ BOOK = {
 RANGES = {
     "DIM >= SIZES['n_tokens']": "or the margin problem may have no solution",
     "STEP > 0": "or no token has learned anything",
-    "MAX_NORM >= 700": "since both are compared below it",
-    "len(set(DTYPES)) == 2": "as two precisions are compared",
+    "MAX_NORM >= 700": "because two flows are compared at smaller norms",
+    "len(set(DTYPES)) == 2": "because two precisions are compared",
 }
 TRIED = [
     {"SIZES": {"n": 40, "n_tokens": 60, "length": 4}, "DIM": 60, "SEED": 1},

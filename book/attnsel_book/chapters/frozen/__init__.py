@@ -11,9 +11,9 @@ BOOK = {
     "LIMIT": None,
 }
 RANGES = {
-    "ETA_0 > 0": "or nothing is written into the embeddings",
+    "ETA_0 > 0": "or the first step does not change the embeddings",
     "RATE > 0": "or nothing is learned",
-    "max(LEVELS) < 0.69": "log 2, the loss of a model that has learned nothing",
+    "max(LEVELS) < 0.69": "because an untrained model has a loss of log 2",
 }
 TRIED = [
     {"LIMIT": 300, "DIM": 8, "STEPS": 5, "LEVELS": [0.3]},

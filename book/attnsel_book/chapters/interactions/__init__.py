@@ -12,9 +12,9 @@ BOOK = {
     "MIN_COUNT": 20,
 }
 RANGES = {
-    "0 <= Q <= 0.5": "beyond which one swaps the labels",
-    "T >= 3": "or a word has no place before it and another one",
-    "REVIEWS >= 100": "as a fifth of them choose the step",
+    "0 <= Q <= 0.5": "because larger shares only swap the labels",
+    "T >= 3": "or a sequence is too short for a word and a negation",
+    "REVIEWS >= 100": "because a fifth of them chooses the step",
 }
 TRIED = [
     {"Q": 0.0, "N": 500, "DIM": 8, "REVIEWS": 100, "SEED": 3},

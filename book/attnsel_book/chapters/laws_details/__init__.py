@@ -9,7 +9,7 @@ BOOK = {
 }
 RANGES = {
     "min(LENGTHS) >= 2": "or a sequence has nothing to select from",
-    "REVIEWS >= 100": "or few tokens are frequent",
+    "REVIEWS >= 100": "or too few tokens are frequent",
     "ADAM_STEPS >= 1": "or nothing is learned",
     "DIM >= 16": "or p and v are far from orthogonal",
 }

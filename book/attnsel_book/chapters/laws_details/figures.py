@@ -15,7 +15,7 @@ def draw_drop(
     forecasts: Mapping[int, tuple[np.ndarray, np.ndarray]],
     control: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    """Draw the loss over time for each length, its forecast, and the control in grey.
+    """Draw the loss over time and its forecast per length, and the control in grey.
 
     Each curve is a pair of times and losses.
     """
@@ -32,10 +32,10 @@ def draw_drop(
 def draw_horseshoe(
     panels: Sequence[Axes], measured: np.ndarray, forecast: np.ndarray
 ) -> None:
-    """Draw scores against values, and against their forecast, in two panels.
+    """Draw scores against values, and against forecast scores, in two panels.
 
-    Both are scores and values, float64 (2, V). The colour of a token is the sign of its
-    measured value, and the line has slope one.
+    `measured` and `forecast` contain scores and values, float64 (2, V). The colour of a
+    token is the sign of its measured value, and the line has slope one.
     """
     left, right = panels
     a, b = measured

@@ -18,8 +18,8 @@ def draw_shares(
     Args:
         shares: frame with the columns "optimizer" and "lead" and the shares "l2",
             "linf" and "l1", one row per random instance.
-        runs: optimizer and lead of each row of the figure, by its name.
-        control: name of the row that is grey.
+        runs: optimizer and lead of each row of the figure, by name of the row.
+        control: name of the row to draw in grey.
     """
     marks = {
         "l2": ("o", ACCENT, "$\\ell_2$"),
@@ -54,8 +54,8 @@ def draw_balls(
 
     Args:
         differences: array (2, 2); the wedge contains all p with leads of at least one.
-        touch: point (2,) where the ball of "l2", "linf" and "l1" touches the wedge.
-        paths: path (k, 2) of the optimizer of each norm.
+        touch: point (2,) where the ball touches the wedge, for "l2", "linf" and "l1".
+        paths: path (k, 2) of each optimizer, by its norm.
     """
     looks = {
         "l2": (ACCENT, "$\\ell_2$", "normalized descent"),
@@ -111,7 +111,7 @@ def draw_entries(
 ) -> None:
     """Draw the sorted entries and the sorted leads of vectors p.
 
-    Entries are divided by the largest, leads by the smallest.
+    Entries are divided by the largest entry, and leads by the smallest lead.
 
     Args:
         vectors: p (d,) by name.

@@ -10,11 +10,11 @@ BOOK = {
     "MAX_NORM": 20_000.0,
 }
 RANGES = {
-    "N % 2 == 0 and N >= 20": "as both classes need ten sequences",
-    "N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "since each token occurs",
+    "N % 2 == 0 and N >= 20": "because each class needs ten sequences",
+    "N_TOKENS <= 20 + N // 2 * (LENGTH - 1)": "because each token has to occur",
     "DIM >= N_TOKENS + 2": "or the margin problem may have no solution",
     "STEP > 0": "or no token has learned anything",
-    "MAX_NORM >= 10": "where p has turned away from its start",
+    "MAX_NORM >= 10": "or p has not yet turned away from its start",
 }
 TRIED = [
     {"N": 20, "N_TOKENS": 90, "DIM": 92, "MAX_NORM": 300.0},

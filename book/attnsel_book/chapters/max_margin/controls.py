@@ -1,4 +1,4 @@
-"""The control of the chapter on max-margin directions: the length of p."""
+"""The interactive figure of the chapter on max-margin directions, at any norm of p."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -21,13 +21,13 @@ def draw_length(
     norm_of_p: float = 10.0,
     start: str = "",
 ) -> Figure:
-    """Draw words in the plane, p at this norm, and the lead in each sequence.
+    """Draw words in the plane, p at norm `norm_of_p`, and the lead in each sequence.
 
     The `parts` are E (V, 2), p and v. From one of the `starts`, p moves along `pull`,
-    minus the gradient in p, until it has the norm. A bar is the score of a sequence's
-    word of its own label minus the greatest other score, in units of the margin; it is
-    negative if another word is selected. The `direction` is the shortest p with a lead
-    of at least one everywhere.
+    minus the gradient with respect to p, until it has this norm. A bar is the score of
+    the word with the largest vote minus the largest other score in a sequence, in units
+    of the margin; it is negative if another word is selected. The `direction` is the
+    shortest p with a lead of at least one everywhere.
     """
     E, _, v = parts
     p = np.asarray(starts[start or next(iter(starts))], float)

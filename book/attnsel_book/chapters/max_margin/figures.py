@@ -20,8 +20,8 @@ def draw_selection(
 ) -> Figure:
     """Draw the tokens by value and score, and the attention on relevant tokens.
 
-    The kind of each of the V tokens is "pos", "neg" or "irr". The attention (n,) is
-    that on the relevant token of each sequence. Scores are in units of the margin.
+    The kind of each of the V tokens is "pos", "neg" or "irr". `attention` (n,) contains
+    the attention on each sequence's relevant token. Scores are in units of the margin.
     """
     figure, (left, right) = pyplot.subplots(
         1, 2, figsize=(7.2, 3.3), width_ratios=[1.6, 1]
@@ -42,8 +42,8 @@ def draw_descent(
 ) -> None:
     """Draw 1 - cos to the max-margin direction against the norm of p.
 
-    By name, the arguments contain a path (steps, d), and 1 - cos at its points,
-    (steps,).
+    For each name, `paths` contains a path of p (steps, d), and `angles` contains
+    1 - cos along this path, (steps,).
     """
     _, axes = pyplot.subplots(figsize=(5, 3.4))
     for name, path in paths.items():
@@ -56,8 +56,8 @@ def draw_descent(
 def draw_flow(flow: Flow, gap: Tensor, margin: float) -> None:
     """Draw attention, angle and time of a flow against the norm of p.
 
-    The angle is given as 1 - cos to the max-margin direction at k points, (k,). The
-    attention is that on the selected token of each sequence.
+    The angle is given as `gap`, 1 - cos to the max-margin direction at k points, (k,).
+    The first panel shows the attention on the selected token of each sequence.
     """
     _, panels = pyplot.subplots(1, 3, figsize=(9, 2.6))
     first, second, third = panels

@@ -1,4 +1,4 @@
-"""The control of the chapter on memorized words: the tokens, and the lean."""
+"""The interactive figure of the chapter on memorized words, for tokens and leans."""
 
 from collections.abc import Mapping
 
@@ -20,11 +20,11 @@ def draw_vs(
     least: int = 1,
     lean: str = TRAINING,
 ) -> Figure:
-    """Draw mean values and attention scores by lean, of a model and its control.
+    """Draw the mean values and attention scores of a model and its control by lean.
 
-    `scores` contains (V, 2) numbers by the name of a model, and `leans` the leans (V,)
-    in its training reviews and in test reviews. Tokens that occur fewer than `least`
-    times are left out.
+    `scores` contains scores and values (V, 2) by name of the model, and `leans` the
+    leans (V,) in the training reviews of this model and in test reviews. Tokens that
+    occur fewer than `least` times are left out.
     """
     axes = two_panels(height=3.2)
     often = np.asarray(occurrences) >= least

@@ -15,11 +15,11 @@ BOOK = {
 }
 RANGES = {
     "LIMIT is None or LIMIT >= 40": "or the test reviews are too few to choose from",
-    "min(DIM, OWN_DIM) >= 2": "as p and v span a plane",
+    "min(DIM, OWN_DIM) >= 2": "because p and v span a plane",
     "0 < LR <= 0.1": "or training may diverge",
-    "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "as these have two classes",
+    "CLASSES is None or str(DATA) not in ('imdb', 'yelp')": "because both are binary",
 }
-# A file of one's own, in the folder in which the chapter runs.
+# A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "TEXT": "body", "LABEL": "verdict"}
 TRIED = [
     MINE,

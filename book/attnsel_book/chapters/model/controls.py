@@ -1,4 +1,4 @@
-"""The control of the chapter on the model: a text, and a model."""
+"""The interactive figure of the chapter on the model, for texts and models."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,12 +21,12 @@ def draw_attention(
     text: str = "The plot is thin, but the cast is superb.",
     model: str = "",
 ) -> Figure:
-    """Draw how much attention each word of a text has, and the logit of the text.
+    """Draw the attention on each word of a text, and the logit of the text.
 
     Each of the `maps` contains the scores and values (V, 2) of a model. The function
-    `forward` returns the logits, (n,), of counts (n, V) and of scores and values (V,).
-    A bar has the colour of the sign of the value, and words that are not in the
-    vocabulary have none.
+    `forward` returns logits (n,) from counts (n, V), scores (V,) and values (V,). The
+    colour of a bar is the sign of the value, and words outside the vocabulary have no
+    bar.
     """
     a, b = maps[model or next(iter(maps))].double().T
     words = split(text)[:20]

@@ -1,4 +1,4 @@
-"""The classifier drawn on a sentence, the map, and texts shaded by their tokens."""
+"""Drawings of the classifier and of the map, and texts shaded by attention."""
 
 import html
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ def draw_classifier(
 ) -> None:
     """Draw how the model classifies a sentence, from its words to the logit.
 
-    For k words these are the first entries of their embeddings, (k, m), their scores
-    E p and their values E v, (k,).
+    For k words, `embeddings` (k, m) contains the first entries of their embeddings, `a`
+    (k,) their scores E p, and `b` (k,) their values E v.
     """
     q = torch.softmax(a, dim=0)
     logit = float(q @ b)
@@ -98,7 +98,7 @@ def draw_map(
     `scores` is (V, 2). The colour goes from orange to blue with the lean (V,); a token
     without a lean is grey. The named words have to be in the vocabulary.
     """
-    a, b = scores.T.numpy()  # matplotlib takes tensors apart, number by number
+    a, b = scores.T.numpy()  # matplotlib is slow with tensors
     look: Any = {"c": lean.nan_to_num().numpy(), "s": 4, "lw": 0, "rasterized": True}
     axes.scatter(b, a, cmap=SIGNED, vmin=-0.6, vmax=0.6, **look)
     for word in named:
@@ -116,8 +116,8 @@ def draw_map(
 def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]:
     """Return a typical review and a confident mistake of about a given length.
 
-    Among the 200 reviews closest in length, these are the negative one with the median
-    logit of those classified correctly, and the one furthest on the wrong side.
+    Of the 200 reviews closest in length, these are the correctly classified negative
+    review with the median logit, and the review whose logit is most wrong.
     """
     close = (test.lengths - length).abs().argsort(stable=True)[:200]
     close = close[logits[close].argsort()]  # from the most negative logit on
@@ -133,7 +133,7 @@ def typical_reviews(test: Corpus, logits: Tensor, length: int) -> dict[str, int]
 def shaded_review(title: str, words: list[tuple[str, int]], scores: Tensor) -> str:
     """Return a text as HTML; values determine the colours, attention their strength.
 
-    The `words` are those of `Corpus.words`, and `scores` (V, 2) contains E p and E v of
+    The `words` come from `Corpus.words`, and `scores` (V, 2) contains E p and E v of
     all tokens. A word with an attention of 0.15 has its full colour.
     """
     values = [float(scores[s, 1]) if s >= 0 else 0.0 for _, s in words]

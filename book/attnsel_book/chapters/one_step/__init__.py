@@ -9,7 +9,7 @@ BOOK = {
     "YELP_MIN_COUNT": 5,
 }
 RANGES = {
-    "DIM >= 2": "as p and v span a plane",
+    "DIM >= 2": "because p and v span a plane",
     "LARGE_STEP > 0": "or there is no step",
     "min(IMDB_REVIEWS or YELP_REVIEWS, YELP_REVIEWS) >= 100": "or words are rare",
 }

@@ -1,4 +1,4 @@
-"""The control of the chapter on one step: the step size and the dimension."""
+"""The interactive figure of the chapter on one step, for step sizes and dimensions."""
 
 from collections.abc import Callable
 
@@ -18,11 +18,11 @@ Gradient = Callable[[np.ndarray, np.ndarray, np.ndarray, Corpus], np.ndarray]
 def draw_step(
     corpus: Corpus, gradient: Gradient, eta_0: float = 1000.0, d: int = 256
 ) -> Figure:
-    """Draw the values after one step from a new start against their predictions.
+    """Draw the values after one step from a random start against their predictions.
 
-    The function `gradient` returns the gradient in E, (V, d), from E, p, v and a
-    corpus. The prediction contains no random start, so the distance of the points from
-    the line is the start and the error of the step.
+    The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
+    and a corpus. The prediction does not contain the initial value, so the distance of
+    a point from the line is the initial value plus the error of the prediction.
     """
     E, p, v = AttentionClassifier(len(corpus.vocab), d, seed=0).arrays()
     values = (E - eta_0 * np.asarray(gradient(E, p, v, corpus))) @ v

@@ -12,7 +12,7 @@ from attnsel_book.style import NEGATIVE, NEUTRAL, POSITIVE, name_tokens
 def draw_prediction(axes: Axes, vocab: Vocab, x: Tensor, y: Tensor) -> None:
     """Draw measured numbers y (V,) against predictions x (V,), one point per token.
 
-    Both axes are linear up to the median size and logarithmic beyond. The line has the
+    Both axes are linear up to the median |x| and logarithmic beyond it. The line has
     slope one; the tokens with the two largest predictions are named.
     """
     sizes = x.abs()

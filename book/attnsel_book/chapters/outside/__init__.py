@@ -7,8 +7,8 @@ BOOK = {
     "COPIES": 300,
 }
 RANGES = {
-    "SAMPLES >= 10": "or the result rests on a few texts",
-    "COPIES >= 1": "as the curve begins at one neutral word",
+    "SAMPLES >= 10": "or the result depends on a few texts",
+    "COPIES >= 1": "because the curve begins at one neutral word",
 }
 TRIED = [
     {"STRONG": "awful", "NEUTRAL_WORD": "of"},

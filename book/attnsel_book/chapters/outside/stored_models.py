@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 from attnsel.beyond.transformer import Transformer
 from attnsel.tokens import Vocab
 
-HALF = np.float16  # what parameters are stored in
+HALF = np.float16  # type of the stored parameters
 Classify = Callable[[list[list[str]]], Tensor]
 
 
@@ -23,11 +23,11 @@ def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
     """Return the models that `run_outside.py` trained on "imdb" or on "yelp".
 
     The first result is their vocabulary, and the second the models by name. A model is
-    a `Transformer`, or an array: the scores E p and E v (V, 2) of "one layer" and "mean
-    of values", and a number for each token and one for all texts (V + 1,) of "sum".
+    a `Transformer`, or a tensor: the scores E p and E v (V, 2) of "one layer" and "mean
+    of values", or a number for each token and one for all texts (V + 1,) of "sum".
 
     Raises:
-        ValueError: if the file is not the one that was stored.
+        ValueError: if the checksum of `models.npz` is not the stored one.
     """
     folder = resources.files(__package__)
     text = folder.joinpath("models.json").read_text(encoding="utf-8")
@@ -36,10 +36,10 @@ def stored_models(source: str = "imdb") -> tuple[Vocab, dict[str, Any]]:
 
 
 def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
-    """Return the stored models of IMDB as functions from texts to logits, by name.
+    """Return the vocabulary and the stored models of IMDB as functions, by name.
 
-    A text is a list of words of the vocabulary, which comes first; the logits of n
-    texts are (n,).
+    A function returns the logits (n,) of n texts. A text is a list of words of the
+    vocabulary.
     """
     vocab, models = stored_models()
     readers = {
@@ -51,7 +51,7 @@ def stored_classifiers() -> tuple[Vocab, dict[str, Classify]]:
 
 
 def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return softmax(a) b of sequences (n, T), padded with -1, from a and b, (V, 2)."""
+    """Return the model softmax(a) b of padded sequences (n, T), for a, b (V, 2)."""
     a, b = numbers.T
 
     def f(ids: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return a model that adds numbers[-1] and the numbers (V + 1,) of all tokens."""
+    """Return a model that adds the `numbers` (V + 1,) of tokens, and the last one."""
 
     def f(ids: Tensor) -> Tensor:
         return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)
@@ -71,7 +71,7 @@ def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def asking(model: Callable[[Tensor], Tensor], vocab: Vocab) -> Classify:
-    """Return a function from texts (lists of words) to logits of a model of ids."""
+    """Return a model of ids as a function from texts (lists of words) to logits."""
 
     def classify(texts: list[list[str]]) -> Tensor:
         rows = [torch.tensor([vocab.index(word) for word in text]) for text in texts]

@@ -10,7 +10,7 @@ BOOK = {
 }
 RANGES = {
     "LIMIT is None or LIMIT >= 20": "or there is nothing to hold out",
-    "0 < RATE < 1": "as it is a share of what is shown",
+    "0 < RATE < 1": "because it is a share of the findings",
 }
 # A file of your own, in the folder in which the chapter runs.
 MINE = {"DATA": "mine.csv", "LABEL": "verdict"}

@@ -16,11 +16,11 @@ BOOK = {
     "SEED": 0,
 }
 RANGES = {
-    "LIMIT is None or 1000 <= LIMIT <= 4000": "for tokens enough, and as Yelp has",
+    "LIMIT is None or 1000 <= LIMIT <= 4000": "for enough tokens and Yelp's size",
     "PAPER_YELP >= 300": "or the figures have too few tokens",
     "RATE > 0": "or nothing is learned",
     "STEPS >= 1": "or nothing is learned",
-    "CLASSES is None or FILE is not None": "as only a file has other classes",
+    "CLASSES is None or FILE is not None": "because only a file has other classes",
 }
 TRIED = [
     {"FILE": "mine.csv", "TEXT": "body", "LABEL": "verdict"}

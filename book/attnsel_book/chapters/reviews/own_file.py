@@ -11,8 +11,8 @@ def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
     """Return sentences on accuracy, the shapes of both models, and held-out leans.
 
     The accuracy is clearly better than always predicting the most frequent class if it
-    is larger by two standard errors. The values clearly follow the held-out leans more
-    than those of the control do if the 95% intervals do not overlap.
+    is larger by two standard errors. The correlation of values with held-out leans is
+    clearly larger than for the control if the 95% intervals do not overlap.
 
     Args:
         rows: for "your labels" and for "control", the "test accuracy", and the rank
@@ -27,7 +27,7 @@ def sentences(rows: Mapping[str, Mapping[str, Any]], test: Corpus) -> list[str]:
     shapes = "; ".join(f"with {name} {_shapes(row)}" for name, row in rows.items())
     held, chance = (row["value, held-out leans"] for row in (own, control))
     if held is None or chance is None:
-        lasts = "On held-out texts too few tokens occur to compare values with leans."
+        lasts = "In held-out texts too few tokens occur to compare values with leans."
     else:
         is_more = held.low > chance.high
         lasts = (

@@ -1,4 +1,4 @@
-"""The control of the chapter on selection: first-step size, and tokens per class."""
+"""The interactive figure of the chapter on selection, for step sizes and tokens."""
 
 from collections.abc import Callable
 
@@ -20,10 +20,10 @@ Gradient = Callable[[np.ndarray, np.ndarray, np.ndarray, Corpus], np.ndarray]
 def draw_selected(
     gradient: Gradient, eta_0: float = 300.0, tokens_per_class: int = 2, d: int = 512
 ) -> Figure:
-    """Draw the relevant tokens that are selected, after a step and the flow of p.
+    """Draw how often each relevant token is selected after a step and the flow of p.
 
-    The function `gradient` returns the gradient in E, (V, d), from E, p, v and a
-    corpus. A bar is the share of the sequences of a relevant token that select it.
+    The function `gradient` returns the gradient with respect to E, (V, d), from E, p, v
+    and a corpus. A bar is the share of a relevant token's sequences that select it.
     """
     corpus = separable_corpus(80, 60, 31, n_relevant=2 * tokens_per_class, seed=0)
     model = AttentionClassifier(len(corpus.vocab), d, seed=0, dtype=torch.float64)

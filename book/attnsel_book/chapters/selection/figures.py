@@ -46,10 +46,10 @@ def draw_cause(sizes: Mapping[str, float], pulls: tuple[float, float]) -> None:
 def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str:
     """Return HTML with the share of sequences selected against the step size.
 
-    The runs are rows of `step_sweep` with the same dimension. Each run has one mark per
-    class, and a line shows the mean of both classes. The grey lines are controls: the
-    mean of runs with `no_step` on the embeddings (dashed), and the share that is right
-    by `chance`.
+    The `runs` are rows of `step_sweep` with the same dimension. Each run has one mark
+    per class, and a line shows the mean of both classes. The grey lines are controls:
+    the mean of the runs in `no_step` (dashed), and the share `chance` that is selected
+    by chance.
     """
     figure, axes = pyplot.subplots(figsize=(5, 3.8))
     aside = runs["seed"] - runs["seed"].mean()
@@ -78,8 +78,8 @@ def draw_window(runs: pd.DataFrame, no_step: pd.DataFrame, chance: float) -> str
 def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
     """Draw the shares of sequences selected, (k, 2), against k step sizes.
 
-    The positive class is column 0. A grey line shows the share that is right by
-    `chance`.
+    The positive class is column 0. A grey line shows the share `chance` that is
+    selected by chance.
     """
     _, axes = pyplot.subplots(figsize=(5, 3))
     for column, (mark, colour, label) in enumerate(
@@ -97,10 +97,10 @@ def draw_sweep(steps: np.ndarray, shares: np.ndarray, chance: float) -> None:
 def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
     """Draw the scores of both classes along flows, one panel per flow.
 
-    By title, each flow is given by arrays (k,): the norms of p, the mean score of the
-    relevant tokens of the positive and of the negative class, minus the mean score of
-    the irrelevant tokens, and the smallest and largest score of an irrelevant token,
-    which are drawn as a grey band.
+    By title, each flow has five arrays (k,): the norms of p, the mean scores of the
+    relevant tokens of the positive and of the negative class, and the smallest and
+    largest score of an irrelevant token, drawn as a grey band. All scores are relative
+    to the mean score of the irrelevant tokens.
     """
     _, panels = pyplot.subplots(1, len(runs), figsize=(8.4, 3.2))
     for axes, (title, (norms, positive, negative, low, high)) in zip(
@@ -112,5 +112,5 @@ def draw_scores(runs: Mapping[str, tuple[Tensor, ...]]) -> None:
         axes.plot(norms, negative, "--", color=NEGATIVE, label="negative class")
         axes.set(title=title, xscale="log", xlabel="$\\|p\\|$", yscale="symlog")
         axes.set_ylabel("score over irrelevant tokens")
-    axes.legend(loc="lower left")  # of the last panel, where no curve is
+    axes.legend(loc="lower left")  # in the last panel, where it covers no curve
     pyplot.show()

@@ -31,7 +31,7 @@ def trained_runs() -> pd.DataFrame:
 
     After a first step of size `step` on E, the parameters `training` ("p", "p v", "E",
     "E p" or "E p v") were trained until the loss was below `level`. The learning rate
-    of E was `speed` times that of the others. Runs that train p alone reach no level
+    of E was `speed` times the rate of p and v. Runs that train p alone reach no level
     and end at ‖p‖ = 300. The column `mean` is the mean attention on relevant tokens,
     and `lost` and `all` are as in `step_sweep`.
     """
@@ -41,8 +41,8 @@ def trained_runs() -> pd.DataFrame:
 def lost_by_training(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the number of runs that lose a class, by corpus, training and step size.
 
-    The rows are pairs of a corpus and a training, p alone first, and the columns are
-    step sizes. An entry is empty if this combination was not tried.
+    The rows are pairs of a corpus and the trained parameters, starting with p alone,
+    and the columns are step sizes. An entry is empty if this combination was not tried.
     """
     rows = ["corpus", "training"]
     lost = runs.pivot_table("lost", rows, "step", aggfunc="sum").astype("Int64")

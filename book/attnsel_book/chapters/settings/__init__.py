@@ -17,12 +17,12 @@ RANGES = {
     "SUBSET >= 500": "or the reviews are memorized at once",
     "TOKENS >= 1000": "or bins of the lean are empty",
     "DIM >= 16": "or starts differ by chance",
-    "0.01 <= RATE <= 0.2": "or training crawls or jumps",
+    "0.01 <= RATE <= 0.2": "or training is too slow or unstable",
     "STEPS >= 60": "or training stops before convergence",
     "V >= 200": "or bins of the lean contain too few tokens",
     "T >= 10": "or a sequence has little to select from",
-    "0 <= DELTA <= (V - 1) / V": "where one token decides",
-    "0.02 <= DRAWN_RATE <= 0.4": "or training crawls or jumps",
+    "0 <= DELTA <= (V - 1) / V": "because one token decides at the upper end",
+    "0.02 <= DRAWN_RATE <= 0.4": "or training is too slow or unstable",
     "0 < LOSS <= 0.3": "or nothing has been learned",
 }
 TRIED = [

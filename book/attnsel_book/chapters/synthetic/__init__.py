@@ -12,9 +12,9 @@ BOOK = {
     "SEEDS": range(2),
 }
 RANGES = {
-    "0 <= DELTA <= (V - 1) / V": "where one token decides",
+    "0 <= DELTA <= (V - 1) / V": "because one token decides at the upper end",
     "V >= 200 and T >= 2": "or there are no curves",
-    "N % 2 == 0 and V % 4 == 0": "as labels and signs are balanced",
+    "N % 2 == 0 and V % 4 == 0": "because labels and signs are balanced",
     "RATE > 0 and LOSS > 0": "or training has no end",
 }
 TRIED = [

@@ -9,11 +9,11 @@ BOOK = {
     "SEED": 0,
 }
 RANGES = {
-    "REVIEWS >= 100": "or few tokens are frequent",
+    "REVIEWS >= 100": "or too few tokens are frequent",
     "0 < RATE <= 15": "or descent diverges",
     "STEPS >= 2": "or no score has moved",
     "LENGTH >= 2": "or a sequence has nothing to select from",
-    "{1, 2} < set(CROWDS) <= {1, 2, 3, 4, 6, 12}": "as twelve sequences are shared",
+    "{1, 2} < set(CROWDS) <= {1, 2, 3, 4, 6, 12}": "because the sizes divide twelve",
 }
 TRIED = [
     {"REVIEWS": 100, "STEPS": 2, "LENGTH": 2, "CROWDS": (1, 2, 12), "RATE": 1.0},

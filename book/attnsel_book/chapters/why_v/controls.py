@@ -1,4 +1,4 @@
-"""The control of the chapter on the V: labels, training steps, and rates of tokens."""
+"""The interactive figure of the chapter on the V, for labels, steps and rates."""
 
 from collections.abc import Callable
 
@@ -23,12 +23,12 @@ def draw_v(
     rates: str = EQUAL,
     rate: float = 20.0,
 ) -> Figure:
-    """Draw the scores over the values after training E, and half the square as a line.
+    """Draw scores against values after training E, and half the squared value.
 
-    The function `step` returns scores and values (2, V) after a step of descent on E
+    The function `step` returns scores and values (2, V) after a step of descent on E,
     from a corpus, scores, values and a rate. Labels are "true" or "shuffled". With
     rates divided by the share, the embedding of each token moves as far as if the token
-    were as frequent as the average one.
+    were as frequent as the average token.
     """
     if labels == "shuffled":
         order = torch.randperm(len(corpus), generator=torch.Generator().manual_seed(0))

@@ -2,8 +2,8 @@ r"""Few frequent relevant tokens against a crowd of rare ones: the flow in six n
 
 One class has R_+ equally frequent relevant tokens and the other R_-; the classes are
 equally large, and each sequence contains the same T - 1 irrelevant tokens. From zero
-scores and values, the tokens of a kind stay alike, so that the gradient flow on E alone
-is one of six numbers: the score and the value of each of the three kinds.
+scores and values, the tokens of a kind stay equal, so the gradient flow on E alone
+has six numbers: the score and the value of each of the three kinds of tokens.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from scipy.special import log_expit, softmax
 
 Array = np.ndarray
 LABELS = np.array([1.0, -1.0])  # of the few and of the crowd
-LONG = 50.0  # times the length: how far a flow is followed to see what it selects
+LONG = 50.0  # time after which a flow has selected, over the length
 
 
 class Crowds(NamedTuple):
@@ -63,10 +63,10 @@ def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Cro
     """Return the end of the flow from zero, at a given loss or after a long time.
 
     Args:
-        few: number R_+ of relevant tokens in one class; it need not be whole.
+        few: number R_+ of relevant tokens in one class; it need not be an integer.
         many: number R_- of relevant tokens in the other class, at least `few`.
         length: T, at least 2.
-        until_loss: mean loss at which the flow ends; 0 means after a long time.
+        until_loss: mean loss at which the flow ends; with 0, it ends after a long time.
     """
 
     def speed(_: float, state: Array) -> Array:
@@ -85,7 +85,7 @@ def follow(few: float, many: float, length: int, until_loss: float = 0.0) -> Cro
 def critical_ratio(few: float, length: int, halvings: int = 11) -> float:
     """Return the ratio R_- / R_+ above which the flow does not select the crowd.
 
-    It lies between 1 and 8, and is found by bisection to 7 / 2^halvings.
+    The ratio lies between 1 and 8; bisection finds it to within 7 / 2^halvings.
     """
     selects, loses = 1.0, 8.0
     for _ in range(halvings):

@@ -15,8 +15,8 @@ HALF = r"half the square, $b^2/2$"
 def draw_paths(axes: Axes, words: Sequence[str], paths: np.ndarray) -> None:
     """Draw the paths of words in the plane of values and scores, (times, 2, words).
 
-    Entry 0 is the score and entry 1 the value. The dashed line is half the square of
-    the value.
+    `paths[:, 0]` contains scores and `paths[:, 1]` values. The dashed line is half the
+    square of the value.
     """
     reach = 1.1 * np.abs(paths[:, 1]).max()
     across = np.linspace(-reach, reach, 100)

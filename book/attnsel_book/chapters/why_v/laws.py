@@ -1,7 +1,7 @@
 r"""The three laws of the chapter *Why the V*, and flows on which they are checked.
 
-With a = E p, b = E v and the loss L, minus the gradient in the scores is, token by
-token,
+With a = E p, b = E v and the loss L, minus the gradient with respect to the value and
+the score of a token s is
 
 .. math::
 
@@ -43,7 +43,7 @@ def rates(corpus: Corpus, a: Array, b: Array) -> tuple[Array, Array, Array]:
 
 
 def loss(corpus: Corpus, a: Array, b: Array) -> float:
-    """Return the logistic loss for scores a and values b, (V,)."""
+    """Return the logistic loss for scores a and values b, (V,) each."""
     w = np.exp(a - a.max())
     f = corpus.counts @ (w * b) / (corpus.counts @ w)
     return float(np.logaddexp(0, -corpus.signs.numpy() * f).mean())
@@ -67,7 +67,7 @@ def flow_of_embeddings(
 
         .. math:: \int_0^t e^{-(p \cdot v)\, w_s} \hat{\mathbb E}[y g Q_s f]\, d\tau ,
 
-        with w_s the movement along v; for p·v = 0 it is the exposure itself.
+        with w_s the movement along v; for p·v = 0 the integral is the exposure.
     """
 
     def speed(_: float, state: Array) -> Array:
@@ -104,9 +104,9 @@ def along_p(b_start: Array, along_v: Array, weighted: Array, gram: Array) -> Arr
 
 
 def flow(start: Mapping[str, Array], corpus: Corpus, time: float) -> dict[str, Array]:
-    """Return all parameters after the gradient flow of the loss for a time.
+    """Return all parameters after running the gradient flow of the loss up to a time.
 
-    The parameters are those of a one-layer model by name, in float64: "embeddings"
+    The parameters are given by name, for a one-layer model in float64: "embeddings"
     (V, d), "cls" (d,), "output" (d,) or (K, d) and, if there is one, "key_query"
     (d, d). All of them are trained.
     """
@@ -158,7 +158,7 @@ def balances(parts: Mapping[str, Array]) -> list[Array]:
 
     By the theorem on the balance, the matrix is E^T E - p p^T - sum_k v_k v_k^T. A
     key-query matrix W gives two: E^T E - W W^T - sum_k v_k v_k^T and W^T W - p p^T.
-    The parts are by name, as `flow` returns them, in float64.
+    The `parts` have the names and types that `flow` returns.
     """
     E, p, W = parts["embeddings"], parts["cls"], parts.get("key_query")
     V = np.atleast_2d(parts["output"])
@@ -228,11 +228,11 @@ def odd_corpora() -> Iterator[tuple[str, Corpus]]:
 
 
 def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
-    r"""Predict training E by Adam, when all tokens move equally far in each step.
+    r"""Predict the result of Adam on E, if all tokens move equally far in each step.
 
-    In high dimension a step of signs moves the two numbers of each token by
-    `speed` = \eta \sqrt{2 d / \pi} against its gradient with respect to (a, b). For
-    Adam, it is the running mean of the gradients, with weight .9 on the past.
+    In high dimension, a sign step moves the two numbers of each token against the
+    gradient with respect to (a, b), by a length `speed` = \eta \sqrt{2 d / \pi}. Adam
+    replaces the gradient by its running mean, with weight .9 on the past.
 
     Args:
         corpus: sequences of two classes.
