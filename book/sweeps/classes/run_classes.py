@@ -66,7 +66,7 @@ def rate(dim: int) -> float:
 
 
 def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
-    """Yield the agreement of bin means with axis and paper, for seeds and classes."""
+    """Yield rank correlations of bin means with the lean and the paper's table."""
     for seed in SEEDS:
         corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
         x = importance(corpus).numpy()

@@ -46,7 +46,7 @@ def yelp() -> Corpus:
 def curve_row(
     x: Tensor, scores: Tensor, table: str
 ) -> tuple[Row, np.ndarray, np.ndarray]:
-    """Return the agreement of bin means with a table, and the means of both scores."""
+    """Return the agreement of bin means with a table, and the bin means."""
     (a, b), paper = bin_means(x, scores), authors(table)
     return (
         {
@@ -163,7 +163,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress the exact gradient of two layers on both terms of the proposition."""
+    """Regress the exact gradient of two layers on the terms of the proposition."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()

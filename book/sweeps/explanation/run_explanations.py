@@ -311,7 +311,7 @@ def loaded(name: str) -> tuple[Corpus, Corpus]:
 
 
 def measures(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
-    """Yield all numbers of a model."""
+    """Yield all measures of a model, by name."""
     scores = model.scores()
     yield "test accuracy", accuracy(bag_logits(scores, test), test)
     read = spaced(test, READ)

@@ -5,8 +5,8 @@
 A fifth of the training reviews chooses the rate (with seed 0) and, for each run, the
 number of steps; a best rate or step at the edge of its grid is printed. Then the test
 reviews are used once. The script takes about half an hour on an idle machine. In the
-stored table, p and v are frozen in two runs on IMDB only, and the trained embeddings on
-Yelp are only at the best rate of IMDB.
+stored table, p and v are frozen in two runs on IMDB only, and the runs with trained
+embeddings on Yelp use only the best rate of IMDB.
 """
 
 from collections.abc import Callable, Iterator

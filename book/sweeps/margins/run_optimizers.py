@@ -45,7 +45,7 @@ Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
 
 @dataclass
 class Tasks:
-    """S losses in p, each with embeddings E (S, V, d) and sequences X (S, n, T).
+    """S losses of p, each with embeddings E (S, V, d) and sequences X (S, n, T).
 
     The other arrays are the labels y (S, n), the values b (S, V), the starts p (S, d),
     and the pairs of a selected and another token, (S, pairs, 2). A task with fewer
@@ -102,7 +102,7 @@ def stacked(tasks: Sequence[Tasks]) -> Tasks:
 
 
 def gradient(tasks: Tasks, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return -dL/da over a factor, and its log, for scores a (S, L, V)."""
+    """Return -dL/da over a factor, for scores a (S, L, V), and the factor's log."""
     flat, b = tasks.gathered(a.shape[1])
     at = a.ravel()[flat]
     places = at.shape[3] * np.arange(at.size // at.shape[3]).reshape(at.shape[:3])
@@ -204,7 +204,7 @@ def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
 
 
 def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
-    """Return the largest least lead at norm 1, and p, for "l1" or "linf" by an LP."""
+    """Return the largest margin at norm 1, and its p, for "l1" or "linf", by an LP."""
     n, d = D.shape
     if norm == "linf":
         A = np.c_[-D, np.ones(n)]
@@ -271,7 +271,7 @@ def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> fl
 
 @dataclass
 class Setting:
-    """The small problem with five seeds."""
+    """The small problems of five seeds, with their tasks and margins."""
 
     problems: list[OneStepProblem]
     tasks: Tasks
@@ -325,7 +325,7 @@ def reached(
 def shares_at(
     names: list[str], rule: Rule, goals: list[list[float]], most: int
 ) -> Iterator[Row]:
-    """Follow runs; yield a row when a run's lead first reaches one of its goals."""
+    """Apply a rule; yield a row when a run's lead first reaches one of its goals."""
     for t, i, k, lead, least, p, state in reached(setting().tasks, rule, goals, most):
         row: Row = {"optimizer": names[k], "seed": i, "lead": lead}
         row |= {"steps": t} | setting().known[i].of(p, least)
@@ -413,7 +413,7 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Return log10 of the number of steps until the flow has a cosine of .99 to l2."""
+    """Return log10 of the steps until the flow has cosine .99 to the l2 margin."""
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
         model.cls.copy_(torch.from_numpy(p))

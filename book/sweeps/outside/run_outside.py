@@ -60,7 +60,7 @@ class Data:
 
 
 def known_tokens(corpus: Corpus, rows: range) -> Tensor:
-    """Return the first tokens of some texts, in their order, (len(rows), LENGTH)."""
+    """Return the first known tokens of the texts in `rows`, (len(rows), LENGTH)."""
     ids = torch.full((len(rows), LENGTH), -1)
     assert corpus.texts is not None
     for k, i in enumerate(rows):
@@ -231,7 +231,7 @@ def height(x: Tensor, a: Tensor) -> float:
 
 @torch.no_grad()
 def inner_height(model: Transformer, ids: Tensor, x: Tensor) -> float:
-    """Return the height of the V of a transformer's last attention along the axis.
+    """Return the height of the V of a transformer's last attention along x (V,).
 
     The attention on a place is averaged over queries and heads (or is the attention of
     <cls> or of the pooling query) and multiplied by the length. The mean of its

@@ -32,7 +32,7 @@ NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]{2,}")
 
 
 def names_of(texts: list[str]) -> list[set[str]]:
-    """Return per text the words capitalized inside sentences in 2 to RARE texts."""
+    """Return per text the names, that is, rare words capitalized inside sentences."""
     found = [{name.lower() for name in NAME.findall(text)} for text in texts]
     often = Counter(name for names in found for name in names)
     return [{name for name in names if 2 <= often[name] <= RARE} for names in found]
@@ -82,7 +82,7 @@ def text_lean(corpus: Corpus) -> torch.Tensor:
 
 
 def of_finds(train: Corpus, test: Corpus, films: np.ndarray) -> dict[str, Any]:
-    """Return how many findings there are by row and by film, and how many fail."""
+    """Return the number of findings by row and by film, and the share that fails."""
     held = texts_by_class(train).sum(1)
     lean, new = text_lean(train), text_lean(test)
     few = torch.from_numpy((held >= 5) & (held <= 30)) & new.isfinite()

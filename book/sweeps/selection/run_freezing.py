@@ -137,7 +137,7 @@ class Descent:
         return a, b
 
     def step(self) -> None:
-        """Try a step in each run, and keep those that lower the loss enough."""
+        """Try a step in each run, and keep the steps that lower the loss enough."""
         on_a, on_b = self.pulls()
         on_E, on_p, on_v = self.rates
         dE = on_E * (

@@ -25,7 +25,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread", "end"
 
 
 def laws(R: int) -> tuple[Tensor, Tensor]:
-    """Return the leans (V,) and frequencies (V,) of tokens if R are relevant."""
+    """Return leans (V,) and frequencies (V,) of tokens if R of them are relevant."""
     k = DELTA + 1 / V
     u = torch.linspace(0, 1, R // 2, dtype=torch.float64)
     theta = torch.zeros(V, dtype=torch.float64)
@@ -84,7 +84,7 @@ def by_frequency(seed: int) -> Iterator[Row]:
 
 
 def zipf(seed: int) -> Row:
-    """Return measures for unchanged leans and frequencies that follow Zipf's law."""
+    """Return measures of the V if only the frequencies change, to Zipf's law."""
     theta = laws(equal_frequencies(V, T, DELTA))[0]
     random = torch.Generator().manual_seed(seed)
     rank = 1 + torch.randperm(V, generator=random)

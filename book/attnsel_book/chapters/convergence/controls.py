@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on convergence, for several starts of p."""
+"""Interactive figure on convergence, in which readers vary the start of p."""
 
 from collections.abc import Callable
 

@@ -68,7 +68,7 @@ def _plain_numbers(axes: Axes) -> None:
 
 
 def draw_deletion(runs: pd.DataFrame, moments: Sequence[str]) -> None:
-    """Draw how deletion in several orders changes the prediction.
+    """Draw the effect of deletion in several orders on the prediction.
 
     `runs` is a table from `explanations`. There is one panel per moment, and bars show
     the range over seeds.

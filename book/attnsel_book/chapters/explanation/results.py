@@ -6,7 +6,7 @@ from attnsel_book.results import stored
 
 
 def explanations(corpus: str = "IMDB") -> pd.DataFrame:
-    """Return measures of how faithful attention is on reviews, one row per measure.
+    """Return measures of the faithfulness of attention on reviews, one row per measure.
 
     The columns are pairs of a moment ("best step" or "converged") and a seed. The
     script book/sweeps/explanation/run_explanations.py computes them.

@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on max-margin directions, at any norm of p."""
+"""Interactive figure on max-margin directions, in which readers vary the norm of p."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on memorized words, for tokens and leans."""
+"""Interactive figure on memorized words, in which readers vary tokens and leans."""
 
 from collections.abc import Mapping
 

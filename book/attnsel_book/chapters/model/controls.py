@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on the model, for texts and models."""
+"""Interactive figure on the model, in which readers vary the text and the model."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on one step, for step sizes and dimensions."""
+"""Interactive figure on one step, in which readers vary step size and dimension."""
 
 from collections.abc import Callable
 

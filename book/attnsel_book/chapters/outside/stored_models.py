@@ -62,7 +62,7 @@ def one_layer(numbers: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def sum_of(numbers: Tensor) -> Callable[[Tensor], Tensor]:
-    """Return a model that adds the `numbers` (V + 1,) of tokens, and the last one."""
+    """Return a model that sums `numbers` of tokens and a constant, all in (V + 1,)."""
 
     def f(ids: Tensor) -> Tensor:
         return numbers[-1] + (numbers[ids] * (ids >= 0)).sum(1)

@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on selection, for step sizes and tokens."""
+"""Interactive figure on selection: readers vary the step size and tokens per class."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on synthetic data, for several deltas and n."""
+"""Interactive figure on synthetic data, in which readers vary delta and n."""
 
 from collections.abc import Callable
 

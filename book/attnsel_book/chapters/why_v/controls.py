@@ -1,4 +1,4 @@
-"""The interactive figure of the chapter on the V, for labels, steps and rates."""
+"""Interactive figure on the V, in which readers vary labels, steps and rates."""
 
 from collections.abc import Callable
 

@@ -18,7 +18,7 @@ LONG = 50.0  # time after which a flow has selected, over the length
 
 
 class Crowds(NamedTuple):
-    """Scores and values of the few, the crowd and the irrelevant tokens.
+    """State of the flow for the few tokens, the crowd and the irrelevant tokens.
 
     Attributes:
         scores: score of each kind of token, float64 (3,).
@@ -46,7 +46,7 @@ def crowds(state: Array, length: int) -> Crowds:
 def forces(state: Array, few: float, many: float, length: int) -> Array:
     r"""Return minus the gradient of the loss, divided by the mean of g, (6,).
 
-    The equations are those of `laws.rates` for three kinds of tokens. The division
+    The equations are as in `laws.rates`, for three kinds of tokens. The division
     changes the speed of the flow and not its path; without it, the flow would take
     exponentially long.
     """

@@ -241,7 +241,7 @@ def unit_steps(corpus: Corpus, start: Array, steps: int, speed: float) -> Array:
         speed: length of a step in the plane of a and b.
 
     Returns:
-        The two numbers after the steps, float64 (V, 2).
+        Scores and values after the steps, float64 (V, 2).
     """
     scores, mean = start, np.zeros_like(start)
     for _ in range(steps):
