@@ -3,9 +3,8 @@
     python -m sweeps.frozen.run_review_classifiers
 
 As in `run_random_embeddings.py`, a fifth of the training reviews chooses each setting,
-and the test reviews are used once. The results are in `review_classifiers.json`. `edge`
-marks a best setting that is the first or the last one tried, so that a better one may
-lie beyond.
+and the test reviews are used once. `review_classifiers.json` contains the results.
+`edge` marks a best setting that is the first or last one tried; a better one may exist.
 """
 
 from collections.abc import Iterator, Sequence
