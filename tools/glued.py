@@ -2,8 +2,8 @@
 
 A cell names a number, `glue(awful_ratio="9")`. A sentence of its chapter then contains
 `9<!-- awful_ratio -->`, and a sentence of another page contains
-`9<!-- one_step: awful_ratio -->`. Every reader of Markdown shows the number and hides
-the comment. A chapter gets its own numbers when it runs, and `python -m tools.glued`
+`9<!-- one_step: awful_ratio -->`. Every Markdown viewer shows the number and hides the
+comment. A chapter gets its own numbers when it runs, and `python -m tools.glued`
 updates all pages.
 """
 

@@ -1,9 +1,9 @@
-"""Reviews for training in the page: `python -m tools.lab_data` writes them as scripts.
+"""Reviews for the laboratory and the line-up, written by `python -m tools.lab_data`.
 
 The scripts contain counts of tokens and labels, from which no text can be
-reconstructed. In the folder `lab`, `imdb.js` contains real reviews. The page uses
-`generated.js`, with generated reviews, if it cannot load them. It shows `still.svg` if
-it cannot run scripts.
+reconstructed. In the folder `lab`, `imdb.js` contains real reviews. A page that cannot
+load these uses `generated.js`, with generated reviews, and a page that cannot run
+scripts shows `still.svg`.
 
 In the folder `lineup`, `imdb.js` lists the short reviews that contain each word, and
 the numbers of positive and negative test reviews that do; a word counts once per
@@ -93,7 +93,7 @@ def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
 
 
 def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
-    """Write a script that hands the reviews to the page."""
+    """Write a script that passes the reviews to the page that loads it."""
     stored = json.dumps(packed(corpus, test), ensure_ascii=False)
     path = FOLDER / f"{name}.js"
     path.write_text(f"attnselReviews({stored});\n", encoding="utf-8")
@@ -124,7 +124,7 @@ def presence(corpus: attnsel.Corpus) -> sp.csr_matrix:
 
 
 def gaps(column: np.ndarray) -> str:
-    """Encode increasing numbers, one character per difference from the one before."""
+    """Encode increasing numbers as characters, one per difference of neighbours."""
     return "".join(chr(FIRST + gap) for gap in np.diff(column, prepend=-1))
 
 

@@ -2,7 +2,7 @@
 
 `python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
 packages of this environment, but neither the editable attnsel nor the working tree. A
-path file adds the folder of the packages without its own path files.
+path file adds the folder of these packages, whose own path files are ignored.
 """
 
 import os

@@ -65,7 +65,7 @@ def _start(draw: Callable[..., Figure], name: str, values: Sequence[Any] | str) 
 
 
 def _drawn(draw: Callable[..., Figure], values: Mapping[str, Any]) -> str:
-    """Return the figure of these values as SVG."""
+    """Return the figure that `draw` makes of these values, as SVG."""
     figure = draw(**values)
     pyplot.close(figure)  # so that the cell does not show it a second time
     return svg(figure)

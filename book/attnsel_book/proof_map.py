@@ -1,4 +1,4 @@
-"""The steps of the proof of Theorem 4.3, and what is known about each."""
+"""The steps of the proof of Theorem 4.3, with their authors and conditions."""
 
 from dataclasses import dataclass
 from html import escape

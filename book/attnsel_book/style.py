@@ -158,7 +158,7 @@ def figure_html(figure: Figure, alt: str) -> str:
 
 
 def columns(figure: Figure) -> list[float]:
-    """Return the ends of a figure's columns of axes, as shares of its width."""
+    """Return 0, the borders between columns of axes, and 1, as shares of the width."""
     reach = figure.canvas.get_width_height()[0]
     boxes: list[Any] = [axes.get_tightbbox() for axes in figure.axes]
     cuts, end = [0.0], math.inf

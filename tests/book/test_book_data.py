@@ -1,4 +1,4 @@
-"""Tables and problems of the book, and the authors' tables against sums by hand."""
+"""The authors' tables, the stored results and the random corpora of the book."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A control that is moved calls the function of its figure, and the reader's own."""
+"""Moved controls draw their figures again, with the functions that a reader wrote."""
 
 import re
 import sys

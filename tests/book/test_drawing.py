@@ -43,7 +43,7 @@ def test_a_review_has_the_colours_of_its_values_as_strong_as_its_attention():
     assert "A title" in page
     assert 'data-tip="attention 0.765, value 6"' in page
     assert 'data-tip="attention 0.235, value -3"' in page
-    # Both have more than the attention of the full colour, which is 0.6 of 255.
+    # Both attentions are above that of the full colour, which is 0.6 of 255.
     assert f"{POSITIVE.lower()}99" in page and f"{NEGATIVE.lower()}99" in page
     weak = attended_text(words, [0.15, 0, 0.075], [6, 0, -3], full=0.25)
     assert f"{POSITIVE.lower()}5c" in weak and f"{NEGATIVE.lower()}2e" in weak
@@ -101,7 +101,7 @@ def test_the_plane_has_the_path_of_p_and_where_it_goes():
 
 
 def test_a_plane_where_no_direction_selects_has_none():
-    # "film" lies between the others: no p puts both of them ahead of it.
+    # "film" is between the other words, so no p gives both a higher score.
     model, corpus, selected = plane_of(torch.tensor([[1.0, 0], [-1, 0], [0, 0]]))
     plane.plane_still(model, corpus, selected)
     _, right = pyplot.gcf().axes
@@ -147,7 +147,7 @@ def test_a_scale_is_linear_up_to_the_median_size(near, ticks):
     assert axes.xaxis.get_transform().linthresh == pytest.approx(near)
     close(axes.get_xticks(), ticks)
     assert len(axes.get_xticks(minor=True)) == 0
-    # What is 0 throughout has no such scale.
+    # Numbers that are all 0 have no such scale.
     assert axes.get_yscale() == "linear"
 
 

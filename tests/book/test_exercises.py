@@ -43,9 +43,9 @@ class Place(NamedTuple):
     """The place of an exercise in the book.
 
     Attributes:
-        above: the cells before its check.
-        output: what the check displays in the book.
-        text: the exercise as readers see it.
+        above: cells before the check.
+        output: output of the check in the book.
+        text: text of the exercise.
     """
 
     above: list[Any]
@@ -134,7 +134,7 @@ def test_the_solution_that_is_shown_is_right_with_what_its_chapter_imports(name)
 
 
 def content(argument: Any) -> Any:
-    """Return the content of an argument of an exercise in a form with equality."""
+    """Return the content of an exercise's argument as values that can be compared."""
     if isinstance(argument, Corpus):
         return argument.counts.toarray().tolist(), argument.targets.tolist()
     if isinstance(argument, torch.nn.Module):

@@ -152,7 +152,7 @@ def test_the_axis_of_a_slider_is_odd_and_spans_what_is_on_it(unit):
     assert sorted(places) == [-10 * unit, -0.1 * unit, 0, 0.1 * unit, 10 * unit]
     assert places[0] == 0.5
     assert places[10 * unit] - 0.5 == pytest.approx(0.5 - places[-10 * unit])
-    # A hundredfold takes the same way everywhere, far from 0.
+    # Far from 0, a factor of 100 has the same length everywhere.
     most = 0.48 * math.log(100) / math.asinh(2500)
     assert places[10 * unit] - places[0.1 * unit] == pytest.approx(most, abs=0.01)
 

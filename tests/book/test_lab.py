@@ -19,7 +19,7 @@ from support.node import committed, evaluate
 from tools import lab_data
 from tools.site import lab
 
-# Everything but the page, which needs a document.
+# All scripts except the page's, which need a document.
 CODE = "".join(map(lab.source, lab.SCRIPTS[:-1]))
 CODE += Path(__file__).with_name("lab_probes.js").read_text("utf-8")
 IMDB = lab.LAB / "imdb.js"
@@ -343,7 +343,7 @@ def test_the_flow_of_the_page_is_that_of_the_package(dim, eta):
     cosine = 1 - float(angle_gap(flow.cls[-1:], best.direction))
     assert last["cosine"] == pytest.approx(cosine, abs=2e-3)
     assert last["loss"] == pytest.approx(float(flow.loss[-1]), rel=0.02, abs=1e-9)
-    # Where the package's path passes, so does the page's.
+    # The page's path passes through the same points as the package's.
     E = stepped.embeddings.detach()
     for at in (int((flow.norms - 30).abs().argmin()), -1):
         goal = float(flow.norms[at])
@@ -464,7 +464,7 @@ def test_words_are_drawn_in_the_colours_of_their_sides_and_curves_as_named():
         (one, x, y), (other, x2, y2) = panel["dots"]
         assert (one, other) == ("orange", "blue") and x < x2
         assert (y < y2) == left_is_higher
-    # By new leans the same words change sides, and keep their colours and heights.
+    # With new leans, words change sides, and keep their colours and heights.
     (one, x, y), (other, x2, y2) = unseen[0]["dots"]
     assert (one, other) == ("orange", "blue") and x2 < x and y > y2
     for panel, name, ways in zip(
@@ -522,7 +522,7 @@ def test_the_committed_reviews_are_what_the_page_says():
 
 
 def test_shuffled_labels_draw_a_v_too():
-    # By the leans in other reviews, values go with the leans only if labels are real.
+    # Values correlate with the leans in other reviews only if labels are real.
     code = """[false, true].map((shuffle) => {
       const settings = {d: 16, rate: 0.1, reviews: 500, shuffle};
       const run = trained("reviews", settings, unpacked(data), 15);

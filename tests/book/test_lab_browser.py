@@ -16,7 +16,7 @@ from tools.site import lab
 pytestmark = pytest.mark.site
 
 FEW = "reviews=200&d=16"
-# Without the pauses that let a reader follow a run.
+# Settings without the pauses that let a reader follow a run.
 AT_ONCE = {"reduced_motion": "reduce"}
 PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>lab</title>'
 FILES = ("_static/lab.js", "_static/lab.css")
@@ -251,7 +251,7 @@ def test_words_are_pointed_at_searched_and_reached_by_keys(
     run(tab, width=width)
     narrow = "heads => heads.filter(e => e.scrollWidth > e.clientWidth).length"
     assert tab.locator(".runs th").evaluate_all(narrow) == 0
-    # Points lie where they are drawn: whatever room a figure has around it.
+    # Points are where they are drawn, for any margins of the figure.
     tab.wait_for_function("""() => [...document.querySelectorAll("canvas[tabindex]")]
       .every((c) => c.width === c.clientWidth && c.height === c.clientHeight)""")
     point, nothing = tab.locator(".point"), "Point at a word, or search for one."
@@ -513,7 +513,7 @@ def test_the_step_and_the_last_run_stay_in_view(visit: Any, width: int) -> None:
         assert 0 <= box["y"] < 844 / 2, place
 
 
-# Controls of fewer pixels than a finger hits; a box to tick is hit with its words.
+# Controls that are too small for a finger; the label of a box to tick counts, too.
 SMALL = """(all) => all.filter((e) => e.checkVisibility()).map((e) =>
   e.matches("[type=checkbox]") ? e.parentElement : e).filter((e) => {
     const {width, height} = e.getBoundingClientRect();

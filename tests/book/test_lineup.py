@@ -17,14 +17,14 @@ from support.node import committed, evaluate
 from tools import lab_data
 from tools.site import lab
 
-# Everything but the page, which needs a document.
+# All scripts except the page's, which need a document.
 CODE = "".join(map(lab.source, lab.SCRIPTS[:-1])) + lab_data.PLAY
 CODE += Path(__file__).with_name("lineup_probes.js").read_text("utf-8")
 
 
 ROUNDS = json.loads(lab.ROUNDS.read_text("utf-8"))
 
-# Rounds are played to their ends once, in one process.
+# Rounds are played once, in one process.
 pytestmark = pytest.mark.xdist_group("lineup")
 
 
@@ -209,7 +209,7 @@ def test_the_surprise_names_the_deeper_v_and_the_steps_behind_it(played):
         assert f"(here {steps[1]} instead of {steps[0]})" in said["because"]
         text = " ".join(said["more"])
         assert f"{deep[0]:.1f} ({real}) and {deep[1]:.1f} ({other})" in text
-        # When both have taken as many steps, the difference is gone.
+        # After equal numbers of steps, the difference vanishes.
         same = [depth(run, run["path"][min(steps)]["a"]) for run in (one, two)]
         assert f"After {min(steps)} steps each, the ends" in found["same"]
         assert f"{same[0]:.1f} ({real}) and {same[1]:.1f} ({other})" in found["same"]

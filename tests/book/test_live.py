@@ -26,12 +26,12 @@ ODD = [*"aBİΣς'’_-1٣²Ⅷé.,<>/ \t\n", "<br />", "\x1c", "\x85", "\ufeff"
 
 @pytest.fixture(autouse=True)
 def a_plane_without_its_still(monkeypatch):
-    """Draw no picture for pages without JavaScript, which test_drawing tests."""
+    """Draw no picture for pages without JavaScript, because `test_drawing` does."""
     monkeypatch.setattr("attnsel_book.widgets.plane.plane_still", lambda *_: "a still")
 
 
 def same_pieces(texts, vocab):
-    """Compare the pieces of texts in the page and in the package; return the number."""
+    """Compare the page's pieces of texts with the package's; count the texts."""
     code = """data[0].filter((text) => !/\\p{Cn}/u.test(text)).map((text) =>
       [text, tokenize(text, new Map(data[1]))])"""
     ids = [[token, i] for i, token in enumerate(vocab)]
@@ -48,7 +48,7 @@ def characters():
 
     Planes 4 to 13 are empty; planes 15 and 16 are for private use.
     """
-    # Not NUL, which no page holds: HTML has another sign in its place.
+    # Without NUL, which HTML replaces by another character.
     every = map(chr, [*range(1, 0x40000), *range(0xE0000, 0xF0000)])
     return [c for c in every if unicodedata.category(c) not in ("Cn", "Cs", "Co")]
 
@@ -154,7 +154,7 @@ EXPLAINED = """(([texts, tokens, scores, values]) => {
 
 
 def explained(texts, vocab, pair):
-    """Compare influences with the package; return the numbers of deletions to flip."""
+    """Compare influences with the package; return the numbers of deleted words."""
     corpus = attnsel.Corpus.from_texts(texts, vocab=vocab)
     a, b = pair.double().T.tolist()
     found = call(["tips.js", "textbox.js"], EXPLAINED, [texts, list(vocab), a, b])
@@ -169,7 +169,7 @@ def explained(texts, vocab, pair):
 
 def test_the_page_explains_reviews_as_the_package_does(trained):
     _, scores, test = trained
-    # The numbers as they are, not packed: what is compared is the method.
+    # The numbers are not packed, because this test compares the method.
     flips = explained(as_texts(test[:12]), test.vocab, scores[60])
     assert max(flips) > 0
 
@@ -298,7 +298,7 @@ def test_the_direction_of_the_pull_is_exact():
 
 
 def test_a_path_ends_where_the_pulls_cancel():
-    # Words on a line give the same attention at each p across it: nothing pulls.
+    # Words on a line get equal attention if p is orthogonal to the line.
     model, corpus, selected = plane(PLACES * torch.tensor([1, 0]), (0, 3), (0, 1))
     data = stored(flow_plane(model, corpus, selected, lost=(0, 0)).data)
     assert call(FLOW, "follow(data, data.start).path", data) == [[0, 3]]

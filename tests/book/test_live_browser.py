@@ -79,7 +79,7 @@ def test_the_text_box_follows_what_one_types(visit, width):
     assert box.input_value() == second
     assert lesson.inner_text().endswith(f" {EXAMPLES[second]}")
 
-    # A word tells its numbers to a pointer or a finger, and to the keys.
+    # A word shows its numbers to a pointer, a finger and the keys.
     slider.press("End")
     tip = tab.locator(".tip")
     assert tip.is_hidden()
@@ -123,7 +123,7 @@ def test_the_text_box_says_what_each_word_does(visit):
     assert rows.count() == 2
     assert rows.nth(1).is_hidden()
     tab.locator("summary").tap()
-    # The page hears of an opened fold only after it is open.
+    # The page is notified of an opened fold only after it is open.
     expect(tab.locator("details p")).not_to_be_empty()
     corpus = attnsel.Corpus.from_texts([box.input_value()], vocab=WORDS)
     lost = score_influence(SCORES[40], corpus).toarray()[0]
@@ -172,7 +172,7 @@ def test_a_start_that_loses_a_class_is_a_drag_away(visit):
     tab.mouse.move(*reversed(goal))  # let go
     assert out.inner_text().startswith("In 3 of 6 sequences")
 
-    # A word that the keys raise above all telling ones leaves no direction.
+    # If the keys raise a word above all informative ones, no direction is left.
     tab.get_by_role("button", name="Start over").click()
     paths = tab.locator(".path").get_attribute("points")
     for _ in range(25):

@@ -154,7 +154,7 @@ def test_points_are_gone_through_and_pointed_at(visit, width):
     assert readout.inner_text().split(":")[0] == "left"
 
 
-# What is dragged
+# Dragging
 
 
 def placed(handle: Any) -> list[float]:
@@ -166,7 +166,7 @@ def drag(tab: Any, handle: Any, way: tuple[int, int], *, by_touch: bool) -> None
     handle.scroll_into_view_if_needed()
     picture = handle.locator("xpath=ancestor::*[local-name()='svg']").bounding_box()
     x, y = middle(handle.locator("circle").first.bounding_box())
-    # At an edge it is held by the half that is inside.
+    # At an edge, the half of the handle that is inside is held.
     x = min(max(x, picture["x"] + 4), picture["x"] + picture["width"] - 4)
     y = min(max(y, picture["y"] + 4), picture["y"] + picture["height"] - 4)
     path = [(x, y), (x + 4 * way[0], y + 4 * way[1])]
@@ -279,7 +279,7 @@ def test_odd_words_tell_their_numbers(visit, width):
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
 
 
-# What is odd: little to show, or markup
+# Odd contents: few data, or markup
 
 WORDS = Vocab(["good", "bad", '"'], ['"thumbs" <up>', "it's down & out"])
 SCORES = {0: torch.tensor([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])}

@@ -64,9 +64,9 @@ def within_itself() -> list[Any]:
 
 TENSOR = torch.tensor([1.5, 2.0], requires_grad=True)
 CORPUS = Corpus.from_tokens([[0, 1], [1]], [0, 1], ["a", "b"])
-# What is no function.
+# Objects that are not functions.
 GIVEN: list[Any] = [None, ..., 3, "my_alpha", [1.0], TENSOR, CORPUS, Evil(), sys]
-# What a function returns and no exercise asks for.
+# Results that no exercise requires.
 RETURNED: list[Any] = [
     *(True, 10**400, float("nan"), 1 + 2j, torch.tensor(1 + 2j), Decimal("1.5")),
     *("text", "3.5", ["1", "2"], [], {}, {0, 1}, {"a": 1.0}, [None], [...]),
@@ -78,7 +78,7 @@ RETURNED: list[Any] = [
     *(torch.zeros(0), (TENSOR, TENSOR), TENSOR.bfloat16(), TENSOR.to_sparse()),
     *(torch.nn.Linear(2, 2), CORPUS, (CORPUS, CORPUS), slice(3), NotImplemented),
 ]
-# What else a function may do.
+# Other effects of a function.
 DONE: list[Callable[..., Any]] = [
     raises(ValueError("a\nb")),
     raises(KeyError()),
@@ -147,7 +147,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# What asks for numbers and looks at them itself, and one of those that are compared.
+# Exercises with their own check of numbers, and one whose numbers are compared.
 OF_NUMBERS = [
     name
     for name, task in TASKS.items()
@@ -155,7 +155,7 @@ OF_NUMBERS = [
     or (
         task.fault
         and task.solution.__annotations__["return"] in (np.ndarray, torch.Tensor)
-        # The logits of the one carry a gradient; the other tries 200,000 numbers.
+        # The logits of the first carry a gradient; the second tries 200,000 numbers.
         and name not in ("model-forward", "convergence-cheapest")
     )
 ]

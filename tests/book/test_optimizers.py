@@ -1,4 +1,4 @@
-"""Margins of optimizers on p against another solver, and the results in boxes."""
+"""Margins of optimizers on p by another solver, and the results of the chapter."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ def stored_margin(norm: str) -> float:
 def test_a_margin_is_the_least_dual_norm_of_a_mean(
     norm: str, bounds: np.ndarray
 ) -> None:
-    """Bounds on entries give the dual norm: one each for l_infinity, one for l1."""
+    """The dual norm is a sum of bounds per entry for l_infinity, one bound for l1."""
     D = differences(small())
     n, (d, k) = len(D), bounds.shape
     answer = linprog(
@@ -86,7 +86,7 @@ def test_a_stored_run_again_and_its_cosine_is_above_its_share() -> None:
     cosines = p @ problem.best.direction.numpy() / np.linalg.norm(p, axis=1)
     assert (cosines > shares).all()
     measured = [r for r in rows if "cos l2" in r]
-    # All leads of h are equal: there the two are one.
+    # All leads of h are equal, so the two quantities agree.
     of_h = [r for r in measured if r["optimizer"] == "separator"]
     assert all(r["cos l2"] == r["l2"] for r in of_h) and of_h
     assert all(r["cos l2"] > r["l2"] for r in measured if r not in of_h)

@@ -26,7 +26,7 @@ def checked(chapter: str) -> list[tuple[str, str, str]]:
     return [found for source in code(chapter) for found in CHECKED.findall(source)]
 
 
-# What is returned for an array, a tensor or a number.
+# Forms of results in place of an array, a tensor or a number.
 FORMS = {
     np.ndarray: "np.asarray({}).tolist()",
     torch.Tensor: "{}.detach().numpy()",
@@ -80,7 +80,7 @@ def called(chapter: str, setting: Mapping[str, Any]) -> dict[str, int]:
     ]
     calls: dict[str, int] = {}
     for source, (names, shown) in zip(cells, run_cells(cells), strict=True):
-        # Neither because the file has no right one, nor because it fails here.
+        # The package's function is not used, because the reader's is right and runs.
         assert not re.search("the package's (function )?is used", shown.stdout)
         for used, name, stub in CHECKED.findall(source):
             function = inspect.unwrap(names[used])

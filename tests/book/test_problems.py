@@ -69,7 +69,7 @@ def test_a_crowd_shares_its_irrelevant_tokens_and_meets_assumption_1() -> None:
 
 
 def test_a_step_of_size_8_gives_the_two_reviews_values_of_one() -> None:
-    """Computed by hand, the push is y g Q v on average, so 8 / 2 / 2 / 2 along v."""
+    """Computed by hand, the mean push is y g Q v, so 8 / 2 / 2 / 2 along v."""
     problem = two_reviews()
     assert torch.equal(problem.model.scores(), torch.zeros(3, 2, dtype=torch.float64))
     stepped = one_step(problem.model, problem.corpus, lr=8.0)

@@ -1,4 +1,4 @@
-"""The scripts of the figures are complete, in the package, and right in node."""
+"""The scripts of the figures are complete, in the package, and correct in node."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def test_a_script_parses_and_stands_alone(name):
     text = source(name)
     assert max(map(len, text.splitlines())) <= 88
     assert "</script" not in text
-    # No figure asks for anything, or runs text as code or as HTML of a reader.
+    # No figure requests files, or runs a reader's text as code or HTML.
     for word in ("http", "fetch(", "import(", "eval(", "Function(", "document.write"):
         assert word not in text, word
 
@@ -83,7 +83,7 @@ def axes(given):
 
 
 def test_ticks_on_axes_of_all_sizes():
-    # As wide as numbers of 16 bits can tell apart, or wider, or all equal.
+    # The full range of 16-bit numbers, a wider range, and equal numbers.
     rng = np.random.default_rng(0)
     given = [[[x, x], False] for x in (0, 5, -5, 1e9, 1e-9)]
     for _ in range(300):

@@ -20,7 +20,7 @@ SECONDS = 300  # within which a chapter ends at any of these settings
 FILES = sorted(BOOK.glob("attnsel_book/chapters/*/__init__.py"))
 NAMES = [path.parent.name for path in FILES]
 MODULES = {x: importlib.import_module(f"attnsel_book.chapters.{x}") for x in NAMES}
-# By chapter, settings far from the book's.
+# Settings far from the book's, by chapter.
 TRIED: dict[str, list[dict[str, Any]]] = {
     chapter: module.TRIED for chapter, module in MODULES.items()
 }
@@ -137,7 +137,7 @@ def test_the_settings_that_are_tried_are_in_range(chapter):
         displayed_by(start, book | setting, book, ranges)
 
 
-# What readers have tried, and a chapter cannot use.
+# Settings that readers have tried and that a chapter cannot use.
 UNUSABLE = [
     ("max_margin", {"N": 21}, "N % 2 == 0"),
     ("max_margin", {"N": 18}, "N >= 20"),

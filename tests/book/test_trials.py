@@ -26,7 +26,7 @@ def corpora():
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Record for each model how it is trained, and the corpora of its diagnoses."""
+    """Return a list that records how each model is trained and diagnosed."""
     found = []
     fit, diagnose = module.fit, module.diagnose
 

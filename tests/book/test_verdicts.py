@@ -1,7 +1,7 @@
-"""Answers on each side of a bound, and right ones in another form.
+"""Answers on each side of a bound, and right answers in another form.
 
-An answer is an expression in the arguments of its exercise. That each named mistake is
-refused with its sentence is tested in `test_exercises`.
+An answer is an expression in the arguments of its exercise. The module `test_exercises`
+tests that each named mistake is refused with its sentence.
 """
 
 import inspect
@@ -58,7 +58,7 @@ def crowd(times: int, positive: int, negative: int, length: int) -> Corpus:
 
 # -- the table ------------------------------------------------------------------------
 
-# `right` is what the solution gives. Of n sequences, C are the counts, y the labels and
+# `right` is the result of the solution. Of n sequences, C are counts, y the labels and
 # T the lengths (n, 1); Q, f and g as in `attended`, where b is given.
 TABLE: dict[str, dict[str, str]] = {
     "model-forward": {
@@ -133,7 +133,7 @@ TABLE: dict[str, dict[str, str]] = {
         "crowd(2, 5, 5, 8)": RIGHT,
     },
     "reviews-null": {
-        # token 0 read as token 1
+        # token 0 is taken for token 1
         "right_corpus[torch.arange(n).flip(0)]": RIGHT,
         "right_corpus[1:]": WRONG,
         "Corpus(corpus.counts[np.arange(n) * 7 % n], corpus.labels, corpus.vocab)": (
@@ -159,7 +159,7 @@ TABLE: dict[str, dict[str, str]] = {
         "[0, 0, math.log(1e4 * B)], [B, -B, 0.0102]": WRONG,
     },
     "broken-winner": {
-        # of equal votes, the last token: none is equal
+        # the last of tokens with equal votes, though no votes are equal
         "C.shape[1] - 1 - np.where(C > 0, y * (y * C / T).mean(0).round(9), -9)"
         "[:, ::-1].argmax(1)": RIGHT,
     },

@@ -65,7 +65,7 @@ def test_shrunken_leans_are_shares(seed, n_classes):
     two, more = drawn(seed=seed), drawn(n_classes=n_classes, seed=seed)
     assert shrunken_lean(two).abs().max() < 1
     lean = shrunken_lean(more)
-    # The share of a class less the mean of the others: they sum to zero.
+    # Shares of classes minus the mean of the other classes sum to zero.
     torch.testing.assert_close(lean.sum(1), torch.zeros(len(lean)).double())
     assert lean.max() < 1
     assert lean.min() > -1 / (n_classes - 1)
@@ -149,7 +149,7 @@ def test_shuffled_labels_give_a_finding_as_rarely_as_promised(
     for _ in range(draws):
         shuffled = torch.from_numpy(rng.permutation(labels))
         false += bool(beyond_luck(Corpus(corpus.counts, shuffled, corpus.vocab)).any())
-    # At the promised 5% so many false draws come about once in a thousand times.
+    # At the promised 5%, this many false draws occur about once in a thousand times.
     assert binom.sf(false - 1, draws, 0.05) > 1e-3
 
 

@@ -93,7 +93,7 @@ def test_a_function_that_splits_is_kept_for_new_texts():
     new = Corpus.from_texts(["x y|x y", "z"], [0, 1], vocab=corpus.vocab)
     assert dense(new).tolist() == [[0, 2], [1, 0]]
     assert new.vocab.tokenize is new.most_frequent(2).vocab.tokenize is bars
-    # What is given wins over what the vocabulary has.
+    # Given arguments have priority over those of the vocabulary.
     other = Corpus.from_texts(["x y", "z"], vocab=corpus.vocab, tokenize=lambda t: [t])
     assert dense(other).tolist() == [[0, 1], [1, 0]]
 
@@ -460,7 +460,7 @@ def test_a_token_may_occur_more_often_than_a_byte_counts():
     assert by_ids.lengths.tolist() == [70_384, 1]
 
 
-# What chapters do with a corpus
+# Uses of a corpus in chapters
 
 
 def test_balanced_draws_as_many_of_each_class():

@@ -157,7 +157,7 @@ def test_an_adam_step_moves_matrices_by_less(kind):
 
 
 def test_two_layers_learn_pairs_that_one_layer_cannot():
-    # Exclusive or: the label is whether a and b agree.
+    # Exclusive or: the label states whether a and b agree.
     vocab = Vocab(["a", "A", "b", "B", *"cdef"], range(2))
     random = torch.Generator().manual_seed(0)
     bits = torch.randint(2, (200, 2), generator=random)

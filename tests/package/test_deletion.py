@@ -26,7 +26,7 @@ VALUES = st.floats(-5, 5, allow_subnormal=False)
 
 
 def bag(a, b, counts=None):
-    """Return the scores (T, 2) of T tokens, and a corpus of one text with these."""
+    """Return the scores (T, 2) of T tokens, and a corpus of one text with them."""
     scores = torch.tensor(np.array([a, b]).T, dtype=torch.float64)
     counts = np.ones(len(a)) if counts is None else np.array(counts)
     vocab = Vocab([f"t{i}" for i in range(len(a))])

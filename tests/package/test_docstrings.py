@@ -8,7 +8,7 @@ import attnsel
 
 FOLDER = Path(attnsel.__file__).parent
 FILES = sorted(FOLDER.rglob("*.py"))
-# What a reader meets first.
+# The functions and classes that readers meet first.
 SHOWN = {
     "Corpus.from_texts",
     "AttentionClassifier",

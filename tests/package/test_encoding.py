@@ -24,7 +24,7 @@ def brute(texts, vocab):
 def test_texts_counted_in_blocks_are_counted_once(size, monkeypatch):
     monkeypatch.setattr(encoding, "BLOCK_SIZE", size)
     corpus = Corpus.from_texts(TEXTS, LABELS, min_count=1, on_bad_rows="ignore")
-    # What has no label does not count: else c would come first.
+    # Texts without label do not count; otherwise c would come first.
     assert corpus.vocab == ("b", "?", "a", "c")
     usable = [text for text, label in zip(TEXTS, LABELS, strict=True) if text and label]
     assert corpus.counts.toarray().tolist() == brute(usable, corpus.vocab)

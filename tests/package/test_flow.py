@@ -73,7 +73,7 @@ def test_jacobian_agrees_with_differences(seed: int, d: int) -> None:
 def exact_descent(
     model: AttentionClassifier, sequences: list[list[int]], labels: list[int]
 ) -> tuple[Tensor, float, float]:
-    """Return direction and log norm of -dL/dp, and log(loss - limit); 1,500 digits."""
+    """Compute direction and log norm of -dL/dp, and log(loss - limit), precisely."""
     with mpmath.workdps(1500):
         E = [[mpmath.mpf(x) for x in row] for row in model.embeddings.tolist()]
         p, v = ([mpmath.mpf(x) for x in w.tolist()] for w in (model.cls, model.output))
@@ -265,7 +265,7 @@ def test_attention_and_loss_are_those_of_the_model() -> None:
 
 
 def opposed() -> tuple[AttentionClassifier, Corpus]:
-    """Return one sequence with both labels, so that the least loss is at a finite p."""
+    """Return a model, and a sequence with both labels; the least loss has finite p."""
     corpus = Corpus.from_tokens([[0, 1], [0, 1]], [0, 1], Vocab(list("ab")))
     model = float64_model(2, 4)
     place(

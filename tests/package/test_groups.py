@@ -15,7 +15,7 @@ from attnsel.texts.reviews import generate_reviews
 
 
 def by_hand(holds, labels, n_classes, groups, wanted):
-    """Count the groups by class in which a row contains each column, or lacks it."""
+    """Count the groups of each class with a row whose entry in a column is `wanted`."""
     counted = np.zeros((holds.shape[1], n_classes), int)
     for column in range(holds.shape[1]):
         for group in set(groups):
@@ -42,7 +42,7 @@ def test_copies_differ_in_case_and_space_and_in_nothing_else():
     texts = ["A film", "a  film", "film a", "a film .", "a film", "no"]
     corpus = Corpus.from_texts(texts, [0, 1] * 3, min_count=1)
     assert same_texts(corpus).tolist() == [0, 0, 2, 3, 0, 5]
-    # Without texts nothing is known of copies.
+    # Without texts, copies are unknown.
     bare = Corpus(corpus.counts, corpus.labels, corpus.vocab)
     assert same_texts(bare).tolist() == list(range(6))
 
@@ -106,7 +106,7 @@ def test_labels_shuffled_by_group_give_a_finding_as_rarely_as_promised(kind, sha
         false += bool(beyond_luck(noise, groups=names).any())
         bare = Corpus(noise.counts, labels, noise.vocab)
         by_row += bool(beyond_luck(bare).any())
-    # At the promised 5% so many false draws come about once in a thousand times.
+    # At the promised 5%, this many false draws occur about once in a thousand times.
     assert binom.sf(false - 1, 15, 0.05) > 1e-3
     if shares == (1, 1):  # counted row by row, the promise is broken
         assert by_row > 10

@@ -48,7 +48,7 @@ class Notebook:
                 time.sleep(0.3)
                 self.manager.interrupt_kernel()
 
-        # With stop_on_error a cell sent right after a failed one would be dropped.
+        # With stop_on_error, a cell sent right after a failed one would be dropped.
         reply = self.client.execute_interactive(
             textwrap.dedent(source), output_hook=see, stop_on_error=False, timeout=600
         )["content"]

@@ -1,4 +1,4 @@
-"""Queries of classifiers, compared with the known inside of the classifiers."""
+"""Probes of classifiers through outputs, compared with the known parameters."""
 
 import hashlib
 import importlib
@@ -149,7 +149,7 @@ def test_a_cls_that_is_attended_to_is_one_more_token():
     # With the ghost's own value known, the odds of each word against it are its weight.
     w = np.exp(a - 1.0)
     assert (ghost.values - 0.3) / (b - ghost.values) == pytest.approx(w)
-    # Repeated words tell its weight without that: a median over the strong words.
+    # Repeated words give its weight without this value, by a median over strong words.
     order = ghost.values.argsort(kind="stable")
     strong = np.concatenate([order[:5], order[-5:]])
     assert ghost.ghost == pytest.approx(np.median(1 / w[strong]), rel=1e-4)
@@ -176,7 +176,7 @@ def test_the_verdict_names_what_pairs_cannot_decide():
     assert total.ghost == math.inf
     assert "for 100% of the pairs with two low or two high" in total.verdict
     assert total.verdict.endswith("at least as much as in a sum")
-    # What grows faster than a sum is no attention with a ghost either.
+    # Logits that grow faster than a sum are no attention with a ghost either.
     assert ask(lambda ids: b[ids].sum() * len(ids) ** 0.2).ghost == math.inf
     layer = ask(lambda ids: average(b[ids], a[ids]))
     assert (layer.ghost, layer.hard) == (0, 0)

@@ -55,7 +55,7 @@ def bags_of(corpus: Corpus) -> list[list[int]]:
 def certified(
     seed: int, *, near: bool = False
 ) -> tuple[AttentionClassifier, Corpus, list[int], Certificate]:
-    """Return a random model, its corpus, a selection by votes or chance, a certificate.
+    """Return a random model, a corpus, a selection by votes or chance, the certificate.
 
     If `near`, models are drawn until Theorem A proves something at p.
     """
@@ -97,7 +97,7 @@ def loss(votes: float) -> float:
 def test_a_certificate_is_silent_where_its_conditions_fail(seed: int) -> None:
     model, corpus, selected, found = certified(seed)
     votes, bags = votes_of(model, corpus), bags_of(corpus)
-    # Theorem A's conditions one by one, in the words of its box.
+    # Theorem A's conditions one by one, as stated in its box.
     rows = list(zip(votes, selected, bags, strict=True))
     rivals = [[y[s] for s in bag if s != r] for y, r, bag in rows]
     own = [y[r] for y, r, _ in rows]
@@ -107,7 +107,7 @@ def test_a_certificate_is_silent_where_its_conditions_fail(seed: int) -> None:
     missed = [
         loss(max(rest)) - loss(y) for y, rest in zip(own, rivals, strict=True) if rest
     ]
-    # What is within the rounding of a loss of a level is left out.
+    # Losses that equal a level up to rounding are left out.
     if gap <= 0 or excess * len(bags) >= min(missed) + 1e-9:
         assert found.level == "none"
     assert 0 <= found.theta <= 1 + 1e-12
@@ -182,7 +182,7 @@ def test_the_flow_never_breaks_what_a_certificate_claims(seed: int) -> None:
 # Texts on the disk
 
 # Letters, signs of tables, quotes, line ends, wide and right-to-left letters.
-# Nothing is changed on the way
+# The texts do not change on the way
 
 
 def fingerprint(corpus: Corpus) -> str:

@@ -39,7 +39,7 @@ def test_separable_satisfies_assumption_1(
     assert corpus.targets.bincount().tolist() == [half, half]
     counts = torch.from_numpy(corpus.counts.toarray())
     assert bool((counts.sum(0) > 0).all())
-    # Assumption 1, by its words.
+    # Assumption 1, literally.
     assert bool((counts[:, : 2 * kinds].sum(1) == 1).all())
     assert bool((counts[corpus.targets == 0, :kinds] == 0).all())
     assert bool((counts[corpus.targets == 1, kinds : 2 * kinds] == 0).all())
@@ -135,7 +135,7 @@ def test_synthetic_counts_are_binomial(delta: float) -> None:
     z = z_scores(corpus, delta, 8)
     assert float(z.abs().max()) < 4.5
     assert float(z.square().mean()) == pytest.approx(1, abs=0.45)
-    # The test has power: a neighbouring delta is told apart.
+    # The test has power, because it rejects a neighbouring delta.
     assert float(z_scores(corpus, abs(delta - 0.1), 8).square().mean()) > 2
 
 

@@ -183,7 +183,7 @@ def test_inequalities_of_lemma_1(seed: int, size: float) -> None:
     down = float(gradient.norm())
     assert down <= found.M * sum(gz) / n * slack + 1e-15
     assert down <= found.Lambda * excess * slack + 1e-15
-    # What part 3 says of every h, it says of the shortest.
+    # Part 3 is about every h, and therefore about the shortest.
     assert found.h_norm * down * slack + 1e-12 >= sum(gqz) / n
     m, D = found.margin, found.D
     u = max_margin(E, problem.corpus, problem.relevant).direction

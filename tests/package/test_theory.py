@@ -122,7 +122,7 @@ def test_relevant_tokens() -> None:
 
 
 def test_relevant_tokens_by_count_or_by_length() -> None:
-    # 'c' occurs as often with either label, in sequences of other lengths.
+    # 'c' is equally frequent with both labels, in sequences of other lengths.
     corpus = tiny([0, 2], [1, 1, 2], labels=[1, 0])
     assert relevant_tokens(corpus, irrelevant="alpha").tolist() == [0, 1]
     with pytest.raises(ValueError, match="'c' leans to a class .beta = 0.0833"):
@@ -185,7 +185,7 @@ def test_several_selected_tokens_each_beat_the_rest() -> None:
     scores = E @ both.direction
     assert min(scores[0], scores[1]) - max(scores[2], scores[3]) >= both.margin - 1e-9
     assert set(both.support[:, 0].tolist()) <= {0, 1, 4}
-    # One selected token has to beat the other as well: fewer p qualify.
+    # One selected token has to beat the other one as well, so fewer p qualify.
     assert max_margin(E, corpus, [0, 4]).margin != pytest.approx(both.margin)
     single = max_margin(E, corpus, torch.tensor([0, 4]))
     assert single.margin == max_margin(E, corpus, [[0], [4]]).margin

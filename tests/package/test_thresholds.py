@@ -55,7 +55,7 @@ def plane():
 NAN = math.nan
 ZEROS = torch.zeros(3)
 BALANCED = Corpus.from_tokens([[0], [0], [1]], [0, 0, 1], ["a", "b"])
-# What is called, and the argument it names; what passes; what does not.
+# A call and its argument, a value that passes, and a value that does not.
 BOUNDS = [
     (
         lambda x: AttentionClassifier(x, 2),

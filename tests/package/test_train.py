@@ -50,7 +50,7 @@ def test_one_step_is_one_gradient_step_on_the_embeddings(seed, lr, K):
         assert torch.equal(value, before[name])
 
 
-# As `fit` takes it, and the class of torch that takes the same steps.
+# The argument of `fit`, and the class of torch that takes the same steps.
 OPTIMIZERS = {
     "adam": ("adam", torch.optim.Adam),
     "gd": ("gd", torch.optim.SGD),
@@ -274,7 +274,7 @@ TRACED = {module.__file__ for module in (train, learners, attnsel.model)}
 
 
 def stop_at(line):
-    """Return a tracer that raises KeyboardInterrupt at line number `line` of a run."""
+    """Return a tracer that raises KeyboardInterrupt at the executed line `line`."""
     passed = itertools.count(1)
 
     def trace(frame, event, _):

@@ -15,7 +15,7 @@ UNREACHABLE = module.unreachable  # which the fixture `alone` replaces
 
 
 def ask_at(monkeypatch, address):
-    """Make the libraries use the Hub at an address, like HF_ENDPOINT at their start."""
+    """Make the libraries use the Hub at an address, as HF_ENDPOINT would."""
     files = address + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "ENDPOINT", address)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", files)

@@ -580,7 +580,7 @@ def parquet(**columns):
     return write
 
 
-# By the message: what gives it.
+# Sources that cause a message, by message.
 ERRORS = {
     # Nothing, or no table
     f"'imbd'; .*{', '.join(CORPORA)}; files end in": "imbd",
@@ -670,7 +670,7 @@ ERRORS = {
 }
 
 
-# It must not be the tests' own filter that makes an error of this warning.
+# The tests' own filter must not turn this warning into an error.
 @pytest.mark.filterwarnings("ignore:Length of header or names")
 @pytest.mark.parametrize("message", ERRORS)
 def test_what_cannot_load_says_what_to_write(tmp_path, caplog, monkeypatch, message):

@@ -44,7 +44,7 @@ def archive(path):
 
 
 def unread(ending, reader, found=TABLE):
-    """Return a maker of a file whose reader, which needs a library, is replaced."""
+    """Return a function that writes a file, and replaces the library that reads it."""
 
     def made(path, monkeypatch):
         monkeypatch.setattr(pd, reader, lambda *_, **__: found)
@@ -55,7 +55,7 @@ def unread(ending, reader, found=TABLE):
 
 
 def quoted(*rows, sep="\t", columns="text label", names=True):
-    """Return a file in which the texts of some rows begin with a quotation mark."""
+    """Return a function that writes a file; texts of some rows begin with a quote."""
     table = TABLE.assign(text=stray(*rows), id=range(80))[columns.split()]
     lines = [sep.join(map(str, row)) for row in table.to_numpy()]
     head = [sep.join(table.columns)] if names else []
@@ -67,7 +67,7 @@ def stray(*rows):
 
 
 def skipped(content):
-    """Return a file with two rows of three fields, which the proposed line skips."""
+    """Return a function that writes a file with two rows of three fields."""
     return mine(content + f"a{SEP}b{SEP}neg\nc{SEP}d{SEP}pos\n")
 
 
@@ -177,7 +177,7 @@ def in_utf8(path):
 
 
 TABBED = "".join(f"{y}\t{t}\n" for t, y in zip(TEXTS, TABLE.label, strict=True))
-# By what the message says: a file, and what is done.
+# A file and the change to it, by the words of the message.
 SENTENCES = {
     "are in line 3; delete the lines above it": (
         mine("# of 2024\n\n" + CSV),

@@ -40,7 +40,7 @@ def corpora(n_classes):
             [*row, *more, k, k] if i % 3 else row
             for i, (row, k) in enumerate(zip(rows, labels, strict=True))
         ]
-        # The classes are not of one size.
+        # The classes differ in size.
         kept = [i for i in range(70) if labels[i] or i % 4]
         given = [names[labels[i]] for i in kept]
         made.append(Corpus.from_tokens([rows[i] for i in kept], given, vocab))
@@ -60,7 +60,7 @@ def counted(held, corpus):
 
 @cache
 def fisher_p(of_class, held, size, total):
-    """Return the p-value if `of_class` of the `held` texts are of a class of `size`."""
+    """Return the p-value of `of_class` texts of a class of `size` in `held` texts."""
     rest = held - of_class
     table = [[of_class, rest], [size - of_class, total - size - rest]]
     return fisher_exact(table).pvalue
@@ -232,7 +232,7 @@ def test_one_rate_is_for_the_rows_of_all_tables():
 
 
 def test_a_token_goes_with_the_class_that_holds_it_more_often_than_luck():
-    # Two texts of each class. "b" is in one of x, as by luck, and in both of y.
+    # There are two texts of each class. "b" is in one of x and in both of y.
     sequences = [[0, 1], [0], [0, 1], [0, 1], [0], [0]]
     vocab = Vocab(["a", "b"], ("x", "y", "z"))
     corpus = Corpus.from_tokens(sequences, ["x", "x", "y", "y", "z", "z"], vocab)

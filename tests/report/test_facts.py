@@ -21,7 +21,7 @@ NONE = Repeats(
 
 
 def sampled(labels, lengths, classes, groups=None):
-    """Return a sample of texts that repeat one token; `lengths` are the numbers."""
+    """Return a sample of texts that repeat one token as often as `lengths` states."""
     corpus = Corpus.from_tokens(
         [[0] * n for n in lengths], labels, Vocab(["a"], classes)
     )

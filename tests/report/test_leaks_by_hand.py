@@ -75,7 +75,7 @@ def test_a_pair_says_more_than_either_of_its_tokens(side):
 
 
 def test_a_pair_that_tells_what_its_tokens_do_not_is_found():
-    # The label is whether both words are of one kind.
+    # The label states whether both words are of one kind.
     random = np.random.default_rng(0)
     one, other = random.integers(2, size=(2, 400))
     labels = (one == other).astype(int)
@@ -158,7 +158,7 @@ def test_shuffled_labels_are_the_same_ones_dealt_anew():
 @pytest.mark.parametrize(("n", "apart"), [(5, 1), (19, 1), (20, 2), (100, 10)])
 @pytest.mark.parametrize(("losses", "steps"), [([0.9, 0.5, 0.2, 0.4], 2), ([1, 2], 1)])
 def test_steps_are_chosen_on_a_tenth_of_the_texts(monkeypatch, n, apart, losses, steps):
-    # Each text is known by its length.
+    # Each text has a different length.
     corpus = Corpus.from_tokens(
         [[0] * (1 + i) for i in range(n)], [0, 1] * (n // 2) + [0] * (n % 2), ["a"]
     )

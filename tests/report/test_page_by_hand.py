@@ -21,15 +21,15 @@ from attnsel_report.result import Report
 from attnsel_report.tables import COLUMNS
 
 NAN = math.nan
-# One of eight texts, two and five are of these classes.
+# Of eight texts, one, two and five are of these classes.
 CLASSES = ["bad", "fine", "a < b"]
 EVIDENCE = [
     *("token", "class", "class number", "texts", "share", "lean", "shrunken"),
     *("held-out", "held-out share", "q", "id"),
 ]
-# What columns that are not here hold is 0, so that a column may be added.
+# All other columns contain 0, so that columns can be added.
 OTHERS = {column.name: 0 for column in COLUMNS if column.name not in EVIDENCE}
-# What each says of itself; the third is at the rate, the fourth just beyond it.
+# Rows of the table; the third is at the rate, and the fourth just above the rate.
 TOKENS = [
     ("dull", "bad", 0, 1234, 0.76, 0.64, 0.5, -0.25, 0.375, 0.0004, 4),
     ("<i>", "a < b", 2, 7, 1.0, 1.0, 0.333, NAN, NAN, 0.0, 1),
@@ -146,7 +146,7 @@ def open_page(browser: Any, folder: Path, page: str, **settings: Any) -> Any:
 
 
 class Reader:
-    """A page that is divided by headings into words and cells of tables."""
+    """The words and the table cells of a page, by heading."""
 
     def __init__(self, page: str) -> None:
         self.page = BeautifulSoup(page, "html.parser")

@@ -50,7 +50,7 @@ def test_nothing_of_a_report_is_cut_on_a_phone(browser, width, words, tmp_path):
     assert tab.evaluate(CUT) == []
     html = "document.documentElement"
     assert tab.evaluate(f"{html}.scrollWidth <= {html}.clientWidth")
-    # What scrolls can be reached by keys, and shows its end.
+    # Scrolling parts can be reached by keys, and show their ends.
     for box in tab.locator(".wide").all():
         if box.evaluate("(e) => e.checkVisibility() && e.scrollWidth > e.clientWidth"):
             assert box.get_attribute("tabindex") == "0"

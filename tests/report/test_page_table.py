@@ -69,7 +69,7 @@ def test_a_number_is_written_as_its_column_says(table):
         ("what", "Ärger dull fine", "fine dull Ärger"),
         ("texts", "Ärger fine dull", "dull fine Ärger"),
         ("lean", "dull Ärger fine", "fine Ärger dull"),
-        # What is missing is last.
+        # Missing values come last.
         ("held-out lean", "fine Ärger dull", "Ärger fine dull"),
         ("q", "fine dull Ärger", "Ärger dull fine"),
     ],

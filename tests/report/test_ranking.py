@@ -48,7 +48,7 @@ def tagged(tag, n=600, share=0.3):
 
 
 def with_form(sample, q, share):
-    """Return the evidence of a sample with three features that divide class 1."""
+    """Return the evidence of a sample with three features in disjoint texts."""
     evidence = evidence_of(sample)
     contains = np.zeros((len(sample.corpus), 3))
     for column in range(3):
@@ -67,7 +67,7 @@ def test_what_gives_the_class_away_is_first_and_then_q_decides():
     found = top_findings(given, sample.corpus, 0.05)
     tokens = given.tables["tokens"]["token"][:7].tolist()
     assert sorted(tokens) == sorted(["zzz", *chain(*WORDS)])
-    # All of its hundred texts are of the class.
+    # All hundred texts with the token are of the class.
     assert found["token"].tolist()[:2] == ["a year", "a number"]
     assert found["token"].tolist()[2:-1] == tokens
     assert found["token"].tolist()[-1] == "ends with “!”"

@@ -1,4 +1,4 @@
-"""Reports show planted leaks, for all contents of texts and all numbers of texts."""
+"""Reports show planted leaks, with any characters in texts and at any size."""
 
 import re
 from collections import Counter
@@ -36,13 +36,13 @@ from attnsel_report.sequences import in_order
 from attnsel_report.splits import Sample, held_out, train_and_test
 from attnsel_report.surface import KINDS
 
-# The report that most tests look at is made once, in one process.
+# The report of most tests is made once, in one process.
 pytestmark = pytest.mark.xdist_group("report")
 EVIL = "<script>alert('x')</script> & \"quoted\""
 
 
 def planted(n=400, seed=0):
-    """Return reviews with a tag, a pair that predicts only together, and bad rows."""
+    """Return reviews with a tag, a predictive pair of words, copies and bad rows."""
     texts, labels = generate_reviews(n)
     random = np.random.default_rng(seed)
     rows = []

@@ -1,4 +1,4 @@
-"""Leaks outside words, near copies, labels that look wrong, and the one list."""
+"""Leaks outside words, near copies, wrong labels, and the list of all findings."""
 
 import re
 
@@ -170,7 +170,7 @@ def test_a_kind_is_seen_in_its_texts_and_never_across_two(kind):
     texts = [text for other in others for text in (other, *those)] + [others[0]]
     held = kinds_of(texts).toarray()[:, column] > 0
     assert held.tolist() == [text in those for text in texts]
-    # Read one behind the other they hold no more than one by one.
+    # Joined, they contain no more than one by one.
     for one in others:
         for other in others:
             assert not kinds_of([one, other]).toarray()[:, column].any()
@@ -211,7 +211,7 @@ def test_flipped_labels_are_found_by_models_that_did_not_see_them():
     lead = unseen_probabilities(sample)
     assert lead.shape == (400, 2)
     np.testing.assert_allclose(lead.sum(axis=1), 1)
-    # A group is never on two sides: what is learned by heart is not told.
+    # A group is never on two sides, so memorized texts are not reported.
     copies = Sample(sample.corpus, np.arange(400) // 200, sample.rows)
     assert (suspects(copies)["row"].isin(np.flatnonzero(flipped))).all()
 

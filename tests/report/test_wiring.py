@@ -16,7 +16,7 @@ CLASSES = ["neg", "pos"]
 
 
 def table_of(n: int, seed: int) -> pd.DataFrame:
-    """Return texts with a pair that predicts the label, a beginning and an end."""
+    """Return texts with a pair that predicts the label, a first and a last word."""
     random = np.random.default_rng(seed)
     rows = []
     for _ in range(n):

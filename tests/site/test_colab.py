@@ -64,7 +64,7 @@ def page(name: str) -> str:
     return path.with_suffix(".html").read_text(encoding="utf-8")
 
 
-# What one test of a chapter has read the next one has, too.
+# The tests of a chapter share the copy that is read.
 each_chapter = pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in CHAPTERS]
 )

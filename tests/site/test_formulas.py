@@ -26,7 +26,7 @@ def test_a_formula_is_mathml():
 def test_what_cannot_be_set_is_told(tex, words):
     with pytest.raises(ValueError, match=words):
         formulas.formula(tex)
-    # The next one is set as if nothing had been.
+    # The next formula is set as if no error had occurred.
     assert "<mi>x</mi>" in formulas.formula("x")
 
 

@@ -1,4 +1,4 @@
-"""Facts for users who install the package: dependencies, version, changelog, README."""
+"""Dependencies, version, changelog and README, as users of the package see them."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tools.release import main, notes
 from tools.try_wheel import example
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-# What each room needs beyond the core.
+# The packages that each folder needs in addition to the core.
 ROOMS = {
     "report": ["report/attnsel_report"],
     "hub": ["attnsel_readers/hub.py"],
@@ -43,7 +43,7 @@ def modules(*rooms: str) -> set[str]:
 def test_dependencies_are_what_is_imported():
     core = declared(PROJECT["dependencies"])
     extras = PROJECT["optional-dependencies"]
-    # Who loads a file of texts runs the readers, without the rest of the report.
+    # Loading a file of texts runs the readers, without the rest of the report.
     first = modules("attnsel", "attnsel_readers")
     assert core == needed(first - modules(*ROOMS["hub"]))
     assert len(core) <= 10
@@ -54,7 +54,7 @@ def test_dependencies_are_what_is_imported():
         assert declared(extras[name]) == added, name
 
 
-# From a zip: first as if these were not installed, then as they are.
+# From a zip, first as if these packages were not installed, then with them.
 FROM_A_ZIP = """
 import sys
 missing = ["jinja2", "matplotlib", "sklearn", "datasets", "huggingface_hub"]

@@ -15,7 +15,7 @@ from tools.site.colab import ROOT
 PAGES = "\n".join(
     path.read_text(encoding="utf-8") for path in ROOT.glob("book/package*.md")
 )
-# What the functions above them are made of.
+# Internal modules, which these pages do not describe.
 INNER = re.compile(
     r"attnsel\.(__main__|files|validation|progress|texts(\..*)?|scale\.threads)"
 )

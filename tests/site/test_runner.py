@@ -54,7 +54,7 @@ class Journey:
         loaded = sum(map(megabytes, sizes.values()))
         self.said = execute.noise(self.notebook)
 
-        # Nothing that was there gets another version: no restart, no other torch.
+        # No package changes its version, so no restart and no other torch is needed.
         assert packages(COLAB) == before
         assert not set(installed) & set(before)
         assert "attnsel" in installed
@@ -67,7 +67,7 @@ class Journey:
 
     def check_outputs(self) -> None:
         """Check that a run shows all outputs of the book, and only live widgets."""
-        # Without a wait there is no bar, and no widget in the notebook.
+        # Without a wait, the notebook contains no bar and no widget.
         widgets = self.notebook.metadata.get("widgets", {STATE: {"state": {}}})
         state = widgets[STATE]["state"]
         for cell, stored in zip(code(self.notebook), code(self.stored), strict=True):

@@ -20,7 +20,7 @@ QUERIES = [
     ("AttentionClassifier", f"{MODELS}.model.AttentionClassifier", 1),
     ("load_corpus", "package_texts.html#attnsel.texts.loading.load_corpus", 1),
     ("gradeint flow", "max_margin.html", 3),
-    # Results, by their names and by what they say.
+    # Results, by their names and by their statements.
     ("Theorem A", "convergence.html#thm-convergence-a", 1),
     ("Theorem 4.3", "max_margin.html#thm-max-margin", 1),
     ("Lemma 4.1", "one_step.html#thm-one-step-lemma41", 1),
@@ -31,7 +31,7 @@ QUERIES = [
     ("η_0", "notation.html#symbol-eta-0", 1),
     (r"\eta_0", "notation.html#symbol-eta-0", 1),
     ("E_s", "notation.html#symbol-e-s", 1),
-    # What the book speaks of, in whichever spelling.
+    # Subjects of the book, in several spellings.
     ("max-margin", "max_margin.html", 3),
     ("maximum margin direction", "max_margin.html", 1),
     ("signed frequency", "notation.html#symbol-alpha-s", 3),
@@ -68,7 +68,7 @@ QUERIES = [
     ("Adam", "margins.html", 1),
     ("fine-tuning", "frozen.html", 1),
     ("reproducibility", "claims.html", 1),
-    # What looks like code is code, what does not is a chapter.
+    # A query that looks like code finds code, and other queries find chapters.
     ("report(", "package_report.html#attnsel_report.report.report", 1),
     ("max_margin", f"{THEORY}.theory.max_margin", 1),
     ("gradient flow", "max_margin.html", 1),
@@ -128,7 +128,7 @@ def test_every_answer_is_a_place_of_the_site():
 
 
 def asked(tab: Any) -> list[str]:
-    """Return a list that grows by the name of each file that a page requests."""
+    """Return a list that gets the name of each file that the page requests."""
     names: list[str] = []
     tab.on("request", lambda request: names.append(request.url.rpartition("/")[2]))
     return names

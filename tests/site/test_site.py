@@ -43,7 +43,7 @@ DETAILS = [
     if part["caption"] == "Proofs and sweeps"
     for chapter in part["chapters"]
 ]
-# Who brings texts of their own does so first.
+# Readers with their own texts use these chapters first.
 OWN = ["book/own_texts.html", "book/own_attention.html"]
 PHONE, DESK = 390, 1280
 
@@ -77,7 +77,7 @@ files = pytest.mark.xdist_group("files")
 
 
 def each(pages: list[str]) -> Any:
-    """Run a test of files for each of the pages."""
+    """Run a test that needs only files for each page."""
     return pytest.mark.parametrize(
         "page", [pytest.param(page, marks=files) for page in pages]
     )
@@ -101,7 +101,7 @@ def test_the_file_of_a_page_loads_from_the_site_and_its_links_arrive(page):
         if parts.path:
             target = (target.parent / unquote(parts.path)).resolve()
         assert target.is_file(), link
-        # A state of the line-up or the laboratory is no place of a page.
+        # A state of the line-up or the laboratory is not an anchor of a page.
         if re.fullmatch(r"(round=\d+|tab=(reviews|stages))", parts.fragment):
             continue
         if parts.fragment and target.suffix == ".html":
@@ -303,7 +303,7 @@ class View:
 def phone(browser, address) -> Iterator[View]:
     """Yield one tab for all pages, because opening a tab takes as long as a page."""
     opened = View(browser, address, "404.html", PHONE)
-    # Each page comes as it does to a reader who has seen none.
+    # Each page is loaded as by a reader who has visited no other page.
     session = opened.context.new_cdp_session(opened.tab)
     session.send("Network.enable")
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
@@ -350,7 +350,7 @@ looks: set[str] = set()  # of texts on the pages of this process
 
 
 def seen_by_axe(view: View, width: int) -> list[list[Any]]:
-    """Return the violations that axe finds on a wide light page or a dark phone."""
+    """Return the violations that axe finds on a page at this width."""
     view.tab.mouse.move(0, 0)  # on no link: what is pointed at has another colour
     view.resize(width)
     view.settle()
@@ -368,7 +368,7 @@ def test_a_page_is_right_on_a_phone_at_night_and_at_a_desk_by_day(
     found = loaded(phone)
     is_chapter = (SITE.parent.parent / page).with_suffix(".ipynb").is_file()
     of_page = [is_chapter, page in DETAILS, page in OWN]
-    # Axe takes as long as all the rest: it sees a quarter of the pages at each width.
+    # Axe takes as long as all the rest, so it checks a quarter of the pages per width.
     turn = (CHAPTERS.index(page) + commit()) % 4
     with_axe = {0: PHONE, 2: DESK}.get(turn)
     for width in (PHONE, DESK):
@@ -585,7 +585,7 @@ def test_claims_are_filtered(searching):
     assert searching.wrong == []
 
 
-# What a figure that moves shows before its script has run, and where none runs.
+# The contents of live figures before their scripts run, and without scripts.
 HOLDS = """() => [...document.querySelectorAll("article :is(.attnsel, figure)")]
   .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().height < 40
     || !e.innerText.trim() && !e.querySelector("img, svg, table, math")))

@@ -92,7 +92,7 @@ def test_a_text_is_one_element_and_its_letters_stay_where_they_are(text):
         found += [*(here + steps)]
         here = found[-1]
         start = here if command == "m" else start
-    # What Matplotlib itself draws, in hundredths of an em.
+    # The drawing of Matplotlib itself, in hundredths of an em.
     with matplotlib.rc_context():
         use_style()
         font = FontProperties(size=FONT)

@@ -52,7 +52,7 @@ def start_chromium(playwright: Any) -> Any:
 
 
 def sent(path: Path) -> int:
-    """Return the number of bytes of a file if a web server sends it compressed."""
+    """Return the size of a file as sent, which is compressed if that is shorter."""
     body = path.read_bytes()
     return min(len(body), len(gzip.compress(body)))
 

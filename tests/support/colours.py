@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 
-# As the style sheet of the site turns round the colours of a figure.
+# The filter by which the style sheet of the site inverts the colours of a figure.
 DARK = "filter: invert(0.93) hue-rotate(180deg);"
 TURNED = np.array(
     [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]

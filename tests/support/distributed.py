@@ -50,7 +50,7 @@ def main(folder: str, rank: int, world: int, mode: str) -> None:
         dist.init_process_group()
         rank, world = dist.get_rank(), dist.get_world_size()
     else:
-        # On a busy machine one may start long after the other.
+        # On a busy machine, one process may start long after the other.
         meet(folder, rank, world, mode, 30 if mode == "die" else 200)
     if mode == "hang":  # now that both have started
         dist.destroy_process_group()

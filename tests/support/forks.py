@@ -25,7 +25,7 @@ IMPORTS = ["attnsel_report.report", "scipy.stats", "sklearn.linear_model"]
 IMPORTS += ["myst_nb.sphinx_ext", "sphinx.cmd.build"]  # of a small book
 processes.set_forkserver_preload(IMPORTS)
 
-# All of these tests are for one worker, where the imports are made once.
+# All these tests run in one worker, which imports the libraries once.
 in_forks = pytest.mark.xdist_group("forks")
 
 

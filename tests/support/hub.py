@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from support.serving import serving
 
-# The card of a data set of reviews, less what only its page shows.
+# The card of a data set of reviews, without the parts that only its page shows.
 CARD = """\
 ---
 dataset_info:

@@ -24,7 +24,7 @@ def committed(path: Path) -> Any:
 
 
 def call(scripts: list[str], expression: str, data: Any = None) -> Any:
-    """Run scripts in node, and return the value of an expression about `data`."""
+    """Run scripts in node, and return the value of an expression in `data`."""
     return evaluate("".join(map(source, scripts)), expression, data)
 
 

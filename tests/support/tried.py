@@ -42,7 +42,7 @@ def time_enough(monkeypatch):
 
 @functools.cache
 def runs(name: str) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Return each case of an exercise after the result of the solution."""
+    """Return the solution's result and the arguments, for each case of an exercise."""
     cases = list(TASKS[name].cases())
     done = running.outcomes(TASKS[name].solution, cases)
     return [(one.result, case) for one, case in zip(done, cases, strict=True)]

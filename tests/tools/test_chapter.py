@@ -58,7 +58,7 @@ def tree(tmp_path_factory) -> Path:
     tree = tmp_path_factory.mktemp("chapter") / "tree"
     made = ".git", ".venv*", "_build", "node_modules", "notebooks", "*cache*", "my_*.py"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*made, ".hypothesis"))
-    # The environment of another tree is used as it is.
+    # The environment of another clone is used as it is.
     (tree / ".ready").write_text(str(ROOT))
     (tree / "env").symlink_to(sys.prefix)  # whose path may have spaces
     environment = ["VENV=env", f"READY={tree / '.ready'}"]

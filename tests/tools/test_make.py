@@ -15,10 +15,10 @@ from support.imports import normal
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-# What has to be run before a change is merged.
+# The commands that have to be run before a change is merged.
 STAGES = {".venv/.tests", "lint", "wheel", "test-unit", "book", "test-site"}
 STAGES |= {"test-notebooks"}
-# As `make`, it notes the target that it is asked for, and fails at one of them.
+# A replacement for `make` that records each target, and fails at one of them.
 MAKE = """#!/usr/bin/env bash
 echo "$1" >> "$MADE"
 [ "$1" != "$FAILING" ]

@@ -203,7 +203,7 @@ def write(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect the steps that move and join files, after those of other extensions."""
+    """Connect the steps that move and join files; joining follows other extensions."""
     app.connect("html-page-context", frame_later)
     app.connect("html-page-context", draw_later)
     app.connect("html-page-context", one_of_each, priority=950)

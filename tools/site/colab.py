@@ -132,7 +132,7 @@ class Markdown:
         return inner(node.children)
 
     def anchor(self, node: nodes.Element) -> str:
-        """Return the target of links to a node of this page."""
+        """Return the HTML anchors for links to a node of this page."""
         linked = [name for name in node["ids"] if name in self.linked]
         return "".join(f'<a name="{name}"></a>' for name in linked)
 
@@ -276,7 +276,7 @@ def is_code(node: nodes.Node) -> bool:
 
 
 def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield each node that is in one cell, and the title of its solution, if any.
+    """Yield nodes that each belong to one cell, and the title of any solution.
 
     Exercises and solutions that contain code cells are split.
     """

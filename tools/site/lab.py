@@ -126,7 +126,7 @@ class Lineup(SphinxDirective):
     """The directive for the line-up."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the place, which the script fills."""
+        """Return the place, which a script fills, and a link for copies of the page."""
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (LINEUP_PLACE, STILL, ROUNDS):
             self.env.note_dependency(str(path))
@@ -136,12 +136,12 @@ class Lineup(SphinxDirective):
 
 
 class Lab(SphinxDirective):
-    """The directive for a laboratory; its argument is a text of names and values."""
+    """The directive for a laboratory; its argument contains values of settings."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the place, which the script opens."""
+        """Return the place, which a script fills, and a link for copies of the page."""
         self.env.metadata[self.env.docname]["lab"] = True
         for path in (PLACE, SETTINGS):  # a page is read again when they change
             self.env.note_dependency(str(path))

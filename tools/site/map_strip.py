@@ -34,7 +34,7 @@ class Directive(SphinxDirective):
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return a link to the figure that shows its maps without text, `states` framed."""
+    """Return a link to the figure, drawn as maps without text; `states` are framed."""
     width, boxes = axes_boxes(svg)
     maps = ""
     for state, (left, top, right, bottom) in enumerate(boxes, 1):

@@ -40,7 +40,7 @@ SILENT_CLASSES = {"headerlink", "output", "claims", "sig"}
 
 
 def line(element: ElementTree.Element) -> str:
-    """Return MathML as a line of text: `η_0`, `E^⊤`."""
+    """Return MathML as a line of text, for example `η_0` or `E^⊤`."""
     parts = [line(child) for child in element]
     kind = element.tag
     if kind in ("msub", "munder") and len(parts) == 2:

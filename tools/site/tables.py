@@ -2,7 +2,7 @@
 
 Numbers are aligned at their decimal points, words to the left, and headings like their
 columns. An index that only counts rows is omitted, and so are trailing zeros that all
-numbers of a column have. For example, 1e-07 becomes a power of ten. A table with a
+numbers of a column have. Numbers such as 1e-07 become powers of ten. A table with a
 caption is a numbered table.
 """
 

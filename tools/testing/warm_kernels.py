@@ -1,8 +1,8 @@
 """A pytest plugin for nbval runs: kernels that have already imported the libraries.
 
-Each chapter has its own kernel. Importing torch, pandas and matplotlib takes a kernel
-longer than many chapters. Here the kernels are forked from one process that has
-imported them.
+Each chapter has its own kernel, in which importing torch, pandas and matplotlib often
+takes longer than the chapter. Here the kernels are forked from one process that has
+imported these libraries.
 """
 
 import multiprocessing

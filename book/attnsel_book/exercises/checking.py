@@ -44,7 +44,7 @@ def no_arguments() -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise.
+    """An exercise with its solution, known mistakes, hints and cases.
 
     Attributes:
         name: name of the exercise, the first argument of `check`.
@@ -146,7 +146,7 @@ def exercises() -> dict[str, Exercise]:
 
 
 def _find(name: str) -> Exercise:
-    """Return an exercise.
+    """Return the exercise of this name.
 
     Raises:
         ValueError: if there is no exercise of this name; the message lists all names.

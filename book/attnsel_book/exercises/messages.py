@@ -51,7 +51,7 @@ SIGNS = {0.0: -1, -1.0: -1, 1.0: 1}  # of labels: 0 and 1, or -1 and 1
 
 
 def labelled_sequences(value: Any) -> tuple[list[list[int]], list[int]]:
-    """Return the token ids of sequences, and their signs.
+    """Return the token ids and the signs of sequences.
 
     Raises:
         ValueError: if the value is not a pair of sequences and labels; the message

@@ -15,7 +15,7 @@ from attnsel_book.widgets.embedding import BESIDE, embed, picture_of_words, stat
 
 
 def steer_box(model: AttentionClassifier, corpus: Corpus, wanted: int) -> HTML:
-    """Return a review with p, which readers drag until it is classified correctly.
+    """Return a review and p, which readers drag until the prediction is correct.
 
     The model has d = 2. The corpus is one positive review, in which each word occurs
     once. `wanted` is the id of the word that must get the most attention.

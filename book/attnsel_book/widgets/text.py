@@ -109,7 +109,7 @@ def show_text(text: str) -> HTML:
 
 
 def words_of(corpus: Corpus, i: int, by: Tensor) -> list[tuple[str, int]]:
-    """Return the text of sequence i in pieces, or its bag if there is no text.
+    """Return the text of sequence `i` in pieces, or its bag if there is no text.
 
     In a bag, the tokens with the largest numbers come first.
 
