@@ -20,8 +20,8 @@ function steps(low, high, whole = false) {
   return [...Array(size).keys()].map((i) => (first + i) * step);
 }
 
-// An axis between two numbers: a function that gives the position of a number as a part of
-// the length, and ticks [[part, text]]. A long logarithmic axis has powers of ten.
+// An axis between two numbers: a function that gives the position of a number as a part
+// of the length, and ticks [[part, text]]. A long logarithmic axis has powers of ten.
 function axis([least, most], log = false) {
   const [low, high] = log ? [Math.log10(least), Math.log10(most)] : [least, most];
   const size = Math.abs(low) || 1;
@@ -37,15 +37,15 @@ function axis([least, most], log = false) {
   return {part, ticks: marks.map((v) => [part(v), written(v)])};
 }
 
-// A canvas uses the font of its surroundings and is drawn on white. The dark theme inverts
-// its lightness, as it does for all figures.
+// A canvas uses the font of its surroundings and is drawn on white. The dark theme
+// inverts its lightness, as it does for all figures.
 const lookOf = (place) => ({ink: "#000", paper: "#fff", grid: "#e6e6e6",
   font: getComputedStyle(place).fontFamily, scale: window.devicePixelRatio || 1});
 const heightOf = (width) => Math.max(300, Math.min(460, width * 0.62));
 
-// Draw the frame of a chart in the Matplotlib style of this book: a grid, two spines with
-// ticks, and labels; without labels, only a grid. `at` converts two numbers into pixels,
-// and `place` converts parts of the axes.
+// Draw the frame of a chart in the Matplotlib style of this book: a grid, two spines
+// with ticks, and labels; without labels, only a grid. `at` converts two numbers into
+// pixels, and `place` converts parts of the axes.
 function chart(canvas, look, {across, up, below, beside}) {
   const {width, height = heightOf(width), scale, ink, grid, font} = look;
   const pen = canvas.getContext("2d"), isBare = below === undefined;
@@ -89,8 +89,8 @@ function dots(pen, places, colours) {
   });
 }
 
-// Write the names of chosen points. The first one, at which the reader points, gets a ring;
-// the others are written where there is room.
+// Write the names of chosen points. The first one, at which the reader points, gets a
+// ring; the others are written where there is room.
 function writeNames(pen, {width, font, ink, paper}, places, names, chosen) {
   const taken = [];
   for (const i of chosen.filter((k) => places[k])) {

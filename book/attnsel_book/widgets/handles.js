@@ -1,5 +1,5 @@
-// Handles in a picture of a plane. The plane extends from [left, top] by `size`, and the
-// picture has `pixels`. Handles are dragged or moved by the arrow keys, and stay inside.
+// Handles in a picture of a plane. The plane extends from [left, top] by `size`; the
+// picture has `pixels`. Handles are dragged or moved by arrow keys, and stay inside.
 /* global on, onKeys */
 const pixelsOf = ([left, top, size], pixels, [x, y]) =>
   [x - left, top - y].map((way) => (pixels * way / size).toFixed(1));

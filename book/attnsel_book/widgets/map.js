@@ -1,5 +1,5 @@
-// A scatter plot of tokens: the reader chooses the axes and names points. With a slider,
-// a column consists of numbers before a step and their changes per step size.
+// A scatter plot of tokens: the reader chooses the axes and names points. With a
+// slider, a column consists of numbers before a step and their changes per step size.
 /* global axis, beside, chart, clean, correlation, dots, heightOf, lookOf, nearest, on,
    onPoints, range, round, unpack, writeNames */
 function map(root, data) {
@@ -59,7 +59,7 @@ function map(root, data) {
   new ResizeObserver(draw).observe(root);
 }
 
-// The axis of a column that a slider moves: linear up to the median size, then logarithmic.
+// The axis of a column that a slider moves, linear up to the median, then logarithmic.
 function evenAxis(values) {
   const sizes = values.map(Math.abs).sort((a, b) => a - b);
   const most = sizes.at(-1) || 1, near = sizes[sizes.length >> 1] || most;

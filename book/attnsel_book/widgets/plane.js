@@ -30,8 +30,8 @@ function pull({places, output, bags, signs}, p) {
   return {direction, balance: norm / (sizes || 1), tops};
 }
 
-// The path of p by arc length, up to the norm `most` or to where the pulls cancel. Heun's
-// method takes the steps, and its distance from Euler's method controls their length.
+// The path of p by arc length, up to the norm `most` or to where the pulls cancel.
+// Heun's method takes the steps; its distance from Euler's controls their length.
 function follow(problem, start, most = 100, tolerance = 1e-3) {
   const path = [start];
   let p = start, now = pull(problem, p), h = 0.1;
@@ -47,7 +47,7 @@ function follow(problem, start, most = 100, tolerance = 1e-3) {
   return {path, tops: now.tops, direction: p.map((x) => x / Math.hypot(...p))};
 }
 
-// The max-margin direction u, its margin, and the one or two support pairs [ahead, behind].
+// The max-margin direction u, its margin, and one or two support pairs [ahead, behind].
 // The differences of these pairs span the side of the hull that is nearest to 0.
 function widest(places, pairs) {
   const leads = pairs.map(([r, s]) => minus(places[r], places[s]));

@@ -1,7 +1,7 @@
-// Analyze a text while the reader types: tokens, their attention and values, and the logit.
+// Analyze a text while the reader types: tokens, attention, values, and the logit.
 /* global clean, on, round, softmax, sum, tips, unpack */
 
-// The same rules as in `attnsel.tokens`: Python's \w is letters, numbers and _; \s is this.
+// The rules of `attnsel.tokens`: Python's \w is letters, numbers and _; \s is this.
 const SPACE = "\\t-\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a"
   + "\\u2028\\u2029\\u202f\\u205f\\u3000";
 const BREAK = new RegExp(`<br[${SPACE}]*/?>`, "gi");
@@ -10,7 +10,7 @@ const MARK = "(?![\\u{1F000}-\\u{10FFFF}])[\\p{M}\\u200c\\u200d]";
 const LETTER = "[\\p{L}\\p{N}]", WORD = `${LETTER}+(?:(?:${MARK})+${LETTER}*)*`;
 const TOKEN = new RegExp(`${WORD}(?:'${WORD})*|[^${SPACE}](?:${MARK})*`, "gu");
 
-// Split a text into pieces [text, id]; the id is -1 between tokens and for unknown tokens.
+// Split a text into pieces [text, id]; id is -1 between tokens and for unknown tokens.
 function tokenize(text, ids) {
   const clear = text.replace(BREAK, " ").normalize("NFC"), pieces = [];
   const folded = clear.replaceAll("İ", "I").toLowerCase().replaceAll("’", "'");
@@ -74,7 +74,7 @@ function opinionOf(logit, classes) {
     sure > 99.99 ? "more than 99.99" : sure.toFixed(sure > 99 ? 2 : 0)}% sure`;
 }
 
-// Sentences about the most attended word, the logit, and the words that contribute most.
+// Sentences about the most attended word, the logit, and the most influential words.
 function inWords(words, tokens, logit) {
   const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
   const part = (word) => word.share * word.value;

@@ -25,7 +25,7 @@ const onKeys = (element, steps, act) => on(element, "keydown", (event) => {
   if (event.key in steps) { event.preventDefault(); act(steps[event.key]); }
 });
 
-// Unpack numbers that Python stored in base64, as 16-bit floats in units of the largest.
+// Unpack numbers that Python stored in base64, as 16-bit floats in a common unit.
 function unpack({unit, halves}) {
   const bytes = Uint8Array.from(atob(halves), (c) => c.charCodeAt(0));
   return Array.from(new Uint16Array(bytes.buffer), (h) => {
