@@ -19,7 +19,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
 
 
 def start(folder, world, mode):
-    """Start processes that train together."""
+    """Run processes that train together; return their exit statuses and errors."""
     calls = [[str(folder), str(rank), str(world), mode] for rank in range(world)]
     done = forks.run(SCRIPT, *calls, environment=ENVIRONMENT)
     return [each.returncode for each in done], [each.stderr for each in done]

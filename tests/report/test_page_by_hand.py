@@ -137,7 +137,7 @@ def by_hand(**changes: object) -> Report:
 
 
 def open_page(browser: Any, folder: Path, page: str, **settings: Any) -> Any:
-    """Open a page in a tab of a browser."""
+    """Open a page in a new tab of a browser, and return the tab."""
     file = folder / "report.html"
     file.write_text(page, encoding="utf-8")
     tab = browser.new_page(**settings)

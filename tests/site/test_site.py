@@ -77,7 +77,7 @@ files = pytest.mark.xdist_group("files")
 
 
 def each(pages: list[str]) -> Any:
-    """Run a test that needs only files for each page."""
+    """Return a mark that runs a test, which needs only files, for each page."""
     return pytest.mark.parametrize(
         "page", [pytest.param(page, marks=files) for page in pages]
     )

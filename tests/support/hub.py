@@ -63,7 +63,7 @@ class Hub:
 
 @contextmanager
 def hub(repositories: dict[str, dict[str, bytes]]) -> Iterator[Hub]:
-    """Serve repositories of data sets by name; each contains its files by path."""
+    """Serve repositories of data sets, each with its files by path; yield the Hub."""
     running = Hub()
 
     class Handler(http.server.BaseHTTPRequestHandler):

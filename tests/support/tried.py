@@ -14,7 +14,7 @@ NAMES = sorted(TASKS)
 
 
 def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
-    """Run a test for each exercise, with all tests of an exercise in one process.
+    """Return a mark that runs a test for each exercise, each exercise in one process.
 
     Each process computes the expected results and the results of mistakes once. The
     exercises on margins share a process because they import torch's compiler.
