@@ -18,13 +18,14 @@ DRAWS = 40
 MOST = 6  # of 40 draws with a find: at 5% there are more in 3 of 1,000 counts
 
 
-KINDS = ["once", "twice", "near copies", "short copies", "by author"]
+# A report does not recognize all short copies, and makes no promise about them.
+KINDS = ["once", "twice", "near copies", "by author"]
 
 
 @pytest.mark.parametrize("balance", run_promise.BALANCES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.weekly
-def test_labels_dealt_by_luck_give_few_finds(kind, balance):
+def test_shuffled_labels_give_few_findings(kind, balance):
     groups = "author" if kind == "by author" else None
     shares = run_promise.BALANCES[balance]
     tables = (run_promise.file_of(kind, shares, seed) for seed in range(DRAWS))

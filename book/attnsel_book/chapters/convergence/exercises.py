@@ -100,7 +100,7 @@ def my_cheapest(
     there: np.ndarray,
     relevant: np.ndarray,
 ) -> np.ndarray:
-    """Return, among the attentions that miss a sequence, the one of smallest loss.
+    """Return the attention with the smallest loss among all that miss a sequence.
 
     The result and `votes` are (n, V), `there` (n, V) marks the tokens of each
     sequence, and `relevant` is (n,).

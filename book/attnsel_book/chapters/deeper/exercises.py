@@ -67,8 +67,8 @@ def of_logs(
             "in the softmax, and c e^a = e^(a + log c)."
         ),
         (
-            "If you add log c to the scores, a softmax over the bag equals the "
-            "softmax over the sequence. There are two softmaxes, and in the "
+            "If you add log c to the scores, a softmax over the bag gives the same "
+            "mean as one over the sequence. There are two softmaxes, and in the "
             "first one each row is a distribution over the tokens."
         ),
     ),

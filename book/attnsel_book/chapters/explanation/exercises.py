@@ -124,8 +124,8 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     },
     hints=(
         (
-            "f is the sum of Q b. Which part of this sum remains without the "
-            "tokens of S? For which S does the remaining part have the other sign?"
+            "f is the sum of Q b. Which part of this sum remains without a set "
+            "S of tokens? For which S does the remaining part have the other sign?"
         ),
         "Without S the sign is that of f minus the sum of Q b over S. Which tokens "
         "bring this difference across zero with the fewest terms?",

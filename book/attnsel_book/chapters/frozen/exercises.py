@@ -44,7 +44,7 @@ def stepped(
             "+ g[:, 1] * (start.output @ v) ->"
         ),
         "add E0 v, the values at the random initialization": "random - eta_0 -> -eta_0",
-        "multiply g_a by the part along p, and g_b by the part along the output": (
+        "the factors are exchanged; g_a belongs to start.cls, g_b to start.output": (
             "g[:, 0] * (start.cls @ v) + g[:, 1] -> g[:, 1] * (start.cls @ v) + g[:, 0]"
         ),
         "the step went along the old output, start.output, and not along v": (
@@ -118,9 +118,9 @@ def not_those(result: Any, ab: Tensor, p: Tensor, v: Tensor) -> str | None:
     hints=(
         "Each row of E has to satisfy two linear equations in d >= 2 unknowns.",
         (
-            "Look for rows in the plane of p and v, so E_s = x p + y v with two"
-            " equations for x and y. Or solve for all rows at once: E P^T = ab "
-            "with P = torch.stack([p, v])."
+            "Look for rows in the plane of p and v, E_s = x p + y v. The two "
+            "conditions are two equations for x and y. Or solve for all rows at "
+            "once: E P^T = ab with P = torch.stack([p, v])."
         ),
     ),
 )

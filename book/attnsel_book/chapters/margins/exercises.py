@@ -85,7 +85,7 @@ def my_adam(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return p, m and s after step t = 1, 2, ... of Adam with beta1 = .9.
 
-    The arrays p, g = -dL/dp, the average m of g and the average s of g^2 are (d,).
+    All arrays are (d,): p, g = -dL/dp, and the averages m of g and s of g^2.
     """
     m = 0.9 * m + 0.1 * g
     s = beta2 * s + (1 - beta2) * g**2

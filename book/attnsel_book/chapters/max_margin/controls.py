@@ -53,5 +53,5 @@ def draw_length(
     right.bar(range(len(leads)), leads, color=colours)
     right.axhline(1, color=ACCENT, lw=1)
     right.axhline(0, color="black", lw=0.8)
-    right.set(xlabel="sequence", ylabel="lead, in margins", xticks=range(len(leads)))
+    right.set(xlabel="sequence", ylabel="lead / margin", xticks=range(len(leads)))
     return figure

@@ -80,7 +80,7 @@ def sequences() -> Iterator[tuple[Any, ...]]:
     ),
 )
 def my_logit(ids: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return f(X) of the tokens `ids`; a and b, (V,), are all scores and values."""
+    """Return f(X) of the tokens `ids`; a and b, (V,), are the scores and values."""
     w = np.exp(a[ids] - a[ids].max())
     return w @ b[ids] / w.sum()
 

@@ -129,7 +129,7 @@ def my_gradient_of_E(
             "divide by n - 1 instead of n, because labels are shuffled and not drawn"
         ): "(n - 1) -> n",
         (
-            "multiply by the variance of the labels, which is 1 minus the "
+            "multiply Var(c_s) by the variance of the labels, which is 1 minus the "
             "square of their mean"
         ): "(1 - mean**2) * ->",
         "Var(c_s) is over all n sequences, without ddof=1": (
@@ -152,7 +152,7 @@ def my_gradient_of_E(
     used=False,
 )
 def my_z(corpus: attnsel.Corpus) -> np.ndarray:
-    """Return z of each token, (V,); z is nan if all sequences have equal counts."""
+    """Return z_s of all tokens, (V,); nan if all sequences have equal counts of s."""
     c, y = corpus.counts.toarray(), corpus.signs.numpy()
     alpha, mean, n = y @ c / len(y), y.mean(), len(y)
     return (alpha - mean * c.mean(0)) / ((1 - mean**2) * c.var(0) / (n - 1)) ** 0.5

@@ -47,8 +47,7 @@ def by_search(f: float, b_s: float, b_t: float) -> float:
     },
     hints=(
         "Write q for the attention on s. Then f = q b_s + (1 - q) b_t; solve for q.",
-        "The attention on s over that on t is e^(a_s - a_t). Write this "
-        "ratio in terms of f.",
+        "The ratio of both weights is e^(a_s - a_t). Write this ratio in terms of f.",
     ),
 )
 def my_log_ratio(f: float, b_s: float, b_t: float) -> float:
@@ -82,18 +81,18 @@ def asked_in_pairs(zeta: np.ndarray, start: float) -> np.ndarray:
     expected=asked_in_pairs,
     cases=sums,
     mistakes={
-        "these are the pairs that attention could produce; return the others": (
+        "attention could have the outputs of these pairs; return the other pairs": (
             "(np.outer(zeta, zeta) > 0) & different -> ~(np.outer(zeta, zeta) > 0)"
         ),
         (
             "set the diagonal to False, because a pair consists of two different tokens"
         ): "& different ->",
-        "use the sign of zeta; you used the sign of the value start + zeta": (
+        "use the sign of zeta; you used the sign of the output start + zeta": (
             "np.outer(zeta, zeta) -> np.outer(zeta + start, zeta + start)"
         ),
         (
-            "add the pairs whose f is below both values; you only found those "
-            "above both"
+            "add the pairs whose f is below both values; you found only the pairs "
+            "with f above both"
         ): "np.outer -> np.minimum.outer",
     },
     hints=(
@@ -149,7 +148,7 @@ def seeming(c: float, k: int) -> float:
         ),
     },
     hints=(
-        "An attention with the weight w has the output w b / (w + k), with b = tanh c. "
+        "Attention with weight w has the output w b / (w + k), with b = tanh c. "
         "The model has f = tanh(c / (k + 1)). Set the two outputs equal.",
         "The equation is linear in w, so bring the terms with w to one side.",
     ),

@@ -62,7 +62,7 @@ def replaced(x: int, m: int, n_1: int, n: int) -> float:
         ),
         (
             "add the probabilities of all numbers that are at most as likely as "
-            "x; you used those at least as far from the mean"
+            "x; you used those at least as far from the mean as x"
         ): (
             "law <= law[x] * (1 + 1e-7) -> abs(np.arange(m + 1) - m * n_1 / n) >= "
             "abs(x - m * n_1 / n) - 1e-9"

@@ -172,7 +172,7 @@ def drawn() -> Iterator[tuple[Corpus, int]]:
         yield corpus[torch.arange(1200) % 4 != corpus.labels], seed
 
 
-LEANS = "tokens still lean to a label more than chance explains"
+LEANS = "tokens still lean more strongly than chance explains"
 SIZES = "a control must have the same number of texts of each class"
 TEXTS = (
     "a control must have the same number of texts, and each token must "
@@ -251,14 +251,14 @@ def shift_fault(
             "(v @ v) -> (v @ v) ** 0.5"
         ),
         (
-            "adding c to every entry of E raises each value by c times the sum of v; "
-            "add a multiple of v instead"
+            "adding c to every entry of E raises each value by c times the sum "
+            "of the entries of v; add a multiple of v instead"
         ): "* v / (v @ v) ->",
         (
             "you multiplied the embeddings; this moves large values further "
             "than small ones"
         ): "c * v / (v @ v) -> c * E",
-        "this moves the rows along p, which hardly changes E v": (
+        "this moves the rows along p, which changes the scores; use the direction v": (
             "v / (v @ v) -> p / (p @ p)"
         ),
     },

@@ -41,6 +41,6 @@ def draw_selected(
     figure, axes = pyplot.subplots(figsize=(5.4, 2.8))
     axes.bar(names, shares, color=colours)
     axes.axhline(1 / 31, color=NEUTRAL, lw=1, ls="--")
-    axes.set(ylim=(0, 1.05), ylabel="share that selects it")
+    axes.set(ylim=(0, 1.05), ylabel="share of its sequences that select it")
     axes.set_title(f"{float(right.mean()):.0%} of the sequences select their token")
     return figure

@@ -110,7 +110,7 @@ def weakened(E: Tensor, v: Tensor, c: float) -> Tensor:
         "reverse the sign; this multiplies the component along v by 2 - c": (
             "(c - 1) -> (1 - c)"
         ),
-        "use the unit vector u twice; the component of E_s along v is (E_s u) u": (
+        "with the unit vector u = v / |v|, the component of E_s is (E_s u) u": (
             "E @ u, u -> E @ u, v"
         ),
     },

@@ -48,8 +48,8 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
             "+ (length - 1) * later ->"
         ),
         (
-            "weight the two distributions; the first token is drawn once, and "
-            "the others length - 1 times"
+            "weight the two distributions; one token is drawn from the first, and "
+            "length - 1 tokens are drawn from the later one"
         ): "(length - 1) * ->",
         "a sequence has length - 1 later tokens; you used length": (
             "(length - 1) -> length"
@@ -59,8 +59,8 @@ def by_bayes(first: Tensor, later: Tensor, length: int) -> Tensor:
         ),
     },
     hints=(
-        "How often does a token occur on average in a sequence of label y? The "
-        "probability of a label given the token is this number, divided by its sum "
+        "How often does a token occur on average in a sequence with label y? The "
+        "probability of a label given the token is this average, divided by its sum "
         "over both labels.",
         "One token is drawn from the first distribution and length - 1 tokens from the "
         "later one. How often does a token occur on average under each label?",

@@ -98,9 +98,9 @@ def by_rates(corpus: Corpus, a: np.ndarray, b: np.ndarray, rate: float) -> np.nd
     hints=(
         "Scores and values each change by the rate times a mean. For the value it is "
         "the mean of y g Q_s, and for the score the mean of y g Q_s (b_s - f).",
-        "The exposure is the mean of y g Q_s f. Without the factor f, the same lines "
-        "give toward_v, the mean of y g Q_s. The score changes by the rate times "
-        "b * toward_v minus the exposure.",
+        "Your lines for the exposure compute the mean of y g Q_s f. Without the factor "
+        "f they compute the mean of y g Q_s; call it toward_v. The score changes by "
+        "rate * (b * toward_v - exposure).",
     ),
 )
 def my_step(
