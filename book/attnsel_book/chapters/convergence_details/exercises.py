@@ -114,7 +114,7 @@ def by_search(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
     ),
 )
 def my_theta(votes: np.ndarray, others: np.ndarray, excess: float) -> float:
-    """Return theta from the same votes and the excess loss of Theorem A."""
+    """Return theta of Theorem A from votes, rivals' votes and the excess loss."""
     loss = np.log1p(np.exp(-votes)) + len(votes) * excess
     worst = -np.log(np.expm1(loss))  # the y f that has this loss
     return ((worst - others) / (votes - others)).min()

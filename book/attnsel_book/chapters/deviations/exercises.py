@@ -48,8 +48,8 @@ def shares(corpus: Corpus) -> Iterator[tuple[np.ndarray, float]]:
     },
     hints=(
         (
-            "The mean value of each sequence is C @ b / T. Multiply the shares "
-            "c_s/T of the sequence by it."
+            "The mean value of each sequence is C @ b / T. Multiply it by the "
+            "sequence's shares c_s/T."
         ),
         (
             "Each sequence contributes its shares times one number. The mean of "

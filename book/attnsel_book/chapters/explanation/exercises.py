@@ -132,7 +132,7 @@ def flip_fault(result: Any, Q: np.ndarray, b: np.ndarray) -> str | None:
     ),
 )
 def my_flip(Q: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the fewest positions whose deletion changes the sign of Q @ b."""
+    """Return a smallest set of positions whose deletion changes the sign of Q @ b."""
     f = Q @ b
     pull = Q * b * np.sign(f)
     order = np.argsort(-pull)

@@ -154,7 +154,7 @@ def seeming(c: float, k: int) -> float:
     ),
 )
 def my_seeming_weight(c: float, k: int) -> float:
-    """Return the weight w that a word of number c seems to have among k neutral words.
+    """Return the weight w that a word with number c has among k neutral words.
 
     The model is f = tanh(mean of the numbers), and a neutral word has the number 0.
     Attention with weight w on the word and 1 on each neutral word has the same f.

@@ -138,7 +138,9 @@ def lost_fault(corpus: Any) -> str | None:
         return "return an attnsel.Corpus, for example from Corpus.from_tokens"
     if len(corpus) > MOST or int(corpus.lengths.max()) > LONGEST:
         size = f"{len(corpus)} sequences of up to {int(corpus.lengths.max())} tokens"
-        return f"{size}; at most {MOST} of at most {LONGEST} are allowed"
+        return (
+            f"return at most {MOST} sequences of at most {LONGEST} tokens, not {size}"
+        )
     try:
         relevant = relevant_tokens(corpus)
     except ValueError as error:
@@ -152,7 +154,9 @@ def lost_fault(corpus: Any) -> str | None:
         shares = [float(right[corpus.signs == y].double().mean()) for y in (1, -1)]
         lost += sorted(shares) == [0, 1]
     if lost < 2:
-        return f"a class is lost for {lost} of the 3 seeds; expected at least 2"
+        return (
+            f"a class is lost for {lost} of 3 seeds, but has to be lost for at least 2"
+        )
     return None
 
 
@@ -160,13 +164,13 @@ def lost_fault(corpus: Any) -> str | None:
     "selection-lost",
     fault=lost_fault,
     mistakes={
-        "80 sequences of up to 31 tokens; at most 24 of at most 8 are allowed": (
+        "return at most 24 sequences of at most 8 tokens, not 80 sequences": (
             lambda: separable_corpus(80, 60, 31, n_relevant=4)
         ),
         "your corpus does not satisfy Assumption 1": lambda: crowd_corpus(
             [2], [1], length=2
         ),
-        "a class is lost for 0 of the 3 seeds; expected at least 2": lambda: (
+        "a class is lost for 0 of 3 seeds, but has to be lost for at least 2": lambda: (
             crowd_corpus([12], [12], length=8)
         ),
         "return a corpus, an object of the class attnsel.Corpus": lambda: [
@@ -184,7 +188,7 @@ def lost_fault(corpus: Any) -> str | None:
     ),
 )
 def my_corpus() -> attnsel.Corpus:
-    """Return a Corpus under Assumption 1 for which a step of size 300 loses a class."""
+    """Return a Corpus that satisfies Assumption 1 but loses a class at eta_0 = 300."""
     shared = list(range(8, 15))  # seven irrelevant tokens, the same everywhere
     rows = [[r, *shared] for r in range(8) for _ in range(3)]
     labels = [1] * 12 + [0] * 12  # relevant tokens 0 to 3 are positive

@@ -217,7 +217,7 @@ def my_sampler(
     ),
 )
 def my_distance(n: int, length: int) -> float:
-    """Return the largest 1 - k for which this probability is at least 1/2."""
+    """Return the largest 1 - k with P(all later tokens are irrelevant) >= 1/2."""
     return 1 - 0.5 ** (1 / (n * (length - 1)))
 
 
