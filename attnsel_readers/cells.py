@@ -61,12 +61,12 @@ def _as_texts(column: pd.Series) -> pd.Series:
 def labels_of(column: pd.Series) -> pd.Series:
     """Return a column of labels, in which a list of one label becomes that label.
 
-    An empty list is a missing label. If all other labels are numbers, the words in
-    NO_LABEL are missing labels. If some labels are words, only those in NEVER_A_CLASS
-    are missing labels. The other words in NO_LABEL are then classes, with a warning.
+    An empty list is a missing label. If all labels outside NO_LABEL are numbers, the
+    words in NO_LABEL are missing labels. Otherwise only the words in NEVER_A_CLASS are
+    missing labels, and the other words in NO_LABEL are classes, with a warning.
 
     Raises:
-        ValueError: if a text has several labels, or a label is a record.
+        ValueError: if a text has several labels, or if a label is a record or a set.
     """
     known = column.dropna()
     first = known.head(1).tolist()
@@ -166,7 +166,7 @@ def marked_rows(table: pd.DataFrame, text: Any, label: Hashable) -> np.ndarray:
     """Mark the rows that are not examples, bool (n,), and warn about them.
 
     Such a row repeats the names of the columns, because tables were joined together
-    with their headers, or it has "reject" or "ignore" in the column "answer".
+    with headers, or has "reject" or "ignore" in an annotation tool's column "answer".
     """
     is_left = np.zeros(len(table), bool)
     if not isinstance(text, list):
@@ -200,5 +200,5 @@ def _warn_of_class(label: Any, n: int) -> None:
 
 
 def categories(codes: pd.Series, names: Sequence[Any]) -> pd.Categorical:
-    """Return class numbers as names; -1 and empty cells become missing labels."""
+    """Convert class numbers to names; -1 and empty cells become missing labels."""
     return pd.Categorical.from_codes(codes.fillna(-1).astype(int), names)

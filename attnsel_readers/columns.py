@@ -9,13 +9,13 @@ SHOWN = 20  # names of columns in a message
 
 
 class Columns(NamedTuple):
-    """The names of the columns that contain the texts and the labels.
+    """The names of the columns that contain texts and labels, and the sample size.
 
     Attributes:
         text: name of the column of texts, or a list of names of columns whose texts are
             joined.
         label: name of the column of labels; None if the texts have no labels.
-        limit: number of rows to sample, per class of a large table; None for all rows.
+        limit: number of rows to sample; None for all rows.
     """
 
     text: Any
@@ -27,12 +27,12 @@ def find_columns(there: Sequence[Hashable], wanted: Columns) -> Columns:
     """Return the names that the wanted columns have in a table.
 
     The name in the table may differ from the wanted name in case and in surrounding
-    spaces. If a table has two columns without names, the first contains the texts and
-    the second contains the labels.
+    spaces. If a table has one or two columns without names, the first contains the
+    texts and the second contains the labels.
 
     Raises:
-        KeyError: if a column is missing, or if two columns have its name; the message
-            lists the columns of the table.
+        KeyError: if a wanted column is missing, or if two columns have a wanted name;
+            the message lists the columns of the table.
     """
     text: Any
     if isinstance(wanted.text, (list, tuple)):

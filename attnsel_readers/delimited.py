@@ -44,14 +44,16 @@ def read_table(
     letters: Letters,
     wanted: Columns,
 ) -> pd.DataFrame:
-    """Read a table whose columns have names in its first line or only positions.
+    """Read a table with the names of its columns in the first line, or without names.
 
-    If the rows do not fit the columns, the function also tries row numbers, a separator
-    at the end of each row, and spaces before quotes.
+    If the rows do not fit the columns, the function also tries spaces before quotes,
+    row numbers, and a separator at the end of each row.
 
     Raises:
-        Refused: if the rows do not fit, or if a quote that is not closed joins rows.
-        ValueError: if the file is empty or is a table in Markdown.
+        Refused: if the rows do not fit, if a quote that is not closed joins rows, or if
+            the file has the format of fastText.
+        ValueError: if the file is empty or a table in Markdown, or if its separator or
+            the line of the names is unclear.
         KeyError: if a column is missing.
     """
     with _text(opened, letters) as file:
@@ -176,7 +178,7 @@ def first_rows(text: str, separator: str, n: int, skipped: int = 0) -> Any:
 
 
 def names_below(rows: list[list[Any]], wanted: Columns, where: str = "") -> None:
-    """Raise a ValueError if a row below the first contains the wanted names."""
+    """Raise a ValueError if one of the rows contains the wanted names."""
     for number, row in enumerate(rows, 1):
         with suppress(KeyError):
             find_columns([str(name).strip('#" \r') for name in row], wanted)

@@ -41,7 +41,7 @@ def letters_of(opened: Callable[[], Any]) -> Letters:
 
     Raises:
         ValueError: if there is a NUL byte.
-        UnicodeDecodeError: if the bytes are in another encoding.
+        UnicodeDecodeError: if the bytes seem to be in another encoding.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     has_returns = has_feeds = False

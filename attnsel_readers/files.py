@@ -48,7 +48,7 @@ class Content(NamedTuple):
 
     Attributes:
         opened: function that opens the content again.
-        name: name without the ending of a compression.
+        name: name of the uncompressed file.
         is_packed: whether the file is compressed.
     """
 
@@ -58,13 +58,13 @@ class Content(NamedTuple):
 
 
 def read_file(path: Path, wanted: Columns) -> Any:
-    """Read a file as a table or as JSON, depending on its ending.
+    """Read a file as a table or as JSON, depending on its ending or first character.
 
-    Texts such as 007 and NA do not change. If `wanted` has a limit, a large table is
-    reduced to that many random rows of each class.
+    Texts such as 007 and NA do not change. If `wanted` has a limit, a large CSV table
+    is reduced to this number of random rows per class.
 
     Raises:
-        ValueError: if the file cannot be read; the message names it.
+        ValueError: if the file cannot be read; the message names the file.
         KeyError: if a column of a table is missing.
     """
     return _read(lambda: path, str(path), wanted)

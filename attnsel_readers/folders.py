@@ -32,10 +32,11 @@ def files_of_split(folder: Path, split: str) -> list[Path]:
     """Return the files of a split: tables, or texts in one folder per class.
 
     A split is a file or folder with the name of the split, or several numbered files. A
-    folder in which nothing has the name of a split is one table.
+    folder in which nothing has the name of a split is one table, the split "train".
 
     Raises:
-        ValueError: if the folder has no such split; the message lists its contents.
+        ValueError: if the folder has no such split or no file that can be read, or if
+            several tables have the name of the split.
     """
     found = {name: _files_called(folder, name) for name in (*SPLITS, split)}
     if found[split]:
@@ -117,7 +118,7 @@ def is_one_text(path: Path) -> bool:
 
 
 def read_texts(paths: Sequence[Path], wanted: Columns) -> pd.DataFrame:
-    """Read one text per file; the class of a text is the name of its folder."""
+    """Read one text per file, with the folder name as class (None for UNLABELLED)."""
     texts = []
     for path in paths:
         letters = letters_of(partial(path.open, "rb"))

@@ -10,7 +10,7 @@ HUB_PATIENCE = 8.0  # seconds to wait for the Hub's first answer
 
 
 def unreachable(repository: str) -> str | None:
-    """Query the Hub once; return an error message, or None if the Hub answers."""
+    """Query the Hub for a data set; return an error message, or None if it has one."""
     from huggingface_hub import HfApi
 
     wrong: list[str | None] = [f"no answer in {HUB_PATIENCE:.0f} seconds"]
