@@ -1,6 +1,7 @@
 r"""The exact effect of each token on a prediction: deletion, Shapley values, flips.
 
-Token s has the weight w_s = C_s exp(a_s) in a sequence X, where C_s is its count, and
+In a sequence X, a token s with count C_s, score a_s and value b_s has the weight
+w_s = C_s exp(a_s), and
 
 .. math:: f(X) = \sum_s Q_s b_s, \qquad Q_s = \frac{w_s}{\sum_t w_t} .
 
@@ -35,9 +36,9 @@ def influence(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     """Return the influence f(X) - f(X without s) of each token s on the logit, (n, V).
 
     The influence is `Q_s (b_s - f_-s)`, where Q_s is the attention on all occurrences
-    of s. If a sequence contains only one distinct token, the influence of this token is
-    f. The result is float64 with the same stored entries as `corpus.counts`. The
-    absolute value of an entry is at most Q_s times the range of the values in X.
+    of s. Its absolute value is at most Q_s times the range of the values in X. However,
+    if a sequence contains only one distinct token, the influence of this token is f.
+    The result is float64 with the same stored entries as `corpus.counts`.
 
     Raises:
         ValueError: if the model has more than two classes (use `score_influence`) or a
@@ -74,7 +75,7 @@ def shapley(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     Gauss-Legendre quadrature with T/2 + 1 nodes integrates exactly. As a function of
     log l, it is analytic, so that the trapezoidal rule converges geometrically.
 
-    The errors are as in `influence`. `score_shapley` computes the values from scores.
+    `influence` lists the errors raised. `score_shapley` takes scores, not a model.
     """
     return score_shapley(_two_scores(model, corpus), corpus)
 
@@ -86,9 +87,9 @@ def flipping_set(model: AttentionClassifier, corpus: Corpus) -> csr_array:
     f over S exceeds `|f|`. Therefore we get a smallest set if we take tokens in
     decreasing order of Q_s b_s sgn f until their sum exceeds `|f|`. The result is a
     csr_array (n, V) of bool. A row is empty if no deletion flips the prediction, either
-    because no token pulls the other way or because f is 0.
+    because no value has the sign opposite to f or because f is 0.
 
-    The errors are as in `influence`. `score_flips` computes the sets from scores.
+    `influence` lists the errors raised. `score_flips` takes scores, not a model.
     """
     return score_flips(_two_scores(model, corpus), corpus)
 

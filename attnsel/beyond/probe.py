@@ -4,9 +4,9 @@ One layer of attention computes, for the tokens of X,
 
 .. math:: f(X) = \frac{\sum_i w_i b_i}{\sum_i w_i} ,
 
-with a value b_s and a weight w_s = exp(a_s) for each token s. Both can be determined
-from queries of f alone. On the text that consists of the single token s, f equals b_s.
-On the pair s, t, f determines
+with a value b_s and a weight w_s = exp(a_s) for each token s. The numbers a_s and b_s
+can be determined from queries of f alone. On the text that consists of the single token
+s, f equals b_s. On the pair s, t, f determines
 
 .. math:: a_s - a_t = \log \frac{b_t - f}{f - b_s} .
 
@@ -41,24 +41,25 @@ class Outside:
     Attributes:
         tokens: the V tokens that were tested.
         values: b, the output f for each token alone, float64 (V,).
-        scores: a, the log-weights from pairs minus their mean, (V,). An entry is
-            infinite if f of the pair equals one of its two values, and nan if f is
-            outside their range.
-        hard: share of the pairs with opposite values for which f equals one of the two
-            values.
+        scores: a, the log-weights minus the mean of the finite ones, (V,). Each token
+            is paired with the token of the lowest or highest value, whichever is
+            farther. The log-weight is infinite if f for the pair equals one of the two
+            values, and nan if f is outside their range.
+        hard: share of these pairs for which f is one of the two values up to rounding.
         beyond: share of the pairs with two low or two high values for which f is not
-            between the two values. It is 0 for any average and 1 for a sum.
+            between the two values. It is 0 for any average, and 1 for a sum if low
+            values are negative and high values are positive.
         cycle: root mean square of the sum of the log-ratios of three pairs (s, t),
             (t, u) and (u, s), divided by the root mean square of one log-ratio. It is 0
-            for attention, and nan if no three tokens have weights.
+            for attention, and nan if no three pairs have finite log-ratios.
         ghost: weight of an extra token in every text, divided by the weight of a strong
-            token. A strong token is one of the ten with extreme values. `ghost` is the
-            median over strong tokens, from texts that repeat one 1, 2 and 4 times. It
-            is 0 if repetition changes nothing, infinite for a sum, and nan if f changes
-            in another way.
+            token. The strong tokens are the ten with extreme values, and each is sent
+            as a text of 1, 2 and 4 copies. `ghost`, the median over these tokens, is 0
+            if repetition changes nothing, infinite for a sum, and nan if f changes in
+            another way.
         dilution: median of (f - f_rest) / (b_s - f_rest) for a strong token s next to
-            1, 4, 16 and 64 different neutral tokens, (4,). Here f_rest is the output
-            for the neutral tokens alone.
+            1, 4, 16 and 64 neutral tokens, whose values are near the median, (4,). Here
+            f_rest is the output for the neutral tokens alone.
         strength: median log-weight of a strong token relative to a neutral token, from
             the same outputs, (4,). It is constant for attention, decreases if the
             output saturates, is 0 for a plain mean, and infinite if `dilution` is at
@@ -94,8 +95,8 @@ class Outside:
         """Whether f is a weighted average on all texts that were tried.
 
         For pairs, f must lie between the two values; it may equal one of them for at
-        most half of the pairs with opposite values. The log-weights must be consistent,
-        must not drift, and must explain new sequences.
+        most half of the pairs that determine `scores`. The log-weights must be
+        consistent, must not drift, and must explain new sequences.
         """
         known = self.scores[np.isfinite(self.scores)]
         spread = float(np.std(known))
@@ -110,7 +111,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """The kind of function that fits the outputs, and the possible alternatives."""
+        """A description of the outputs, and of the functions that can cause them."""
         if self.hard > 0.5:
             return (
                 f"for {self.hard:.0%} of the pairs, the logit is that of one of the "
@@ -166,10 +167,10 @@ def outside(
 ) -> Outside:
     """Determine two numbers per token from the logits of any classifier of texts.
 
-    The function sends about 2 V + 5 `samples` texts to the classifier. If the
-    classifier is one layer of attention, the numbers are E v and E p minus its mean.
-    `Outside.fits` tests whether this is the case. If fewer than half of the tokens have
-    a finite weight, one warning explains why.
+    The function sends about 2 V + 5 N texts to the classifier, with N = `samples`. If
+    the classifier is one layer of attention, the numbers are E v and E p minus its
+    mean. `Outside.fits` tests whether this is the case. If fewer than half of the
+    tokens have a finite log-weight, a warning explains why.
 
     Args:
         classify: function that takes a list of n texts and returns their logits,
@@ -180,9 +181,9 @@ def outside(
         seed: random seed for drawing the pairs, triples and sequences.
 
     Raises:
-        ValueError: if there are too few tokens, or if `classify` does not return one
-            finite number per text, or returns only one or two distinct numbers for all
-            tokens.
+        ValueError: if there are too few tokens or samples, if `classify` does not
+            return one finite number per text, or if it returns only one or two distinct
+            numbers for all tokens.
     """
     check_number("samples", samples, 10, integer=True)
     if len(tokens) < 3 * STRONG:
@@ -444,5 +445,5 @@ def _explained(
 
 
 def average(values: np.ndarray, scores: np.ndarray) -> float:
-    """Return sum w b / sum w for tokens with values b and log-weights a, each (k,)."""
+    """Return sum w b / sum w with w = exp(a), for values b (k,) and scores a (k,)."""
     return float(softmax(scores) @ values)

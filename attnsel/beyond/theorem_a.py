@@ -33,24 +33,25 @@ class Constants:
             contain another token, (k,).
         rival_votes: the largest y b of the other tokens of each such sequence, (k,).
         n_sequences: n, including sequences with only one distinct token.
-        limit_loss: the loss if all attention is on the selected tokens.
+        limit_loss: the loss if all attention is on the selected tokens. The excess loss
+            is the loss minus `limit_loss`.
         selection_level: the smallest possible excess loss if the attention misses the
             selected token of one sequence.
         direction_level: m / (2 A (m + D)), or 0 without a value gap.
         gap: the smallest y (b_selected - b_other), which is the value gap if it is
             positive.
-        A: the largest n / (g gap) over the sequences, with the gap of each sequence.
+        A: the largest n / (g gap) over the sequences, with g and gap of each sequence.
         g_inf: the smallest g = 1 / (1 + exp(y b_selected)) over the sequences.
         count_ratio: the largest ratio of the count of the selected token to the count
-            of another token.
+            of another token of its sequence.
         margin: m, the margin of the max-margin direction u.
         D: the largest difference of u·E between two unselected tokens of a sequence.
         M: the largest distance between two embeddings of the same sequence.
         h_norm: norm of the shortest h that `certificate` finds, or inf without an h.
         Lambda: M / g_inf; its product with the excess loss bounds the norm of the
             gradient.
-        beta: M² (2 + largest lead in value) / g_inf; its product with the excess loss
-            bounds the norm of the Hessian.
+        beta: M² (2 + largest y (b_selected - b_other)) / g_inf; its product with the
+            excess loss bounds the norm of the Hessian.
     """
 
     selected_votes: np.ndarray
@@ -82,8 +83,7 @@ class Certificate(Constants):
             inf. Here u is the max-margin direction of the selected tokens, which get
             all attention in the limit.
         theta: lower bound on the attention on each selected token from this point on.
-        log_excess: logarithm of the loss minus `limit_loss`, or nan if the loss is
-            below `limit_loss`.
+        log_excess: logarithm of the excess loss, or nan if the excess loss is negative.
     """
 
     level: Literal["none", "selection", "direction"]
@@ -97,7 +97,7 @@ class Certificate(Constants):
         .. math:: 1 - \cos(p, u) \le \frac{C}{\|p\|}
 
         Here C is the smallest constant of all points so far. The bound is inf at points
-        before anything is proved. The flow must have the same embeddings, output and
+        where nothing is proved yet. The flow must have the same embeddings, output and
         corpus, but can start from any p.
         """
         losses, excesses = flow.loss.tolist(), flow.log_excess.tolist()
@@ -113,13 +113,14 @@ def certificate(
     """Apply Theorem A of the book to the flow from `model.cls`.
 
     The theorem requires a value gap, that is, y b_selected > y b_other for every other
-    token of a sequence, where b = E v. It also requires that some p selects the tokens.
-    Above the lower of its two levels, the theorem also requires a vector h. In every
-    sequence, h·E must be larger by at least 1 on the selected token than on every other
-    token. Among these other tokens, h·E must not decrease as the vote increases. Two
-    choices of h·E are tried. The first is 1 on selected tokens and 0 elsewhere. The
-    second is `|b|` on tokens that occur in only one class and 0 elsewhere. A vector h
-    with these values exists if the embeddings are linearly independent.
+    token of a sequence, where b = E v. Some p must select these tokens. The excess loss
+    must be below `selection_level`. If it is not also below the smaller number
+    `direction_level`, a vector h is required as well. In every sequence, h·E must be
+    larger by at least 1 on the selected token than on every other token. Among these
+    other tokens, h·E must not decrease as the vote increases. Two choices of h·E are
+    tried. The first is 1 on selected tokens and 0 elsewhere. The second is `|b|` on
+    tokens that occur in only one class and 0 elsewhere. A vector h with these values
+    exists if the embeddings are linearly independent.
 
     Args:
         model: model with finite E (V, d), p (d,) and v (d,).

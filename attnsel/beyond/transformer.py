@@ -31,9 +31,9 @@ class TransformerBlock(nn.Module):
         x'' = N(x' + \operatorname{relu}(x' H_1) H_2) .
 
     In each head, A is the softmax of `sharpness` times x W_Q (x W_K)^T / sqrt(d /
-    heads). If `uniform` is true, all entries of A are 1 / T instead. With `norm="pre"`,
-    N is applied to the input of each layer instead of to the sum, so that the first sum
-    is x + A(N(x)) N(x) W_V W_O.
+    heads). If `uniform` is true, all tokens get equal attention instead. With
+    `norm="pre"`, N is applied to the input of each layer instead of to the sum, so that
+    the first sum is x + A(N(x)) N(x) W_V W_O.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class Transformer(nn.Module):
             "none".
         pool: input of the output layer: the "mean" of the states, the state of a "cls"
             token at the first position, or the average of the states weighted by a
-            "query", softmax(x p)^T x.
+            "query" p, softmax(x p)^T x.
         positions: largest length of a sequence, or None. If it is given, each position
             has a vector that is added to the embedding.
-        uniform: whether all attention is 1 / T, regardless of the tokens.
+        uniform: whether all tokens of a sequence get equal attention.
         sharpness: factor that multiplies the attention scores.
         seed: random seed of the initial parameters.
 
@@ -161,7 +161,7 @@ class Transformer(nn.Module):
         return logits
 
     def pooling(self, ids: Tensor) -> Tensor:
-        """Return the weights (n, T) of the last states in the pooled state."""
+        """Return the weights (n, T) of the last block's states in the pooled state."""
         x, is_token, _ = self._states(ids)
         return self._weights(x, is_token)
 

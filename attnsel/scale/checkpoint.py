@@ -53,7 +53,7 @@ class Checkpoint:
             raise OSError(f"checkpoint: no space for {self.path}: {room}")
 
     def is_due(self) -> bool:
-        """Return whether `SAVE_EVERY` seconds have passed since the last checkpoint."""
+        """Return whether `SAVE_EVERY` seconds have passed since start or last save."""
         return time.monotonic() - self.saved >= SAVE_EVERY
 
     def read(self) -> dict[str, Any] | None:
@@ -63,7 +63,7 @@ class Checkpoint:
         the parameters of the checkpoint.
 
         Raises:
-            ValueError: if the file is damaged or belongs to a different training run.
+            ValueError: if the file is damaged, no checkpoint, or from another run.
         """
         if not self.path.exists():
             return None
@@ -81,7 +81,7 @@ class Checkpoint:
         return state
 
     def write(self, state: dict[str, Any]) -> None:
-        """Save a state atomically, so that an error leaves the old file unchanged."""
+        """Save a state in the first process; an error leaves the old file unchanged."""
         if is_first():
             write_files({self.path: {"settings": self.settings, **state}})
         self.saved = time.monotonic()

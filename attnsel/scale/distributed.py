@@ -26,7 +26,7 @@ def is_first() -> bool:
 
 
 def summed(values: Tensor) -> Tensor:
-    """Sum the values over all processes in place, and return them.
+    """Sum the values over all processes in place, and return the sums.
 
     Raises:
         RuntimeError: if another process does not respond.
@@ -55,8 +55,7 @@ def check_processes_agree(settings: dict[str, Any]) -> None:
     """Check that all processes have the same settings.
 
     Raises:
-        ValueError: if another process has another value of a setting; the message names
-            it.
+        ValueError: if a setting differs in another process; the message names it.
     """
     for elsewhere in gathered(settings):
         check_same(settings, elsewhere, "another process")

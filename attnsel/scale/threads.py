@@ -26,9 +26,9 @@ R = TypeVar("R")
 class ThreadPool:
     """A pool of as many threads as torch has, including the caller, for a `with` block.
 
-    Inside the block, torch runs each operation in a single thread, so that results do
-    not depend on the number of threads. If the device is not the CPU, only the caller
-    works.
+    On the CPU, torch runs each operation inside the block in a single thread, so that
+    results do not depend on the number of threads. On another device, the caller is the
+    only thread of the pool.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -86,7 +86,7 @@ class ThreadPool:
     def multiply(self, C: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the product C x of a sparse matrix C and a dense matrix x.
 
-        The rows of C are divided into blocks with about `PIECE` stored entries each.
+        On the CPU, a large C is divided into blocks of rows with about `PIECE` entries.
         """
         values = C.values()
         columns = C.col_indices()
@@ -122,7 +122,7 @@ def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
     As many items are processed at a time as torch has threads. Each item is processed
     with a single torch thread, so its result does not depend on the other items. If the
-    call for an item fails, no calls are started after the turn of this item.
+    call for an item fails, this error ends the iteration and cancels calls not begun.
     """
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -123,7 +123,7 @@ def beyond_luck(corpus: Corpus, *, rate: float = 0.05, groups: Any = None) -> Te
 
 
 def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Return Benjamini-Hochberg q-values of the testable tests, and 1 for the others.
+    """Return Benjamini-Hochberg q-values of testable tests, and 1 for all other tests.
 
     Args:
         p: p-values of the tests, float64.
@@ -142,11 +142,11 @@ def false_discovery(p: np.ndarray, least: np.ndarray) -> np.ndarray:
 def testable(least: np.ndarray) -> np.ndarray:
     """Mark the tests that can become significant at all.
 
-    For example, a token that occurs in only two texts can never become significant,
-    whatever the labels are. Following Tarone (1990) and, for false-discovery rates,
-    Gilbert (2005), we count for j = 1, 2, ... the tests whose smallest possible p-value
-    is at most LEVEL / j. At the first j that is at least this count, we keep the
-    counted tests. The choice does not depend on the labels.
+    For example, if two classes are equally large, a token that occurs in only two texts
+    can never become significant. Following Tarone (1990) and, for false-discovery
+    rates, Gilbert (2005), we count for j = 1, 2, ... the tests whose smallest possible
+    p-value is at most LEVEL / j. At the first j that is at least this count, we keep
+    the counted tests. The choice does not depend on the labels.
 
     Args:
         least: smallest p-value that each test could reach, float64.

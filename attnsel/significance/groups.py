@@ -43,7 +43,7 @@ def same_texts(corpus: Corpus) -> np.ndarray:
 
 
 def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
-    """Return the number of the group of each sequence, int64 (n,), from 0 to G - 1.
+    """Return the group number of each sequence, int64 (n,), from 0 without gaps.
 
     Two sequences are in the same group if they have the same name in `groups` or if
     their texts are exact copies. Two sequences that are both in a group with a third
@@ -74,9 +74,9 @@ def group_numbers(corpus: Corpus, groups: Any = None) -> np.ndarray:
 
 
 def linked(names: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return a group number for each row, equal for rows that share a value.
+    """Return group numbers, equal for rows with the same first or second value.
 
-    Two rows are also in the same group if both are linked to a third row.
+    Two rows that are both in a group with a third row are also in the same group.
 
     Args:
         names: first value of each row, integers (n,).
@@ -110,7 +110,7 @@ def sides(
         table: sparse matrix (n, P); a stored entry means that the row has the column.
         labels: classes of the rows, int64 (n,).
         n_classes: number K of classes.
-        groups: group numbers of the rows, int64 (n,), from 0 to G - 1.
+        groups: group number of each row, int64 (n,), from 0 without gaps.
 
     Returns:
         The numbers of groups with and without each column, two int64 arrays (P, K).

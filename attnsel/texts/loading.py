@@ -58,8 +58,8 @@ def load_corpus(
 ) -> Corpus:
     """Load labelled texts as a `Corpus`.
 
-    The named corpora come with the package as counts of words, so they need no network
-    and have no texts (`Corpus.texts` is None).
+    The corpora of IMDB and Yelp come with the package as counts of words, so they need
+    no network and have no texts (`Corpus.texts` is None).
 
     Args:
         source: "imdb", "yelp" (negative, positive), "imdb-rating" (1 to 10, without 5
@@ -80,15 +80,16 @@ def load_corpus(
         min_count: smallest number of occurrences of a token, as in `Corpus.from_texts`.
         max_tokens: largest size of the vocabulary, as in `Corpus.from_texts`.
         tokenize: function that splits a text into tokens, as in `Corpus.from_texts`;
-            not for a named corpus, because its words are already counted.
-        limit: maximum number of rows, sampled at random and balanced across classes as
-            far as possible.
+            not for IMDB and Yelp, because their words are already counted.
+        limit: number of rows to sample at random, balanced across classes as far as
+            possible; None for all rows.
         seed: seed of the random sample, at least 0.
         on_bad_rows: "warn", "ignore" or "error", as in `Corpus.from_texts`.
 
     Raises:
         ValueError: if the corpus, file or split does not exist or cannot be read, if
-            all rows are in one class, or in the cases that `Corpus.from_texts` lists.
+            `limit` exceeds the number of usable rows, if all rows are in one class, or
+            in the cases that `Corpus.from_texts` lists.
         KeyError: if a column is missing; the message lists the columns of the table.
         TypeError: if the source has none of the listed types.
     """
@@ -211,7 +212,7 @@ def _generated_table(source: str, split: str) -> pd.DataFrame:
 
 
 def texts_and_labels(table: Any, wanted: Columns) -> tuple[pd.Series, pd.Series | None]:
-    """Return the texts and labels of a table."""
+    """Return the texts of a table, and its labels if `wanted` names their column."""
     if not is_dataset(table):
         text, label, _ = find_columns(list(table), wanted)
         if label is None:
@@ -233,10 +234,11 @@ def balanced_sample(
 ) -> np.ndarray:
     """Return the positions of a balanced sample of rows, and of all incomplete rows.
 
-    The sample has `limit` rows, as balanced across the classes as possible.
+    The sample has `limit` rows, as balanced across the classes as possible. A complete
+    row has a text and, unless `labels` is None, a label.
 
     Raises:
-        TooFewRows: if fewer than `limit` rows have both a text and a label.
+        TooFewRows: if `limit` is below 1 or exceeds the number of complete rows.
     """
     frame = pd.DataFrame({"text": texts.to_numpy(), "label": 0})
     if labels is not None:

@@ -95,7 +95,7 @@ def pack(splits: dict[str, Reviews]) -> bytes:
 
 
 def unpack(content: bytes, split: str) -> Reviews:
-    """Return one split of the reviews from the bytes of a file."""
+    """Return the reviews of one split, read from the bytes of a file."""
     with np.load(io.BytesIO(content)) as archive:
 
         def stream(name: str) -> np.ndarray:
@@ -122,8 +122,8 @@ def read_reviews(file: str, split: str) -> Reviews:
     """Return the reviews of "imdb" or "yelp" in the split "train" or "test".
 
     Raises:
-        ValueError: if the split does not exist, or if the file is damaged; the message
-            contains its path.
+        ValueError: if the split does not exist, or if the file is damaged; in this
+            case, the message contains the path of the file.
     """
     check_choice("split", split, ("train", "test"))
     path = _HERE / "counts" / f"{file}.npz"
