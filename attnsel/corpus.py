@@ -39,15 +39,15 @@ class Corpus:
             of token s in sequence i.
         labels: int64 tensor (n,) of class numbers 0..K-1, or None.
         vocab: the V tokens and the names of the K classes. If the vocabulary has no
-            classes, the names are 0..K-1.
+            classes, but there are labels, the names are 0..K-1, with K at least 2.
         texts: the n cleaned texts, or None if the corpus was made without texts.
         name: name of the corpus, used in messages.
         left_out: names of unusable rows, grouped by missing part ("text", "label" or
             "known token").
 
     Raises:
-        ValueError: if the shapes disagree, if there is no sequence or one without a
-            token, if a count is negative or not whole, or if a label is out of range.
+        ValueError: if the shapes disagree, if there is no sequence, if one is empty, if
+            a count is negative or not whole, or if a label is out of range.
     """
 
     counts: csr_array
@@ -95,9 +95,9 @@ class Corpus:
                 a test split, pass the vocabulary of the training corpus. If None, a
                 vocabulary is fitted, with its tokens in order of decreasing frequency.
             min_count: smallest number of occurrences of a token in a fitted vocabulary.
-                If None, it is 20. In a small corpus it is instead the first of 10, 5, 2
-                and 1 for which the tokens make up two thirds of the texts, and a
-                warning reports it.
+                If None, it is the first of 20, 10, 5, 2 and 1 for which the tokens make
+                up at least two thirds of the texts. A warning reports a number below
+                20, which is chosen in a small corpus.
             max_tokens: largest size of a fitted vocabulary.
             tokenize: function that splits a text into tokens, for scripts without
                 spaces. If None, the function of `vocab` is used, or else
@@ -108,9 +108,10 @@ class Corpus:
                 ValueError that names them.
 
         Raises:
-            ValueError: if the numbers of texts and labels differ, if a label is not a
-                class of `vocab`, if all labels are equal and `vocab` has no classes, if
-                no token is frequent enough, or if no row is left.
+            ValueError: if the numbers of texts and labels differ, if a label cannot
+                name a class or is not a class of `vocab`, if all labels are equal and
+                `vocab` has no classes, if no token is frequent enough, or if no row is
+                left.
             TypeError: if `texts` is one string.
 
         Example:
@@ -168,8 +169,8 @@ class Corpus:
         `from_texts`. Sequences without a token or a label are left out, with a warning.
 
         Raises:
-            ValueError: if an id is not an integer in 0..V-1, or if a label is not one
-                of the classes of `vocab`.
+            ValueError: if an id is not an integer in 0..V-1, if no sequence is left, or
+                if `from_texts` would raise an error for the labels.
         """
         if not isinstance(vocab, Vocab):
             vocab = Vocab(vocab)
@@ -202,11 +203,11 @@ class Corpus:
         on_bad_rows: str = "warn",
         row_names: Sequence[Hashable] | None = None,
     ) -> Corpus:
-        """Return a corpus of the rows of `counts` that have both a token and a class.
+        """Return a corpus of the usable rows of `counts`.
 
-        `numbers` contains the class numbers, int64 (n,), with -1 for a missing class,
-        or is None if no row has a label. Rows that are left out are reported as in
-        `from_texts`.
+        A usable row has a token and, unless `numbers` is None, a class. `numbers`
+        contains the class numbers, int64 (n,), with -1 for a missing class. Rows that
+        are left out are reported as in `from_texts`.
         """
         n = counts.shape[0]
         lacking = what_rows_lack(counts, numbers, texts)
@@ -252,7 +253,7 @@ class Corpus:
         """The labels y as -1 and +1, float64 tensor (n,).
 
         Raises:
-            ValueError: if the texts have no labels, or not exactly two classes.
+            ValueError: if there are no labels, or not exactly two classes.
         """
         signs = 2 * self.targets.double() - 1
         if self.n_classes != 2:
@@ -279,7 +280,7 @@ class Corpus:
         size of the smallest class.
 
         Raises:
-            ValueError: if `per_class` is below 1 or exceeds the size of a class.
+            ValueError: if there are no labels, or if `per_class` is out of range.
         """
         order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         smallest = int(self.targets.bincount(minlength=self.n_classes).min())
@@ -290,7 +291,7 @@ class Corpus:
         return self[torch.cat(rows)]
 
     def most_frequent(self, size: int) -> Corpus:
-        """Return a corpus in which only the first `size` tokens are counted.
+        """Return a corpus with only the first `size` tokens of the vocabulary.
 
         In a fitted vocabulary these are the most frequent tokens. Sequences without any
         of these tokens are left out, with a warning.
@@ -313,8 +314,7 @@ class Corpus:
         """Return, for each sequence, the ids of its tokens and their counts.
 
         Both arrays have the shape (k,) for a sequence of k distinct tokens. The ids are
-        in increasing order if the corpus was made by `from_texts` or `from_tokens`. The
-        counts are float32.
+        in increasing order, and the counts are float32.
         """
         cuts = self.counts.indptr[1:-1]
         ids = np.split(self.counts.indices, cuts)

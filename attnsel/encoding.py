@@ -138,9 +138,9 @@ def frequent_tokens(
 def suitable_min_count(times: np.ndarray) -> int:
     """Return the largest of MIN_COUNTS for which the frequent tokens cover enough text.
 
-    Their share of all occurrences must be at least COVERED_SHARE. If no token occurs,
-    the result is the largest value. `times` (V,) contains the number of occurrences of
-    each token.
+    Tokens are frequent if they occur at least that many times. Their share of all
+    occurrences must be at least COVERED_SHARE. If no token occurs, the result is the
+    largest value. `times` (V,) is the number of occurrences of each token.
     """
     if not times.any():  # the error is that no row is left
         return MIN_COUNTS[0]

@@ -36,14 +36,15 @@ class Flow:
         cls: p, float64 (k, d).
         norms: ‖p‖, float64 (k,).
         loss: mean logistic loss, float64 (k,).
-        log_excess: log of the loss minus the loss with all attention on the most
-            attended tokens, float64 (k,); nan if this difference is negative.
+        log_excess: log of the excess loss, float64 (k,); nan if it is negative. The
+            excess loss is the loss minus the loss with all attention on the most
+            attended token of each sequence.
         log_gradient: log ‖dL/dp‖, float64 (k,).
         attention: attention on the selected token of each sequence, float64 (k, n).
         selected: token of each sequence with the most attention at the end of the flow,
             int64 tensor (n,).
-        reason: "max_norm" if the flow reached this norm, or "stalled" if it ended where
-            the pulls of the tokens cancel up to rounding, as at a stationary point.
+        reason: "max_norm" if ‖p‖ reached `max_norm`, or "stalled" if at the end the
+            pulls of the tokens cancel up to rounding, as at a stationary point.
     """
 
     cls: Tensor
@@ -104,13 +105,14 @@ def gradient_flow(
         max_norm: value of ‖p‖ at which the flow ends, larger than ‖p‖ at the start. If
             the flow ends earlier, the function warns.
         record: values of ‖p‖. A point is recorded when ‖p‖ first reaches each value, in
-            addition to the points after each step of the solver. Values that are not
-            between ‖p‖ at the start and `max_norm` are ignored.
+            addition to the start and the end of each step of the solver. Values that
+            are not between ‖p‖ at the start and `max_norm` are ignored.
         tol: relative and absolute tolerance of the solver.
 
     Raises:
         ValueError: if `max_norm` is at most ‖p‖ at the start, if model and corpus have
-            different vocabularies or classes, or if a parameter is not finite.
+            different vocabularies, if the corpus does not have two classes, or if a
+            parameter is not finite.
         RuntimeError: if the solver fails.
 
     Example:
@@ -235,7 +237,7 @@ def _column(numbers: Iterable[float]) -> Tensor:
 
 
 def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, float]:
-    r"""Return the direction of -dL/dp at model.cls and log ‖dL/dp‖, at any ‖p‖.
+    r"""Return the direction of -dL/dp, and log ‖dL/dp‖, for p = model.cls.
 
     .. math::
 
@@ -243,13 +245,13 @@ def cls_gradient(model: AttentionClassifier, corpus: Corpus) -> tuple[Tensor, fl
         \hat{\mathbb{E}}\Big[y g \sum_i q_i (E_{x_i} \cdot v - f) E_{x_i}\Big] ,
         \qquad g = \frac{1}{1 + \exp(y f)} .
 
-    The result is accurate even where autograd returns rounding errors or 0. The
-    direction is a unit vector, float64 (d,). If the gradient is exactly zero, the
+    The result is accurate at any ‖p‖, even where autograd returns rounding errors or 0.
+    The direction is a unit vector, float64 (d,). If the gradient is exactly zero, the
     direction is zero and the logarithm is -inf.
 
     Raises:
-        ValueError: if corpus and model have different vocabularies, if the corpus has
-            more than two classes, or if a parameter is not finite.
+        ValueError: if corpus and model have different vocabularies, if the corpus does
+            not have two classes, or if a parameter is not finite.
     """
     problem = cls_problem(model, corpus)
     point = evaluate(problem, problem.start)

@@ -21,8 +21,9 @@ def number_labels(
     """Return the class number of each row and the classes.
 
     The numbers are int64 (n,), with -1 for a missing label; they are None if `labels`
-    is None. If `classes` is None, the classes are the labels that occur: whole numbers
-    in increasing order, then words in alphabetical order. Categories keep their order.
+    is None. If `classes` is None, the classes are the labels that occur: numbers and
+    booleans in increasing order, then words in alphabetical order. Categories stay in
+    their order.
 
     Raises:
         ValueError: if the number of labels is not n, if a label cannot name a class or
@@ -157,7 +158,7 @@ def report_left_out(
 
     Raises:
         ValueError: if there is no row, if all rows are left out, or if `on_bad_rows` is
-            "error" and any row is left out; the message names the rows.
+            "error" and any row is left out. The message names rows that are left out.
     """
     total = sum(map(len, left_out.values()))
     most = n if on_bad_rows == "error" else ROWS_SHOWN

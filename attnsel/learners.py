@@ -117,7 +117,7 @@ class Learner:
         return _BlockOptimizer(block, lr, self.is_adam)
 
     def scores(self) -> Tensor:
-        """Return the current scores of all tokens, (V, 2) or (V, K + 1)."""
+        """Return the scores E p and E v of all tokens, (V, 2) or (V, K + 1)."""
         if self._scores is None:
             self._scores = self.model.scores()
         return self._scores
@@ -242,7 +242,7 @@ class ScoreSpaceLearner(Learner):
         }
 
     def scores(self) -> Tensor:
-        """Return the current scores of all tokens, (V, 2) or (V, K + 1)."""
+        """Return the scores E p and E v of all tokens, (V, 2) or (V, K + 1)."""
         if self._scores is None:
             E = self.blocks["embeddings"]
             P = self.model.directions().detach()

@@ -37,18 +37,18 @@ LINEAR = 1e-8
 class ClsProblem:
     """The loss as a function of p, for fixed E and v, in coordinates of E's row space.
 
-    p = basis z + rest with coordinates z, so the scores of the tokens are `points` z.
-    An array of length nnz has one entry for each distinct token of each sequence, in
-    the order of `corpus.counts`.
+    E contains only the tokens that occur. p = basis z + rest with coordinates z, so the
+    scores of these tokens are `points` z. An array of length nnz has one entry for each
+    distinct token of each sequence, in the order of `corpus.counts`.
 
     Attributes:
         basis: orthonormal basis of the row space, float64 tensor (d, r), where r is the
             smaller of d and the number of tokens that occur.
-        rest: the part of p that is orthogonal to all embeddings, float64 tensor (d,).
+        rest: the part of p that is orthogonal to the rows of E, float64 tensor (d,).
         start: coordinates z of the model's p, (r,).
-        points: coordinates of the embeddings of the tokens that occur, (tokens, r).
+        points: coordinates of the rows of E, (tokens, r).
         token: position of the token in `points`, (nnz,).
-        row: index of the sequence, (nnz,).
+        row: index of the sequence that contains the token, (nnz,).
         indptr: index of the first entry of each sequence, followed by nnz, (n + 1,).
         values: value b = E·v of the token, (nnz,).
         sizes: norm ‖E‖ of the token's embedding, (nnz,).
@@ -75,7 +75,7 @@ class ClsProblem:
 
     @cached_property
     def unseen(self) -> float:
-        """Norm of the component of p that is orthogonal to the row space of E."""
+        """Norm of `rest`, the part of p that is orthogonal to the rows of E."""
         return float(self.rest.norm())
 
     def cls(self, z: np.ndarray) -> Tensor:
@@ -96,8 +96,8 @@ def cls_problem(model: AttentionClassifier, corpus: Corpus) -> ClsProblem:
     """Return the `ClsProblem` of a model and a corpus of two classes.
 
     Raises:
-        ValueError: if the corpus has another vocabulary or more than two classes, or if
-            a parameter is not finite.
+        ValueError: if the corpus has another vocabulary, if it does not have two
+            classes, or if a parameter is not finite.
     """
     model.check_vocab(corpus)
     parameters = (model.embeddings, model.cls, model.output)
@@ -155,7 +155,7 @@ def _attention(
 class ClsPoint:
     """Loss and gradient of a `ClsProblem` at one z.
 
-    A flow needs the direction at every trial step, and the rest only at some points.
+    A flow needs the direction at every trial step, but the loss only at some points.
 
     Attributes:
         problem: the `ClsProblem`.
@@ -195,9 +195,9 @@ class ClsPoint:
 
     @property
     def log_excess(self) -> float:
-        """Log of the loss minus the loss with all attention on the tokens of `top`.
+        """Log of the excess loss; nan if the excess loss is negative.
 
-        It is nan if the difference is negative.
+        The excess loss is the loss minus the loss with all attention on `top`.
         """
         y = self.problem.signs
         if np.abs(self.shift).max() < LINEAR:
@@ -224,7 +224,7 @@ class ClsPoint:
 
 
 def evaluate(problem: ClsProblem, z: np.ndarray) -> ClsPoint:
-    """Return loss and gradient at the coordinates z (r,)."""
+    """Return the loss and its gradient at the coordinates z (r,)."""
     y, row = problem.signs, problem.row
     top, odds, log_top, log_q = _attention(problem, z)
     q_top = np.exp(log_top)

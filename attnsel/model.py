@@ -15,8 +15,8 @@ with respect to E is a matrix of rank two:
 
 .. math:: \nabla_E L = g_a p^\top + g_b v^\top .
 
-With K classes, each class has an output v_k, values b_k and a logit f_k, and the rank
-is K + 1. With a key-query matrix W, the query W p replaces p.
+With K > 2 classes, each class has an output v_k, values b_k and a logit f_k, and the
+rank is K + 1. With a key-query matrix W, the query W p replaces p.
 """
 
 import math
@@ -136,7 +136,8 @@ class Classifier(nn.Module):
         There is one answer per text. Texts without any known token get None.
 
         Raises:
-            ValueError: if the model has no vocabulary, and so cannot split texts.
+            ValueError: if texts are given but the model has no vocabulary to split
+                them, or if a corpus has another vocabulary than the model.
             TypeError: if `texts` is one string.
         """
         if isinstance(texts, Corpus):
@@ -213,7 +214,10 @@ class Classifier(nn.Module):
         return model
 
     def check_vocab(self, corpus: Corpus) -> None:
-        """Raise a ValueError unless the corpus has the vocabulary of this model."""
+        """Raise a ValueError unless the corpus has the vocabulary of this model.
+
+        If the model has no vocabulary yet, only the number of tokens is compared.
+        """
         V, size = len(self.embeddings), len(corpus.vocab)
         is_other = self.vocab is not None and self.vocab != corpus.vocab
         if size != V or is_other:
@@ -291,8 +295,8 @@ class AttentionClassifier(Classifier):
     def attention(self, corpus: Corpus) -> csr_array:
         """Return the attention on each token of each sequence, as a csr_array (n, V).
 
-        The result has the same stored entries as `corpus.counts`, in float64. Each is
-        the softmax weight of the token times its count, so that each row sums to one.
+        The result has the same stored entries as `corpus.counts`, in float64. An entry
+        is the total attention on all occurrences of a token, so each row sums to one.
         """
         self.check_vocab(corpus)
         a = self.scores()[:, 0]
@@ -308,9 +312,9 @@ class AttentionClassifier(Classifier):
 def attention_on(words: list[tuple[str, int]], scores: Tensor) -> Tensor:
     """Return the attention on the pieces of a text, (len(words),).
 
-    The pieces come from `Corpus.words`. Column 0 of `scores`, (V, 2) or (V, K + 1),
-    contains the attention scores E p. The attention is the softmax of E p over the
-    pieces that are tokens, and 0 on the other pieces.
+    `words` contains the pieces, as `Corpus.words` returns them. Column 0 of `scores`,
+    (V, 2) or (V, K + 1), contains the attention scores E p. The attention is the
+    softmax of E p over the pieces that are tokens, and 0 on the other pieces.
     """
     ids = torch.tensor([token_id for _, token_id in words], dtype=torch.int64)
     is_token = ids >= 0
@@ -392,9 +396,9 @@ def _spread_logits(a: Tensor, b: Tensor, C: Tensor) -> Tensor:
 
 
 def sequence_softmax(a: Tensor, C: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return the row, column and attention of each stored count.
+    r"""Return the row, the column and the attention of each stored count in C.
 
-    The attention on token s of sequence i is
+    With the scores a (V,), the attention on token s of sequence i is
 
     .. math:: q_{is} = \frac{C_{is} \exp(a_s)}{\sum_t C_{it} \exp(a_t)} .
     """
@@ -435,9 +439,9 @@ def mean_loss(logits: Tensor, corpus: Corpus) -> Tensor:
 def accuracy(logits: Tensor, corpus: Corpus) -> float:
     """Return the share of sequences that are classified correctly, from their logits.
 
-    A logit (n,) is correct if it has the sign of the label. Logits (n, K) are correct
-    if the logit of the label is larger than all others. A logit of 0, or a tie, is
-    wrong.
+    Of logits (n,), each must have the sign of its label, so that 0 is wrong. Of logits
+    (n, K), the logit of the label must be larger than the logits of all other classes,
+    so that a tie is wrong.
     """
     if logits.ndim == 1:
         is_right = corpus.signs.to(logits) * logits > 0

@@ -1,4 +1,4 @@
-"""Token statistics: z-scores of a label, means per bin, and rank correlation."""
+"""Token statistics: z-scores, means per bin, and rank correlation."""
 
 from dataclasses import dataclass
 
@@ -32,8 +32,8 @@ def label_z(corpus: Corpus) -> Tensor:
     test for significance, use `q_values` from `attnsel.significance.exact_test`.
 
     Returns:
-        float64: (V,) for class 1 of two classes, (V, K) for more; nan for a token that
-        occurs equally often in all sequences.
+        float64: (V,) for class 1 of two classes, (V, K) for more classes; nan for a
+        token that occurs equally often in all sequences.
     """
     counts = corpus.counts.astype(np.float64)
     of_class = sums_by_class(counts, corpus)
@@ -85,13 +85,13 @@ def of_classes(table: np.ndarray) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Values summarized in bins of equal width in x, as float64 tensors (bins,).
+    """Values summarized in bins of equal width in x, as tensors (bins,).
 
     Attributes:
-        centers: midpoints of the bins.
-        mean: mean of the values in each bin, nan if the bin is empty.
-        deviation: standard deviation of the values in each bin, with the count as
-            divisor.
+        centers: midpoints of the bins, float64.
+        mean: mean of the values in each bin, float64; nan if the bin is empty.
+        deviation: standard deviation of these values, with the count as divisor,
+            float64; nan if the bin is empty.
         count: number of values in each bin, int64.
     """
 
@@ -107,7 +107,7 @@ def binned(
     bins: int = 20,
     range: tuple[float, float] = (-1.0, 1.0),
 ) -> Binned:
-    """Average `values` (V,) in equally wide bins of `x` (V,), as in the paper.
+    """Average `values` (n,) in bins of `x` (n,) of equal width, as in the paper.
 
     Each bin includes its left edge but not its right edge, except for the last bin,
     which includes both. Points outside `range` and points with nan in `x` are left out.
@@ -158,9 +158,9 @@ class RankCorrelation:
 def rank_correlation(x: Tensor, y: Tensor) -> RankCorrelation:
     """Return Spearman's rank correlation and its 95% percentile bootstrap interval.
 
-    The points (x, y), for example tokens, are resampled with replacement 200 times. The
-    interval shows how much the correlation would vary with other tokens from the same
-    corpus and model. It does not show how much it would vary with other corpora. Points
+    The n points (x, y), for example one per token, are resampled with replacement 200
+    times. If points are tokens, the interval shows how much the correlation would vary
+    with other tokens of the same corpus and model, but not with other corpora. Points
     with nan in `x` are left out.
 
     Raises:

@@ -21,7 +21,7 @@ def separable_corpus(
 ) -> Corpus:
     """Draw a corpus that satisfies Assumption 1 exactly.
 
-    The corpus has `n` sequences of T = `length` tokens in random order, where `n` is
+    The corpus has, in random order, `n` sequences of T = `length` tokens, where `n` is
     even and half of the sequences are positive. Half of the `n_relevant` relevant
     tokens are completely positive ("pos_0", ...), the other half completely negative
     ("neg_0", ...). Each sequence contains one relevant token of its class, and all its
@@ -32,9 +32,9 @@ def separable_corpus(
     Two settings violate the assumption. With `per_sequence` > 1, each sequence contains
     this number of distinct relevant tokens. If the even number `n_partly` is positive,
     that many irrelevant tokens become partly positive ("partly_pos_0", ...) or partly
-    negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of their
-    occurrences in the other class is replaced by partly relevant tokens of that class.
-    The absolute value of their lean, `|P(1|s) - P(0|s)|`, is approximately this share.
+    negative ("partly_neg_0", ...). For this, a share `tilt`, in (0, 1], of the partly
+    positive tokens in negative sequences is replaced by partly negative tokens, and
+    vice versa. Their lean P(1|s) - P(0|s) has an absolute value of about this share.
 
     Raises:
         ValueError: if an argument is out of range, or if not every token can occur.
@@ -121,7 +121,7 @@ def _tilted(
 
 
 def _vocab(kinds: int, n_partly: int, n_irrelevant: int) -> Vocab:
-    """Return the names of the tokens in the order of their ids."""
+    """Return the names of the tokens, in the order of their ids, as a vocabulary."""
     names = [f"pos_{i}" for i in range(kinds)]
     names += [f"neg_{i}" for i in range(kinds)]
     for i in range(n_partly // 2):
@@ -184,15 +184,15 @@ def synthetic_corpus(
 ) -> Corpus:
     """Draw the synthetic data of the paper's Figure 2, in our reading of equation (15).
 
-    The corpus has `n` >= 2 sequences of T = `length` tokens in random order. Half of
+    The corpus has, in random order, `n` >= 2 sequences of T = `length` tokens. Half of
     the sequences are positive; if `n` is odd, there is one more positive sequence. The
     tokens "pos_0", ..., "neg_0", ..., "irr_0", ... are drawn independently given the
     label, from the distributions of `synthetic_probabilities`, so some tokens may not
     occur. That function defines `|S|` and R. Suppose that delta has its largest value,
-    `(|S| - 1) / |S|`. Then every sequence contains exactly one token that is completely
-    relevant in the sample, with probability at least
-    `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))`. For an irrelevant token,
-    alpha_s is 0 on average and of order n^-1/2 in the sample.
+    `(|S| - 1) / |S|`. Then, with probability at least
+    `1 - 2 (|S| - R) exp(-(T - 1) floor(n / 2) / (|S| - R))`, every sequence contains
+    exactly one token that occurs with only one label in the sample. For an irrelevant
+    token, alpha_s is 0 on average and of order n^-1/2 in the sample.
     """
     check_number("n", n, 2, integer=True)
     check_number("length", length, 1, integer=True)

@@ -34,7 +34,7 @@ def mean_count(corpus: Corpus, weights: Tensor) -> Tensor:
 
     .. math:: \hat{\mathbb{E}}\big[w_X c_s(X)\big], \qquad c_s(X) = \#\{i : x_i = s\}
 
-    The result is float64: (V,) for weights (n,), and (V, K) for weights (n, K).
+    The result is float64: (V,) for weights w (n,), and (V, K) for weights (n, K).
     """
     sums = corpus.counts.T @ weights.double().numpy()
     return torch.from_numpy(sums) / len(corpus)
@@ -109,7 +109,7 @@ def one_step_prediction(corpus: Corpus, output: Tensor, *, lr: float) -> Tensor:
         \#\{i : x_i = s\}\Big] \, v_j \cdot v_k .
 
     Raises:
-        ValueError: if `output` has another shape.
+        ValueError: if the shape of `output` is not (d,) or, for K > 2 classes, (K, d).
     """
     v = output.detach().double().cpu()
     weights = _class_weights(corpus)
@@ -147,8 +147,8 @@ def relevant_tokens(
         \beta_s = \hat{\mathbb{E}}\Big[\frac{y}{T_X} \, \#\{i : x_i = s\}\Big] .
 
     Raises:
-        ValueError: if a sequence violates the assumption; the message names the first
-            such sequence and the tokens responsible.
+        ValueError: if there are not two classes, or if a sequence violates the
+            assumption; the message names such a sequence and up to five of its tokens.
     """
     check_choice("irrelevant", irrelevant, ("beta", "alpha"))
     weights = torch.ones(len(corpus), dtype=torch.float64)
@@ -178,7 +178,7 @@ def relevant_tokens(
 
 
 def highest_votes(corpus: Corpus, values: Tensor) -> Tensor:
-    """Return the token of each sequence with the largest vote, int64 (n,).
+    """Return the token with the largest vote in each sequence, int64 (n,).
 
     The vote of token s is y b_s, with the values b = E v (V,). If two tokens have equal
     votes, the one with the smaller id is returned.
@@ -203,8 +203,8 @@ class MaxMargin:
         support: pairs (selected, other) that attain the margin and have a positive
             multiplier, int64 tensor (k, 2). Other pairs may attain the margin, too, and
             the choice of support pairs need not be unique.
-        weights: positive multipliers of these pairs, float64 tensor (k,): direction =
-            margin sum_i weights_i (E_selected_i - E_other_i).
+        weights: positive multipliers of the support pairs, float64 tensor (k,), with
+            direction = margin sum_i weights_i (E_selected_i - E_other_i).
         residual: largest relative violation of the optimality (KKT) conditions.
     """
 
@@ -227,8 +227,9 @@ def max_margin(embeddings: Tensor, corpus: Corpus, selected: Selection) -> MaxMa
 
     Raises:
         TypeError: if an id is not an integer.
-        ValueError: if shapes disagree, an embedding is not finite, a selected token is
-            not in its sequence, there is no pair, or no p satisfies all constraints.
+        ValueError: if shapes disagree, an embedding is not finite, no token of a
+            sequence is selected, a selected token is not in its sequence, there is no
+            pair, or no p satisfies all constraints.
         RuntimeError: if the solver fails, or its answer is not optimal.
 
     Example:

@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the text in lower case, with straight apostrophes, at the same length."""
+    """Return the text in lower case and with straight apostrophes, equally long."""
     # The dotted capital I is the one letter that would grow when lowercased.
     lower = text.replace("İ", "I").lower()
     return lower.replace("’", "'")
@@ -103,9 +103,9 @@ def split_with(tokenize: Tokenizer | None, text: str) -> list[str]:
 def pieces(text: str, vocab: Vocab) -> list[tuple[str, int]]:
     """Split a cleaned text into pieces with their token ids.
 
-    Each piece is a token or the characters between two tokens. Characters between
-    tokens, and tokens that are not in the vocabulary, have the id -1. The pieces,
-    joined together, are the text.
+    Each piece is a token or a string of characters outside all tokens. Such strings,
+    and tokens that are not in the vocabulary, have the id -1. The pieces, joined
+    together, are the text.
     """
     folded = fold(text)  # of the same length
     found: list[tuple[str, int]] = []

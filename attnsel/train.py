@@ -68,7 +68,7 @@ class History:
         loss: mean loss on the training corpus, float64 (records,).
         accuracy: share of training sequences classified correctly, float64 (records,).
         test_loss: mean loss on the test corpus; empty if there is no test corpus.
-        test_accuracy: share of the test corpus that is classified correctly.
+        test_accuracy: share of test sequences classified correctly, or empty.
     """
 
     step: Tensor
@@ -171,12 +171,12 @@ def fit(
             are averages over the batches of a pass.
         until_accuracy: training accuracy, in [0, 1], at which training stops.
         until_loss: positive training loss below which training stops.
-        checkpoint: file for the state of training, written once a minute and at the
-            last step. If the file exists, training resumes from it and gives the same
-            numbers as an uninterrupted run. The texts, labels, kind of device, number
-            of processes and initial model must be the same, as must all settings except
-            `steps`, `snapshots`, `until_accuracy` and `until_loss`. The model may also
-            be the saved one.
+        checkpoint: file for the state of training, written once a minute and after
+            `steps` steps. If the file exists, training resumes from it and gives the
+            same numbers as an uninterrupted run. The texts, labels, kind of device,
+            number of processes and initial model must be the same, as must all settings
+            except `steps`, `snapshots`, `until_accuracy` and `until_loss`. Instead of
+            its initial parameters, the model may have the parameters in the file.
 
     Under `torchrun`, after `torch.distributed.init_process_group(timeout=...)`, each
     process passes its own part of the corpus, `corpus[rank::world_size]`, and each
@@ -186,8 +186,8 @@ def fit(
 
     Raises:
         ValueError: if an argument is out of its range, if the vocabularies or classes
-            of `model`, `corpus` and `test` differ, or if the settings differ between
-            processes or from the settings of the checkpoint.
+            of `model`, `corpus` and `test` differ, if the settings differ between
+            processes, or if the checkpoint is damaged or has other settings.
         RuntimeError: if another process has ended or does not respond in time.
         OSError: if the checkpoint cannot be written. If possible, the error is raised
             before the first step.
@@ -325,7 +325,7 @@ class _Training:
         return _quality(self.learner.take_gradient(self.corpus), self.corpus)
 
     def record(self, quality: Tensor) -> None:
-        """Record loss and accuracy, summed over all processes."""
+        """Record loss and accuracy; add up the contributions of all processes."""
         self.measured.append(summed(quality).tolist())
 
     def is_over(self, step: int) -> bool:
