@@ -37,9 +37,9 @@ LINEAR = 1e-8
 class ClsProblem:
     """The loss as a function of p, for fixed E and v, in coordinates of E's row space.
 
-    E contains only the tokens that occur. p = basis z + rest with coordinates z, so the
-    scores of these tokens are `points` z. An array of length nnz has one entry for each
-    distinct token of each sequence, in the order of `corpus.counts`.
+    Here E has one row per token that occurs, and p = basis z + rest with coordinates z.
+    Therefore the scores of these tokens are `points` z. An array of length nnz has one
+    entry for each distinct token of each sequence, in the order of `corpus.counts`.
 
     Attributes:
         basis: orthonormal basis of the row space, float64 tensor (d, r), where r is the

@@ -167,8 +167,8 @@ def fit(
             the same `lr` for all parameters and takes its gradients from autograd.
         batch_size: number of sequences in a mini-batch; None uses full batches.
             Sequences are drawn without replacement, and each run has the same batches.
-            Each batch is evaluated before its step, and the training loss and accuracy
-            are averages over the batches of a pass.
+            Each batch is evaluated before its step. Thus the training loss and accuracy
+            are averages over the batches of a pass, except for the last ones.
         until_accuracy: training accuracy, in [0, 1], at which training stops.
         until_loss: positive training loss below which training stops.
         checkpoint: file for the state of training, written once a minute and after
