@@ -41,7 +41,7 @@ class Flow:
             attended token of each sequence.
         log_gradient: log ‖dL/dp‖, float64 (k,).
         attention: attention on the selected token of each sequence, float64 (k, n).
-        selected: token of each sequence with the most attention at the end of the flow,
+        selected: token with the most attention in each sequence at the end of the flow,
             int64 tensor (n,).
         reason: "max_norm" if ‖p‖ reached `max_norm`, or "stalled" if at the end the
             pulls of the tokens cancel up to rounding, as at a stationary point.

@@ -46,9 +46,9 @@ SAFE_SPREAD = {torch.float32: 60.0, torch.float64: 600.0}
 class Classifier(nn.Module):
     """Base class of classifiers with token embeddings.
 
-    It has the embeddings, the query, the outputs and the scores. The attribute
-    `matrices` contains the names of all (d, d) parameters. The other attributes are
-    described in `AttentionClassifier`.
+    It computes the scores of tokens, and can predict classes and be saved. The
+    attribute `matrices` contains the names of all (d, d) parameters.
+    `AttentionClassifier` describes the other attributes.
     """
 
     key_query: nn.Parameter | None
@@ -476,7 +476,7 @@ def score_gradient(
 
 
 def score_change(scores: Tensor, cls: Tensor, output: Tensor, corpus: Corpus) -> Tensor:
-    r"""Return the change of the scores E p and E v by a gradient step on E with lr = 1.
+    r"""Return how a gradient step on E with lr = 1 changes the scores E p and E v.
 
     Let g be the gradient with respect to the scores, and let P contain p (d,) and v,
     (d,) or (K, d), as rows. The gradient with respect to E is g P. Therefore the

@@ -135,7 +135,7 @@ def synthetic_probabilities(
 ) -> Tensor:
     """Return the distributions from which `synthetic_corpus` draws its tokens.
 
-    This is our family of distributions for the paper's equation (15), with its
+    These distributions are our reading of the paper's equation (15), with its
     parameter delta. Of the `|S|` = `n_tokens` >= 3 tokens, R are signal tokens, half of
     them with sign sigma_s = +1 and half with sigma_s = -1. The strength of the signal
     is `k = delta + 1 / |S|`. Token j of the R / 2 tokens with one sign has the lean

@@ -256,7 +256,7 @@ class _Oracle:
 
 
 def log_ratio(of_pair: Any, of_one: Any, of_other: Any) -> np.ndarray:
-    """Return a_s - a_t from the output f for a pair and the two values b_s and b_t.
+    """Return a_s - a_t from the output f for the pair s, t and the values b_s and b_t.
 
     With attention, f = (w_s b_s + w_t b_t) / (w_s + w_t), and solving this equation for
     a_s - a_t gives log (b_t - f) / (f - b_s). The result is infinite if f equals one of
@@ -388,7 +388,7 @@ def _ghost(oracle: _Oracle) -> float:
 
 
 def _diluted(oracle: _Oracle, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares and log-weights of strong tokens next to different neutral tokens.
+    """Return shares and log-weights of strong tokens next to several neutral tokens.
 
     We also query the neutral tokens without the strong token, which gives f_rest. With
     attention, the odds (f - f_rest) / (b_s - f) equal w_s divided by the sum of the

@@ -165,7 +165,7 @@ def testable(least: np.ndarray) -> np.ndarray:
 
 
 def luck_p(found: np.ndarray, of_class: np.ndarray) -> np.ndarray:
-    """Return exact p-values of the numbers of texts of each class that contain a token.
+    """Return exact p-values for the number of texts per class that contain each token.
 
     Args:
         found: number of texts of each class that contain each token, (V, K), as
