@@ -229,7 +229,8 @@ def _read_excel(content: bytes, wanted: Columns) -> pd.DataFrame:
         try:
             known = find_columns(list(table), wanted)
         except KeyError:
-            names_below(table.to_numpy().tolist(), wanted, f"in the sheet {name!r} ")
+            rows = [table.columns.tolist(), *table.to_numpy().tolist()]
+            names_below(rows, wanted, f"in the sheet {name!r} ")
             continue
         is_blank = table[known.label] == "" if known.label else pd.Series([False])
         if is_blank.mean() > 0.5 and not is_blank[0]:

@@ -788,7 +788,7 @@ def test_a_sheet_with_the_names_is_read_as_text(tmp_path):
 
 def test_a_title_and_merged_cells_of_a_sheet_are_named(tmp_path):
     path = workbook([["Films", ""], ["", ""], *CELLS])(tmp_path)
-    with pytest.raises(ValueError, match="are in the sheet 's1' in line 2; delete the"):
+    with pytest.raises(ValueError, match="are in the sheet 's1' in line 3; delete the"):
         load_corpus(path)
     merged = [[t, w if i % 20 == 1 else ""] for i, (t, w) in enumerate(CELLS)]
     path = workbook([CELLS[0], *merged[1:]])(tmp_path)
