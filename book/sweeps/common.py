@@ -1,4 +1,4 @@
-"""Code that the scripts of this folder share: problems, labels, and storage of rows."""
+"""Code that the scripts of this folder share: corpora, labels, and storage of rows."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def with_texts(name: str, split: str = "train", **settings: Any) -> Corpus:
     """Load a named corpus with its texts, from the folder that follows --texts.
 
     The folder contains imdb/train.parquet, yelp/test.parquet and so on. The corpus has
-    the same counts, labels and order as `load_corpus(name)`, which has no texts.
+    the same counts, labels and order as the one without texts from `load_corpus(name)`.
     """
     if "--texts" not in sys.argv:
         sys.exit("this script needs the order of words: give --texts FOLDER")
@@ -74,9 +74,9 @@ def shown(rows: Rows) -> Iterator[Row]:
 def run_parts(target: str, parts: Mapping[str, Rows]) -> None:
     """Run the parts that the command line names, or all parts, and store their rows.
 
-    Parts are generators, so that no other part runs. The target names a JSON file, such
-    as "frozen/frozen", in which each part is an entry. If it contains {}, each part has
-    its own file, with the name of the part in place of {}.
+    Parts are generators, so a part that is not named does not run. The target names a
+    JSON file, such as "frozen/frozen", in which each part is an entry. If the target
+    contains {}, each part has its own file, with the name of the part in place of {}.
     """
     torch.set_num_threads(1)
     end = sys.argv.index("--texts") if "--texts" in sys.argv else None
@@ -94,7 +94,7 @@ def add_missing(
 ) -> None:
     """Append the rows of all missing runs to a CSV file.
 
-    A run contains the first columns of its rows, and `rows_of(**run)` yields the rest.
+    A run has the first columns of its rows; `rows_of(**run)` yields the other columns.
     """
     torch.set_num_threads(1)
     for run in runs:

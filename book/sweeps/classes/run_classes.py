@@ -2,7 +2,7 @@
 
     python -m sweeps.classes.run_classes
 
-Each model is trained again with shuffled labels, because whatever it then shows is
+Models are also trained with shuffled labels, because whatever they then show is
 memorized. The script takes about ten minutes on one core and writes `classes.json`,
 which the chapter reads. IMDB's ratings are only in a local copy of the data.
 """
@@ -66,7 +66,7 @@ def rate(dim: int) -> float:
 
 
 def tables(name: str, true: Corpus, labels: str) -> Iterator[Row]:
-    """Yield rank correlations of bin means with the lean and the paper's table."""
+    """Yield rank correlations of bin means with their centers and the paper's table."""
     for seed in SEEDS:
         corpus = with_shuffled_labels(true, seed) if labels == "shuffled" else true
         x = importance(corpus).numpy()
@@ -99,9 +99,9 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:
 def arms(name: str, true: Corpus, test: Corpus, dim: int) -> Iterator[Row]:
     """Yield rank correlations of attention with the lean to each class, in three ways.
 
-    "own" uses leans in the training texts, and "test" leans in test reviews. "frequent"
-    uses leans in test reviews for tokens that occur often in them, and controls for the
-    frequency of a token in training.
+    "own" uses leans in the training texts, and "test" uses leans in test reviews.
+    "frequent" also uses leans in test reviews, but only for tokens that occur often in
+    them, and controls for the frequency of a token in training.
     """
     often = np.asarray(true.counts.sum(0)).ravel()
     in_test = np.asarray(test.counts.sum(0)).ravel()

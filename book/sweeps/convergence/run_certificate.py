@@ -2,7 +2,7 @@
 
     python -m sweeps.convergence.run_certificate
 
-The script takes some seconds on one core. The chapter on convergence repeats the
+The script takes a few seconds on one core. The chapter on convergence repeats the
 smallest runs.
 """
 
@@ -21,7 +21,7 @@ SETTINGS += [("T6", 1024, 30.0, 0)]
 
 
 def run(name: str, dim: int, lr: float, seed: int) -> dict[str, float]:
-    """Run the flow to ‖p‖ = 3,000, and compare the angle with its bound throughout."""
+    """Run the flow to ‖p‖ = 3,000, and compare 1 - cos with its bound throughout."""
     problem = one_step_problem(dim, lr, seed=seed, **SIZES[name])
     flow = gradient_flow(problem.model, problem.corpus, tol=1e-4)
     proof = certificate(problem.model, problem.corpus, problem.relevant)

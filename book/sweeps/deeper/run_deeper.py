@@ -2,7 +2,7 @@
 
     python -m sweeps.deeper.run_deeper [PART ...]
 
-The parts are query, speed, mlp, slopes, two, heads and null.
+The parts are `query`, `speed`, `mlp`, `slopes`, `two`, `heads` and `null`.
 
 The sweeps take about ten minutes on one core and write `deeper_*.json`, which the
 chapter reads. The chapter runs the smallest part of each sweep again.
@@ -95,7 +95,7 @@ def query() -> Iterator[Row]:
 
 
 def speed() -> Iterator[Row]:
-    """Train one layer with a separate rate for the query, that is, p or W and p."""
+    """Train one layer with a separate rate for the query, that is, p, or W and p."""
     corpus = imdb()
     x, step = posterior_difference(corpus), 0.045 / 512**0.5
     for setting, rate in (
@@ -163,7 +163,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress the exact gradient of two layers on the terms of the proposition."""
+    """Regress the exact gradient of two layers on the terms of our proposition."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
@@ -228,7 +228,7 @@ def train_two(
 
 
 def two() -> Iterator[Row]:
-    """Train six variants of two layers with three seeds, and four in other settings."""
+    """Train six variants of two layers, and four of them also in other settings."""
     data = {"IMDB": short(load_corpus("imdb"))}
     data["Yelp"] = short(load_corpus("yelp", min_count=1))
     others: dict[str, Row] = {
@@ -258,10 +258,10 @@ def two() -> Iterator[Row]:
 
 
 def null() -> Iterator[Row]:
-    """Train models with a matrix, a hidden layer or two layers on shuffled labels.
+    """Train models with a matrix W, a hidden layer or two layers on shuffled labels.
 
-    The curves use the leans in these labels. A shape that occurs here, too, is a
-    property of training, not of the reviews.
+    The leans, against which scores and values are averaged, are in the shuffled
+    labels. A shape that occurs here, too, is a property of training, not of reviews.
     """
     reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
     for seed in range(3):
@@ -315,7 +315,7 @@ def tops(scores: Tensor, corpus: Corpus) -> np.ndarray:
 
 
 def heads() -> Iterator[Row]:
-    """Compare several heads on Yelp with models of one head from other seeds."""
+    """Compare the four heads of a model on Yelp with four models of one head each."""
     corpus = yelp()
     seen = corpus.counts.sum(0) > 0
     for seed in range(5):

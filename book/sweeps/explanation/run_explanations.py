@@ -3,8 +3,8 @@
     python -m sweeps.explanation.run_explanations
 
 The models of IMDB and of Yelp have d = 2,048 and three seeds. Each model is measured at
-its best test step and at 99% training accuracy. A row of the table contains one number:
-corpus, seed, moment, measure, value. A seed whose rows exist is not run again. On an
+its best test step and at 99% training accuracy. A row of `explanations.csv` contains
+corpus, seed, moment, measure and value. A seed whose rows exist is not run again. On an
 idle core, a seed takes about three minutes for IMDB and half a minute for Yelp.
 """
 
@@ -33,7 +33,7 @@ Rows = Iterator[tuple[str, float]]
 
 
 class Padded:
-    """Reviews as rows of equal width, with attention Q and values b times sgn f."""
+    """Reviews as rows of equal width; values b and logits f are multiplied by sgn f."""
 
     def __init__(self, scores: Tensor, corpus: Corpus) -> None:
         counts = corpus.counts
@@ -69,7 +69,7 @@ class Padded:
 
 
 def optimum(padded: Padded, k: np.ndarray, sign: int) -> np.ndarray:
-    """Return the exact minimum (-1) or maximum (1) of the logit over k kept types."""
+    """Return the exact minimum (`sign` -1) or maximum (1) of the logit of k types."""
     # Dinkelbach's method may start at any set of the right size.
     level = sign * padded.mean(padded.order(sign * padded.Q * padded.b) < k[:, None])
     while True:
@@ -98,7 +98,10 @@ def merits(padded: Padded, lost: np.ndarray, seed: int) -> dict[str, np.ndarray]
 
 
 def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
-    """Yield the effect of deleting a part of the types, or the rest, on predictions."""
+    """Yield the effects on predictions of deleting some types, or all except them.
+
+    These types are the first ones of each ranking in `ways`, or an optimal choice.
+    """
     unchanged, T = chance(padded.f), padded.types
     for part in PARTS:
         k = np.minimum(np.ceil(part * T).astype(int), T - 1)
@@ -115,7 +118,7 @@ def faithfulness(padded: Padded, ways: dict[str, np.ndarray]) -> Rows:
 
 
 def until_flip(padded: Padded, merit: np.ndarray) -> np.ndarray:
-    """Return the number of deletions, by merit, until the prediction first flips."""
+    """Return the number of types deleted, by merit, for a flip; all if none occurs."""
     falling = np.argsort(padded.order(merit), 1)
     gone = np.cumsum(np.take_along_axis(padded.Q * padded.b, falling, 1), 1)
     flips = gone > padded.f[:, None] + 1e-12
@@ -235,7 +238,10 @@ def other_model(scores: Tensor, train: Corpus, cost: float) -> Tensor:
 
 
 def reweighted(scores: Tensor, log_weights: Tensor) -> Tensor:
-    """Return scores a' with b' = exp(a - a') b, which keep all predicted classes."""
+    """Return scores with the given log-weights, and with the same predicted classes.
+
+    A token with log-weight a and value b gets the value exp(a - `log_weights`) b.
+    """
     a, b = scores.double().T
     return torch.stack([log_weights, (a - log_weights).exp() * b], 1)
 
@@ -297,7 +303,7 @@ def shared(model: AttentionClassifier, train: Corpus, test: Corpus) -> Rows:
 
 
 def spaced(corpus: Corpus, size: int) -> Corpus:
-    """Return about `size` sequences, at equal distances."""
+    """Return at least `size` sequences, at equal distances; all if there are fewer."""
     return corpus[:: max(1, len(corpus) // size)]
 
 

@@ -28,7 +28,7 @@ TIMES = (3, 6, 12, 25, 50, 100, 200, 400)
 
 
 def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
-    """Return the spread of y in bins of x, and this spread over the range of means."""
+    """Return the spread of y in bins of x, and its ratio to the range of bin means."""
     bins = binned(x, y.double())
     full = bins.count > 0
     spread, means = bins.deviation[full].mean(), bins.mean[full]
@@ -38,7 +38,7 @@ def scatter(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 def rows(
     name: str, corpus: Corpus, dim: int, seed: int, settings: list[Any], steps: int
 ) -> Iterator[Row]:
-    """Yield ratios of scatter, fully trained over one step, per setting and time."""
+    """Yield the scatter of full training, relative to training after one step on E."""
     x = posterior_difference(corpus)
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model, rate = copy.deepcopy(start), 0.045 / dim**0.5

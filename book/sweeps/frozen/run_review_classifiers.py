@@ -37,7 +37,7 @@ def majority(parts: Parts) -> Candidates:
 
 
 def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
-    """Fit a scale and a threshold to one feature; return the logits of other texts."""
+    """Fit scale and threshold to the first array; return logits of the other two."""
     columns = [x[:, None] / np.abs(features[0]).max() for x in features]
     model = LogisticRegression(C=1e5).fit(columns[0], learn.targets.numpy())
     f, g = (torch.from_numpy(model.decision_function(x)) for x in columns[1:])
@@ -52,7 +52,7 @@ def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
 
 
 def after_one_step(parts: Parts) -> Candidates:
-    """Take one gradient step on E, then fit a scale and a threshold."""
+    """Take a gradient step of each size on E, then fit a scale and a threshold."""
     model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
     for eta in (1.0, 10.0, 100.0, 1e3, 1e4):
         scores = one_step(model, parts[0], lr=eta).scores()
@@ -61,7 +61,7 @@ def after_one_step(parts: Parts) -> Candidates:
 
 
 def without_attention(parts: Parts) -> Candidates:
-    """Train E and v with p = 0."""
+    """Train E and v with p = 0, at several rates."""
     for factor, steps in RATES.items():
         model = AttentionClassifier(len(parts[0].vocab), DIM, seed=0)
         torch.nn.init.zeros_(model.cls)
@@ -79,7 +79,7 @@ def mean_of_values(
 ) -> Candidates:
     """Fit a mean of values by logistic regression, with each of the strengths.
 
-    `without_attention` trains the same class of models; here, the loss is convex.
+    Without a threshold, models are as in `without_attention`, but the loss is convex.
     """
     learn = parts[0]
     scale = float(learn.lengths.double().mean())
@@ -108,7 +108,7 @@ def regression(parts: Parts, strengths: Sequence[float], tfidf: bool) -> Candida
 
 
 def best(name: str, way: str, found: Candidates, parts: Parts) -> dict[str, Any]:
-    """Return a row on the candidate with the best accuracy on validation reviews."""
+    """Return a row about the candidate with the best validation accuracy."""
     _, valid, test = parts
     tried = [(accuracy(f, valid), setting, edge, g) for setting, edge, f, g in found]
     right, setting, edge, g = max(tried, key=lambda entry: entry[0])

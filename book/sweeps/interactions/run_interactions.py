@@ -2,7 +2,7 @@
 
     python -m sweeps.interactions.run_interactions [PART ...]
 
-The parts are one, layers, order, scrambled and words.
+The parts are `one`, `layers`, `order`, `scrambled` and `words`.
 
 The sweeps take about five minutes on one core and write `interactions_*.json`, which
 the chapter reads. The chapter runs the smallest part again.
@@ -37,9 +37,9 @@ VOCAB, NOT = Vocab(TOKENS, (0, 1)), 2 * WORDS
 
 
 def negated(q: float, n: int, seed: int, order: bool = False) -> Corpus:
-    """Draw sequences with one opinion word; in a share q of them, "not" flips it.
+    """Draw sequences with one opinion word; in a share q, "not" flips the label.
 
-    With `order`, all sequences contain "not", and it flips only the word after it.
+    With `order`, all sequences contain "not"; it flips only an opinion right after it.
     """
     rng = np.random.default_rng(seed)
     zipf = 1 / np.arange(1, WORDS + 1)
@@ -74,7 +74,7 @@ def two_layers(plan: list[Plan], order: bool) -> Iterator[Row]:
 
 
 def one() -> Iterator[Row]:
-    """Yield test accuracy and loss of one layer if "not" flips a share q of words."""
+    """Yield test accuracy and loss of one layer if "not" flips a share q of labels."""
     for q in (0.1, 0.2, 0.3, 0.4, 0.5):
         corpus, test = negated(q, N, 1), negated(q, N_TEST, 2)
         for seed in SEEDS if q == 0.5 else range(3):
@@ -122,7 +122,7 @@ def redrawn(corpus: Corpus, seed: int) -> Corpus:
 
 
 def scrambled() -> Iterator[Row]:
-    """Compare the alignment of one layer on IMDB and on redrawn words."""
+    """Compare values with signed frequencies, on IMDB and on redrawn words."""
     imdb = load_corpus("imdb").balanced(3_000).most_frequent(7_766)
     for name in ("IMDB", "scrambled"):
         for seed in SEEDS:
@@ -176,7 +176,7 @@ def shuffled(ids: np.ndarray, row: np.ndarray, seed: int) -> Text:
 def add_pairs(
     corpus: Corpus, ids: np.ndarray, row: np.ndarray, pairs: np.ndarray | None = None
 ) -> tuple[Corpus, np.ndarray]:
-    """Return a corpus with frequent pairs of neighbours as tokens, and these pairs."""
+    """Add given or frequent pairs of neighbours as tokens; return corpus and pairs."""
     V = len(corpus.vocab)
     both = (row[1:] == row[:-1]) & (ids[1:] >= 0) & (ids[:-1] >= 0)
     pair, of = (ids[:-1] * V + ids[1:])[both], row[1:][both]
@@ -195,7 +195,7 @@ def add_pairs(
 def at_equal_numbers(
     held: np.ndarray, is_negated: np.ndarray, is_wrong: np.ndarray
 ) -> Row:
-    """Return the errors with and without a negated opinion, by number of opinions.
+    """Return error rates with and without a negated opinion, by number of opinions.
 
     The row also contains the odds ratio of Mantel and Haenszel over the groups, with a
     95% interval by the variance of Robins, Breslow and Greenland.
@@ -225,7 +225,7 @@ def at_equal_numbers(
 
 
 def words() -> Iterator[Row]:
-    """Yield results on IMDB with pairs of neighbours as tokens, and on negation."""
+    """Yield results about negation on IMDB, then accuracies with pairs as tokens."""
     random, size = torch.Generator().manual_seed(0), 10_000
     train = with_texts("imdb")
     test = with_texts("imdb", "test", vocab=train.vocab)

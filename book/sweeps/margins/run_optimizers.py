@@ -2,8 +2,8 @@
 
     python -m sweeps.margins.run_optimizers [PART ...]
 
-The parts are shares, defaults, sizes, epsilon, rotations, dims, joint, bend, lost,
-lost_again, reviews and rates.
+The parts are `shares`, `defaults`, `sizes`, `epsilon`, `rotations`, `dims`, `joint`,
+`bend`, `lost`, `lost_again`, `reviews` and `rates`.
 
 Their rows are stored in `optimizers.json`, which the chapter reads. On one core,
 `lost`, `lost_again`, `shares` and `rates` take about five minutes each, `reviews` takes
@@ -45,7 +45,7 @@ Rule = Callable[[int, np.ndarray, np.ndarray, State], np.ndarray]
 
 @dataclass
 class Tasks:
-    """S losses of p, each with embeddings E (S, V, d) and sequences X (S, n, T).
+    """S losses of p, each with its embeddings E (S, V, d) and sequences X (S, n, T).
 
     The other arrays are the labels y (S, n), the values b (S, V), the starts p (S, d),
     and the pairs of a selected and another token, (S, pairs, 2). A task with fewer
@@ -61,7 +61,7 @@ class Tasks:
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def gathered(self, L: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return flat indices of X in scores (S, L, V), and b there, (S, L, n, T)."""
+        """Return indices of X in flattened scores (S, L, V), and b, (S, L, n, T)."""
         if L not in self.kept:
             S, V = self.b.shape
             X = np.repeat(self.X[:, None], L, axis=1)
@@ -88,7 +88,7 @@ def task_of(problem: OneStepProblem) -> Tasks:
 
 
 def stacked(tasks: Sequence[Tasks]) -> Tasks:
-    """Stack tasks of equal sizes."""
+    """Stack tasks of equal sizes, except that their numbers of pairs may differ."""
     most = max(task.pairs.shape[1] for task in tasks)
     for task in tasks:
         missing = most - task.pairs.shape[1]
@@ -102,7 +102,7 @@ def stacked(tasks: Sequence[Tasks]) -> Tasks:
 
 
 def gradient(tasks: Tasks, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return -dL/da over a factor, for scores a (S, L, V), and the factor's log."""
+    """Return minus the gradient over a factor, for scores `a`, and the factor's log."""
     flat, b = tasks.gathered(a.shape[1])
     at = a.ravel()[flat]
     places = at.shape[3] * np.arange(at.size // at.shape[3]).reshape(at.shape[:3])
@@ -146,7 +146,7 @@ def coordinate(eta: float) -> Rule:
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
     """Return Adam's rule for beta1 = 0.9; arguments are numbers or, per run, (L, 1).
 
-    `state` contains m / norm, log norm, v / e^scale, scale, half = log root(v-hat/v).
+    In `state`, m is over the gradient's norm, and root(v-hat) is e^half root(v).
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -190,7 +190,7 @@ def scores(tasks: Tasks, p: np.ndarray) -> np.ndarray:
 
 
 def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return x @ y, computed in the precision of y by torch for speed, as float64."""
+    """Return x @ y in float64; for speed, torch computes it in the precision of y."""
     left = torch.from_numpy(x.astype(y.dtype))
     return (left @ torch.from_numpy(y)).double().numpy()
 
@@ -204,7 +204,7 @@ def leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
 
 
 def margin(D: np.ndarray, norm: str) -> tuple[float, np.ndarray]:
-    """Return the largest margin at norm 1, and its p, for "l1" or "linf", by an LP."""
+    """Return the largest margin at norm 1 ("l1" or "linf"), and its p, by an LP."""
     n, d = D.shape
     if norm == "linf":
         A = np.c_[-D, np.ones(n)]
@@ -228,7 +228,7 @@ class Margins:
     direction: np.ndarray
 
     def of(self, p: np.ndarray, least: float) -> dict[str, float]:
-        """Return shares of the margins for a p with this least lead, and its cosine."""
+        """Return `least` / ‖p‖ as a share of each margin, and the cosine of p."""
         norms = {
             "l2": np.linalg.norm(p),
             "linf": np.abs(p).max(),
@@ -261,7 +261,7 @@ def separator(problem: OneStepProblem) -> np.ndarray:
 
 
 def weighted_cosine(problem: OneStepProblem, p: np.ndarray, v: np.ndarray) -> float:
-    """Return the cosine of p to the max-margin p for root(sum_j root(v_j) p_j^2)."""
+    """Return the cosine of p to the max-margin p for norm root(sum root(v_j) p_j^2)."""
     weights = (v / v.mean()) ** 0.25
     scaled = problem.model.embeddings.detach() / torch.from_numpy(weights)
     best = attnsel.max_margin(scaled, problem.corpus, problem.relevant)
@@ -287,7 +287,7 @@ def setting() -> Setting:
 
 
 def top_leads(tasks: Tasks, a: np.ndarray) -> np.ndarray:
-    """Return the least lead of each run's most attended tokens, (S, L)."""
+    """Return the least lead of the most attended tokens in each run, (S, L)."""
     flat, _ = tasks.gathered(a.shape[1])
     at = a.ravel()[flat]
     top = np.take_along_axis(flat, at.argmax(-1)[..., None], -1)
@@ -387,9 +387,9 @@ def sizes() -> Iterator[Row]:
 def epsilon() -> Iterator[Row]:
     """Run Adam for two epsilons until the median of root v is a tenth of epsilon.
 
-    `lead` is the lead at which the median is epsilon. After these steps, Adam is
-    gradient descent with step size eta / epsilon. Therefore the flow from there
-    determines after how many steps the cosine to the l2 margin reaches .99.
+    `lead` is the lead at which the median is epsilon. When it is a tenth of epsilon,
+    Adam is nearly gradient descent with step size eta / epsilon. Therefore the flow
+    from there estimates after how many steps the cosine to the l2 direction is .99.
     """
     tasks, values = setting().tasks, (1e-8, 1e-12)
     rows: dict[Any, Row] = {}
@@ -413,7 +413,7 @@ def epsilon() -> Iterator[Row]:
 
 
 def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float:
-    """Return log10 of the steps until the flow has cosine .99 to the l2 margin."""
+    """Return log10 of the steps until the flow has cosine .99 to the l2 direction."""
     model = copy.deepcopy(problem.model)
     with torch.no_grad():
         model.cls.copy_(torch.from_numpy(p))
@@ -452,7 +452,7 @@ def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
 
 
 def dims() -> Iterator[Row]:
-    """Compare the l2 and the l-infinity directions from d = 64 to 4,096."""
+    """Compare the l2 and l-infinity max-margin directions from d = 64 to 4,096."""
     for dim in (64, 256, 1024, 4096):
         for seed in SEEDS:
             problem = small(seed, dim)
@@ -499,8 +499,8 @@ def lost() -> Iterator[Row]:
     """Yield the share of each class that is selected correctly for eta_0 = 300.
 
     A run has its row when the token with the most attention first leads the next one by
-    20 in all sequences. There are ten problems; on each of them the runs are the flow
-    and, for embeddings in float32, three optimizers with at most 100,000 steps.
+    20 in all sequences. Each of ten problems has four runs: the flow, and three
+    optimizers with embeddings in float32 and at most 100,000 steps.
     """
     for seed, problem in enumerate(losing()):
         task = task_of(problem)
@@ -517,7 +517,7 @@ def lost_again() -> Iterator[Row]:
 
 
 def losing() -> list[OneStepProblem]:
-    """Return ten problems with eta_0 = 300; in some of them this step loses a class."""
+    """Return ten problems after a first step of size 300; some of them lose a class."""
     return [
         one_step_problem(512, 300.0, seed=seed, dtype=torch.float64, **SHORT)
         for seed in range(10)
@@ -537,7 +537,7 @@ def lost_by(rules: dict[str, Rule]) -> Iterator[Row]:
 
 
 def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
-    """Return the share of each class that is selected correctly by scores a (V,)."""
+    """Return a row with the share of each class that selects correctly by scores a."""
     bags = problem.corpus.counts.toarray() > 0
     right = np.where(bags, a, -np.inf).argmax(1) == problem.relevant.numpy()
     positive = problem.corpus.signs.numpy() > 0
@@ -552,9 +552,9 @@ def selected(problem: OneStepProblem, steps: int, a: np.ndarray) -> Row:
 def bend() -> Iterator[Row]:
     """Train on IMDB and on synthetic sequences in several ways, to the same loss.
 
-    Each way has two seeds. The loss is .05 for reviews and .01 for synthetic sequences;
-    `end` is the mean value in the last bins of the axis over the largest mean, averaged
-    over both sides (`attnsel_book.v_shape.shape`).
+    Each way has two seeds. The loss is .05 for reviews and .01 for synthetic sequences.
+    `end` is the mean value in the outermost bin of a side over the most extreme mean of
+    this side, averaged over both sides (`attnsel_book.v_shape.shape`).
     """
     imdb = attnsel.load_corpus("imdb", min_count=20)
     reviews = imdb.balanced(2000).most_frequent(4000)
@@ -593,8 +593,8 @@ def reviews() -> Iterator[Row]:
 
     Runs from three seeds, with d = 512, end when the loss is below .3 or .1. Normalized
     descent is slow here, so it has momentum .9 and stops at a loss of .3. Adam has the
-    settings of the chapter on reviews. Sign and normalized descent use the signs or the
-    unit vector of the whole gradient. `cos` compares p, and `rank` the scores E p.
+    settings of the chapter on reviews. Sign descent uses the signs of the gradient, and
+    normalized descent its unit vector. `cos` and `rank` compare p and E p with Adam's.
     """
     goals = {0.3: list(WAYS), 0.1: list(WAYS)[:3]}
     for name, corpus in data().items():
@@ -755,7 +755,7 @@ def thinned(corpus: Corpus, most: int, seed: int) -> Corpus:
 
 
 def six_digits(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows with their numbers rounded to six digits."""
+    """Yield rows with floating-point numbers rounded to six significant digits."""
     for row in rows:
         yield {
             k: float(f"{x:.6g}") if isinstance(x, float) else x for k, x in row.items()

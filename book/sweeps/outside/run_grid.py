@@ -120,7 +120,7 @@ class Recurrent(nn.Module):
 
 
 def haunted_mean(b: Tensor, weight: float) -> Model:
-    """Return a mean of values in which a <cls> of value 0 has this weight."""
+    """Return a model that averages values, with a <cls> of value 0 and this weight."""
 
     def model(ids: Tensor) -> Tensor:
         size = (ids >= 0).sum(1)
@@ -130,7 +130,7 @@ def haunted_mean(b: Tensor, weight: float) -> Model:
 
 
 def hardest(b: Tensor) -> Model:
-    """Return hard attention: the value of the token with the largest |b|."""
+    """Return a model of hard attention, which selects a token with the largest |b|."""
 
     def model(ids: Tensor) -> Tensor:
         values = surrogates.padded(b, ids)
@@ -171,7 +171,7 @@ CLIENTS += ["regression on counts", "regression on tf-idf"]
 
 
 def client_of(name: str, d: Data, seed: int) -> Model:
-    """Return the trained model of this name."""
+    """Return the trained model with a name in CLIENTS."""
     if name.startswith("regression"):
         return regression(d, is_tfidf=name.endswith("tf-idf"))
     if name in NETWORKS:

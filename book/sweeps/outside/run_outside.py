@@ -4,14 +4,14 @@
     python -m sweeps.outside.run_outside models --texts FOLDER
 
 The first command makes all runs that are not in the table yet; the second trains the
-models that the chapter queries again. Small transformers and the models for comparison
+models that the chapter queries. Small transformers and the models for comparison
 are trained on the first 64 known tokens of reviews, and queried as black boxes. Each
 finished run is a row of `runs.csv`. `rise`, `vee` and `height` use the leans in the
-training texts, and `held height` the leans in test reviews. "W, short" and "W, reviews"
-are the shares of the variance that a surrogate W explains, and `inner height` describes
-the model's own attention. All runs take about half an hour on one core. The second
-command writes `models.npz`, with parameters in float16, and `models.json`, with their
-settings, vocabulary and checksum.
+training texts, and `held height` uses the leans in test reviews. For a surrogate W,
+"W, short" and "W, reviews" are the shares of variance that it explains on short random
+sequences and on reviews. `inner height` describes the model's own attention. All runs
+take about half an hour on one core. The second command writes `models.npz`, with
+parameters in float16, and `models.json`, with settings, vocabularies and a checksum.
 """
 
 import json
@@ -189,7 +189,7 @@ def plan() -> Iterator[Row]:
 def trained(
     variant: str, seed: int, data: Data
 ) -> tuple[Model, Transformer | None, Tensor]:
-    """Return a model of sequences, the transformer if any, and the training labels."""
+    """Return a model of sequences, its transformer or None, and the training labels."""
     signs, n_tokens = data.signs, len(data.vocab)
     if variant in ("one layer", "mean of values"):
         a, b = train_layer(data, seed, variant == "one layer").T
@@ -225,7 +225,7 @@ def rank_by_bin(x: Tensor, y: Tensor, is_vee: bool = False) -> float:
 
 
 def height(x: Tensor, a: Tensor) -> float:
-    """Return mean log-weight at the ends of an axis minus the mean in its middle."""
+    """Return mean log-weight where |x| > 0.4 minus mean log-weight where |x| < 0.1."""
     return float(a[x.abs() > 0.4].mean() - a[x.abs() < 0.1].mean())
 
 
@@ -260,7 +260,7 @@ def given_attention(model: Transformer, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def rows_of(data: str, variant: str, seed: int) -> Iterator[Row]:
-    """Train a model, query it, and fit surrogates."""
+    """Train and query a model, fit surrogates, and yield one row of measures."""
     d = drawn(data, seed)
     model, transformer, signs = trained(variant, seed, d)
     ask, n_tokens = chunked(model), len(d.vocab)
@@ -303,7 +303,7 @@ def held_height(d: Data, a: Tensor) -> float:
 
 
 def smallest() -> tuple[Vocab, Transformer]:
-    """Train the smallest stored model, on ten batches of Yelp."""
+    """Return a vocabulary and the smallest stored model, trained on part of Yelp."""
     d = drawn("yelp")
     model = Transformer(len(d.vocab), 16, heads=HEADS)
     few = slice(0, 640)

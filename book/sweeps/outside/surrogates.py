@@ -1,8 +1,8 @@
 """Surrogates of a model that is queried, fitted to the same outputs.
 
 Sequences are ids (n, T), int64, padded with -1, and f (n,) contains the outputs of the
-model. Each surrogate gets b, the outputs for single tokens. The sum is fitted by least
-squares, and all others by the same number of Adam steps on the same sequences.
+model. Each fit gets b (V,), the outputs for single tokens. `fit_sum` solves a least
+squares problem; the other fits take the same number of Adam steps on the same data.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def two_numbers(a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
 
 
 def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
-    """Return the fitted a (V,), for fixed b."""
+    """Return log-weights a (V,), fitted to f for fixed values b."""
     a = torch.zeros_like(b, requires_grad=True)
     adam = torch.optim.Adam([a], lr=RATE)
     for _ in range(STEPS):
@@ -41,7 +41,7 @@ def fit_two_numbers(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 
 
 def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
-    """Return the average if each text has one constant extra token, the ghost.
+    """Return the averages of values if each text has an extra token, the ghost.
 
     The log-weight and the value of the ghost are `ghost`, (2,). The value of a token is
     chosen such that a text of this token alone has the output b.
@@ -52,7 +52,7 @@ def with_ghost(a: Tensor, ghost: Tensor, b: Tensor, ids: Tensor) -> Tensor:
 
 
 def fit_with_ghost(b: Tensor, ids: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the fitted a (V,) and ghost (2,), log-weight and value, for fixed b."""
+    """Return a (V,) and `ghost` (2,) for `with_ghost`, fitted to f for fixed b."""
     a = torch.zeros_like(b, requires_grad=True)
     ghost = torch.tensor([-2.0, float(b.mean())], requires_grad=True)
     adam = torch.optim.Adam([a, ghost], lr=RATE)
@@ -64,7 +64,7 @@ def fit_with_ghost(b: Tensor, ids: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def counts(ids: Tensor, n_tokens: int) -> csr_array:
-    """Return how often each token occurs, and a column of ones, (n, V + 1)."""
+    """Return the counts of the tokens, and a column of ones, (n, V + 1)."""
     n = len(ids)
     rows = (ids >= 0).nonzero()[:, 0]
     rows = torch.cat([rows, torch.arange(n)])
@@ -74,7 +74,7 @@ def counts(ids: Tensor, n_tokens: int) -> csr_array:
 
 
 def fit_sum(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
-    """Return a number for each token and one for all texts, (V + 1,), fitted to f."""
+    """Return numbers (V + 1,) for `of_sum`, fitted to the outputs f and b."""
     singles = torch.arange(len(b))[:, None]
     C = vstack([counts(ids, len(b)), counts(singles, len(b))])
     wanted = torch.cat([f, b]).double().numpy()
@@ -82,7 +82,10 @@ def fit_sum(b: Tensor, ids: Tensor, f: Tensor) -> Tensor:
 
 
 def of_sum(numbers: Tensor, ids: Tensor) -> Tensor:
-    """Return logits of sequences as sums of the numbers (V + 1,) of their tokens."""
+    """Return logits: sums of the numbers of the tokens, plus a constant.
+
+    `numbers` (V + 1,) contains one number per token, and the constant last.
+    """
     return padded(numbers[:-1], ids).sum(1) + numbers[-1]
 
 
@@ -114,7 +117,7 @@ class Curve:
         return self.G(padded(self.c, ids).sum(1) / (ids >= 0).sum(1))
 
     def fit(self, b: Tensor, ids: Tensor, f: Tensor) -> Curve:
-        """Fit numbers and curve to the outputs f (n,), and b (V,) of single tokens."""
+        """Fit c and G to the outputs f (n,) for texts and b (V,) for single tokens."""
         adam = torch.optim.Adam([self.c, self.slopes, self.start], lr=RATE)
         for _ in range(STEPS):
             adam.zero_grad()
@@ -125,6 +128,6 @@ class Curve:
 
 
 def explained(predicted: Tensor, f: Tensor) -> float:
-    """Return 1 minus the mean squared error over the variance."""
+    """Return 1 minus the mean squared error, divided by the variance of f."""
     error = (predicted.detach() - f).square().mean()
     return float(1 - error / f.var(unbiased=False))

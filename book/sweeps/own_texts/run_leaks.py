@@ -2,15 +2,15 @@
 
     python -m sweeps.own_texts.run_leaks --texts FOLDER
 
-Leaks are planted in reviews of Yelp: five kinds, at three frequencies and two balances,
-and seven shortcuts (occurrence, style and concept) as in Zhou et al. (2024). Our rules
-for shortcuts use word lists instead of taggers and language models. Each method ranks
-all tokens, and the best rank of a token of the leak is stored. A leak is missed if the
-median of this rank over the seeds is above 20.
+Five kinds of leaks are planted in reviews of Yelp, at three frequencies and two class
+balances, and also seven shortcuts (occurrence, style and concept) as in Zhou et al.
+(2024). Our rules for shortcuts use word lists instead of taggers and language models.
+Each method ranks tokens, pairs of tokens, or rows of a report, and the best rank of the
+leak is stored. A leak is missed if the median rank over the seeds is above 20.
 
 - exact: exact p-value of the number of texts by class, as in `attnsel.report`
-- pairs: the same p-value for pairs of neighbours that predict more than their tokens; a
-  pair counts if both words belong to the leak
+- pairs: q-value of neighbouring tokens that predict more than each token alone; a pair
+  counts if both words belong to the leak
 - z: `attnsel.statistics.label_z`
 - Gardner: z of Gardner et al. (2021) for the share of a class among the texts that
   contain a token, with the share of the class in place of 1/K
@@ -18,8 +18,8 @@ median of this rank over the seeds is above 20.
 - regression: size of the coefficient in a logistic regression on tf-idf
 - attention: attention score E p of a trained model
 - report: place in the list at the top of a report, in the order of
-  `attnsel_report.ranking.top_findings`; for a pair, a row counts if it names two words
-  of the leak
+  `attnsel_report.ranking.top_findings`; for the leak "pair", a row counts if it names
+  two words of the leak
 """
 
 import re
@@ -204,7 +204,7 @@ def planted(
 
 
 def shortcut(kind: str, strength: float, seed: int) -> tuple[list[str], np.ndarray]:
-    """Return texts and labels; a share of the shortcuts follows the label."""
+    """Return texts and labels; a share of the shortcuts in texts follows the labels."""
     texts, labels = source("even", seed)
     random = np.random.default_rng(200 + seed)
     coin = random.random(len(labels)) < 0.5
@@ -254,7 +254,7 @@ def orders(corpus: Corpus) -> dict[str, np.ndarray]:
 
 
 def rank(names: list[str], order: np.ndarray, signs: tuple[str, ...]) -> float:
-    """Return the best rank (from 1) of `signs` among the names; inf if none occurs."""
+    """Return the best rank, from 1, of a name that is in `signs`; inf if none is."""
     there = [i for i, known in enumerate(names) if known in signs]
     if not there:
         return np.inf
@@ -278,7 +278,7 @@ def rank_in_report(
 
 
 def rank_of_words(rows: list[str], leak: tuple[str, ...]) -> float:
-    """Return the rank of the first row with a word of a leak (two for a pair)."""
+    """Return the rank of the first row with a word of a leak (two words for "pair")."""
     least = 2 if leak == LEAKS["pair"][1] else 1
     for place, row in enumerate(rows, 1):
         words = set(re.findall(r"[\w']+", row))
@@ -314,7 +314,7 @@ def summary(found: list[dict[str, float]]) -> Row:
 
 
 def rows() -> Iterator[Row]:
-    """Yield median ranks by kind of leak, balance and frequency."""
+    """Yield median ranks of each leak by balance and share, then of each shortcut."""
     for (kind, (_, leak)), balance, share in product(
         LEAKS.items(), ("even", "90/10"), (0.03, 0.1, 0.3)
     ):

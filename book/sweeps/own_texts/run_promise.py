@@ -4,11 +4,11 @@
 
 The script takes about five minutes on one core.
 
-Each file has 150 reviews of Yelp, cut to 60 words, with random labels at one of three
-balances. The file goes through all steps of a report before a model is trained, from
-copies and held-out texts to the list of the strongest findings. The table `promise.csv`
-contains the share of draws with a finding among tokens, among pairs, and on the list; a
-report promises at most 5% for each.
+Each file is made from 150 reviews of Yelp, cut to 60 words, with random labels at one
+of three balances. It goes through all steps of a report that precede the training of a
+model, from copies and held-out texts to the list of the strongest findings. The table
+`promise.csv` contains the share of draws with a finding among tokens, among pairs, and
+on this list; a report promises at most 5% for each.
 
 - once: each review occurs once, with its own label
 - twice: each review occurs twice, with the same label
@@ -57,7 +57,7 @@ def all_reviews() -> list[str]:
 
 
 def reviews(seed: int) -> list[str]:
-    """Return reviews drawn for a seed."""
+    """Return 150 reviews, drawn with a seed."""
     known = all_reviews()
     rows = np.random.default_rng(seed).permutation(len(known))
     return [known[row] for row in rows[: AUTHORS * OF_AUTHOR]]
@@ -66,7 +66,7 @@ def reviews(seed: int) -> list[str]:
 def random_labels(
     shares: tuple[int, ...], n: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Return n random labels with given shares."""
+    """Return `n` labels in random order, with the given shares of the classes."""
     ends = np.cumsum(shares) / np.sum(shares) * n
     return random.permutation(np.searchsorted(ends, np.arange(n) + 0.5))
 
@@ -88,7 +88,7 @@ def with_others(text: str, share: float, random: np.random.Generator) -> str:
 
 
 def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
-    """Return a file of this kind with random labels."""
+    """Return the table of a file of this kind, with random labels."""
     random = np.random.default_rng(1000 + seed)
     texts = reviews(seed)
     if kind.startswith("by author"):
@@ -112,7 +112,7 @@ def file_of(kind: str, shares: tuple[int, ...], seed: int) -> pd.DataFrame:
 
 
 def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
-    """Return whether a report has findings among tokens and pairs and on its list."""
+    """Return whether tokens, pairs and the list of a report contain a finding."""
     parts = read_parts(
         table,
         text="text",
@@ -130,7 +130,7 @@ def has_finds(table: pd.DataFrame, groups: str | None) -> dict[str, bool]:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the shares of draws with a finding."""
+    """Yield the shares of draws with a finding, by kind of file and balance."""
     for kind, (balance, shares) in product(FILES, BALANCES.items()):
         groups = "author" if kind == "by author" else None
         tables = (file_of(kind, shares, seed) for seed in range(DRAWS))

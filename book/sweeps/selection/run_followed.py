@@ -1,4 +1,4 @@
-"""Runs that lose a class, and classes of one token each, stored in followed.json.
+"""Runs that lose a class, or have one relevant token per class, in followed.json.
 
     python -m sweeps.selection.run_followed
 
@@ -26,7 +26,7 @@ STEPS = (100, 200, 300, 500, 700, 1000, 2000, 3000, 6000)
 
 
 def on_the_way(flow: Flow) -> Row:
-    """Return how many winners change after each norm, and cosines to the last p."""
+    """Count selections that change after each norm; compare p there with the last p."""
     end = flow.cls[-1] / flow.cls[-1].norm()
     row: Row = {}
     for norm in NORMS[:-1]:
@@ -79,7 +79,7 @@ def value_gap(problem: OneStepProblem) -> float:
 
 
 def limits() -> Iterator[Row]:
-    """Run the limit flow to ‖p‖ = 60 on the corpora of `pairs`; kappa is below one."""
+    """Run the limit flow to ‖p‖ = 60 on corpora of `pairs`, for two step sizes."""
     for step in (300.0, 500.0):
         for seed in range(10):
             corpus = separable_corpus(**PAIRS, seed=seed)

@@ -163,7 +163,7 @@ class Descent:
         self.size = torch.where(falls, 1.3 * size, size / 2)
 
     def selected(self, i: int) -> dict[str, float]:
-        """Return shares of each class that select, and mean attention, of run i."""
+        """Return shares of right selections by class, and mean attention, in run i."""
         q, relevant = self.q[i], self.relevant[i]
         top = self.tokens[i].gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
         on_relevant = (q * (self.tokens[i] == relevant[:, None])).sum(dim=1)

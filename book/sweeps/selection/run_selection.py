@@ -34,7 +34,7 @@ def followed(model: AttentionClassifier, corpus: Corpus, max_norm: float) -> Row
 def weaken(
     model: AttentionClassifier, c: float, seed: int | None = None
 ) -> AttentionClassifier:
-    """Return a model with equal values and scores, but c times the part of E along v.
+    """Scale the part of E along v by c in a copy of the model; keep values and scores.
 
     With a seed, the part of E along a random direction orthogonal to p and v is
     weakened instead, as a control.
@@ -80,10 +80,10 @@ def no_step() -> Runs:
 
 
 def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
-    """Count sequences whose relevant token votes for the label, and selections.
+    """Count relevant tokens that vote for the label, and that are selected.
 
-    "votes for" counts votes for the label. "selected" counts the selected tokens with
-    such a vote, and "selected against" counts the other selected tokens.
+    "votes for" counts votes for the label, one per sequence. "selected" counts selected
+    relevant tokens with such a vote, and "selected against" counts the ones without.
     """
     values = (problem.model.embeddings @ problem.model.output).detach()
     votes = problem.corpus.signs * values[problem.relevant] > 0
@@ -98,7 +98,7 @@ def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
 def limit_model(
     corpus: Corpus, lr: float, dim: float = np.inf, seed: int = 0
 ) -> AttentionClassifier:
-    """Return the limit of large d, with random entries of size dim**-0.5 added to E."""
+    """Return the limit model of large d, with random entries of size dim**-0.5 in E."""
     beta = mean_count(corpus, corpus.signs.double() / corpus.lengths)
     V = len(beta)
     model = AttentionClassifier(V, V + 2, dtype=torch.float64)
@@ -155,7 +155,7 @@ def trap() -> Runs:
 
 
 def two_relevant() -> Runs:
-    """Check that the flow selects the relevant token with the higher vote of two."""
+    """Check whether the flow selects the relevant token with the higher vote of two."""
     for seed in SEEDS:
         problem = one_step_problem(256, seed=seed, per_sequence=2, **SIZES["T6"])
         corpus, model = problem.corpus, problem.model

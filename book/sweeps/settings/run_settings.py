@@ -36,7 +36,7 @@ Rows = list[Row]
 
 
 def reviews() -> tuple[Corpus, Corpus]:
-    """Return balanced reviews of IMDB, to train on and to test."""
+    """Return balanced reviews of IMDB, for training and for testing."""
     train = load_corpus("imdb", min_count=20)
     test = load_corpus("imdb", "test", vocab=train.vocab)
     train, test = (c.balanced(SUBSET).most_frequent(TOKENS) for c in (train, test))
@@ -46,7 +46,7 @@ def reviews() -> tuple[Corpus, Corpus]:
 def on_reviews(
     corpora: tuple[Corpus, Corpus], dim: int = DIM, seed: int = 0, **options: Any
 ) -> Run:
-    """Train on reviews to 99% accuracy; return the history and the shape."""
+    """Train on reviews, up to 99% accuracy; return history and shape of the V."""
     train, test = corpora
     given = {"steps": STEPS, "lr": RATE / dim**0.5} | options
     model = AttentionClassifier(len(train.vocab), dim, seed=seed)
@@ -70,7 +70,7 @@ def summary(run: History, of: Shape) -> Row:
 
 
 def measures(of: Shape, *more: str) -> Row:
-    """Return the measures of a shape that the chapter shows."""
+    """Return four measures of a shape, and the measures with the names in `more`."""
     names = ("values", "arms", "value_spread", "score_spread", *more)
     return rounded({name: getattr(of, name) for name in names}, 5)
 
@@ -95,7 +95,7 @@ def on_drawn(
 
 
 def starts(corpora: tuple[Corpus, Corpus]) -> tuple[Rows, list[float]]:
-    """Return a row per start, and the lowest correlations of values and of scores."""
+    """Return a row per start, and the lowest correlations between starts."""
     runs = [on_reviews(corpora, seed=seed) for seed in STARTS]
     alike = []
     for k in (1, 0):
@@ -134,7 +134,7 @@ def drawn() -> Rows:
 def variance_shares(n: int) -> Rows:
     """Return shares of trend, start and data in the variance within bins.
 
-    The column "size" is this variance over the square of the range of the bin means.
+    "size" is this variance, divided by the square of the range of the bin means.
     """
     runs = [on_drawn(n=n, start=start) for start in range(RESTARTS)]
     x = runs[0][1]

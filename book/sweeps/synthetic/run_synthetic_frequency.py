@@ -2,7 +2,7 @@
 
     python -m sweeps.synthetic.run_synthetic_frequency
 
-The settings are the same as in the chapter on synthetic data, which repeats one seed.
+The settings are the same as in the chapter on synthetic data, which runs one seed.
 The script takes about a minute on one core.
 """
 
@@ -25,7 +25,7 @@ COLUMNS = "values", "arms", "value_spread", "score_spread", "end"
 
 
 def laws(R: int) -> tuple[Tensor, Tensor]:
-    """Return leans (V,) and frequencies (V,) of tokens if R of them are relevant."""
+    """Return leans (V,) and frequencies (V,) of tokens if `R` of them are relevant."""
     k = DELTA + 1 / V
     u = torch.linspace(0, 1, R // 2, dtype=torch.float64)
     theta = torch.zeros(V, dtype=torch.float64)
@@ -84,7 +84,7 @@ def by_frequency(seed: int) -> Iterator[Row]:
 
 
 def zipf(seed: int) -> Row:
-    """Return measures of the V if only the frequencies change, to Zipf's law."""
+    """Train by Adam if frequencies follow Zipf's law, and return measures of the V."""
     theta = laws(equal_frequencies(V, T, DELTA))[0]
     random = torch.Generator().manual_seed(seed)
     rank = 1 + torch.randperm(V, generator=random)

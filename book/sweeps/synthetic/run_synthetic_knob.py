@@ -1,4 +1,4 @@
-"""Rise, V and spread on synthetic data over the whole range of delta, ten seeds each.
+"""Rise, V and spread on synthetic data for the whole range of delta, with ten seeds.
 
     python -m sweeps.synthetic.run_synthetic_knob
 

@@ -3,11 +3,11 @@
     python -m sweeps.why_v.run_frequency
 
 The script takes about 20 minutes on one core and writes `frequency.json` in the folder
-of the chapter. Its parts are the critical ratios of the flow in six numbers
-("critical"), the attention of this flow at a loss of .01 ("flow"), training from random
-starts ("starts" for the figure, "optimizers" for the table), and random corpora with
-Zipf's frequencies ("zipf"). All training ends at a loss of .01, except the training of
-p alone.
+of the chapter. Its parts are "critical" (critical ratios of the flow of three scores
+and three values), "flow" (attention of this flow at a loss of .01), "starts" and
+"optimizers" (training from random starts, for the figure and for the table), and "zipf"
+(random corpora with Zipf's frequencies). All training ends at a loss of .01, except the
+training of p alone.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ STEPS = 200_000
 
 
 def corpus_of(many: int, few: int, length: int) -> Corpus:
-    """Return a corpus of two equally large classes; the negative one has the crowd."""
+    """Return a corpus of two equal classes, with a crowd of `many` negative tokens."""
     size = many * few
     return crowd_corpus([size // few] * few, [size // many] * many, length=length)
 
@@ -53,7 +53,7 @@ def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
     """Return two measures of selection in the negative class, which has the crowd.
 
     For scores (V,), they are the share of negative sequences whose relevant token has
-    the highest score, and the mean attention on these relevant tokens.
+    the highest score, and the mean attention of negative sequences on this token.
     """
     scores = np.asarray(scores, dtype=float)
     counts = corpus.counts.toarray()
@@ -67,7 +67,7 @@ def selected(scores: Any, corpus: Corpus) -> tuple[float, float]:
 
 
 def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
-    """Train E alone, in terms of two numbers per token; return the scores (V,).
+    """Train E alone, as a score and a value per token; return the scores (V,).
 
     The kind is "descent", "even descent" (rates divided by frequencies) or "unit
     steps". With a negative seed, training starts from zero.
@@ -95,7 +95,7 @@ def of_embeddings(corpus: Corpus, seed: int, kind: str) -> Any:
 
 
 def of_all(corpus: Corpus, seed: int, names: Any, optimizer: Any, lr: float) -> Any:
-    """Train the parameters in `names`, or all if it is None; return the scores (V,)."""
+    """Train the parameters in `names` (None means all); return the scores (V,)."""
     model = AttentionClassifier(len(corpus.vocab), DIM, seed=seed)
     known: Row = {"steps": STEPS, "until_loss": LEVEL, "lr": lr, "train": names}
     fit(model, corpus, optimizer=optimizer, **known)
@@ -103,7 +103,7 @@ def of_all(corpus: Corpus, seed: int, names: Any, optimizer: Any, lr: float) -> 
 
 
 def of_p_alone(corpus: Corpus, seed: int, step: float, dim: int) -> Any:
-    """Run the paper's one step on E and flow of p; return the scores (V,)."""
+    """Take the paper's step on E, run its flow of p, and return the scores (V,)."""
     start = AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     model = one_step(start, corpus, lr=step)
     flow = gradient_flow(model, corpus, max_norm=100.0, tol=1e-3)
@@ -120,13 +120,13 @@ WAYS = {
 
 
 def measured(known: Row, scores: Any, corpus: Corpus) -> Row:
-    """Return a row with both measures of selection in the crowd's class."""
+    """Return the row `known` with both measures of selection, rounded."""
     right, attention = selected(scores, corpus)
     return rounded(known | {"right": right, "attention": attention})
 
 
 def critical() -> Iterator[Row]:
-    """Yield the critical ratio of the flow for each length and number of few tokens."""
+    """Yield the flow's critical ratio for each length and number of frequent tokens."""
     for length in LENGTHS:
         for few in FEW:
             ratio = critical_ratio(few, length)
@@ -143,7 +143,7 @@ def flow() -> Iterator[Row]:
 
 
 def starts() -> Iterator[Row]:
-    """Yield the attention on a crowd after descent or Adam on E, from random starts."""
+    """Yield measures of selection after descent or Adam on E, from random starts."""
     for length in LENGTHS:
         for ratio in RATIOS:
             corpus = corpus_of(ratio, 1, length)
@@ -173,9 +173,9 @@ def optimizers() -> Iterator[Row]:
 def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
     """Draw 200 sequences of 8 tokens whose frequencies follow Zipf's law.
 
-    Each class has `tokens` relevant tokens, and both classes share 40 irrelevant
-    tokens. Each draw of seven irrelevant tokens occurs once under each label, so that
-    the corpus satisfies Assumption 1.
+    Each class draws from `tokens` relevant tokens, and both classes draw from the same
+    40 irrelevant tokens; tokens that are never drawn are left out. Each draw of seven
+    irrelevant tokens occurs once under each label, which satisfies Assumption 1.
     """
     n, length, irrelevant = 200, 8, 40
     random = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def zipf_corpus(tokens: int, exponent: float, seed: int) -> Corpus:
 
 
 def zipf() -> Iterator[Row]:
-    """Yield the share of sequences that select correctly, for `zipf_corpus`."""
+    """Yield shares of sequences of `zipf_corpus` that select their relevant token."""
     for tokens in (4, 20):
         for exponent in (0.0, 0.5, 1.0, 1.5):
             for seed in range(10):

@@ -3,9 +3,9 @@
     python -m sweeps.why_v.run_laws
 
 The script takes about 15 minutes on one core and writes `laws.json` in the folder of
-the chapter, which reads it. A row names the corpus, true or shuffled labels, the seed,
-the trained parameters and the optimizer. Plain descent stops at a loss of .5 or after
-its last step; every other run stops when its loss is no higher than this final loss.
+the chapter, which reads it. In its part `trainings`, plain descent stops when its loss
+is below .5, or after its last step. All other runs of this part stop when their loss is
+below the final loss of plain descent, or after their last step.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def corpora(seed: int) -> dict[str, Corpus]:
 
 
 def described(corpus: Corpus, scores: Any) -> Row:
-    """Return the loss, and measures of how scores depend on values and on leans."""
+    """Return the loss, the spread of |b|, and the fit of scores to values and leans."""
     a, b = scores.T
     lean = posterior_difference(corpus)
     return {
@@ -57,7 +57,7 @@ def descent(
 ) -> tuple[Any, Any, int]:
     """Train E alone by descent; return scores (V, 2), exposure (V,) and step count.
 
-    The `rate` is one number, or one for each token (V,). Training stops when the loss
+    `rate` is one number, or one number per token (V,). Training stops when the loss
     is below `level`, or after `steps` steps.
     """
     (a, b), exposure = start.T, np.zeros(len(start))
@@ -71,7 +71,7 @@ def descent(
 
 
 def by_adam(model: AttentionClassifier, corpus: Corpus, level: float, **given: Any):
-    """Train by Adam until the loss is no higher than `level`; return the history."""
+    """Train by Adam until the loss is below `level`; return the history."""
     known: Row = {"lr": ADAM, "steps": 400, "snapshots": range(401)}
     known["until_loss"] = level
     return fit(model, corpus, **known | given)
@@ -120,7 +120,7 @@ def noise(size: int, dim: int, seed: int) -> Any:
 
 
 def in_the_laboratory() -> Iterator[Row]:
-    """Yield the arms of the V during the laboratory's descent on E alone."""
+    """Yield measures of the V for descent on E, as in the laboratory of the book."""
     corpus = load_corpus("imdb", limit=2000, min_count=10)
     share = mean_count(corpus, 1 / corpus.lengths.double()).numpy()
     start = noise(len(corpus.vocab), LAB_DIM, 0)
