@@ -61,9 +61,10 @@ def hashed(text: str) -> int:
 
 
 def compare(ours: Reviews, theirs: Reviews, exact: bool) -> str:
-    """Return a sentence on how many shipped reviews agree with the published ones.
+    """Return a sentence that counts the texts found, and differing counts and stars.
 
-    With `exact`, the stars must agree; otherwise, only the class must.
+    With `exact`, the stars must agree; otherwise, only the class must. Stars of texts
+    that occur more than once among the shipped reviews are not compared.
     """
     place = {key: row for row, key in enumerate(theirs.hashes.tolist())}
     rows = [place.get(key, -1) for key in ours.hashes.tolist()]

@@ -47,8 +47,9 @@ else:
 def summary(seconds: float, peak_bytes: float, old: str) -> str:
     """Return the sentence on time and memory at the beginning of a chapter.
 
-    The old time stays if the new one is up to a third shorter, and the old memory if
-    the new one differs by up to a third, so that a rerun does not change the file.
+    The time in the sentence `old` stays if the new time is up to a third shorter on as
+    many cores. The memory stays if the new memory differs by up to a third. Therefore a
+    rerun usually does not change the file.
     """
     rounded = next((s for s in SECONDS if seconds <= s), SECONDS[-1])
     gigabytes = max(0.1, round(peak_bytes / 1e9, 1))
@@ -78,7 +79,7 @@ def clean(notebook: Any) -> None:
 
 
 def stays(data: Any) -> bool:
-    """Remove the widget from an output; return whether anything is left to show."""
+    """Remove any widget from an output; return False if there was one but no SVG."""
     return data.pop(LIVE, None) is None or "image/svg+xml" in data
 
 

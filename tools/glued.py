@@ -45,9 +45,9 @@ def stored(notebook: Any, chapter: str) -> Numbers:
 def written(text: str, page: str, numbers: Numbers, old: Numbers | None = None) -> str:
     """Return a text with the given numbers before the comments that name them.
 
-    A new number replaces the old one of the same name if that precedes the comment.
+    A new number replaces the old number of the same name if this precedes the comment.
     Otherwise it replaces a text of the same form, such as *3 of 10* for *4 of 10*, or
-    the word before the comment.
+    else the word before the comment.
 
     Raises:
         ValueError: if no cell stores a number with the name in a comment.

@@ -1,16 +1,16 @@
 """Reviews for the laboratory and the line-up, written by `python -m tools.lab_data`.
 
-The scripts contain counts of tokens and labels, from which no text can be
+The written scripts contain counts of tokens and labels, from which no text can be
 reconstructed. In the folder `lab`, `imdb.js` contains real reviews. A page that cannot
-load these uses `generated.js`, with generated reviews, and a page that cannot run
+load this script uses `generated.js`, with generated reviews, and a page that cannot run
 scripts shows `still.svg`.
 
-In the folder `lineup`, `imdb.js` lists the short reviews that contain each word, and
-the numbers of positive and negative test reviews that do; a word counts once per
-review. This form has less than half as many bytes, so the landing page loads quickly.
-`rounds.json` contains statistics of the first rounds. `still.webp` and `still.json` are
-the picture and the answer of one round, for pages without scripts; `card.webp` is for
-previews of links. The rounds are played in node.
+In the folder `lineup`, `imdb.js` contains for each word the short reviews with it, and
+the numbers of positive and negative test reviews with it; a word counts once per
+review. This form has less than half the bytes of the form in `lab`, so the landing page
+loads quickly. `rounds.json` contains statistics of the first rounds, which node plays.
+`still.webp` and `still.json` are the picture and the answer of one round, for pages
+without scripts; `card.webp` is for previews of links.
 """
 
 import json
@@ -70,7 +70,7 @@ function shown({stored, number, rounds}) {
 
 
 def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
-    """Return two corpora of one vocabulary as strings that `readTexts` unpacks.
+    """Return two corpora of one vocabulary as data that `readTexts` unpacks.
 
     A text consists of its tokens in the order of their ids, one character per token.
     The character encodes the difference from the previous id, with "#" for zero, that
@@ -93,7 +93,7 @@ def packed(corpus: attnsel.Corpus, test: attnsel.Corpus) -> dict[str, object]:
 
 
 def write(name: str, corpus: attnsel.Corpus, test: attnsel.Corpus) -> None:
-    """Write a script that passes the reviews to the page that loads it."""
+    """Write a script that passes both corpora to the page that loads the script."""
     stored = json.dumps(packed(corpus, test), ensure_ascii=False)
     path = FOLDER / f"{name}.js"
     path.write_text(f"attnselReviews({stored});\n", encoding="utf-8")
@@ -112,7 +112,7 @@ def draw(corpus: attnsel.Corpus) -> None:
 
 
 def short_reviews(corpus: attnsel.Corpus, count: int) -> np.ndarray:
-    """Return the indices of the first short reviews, half of them positive."""
+    """Return indices of the first `count` short reviews, half of them positive."""
     signs, short = corpus.signs.numpy(), corpus.lengths.numpy() <= LONGEST
     parts = [np.flatnonzero(short & (signs == sign))[: count // 2] for sign in (1, -1)]
     return np.sort(np.concatenate(parts))

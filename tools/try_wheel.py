@@ -2,7 +2,7 @@
 
 `python -m tools.try_wheel WHEEL FOLDER` makes an environment in FOLDER that sees the
 packages of this environment, but neither the editable attnsel nor the working tree. A
-path file adds the folder of these packages, whose own path files are ignored.
+path file adds the folder of these packages; path files in that folder are ignored.
 """
 
 import os
@@ -36,7 +36,7 @@ def example(text: str) -> str:
 
 
 def environment(folder: Path, wheel: Path) -> Path:
-    """Return the Python of a new environment with the wheel and this one's packages."""
+    """Make an environment with a wheel and our packages, and return its Python."""
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"

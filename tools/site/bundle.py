@@ -60,7 +60,7 @@ SPACE = re.compile(r"\s+")
 
 
 def style(static: Path, name: str) -> str:
-    """Return a style sheet with addresses relative to the folder `static`."""
+    """Return a style sheet with its imports, and addresses relative to `static`."""
     folder = posixpath.dirname(name)
 
     def place(m: re.Match[str]) -> str:

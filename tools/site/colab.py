@@ -102,8 +102,8 @@ def form(source: str) -> str:
 class Markdown:
     """A page of Sphinx as Markdown.
 
-    The method of a node's class, or of a base class, writes the node. If there is no
-    such method, only the content of the node is written.
+    The method named after a node's class, such as `visit_Text`, or else after a base
+    class, writes the node. Without such a method, only its content is written.
     """
 
     def __init__(self, page: str, doctree: nodes.document, env: Any) -> None:
@@ -291,7 +291,7 @@ def parts(parent: nodes.Element, solution: str = "") -> Iterator[tuple[Any, str]
 
 
 def code(cell: Any, *, solution: bool) -> Any:
-    """Hide the code of settings and solutions in Colab; return the cell."""
+    """Hide the code of settings and solutions in Colab; return the changed cell."""
     cell.metadata.pop("mystnb", None)
     tags = set(cell.metadata.get("tags", []))
     if cell.source.startswith("# settings\n"):
@@ -345,7 +345,7 @@ def copy(notebook: Any, page: Markdown, doctree: nodes.document, address: str) -
 
 
 def pin(notebook: Any, reference: str) -> None:
-    """Make a copy install the package for which it was made, so that it always runs.
+    """Make a copy install the version for which it was made, so that it always runs.
 
     `reference` is the tag of a version, or a commit between two versions.
     """
@@ -388,10 +388,10 @@ def offer_copy(_app: Any, page: str, _template: str, context: Any, _tree: Any) -
 
 
 class Colab(Builder):
-    """Write each chapter as a notebook at the path that its launch button names.
+    """The builder that writes a copy of each chapter to the path in its launch button.
 
-    The copies install the commit or tag in the variable `REFERENCE`, or else the one
-    that `reference` returns.
+    The copies install the package at the commit or tag in the variable `REFERENCE`, or
+    else at the commit or tag that `reference` returns.
     """
 
     name = format = "colab"

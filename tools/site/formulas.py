@@ -1,8 +1,8 @@
 """Formulas as MathML, made when the book is built: our extension of Sphinx.
 
 Temml converts them in one process of node, which runs for the whole build. A formula
-that it cannot convert causes a warning, which ends the build. So does a character that
-the font of the site lacks.
+that Temml cannot convert causes a warning, which ends the build. A character that the
+font of the site lacks also causes such a warning.
 """
 
 import atexit
@@ -45,7 +45,7 @@ def engine(_process: int) -> subprocess.Popen[str]:
 
 @functools.cache
 def formula(tex: str, *, display: bool = False) -> str:
-    """Return a formula in LaTeX as MathML.
+    """Convert a LaTeX formula to MathML.
 
     Raises:
         ValueError: if the formula cannot be converted, or the font lacks a character.
@@ -65,7 +65,7 @@ def formula(tex: str, *, display: bool = False) -> str:
 
 
 def lines(tex: str) -> str:
-    """Return a displayed formula with more space between its lines."""
+    """Return the LaTeX of a displayed formula, with more space between its lines."""
     broken = r"\\" in tex and r"\begin" not in tex
     return rf"\begin{{split}}{tex}\end{{split}}" if broken else tex
 

@@ -2,8 +2,8 @@
 
 `{lab} shuffle=1&d=64` is a place where the model is trained in the page, with these
 settings. `{lineup}` is the place where two models train and readers bet which of them
-learned something. Each place is written from a template, and a script fills it. The two
-share one script and one style sheet, because a page on the disk can load neither
+learned something. Each place is written from a template, and a script fills it. Both
+places share one script and one style sheet, because a page on the disk can load neither
 modules nor workers from separate files.
 """
 
@@ -75,7 +75,7 @@ STILLS = {
 
 
 def source(path: Path) -> str:
-    """Return a script; for JSON, it assigns the data to the name of the file."""
+    """Return a script; for a JSON file, it assigns the data to a constant."""
     code = path.read_text(encoding="utf-8")
     return code if path.suffix == ".js" else f"const {path.stem.upper()} = {code};\n"
 
@@ -88,7 +88,7 @@ def joined(name: str, scripts: list[Path]) -> str:
 
 
 def filled(template: Path, **values: Any) -> str:
-    """Return a template with its values filled in."""
+    """Return the text of a template with the given values filled in."""
     writer = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = writer.from_string(template.read_text(encoding="utf-8"))
     return page.render(**values)
@@ -123,7 +123,7 @@ def in_page_and_copy(at: SphinxDirective, place: str, link: str) -> list[nodes.N
 
 
 class Lineup(SphinxDirective):
-    """The directive for the line-up."""
+    """The directive `lineup` for the line-up."""
 
     def run(self) -> list[nodes.Node]:
         """Return the place, which a script fills, and a link for copies of the page."""
@@ -136,7 +136,7 @@ class Lineup(SphinxDirective):
 
 
 class Lab(SphinxDirective):
-    """The directive for a laboratory; its argument contains values of settings."""
+    """The directive `lab` for a laboratory; its argument gives values of settings."""
 
     optional_arguments = 1
 

@@ -1,7 +1,7 @@
 """A live figure of another page: `{live} max_margin fig-max-margin-live`.
 
-The figure is the output that the chapter stores, so both pages show the same figure. A
-link below it leads to the chapter.
+The notebook of the other page stores the figure, so both pages show the same figure. A
+link below it leads to the other page.
 """
 
 import json
@@ -28,7 +28,7 @@ def output_of(notebook: Path, name: str) -> str:
 
 
 class Live(SphinxDirective):
-    """The directive, with a chapter, the name of a figure, and the text of a link."""
+    """The directive `live`, with a chapter, a figure's name, and the text of a link."""
 
     required_arguments = 2
     has_content = True

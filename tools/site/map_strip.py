@@ -1,7 +1,7 @@
 """The directive `{map-strip} 1 3`: five small maps of the vocabulary, some framed.
 
-The landing page draws the map of the vocabulary in five states. A chapter that treats
-one of them shows the sequence above its first guess, with its own state framed.
+The landing page draws the map of the vocabulary in five states. A chapter about some of
+these states shows all five maps above its first guess, with its own states framed.
 """
 
 from pathlib import Path
@@ -18,23 +18,23 @@ WIDTH = 64  # CSS pixels of a map
 
 
 class MapStrip(nodes.Element):
-    """The place of the strip; `states` are the numbers, from 1, of its framed maps."""
+    """A placeholder for the strip; `states` are the numbers, from 1, of framed maps."""
 
 
 class Directive(SphinxDirective):
-    """The directive, whose arguments are the numbers of the states."""
+    """The directive `map-strip`, with the numbers of the framed maps as arguments."""
 
     required_arguments = 1
     optional_arguments = len(NAMES) - 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the strip's place, which is updated when the landing page changes."""
+        """Return a placeholder, which is updated when the landing page changes."""
         self.env.note_dependency(f"{LANDING}.ipynb")
         return [MapStrip(states=[int(word) for word in self.arguments])]
 
 
 def strip(image: str, address: str, svg: str, states: list[int]) -> str:
-    """Return a link to the figure, drawn as maps without text; `states` are framed."""
+    """Return a link to the landing page, drawn as maps; the `states` are framed."""
     width, boxes = axes_boxes(svg)
     maps = ""
     for state, (left, top, right, bottom) in enumerate(boxes, 1):

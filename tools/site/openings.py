@@ -66,7 +66,7 @@ def is_cell(node: nodes.Element) -> bool:
 
 
 def question_box(page: nodes.Element) -> nodes.container | None:
-    """Put the first guess, its answer and *In short* into one box; return the box."""
+    """Put the first guess, its answer and *In short* into a box; return it, if any."""
     start = next((i for i, n in enumerate(page) if "guess" in n.get("classes", ())), 0)
     if not start:
         return None

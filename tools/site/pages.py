@@ -1,4 +1,4 @@
-"""Additions to every page: a description, a line in the sitemap, fewer elements."""
+"""Changes to every page: a description, a line in the sitemap, fewer elements."""
 
 import gc
 import html

@@ -52,7 +52,7 @@ def add_uses(_: Any, what: str, name: str, _thing: Any, _o: Any, lines: list[str
 
 
 def source_of(domain: str, about: dict[str, str]) -> str | None:
-    """Return the address of the source of an object, for `sphinx.ext.linkcode`."""
+    """Return the address of the source of a class or function, for `linkcode`."""
     thing: Any = importlib.import_module(about["module"])
     for part in about["fullname"].split("."):
         thing = getattr(thing, part, None)

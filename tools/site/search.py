@@ -1,10 +1,10 @@
 """The search of the site, our replacement for the search of Sphinx.
 
 Each build reads the entries from all finished pages, because a build that updates one
-page would otherwise know only the names on that page. `book/aliases.yml` adds words of
-the field to pages. MiniSearch (`book/_static/vendor`) searches the entries, and
-`book/_static/search` shows the results. Both are loaded, together with the entries,
-when a reader opens the search.
+page would otherwise know only the names on that page. `book/aliases.yml` adds words
+under which readers look for pages. MiniSearch (`book/_static/vendor`) searches the
+entries, and `book/_static/search` shows the results. Both are loaded, together with the
+entries, when a reader opens the search.
 """
 
 import html
@@ -149,7 +149,7 @@ def tidy(text: str) -> str:
 
 
 def aliases(path: Path) -> dict[str, list[str]]:
-    """Return the words under which readers look for pages; none without the file."""
+    """Return the words under which readers look for each page, {} without the file."""
     if not path.is_file():
         return {}
     stored = yaml.safe_load(path.read_text(encoding="utf-8"))

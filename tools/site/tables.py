@@ -51,7 +51,7 @@ def align(cells: list[Tag]) -> None:
 
 
 def set_range(cell: Tag) -> None:
-    """Write a range with a dash or minus signs, and keep it on one line."""
+    """Write a range with a dash, or with minus signs, and keep it on one line."""
     text = cell.get_text().strip()
     cell.string = text.replace("-", "−") if "-" in text else text.replace(" to ", "–")
     mark(cell, "range")

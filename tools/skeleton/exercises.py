@@ -9,7 +9,7 @@ from attnsel_book.exercises.checking import exercise
 
 
 def sign_vectors() -> Iterator[tuple[Tensor]]:
-    """Yield signs of sequences, the shortest first."""
+    """Yield vectors of signs, the shortest first."""
     for n in (1, 2, 3, 8, 50):
         random = torch.Generator().manual_seed(n)
         yield (torch.randint(2, (n,), generator=random) * 2.0 - 1,)

@@ -2,8 +2,8 @@
 
 nbval compares only the lines of claims, without their values. This plugin compares the
 numbers, tables and figures of all cells, words exactly and numbers as far as machines
-agree. For example, a cell that takes the smallest value instead of the largest fails
-until somebody runs its chapter again, and reads the sentences and claims around it.
+agree. For example, a cell that is changed to take the smallest value instead of the
+largest fails until somebody runs its chapter again.
 """
 
 import math
@@ -33,7 +33,7 @@ PATH = re.compile(r'(?<= d=")[^"]*')
 
 
 def corners(path: re.Match[str]) -> str:
-    """Return the start, the end and the extent of a path of a figure.
+    """Return the extent, the start and the end of a path of a figure.
 
     The number of points of a line is not compared, because rounding may change it.
     """
@@ -45,7 +45,7 @@ def corners(path: re.Match[str]) -> str:
 
 
 def shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and text of each output, then all text that the cell printed."""
+    """Yield kinds and texts of the outputs, then all text that the cell has printed."""
     printed = ""
     for output in outputs:
         if output["output_type"] == "stream":
