@@ -100,7 +100,7 @@ def frame_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> No
 def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> None:
     """Move the scripts of a page's figures into files, which are loaded after its text.
 
-    The script of a figure with much data is loaded when a reader points at the figure.
+    The script of a map or text box with much data is loaded when a reader points at it.
     """
     body = context.get("body", "")
     drawn = DRAWS.findall(body)
@@ -131,7 +131,7 @@ def draw_later(app: Any, page: str, _name: str, context: Any, _tree: Any) -> Non
 
 
 def one_of_each(app: Any, _page: str, _name: str, context: Any, _tree: Any) -> None:
-    """Replace the styles and scripts of a page by `site.css` and `site.js`."""
+    """Replace most styles and scripts of a page by `site.css` and `site.js`."""
     options = Path(app.outdir, OPTIONS).read_text(encoding="utf-8")
     styles, scripts = context["css_files"], context["script_files"]
     inline = [file for file in scripts if not file.filename]

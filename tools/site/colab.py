@@ -103,7 +103,7 @@ class Markdown:
     """A page of Sphinx as Markdown.
 
     The method named after a node's class, such as `visit_Text`, or else after a base
-    class, writes the node. Without such a method, only its content is written.
+    class, writes the node. If there is none, only the node's content is written.
     """
 
     def __init__(self, page: str, doctree: nodes.document, env: Any) -> None:

@@ -34,7 +34,7 @@ class Opening(SphinxTransform):
     def order(self, cost: nodes.paragraph) -> None:
         """Fold the cells for installation and settings, and put the figure before them.
 
-        On a page with a section *How to run it*, move the time there; drop the cells.
+        If there is a section *How to run it*, move `cost` there, and drop the cells.
         """
         page, start = cost.parent, cost.parent.index(cost)
         cells = [n for n in page.findall(nodes.container) if is_cell(n)]

@@ -149,7 +149,7 @@ def tidy(text: str) -> str:
 
 
 def aliases(path: Path) -> dict[str, list[str]]:
-    """Return the words under which readers look for each page, {} without the file."""
+    """Return the words under which readers look for each page; none without a file."""
     if not path.is_file():
         return {}
     stored = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -103,7 +103,7 @@ class Tables(SphinxTransform):
     default_priority = 600
 
     def apply(self, **_: Any) -> None:
-        """Replace the figures of a page that contain tables."""
+        """Replace figures of a page if they contain a table and no picture."""
         for node in list(self.document.findall(nodes.figure)):
             raw = [n for n in node.findall(nodes.raw) if holds_table(n.astext())]
             picture = next(node.findall(nodes.image), None)

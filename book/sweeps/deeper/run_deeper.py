@@ -163,7 +163,7 @@ def short(corpus: Corpus, per_class: int = 1_000) -> Corpus:
 
 
 def slopes() -> Iterator[Row]:
-    """Regress the exact gradient of two layers on the terms of our proposition."""
+    """Regress exact gradients of two layers on terms of the chapter's proposition."""
     corpus = short(load_corpus("imdb")).balanced(250)
     share = corpus.counts.multiply(1 / corpus.lengths.numpy()[:, None])
     share = torch.from_numpy(share.toarray()).double()
@@ -260,8 +260,8 @@ def two() -> Iterator[Row]:
 def null() -> Iterator[Row]:
     """Train models with a matrix W, a hidden layer or two layers on shuffled labels.
 
-    The leans, against which scores and values are averaged, are in the shuffled
-    labels. A shape that occurs here, too, is a property of training, not of reviews.
+    The leans, against which scores and values are averaged, are computed from the
+    shuffled labels. A shape that also occurs here is a property of training alone.
     """
     reviews, few, stars = imdb(), short(load_corpus("imdb")), yelp()
     for seed in range(3):

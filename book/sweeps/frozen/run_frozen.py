@@ -5,8 +5,8 @@
 The script takes about five minutes on one core and writes `frozen.json`, which the
 chapter reads. Each row compares two models. The embeddings of the first model took a
 single step, before p and v were trained. All parameters of the second model are
-trained, up to the first step at which its training loss is as low, or, for `converged`,
-to 99% training accuracy.
+trained until its training loss is as low as the loss of the first model, or, for
+`converged`, to 99% training accuracy.
 """
 
 import copy

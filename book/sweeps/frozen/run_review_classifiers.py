@@ -45,7 +45,7 @@ def scaled(features: list[np.ndarray], learn: Corpus) -> tuple[Tensor, Tensor]:
 
 
 def mean_weight(weights: Tensor, parts: Parts) -> Candidates:
-    """Yield logits from the mean weight of the tokens of each sequence."""
+    """Yield logits from the mean weight of each sequence's tokens."""
     w = np.nan_to_num(weights.double().numpy())
     means = [part.counts @ w / part.lengths.numpy() for part in parts]
     yield "", False, *scaled(means, parts[0])

@@ -146,7 +146,7 @@ def coordinate(eta: float) -> Rule:
 def adam(eta: Any, beta2: Any = 0.999, eps: Any = 0.0) -> Rule:
     """Return Adam's rule for beta1 = 0.9; arguments are numbers or, per run, (L, 1).
 
-    In `state`, m is over the gradient's norm, and root(v-hat) is e^half root(v).
+    In `state`, m is divided by the gradient's norm; root(v-hat) is e^half root(v).
     """
     with np.errstate(divide="ignore"):
         log_eps = np.log(eps)
@@ -424,7 +424,7 @@ def log10_steps(problem: OneStepProblem, p: np.ndarray, log_eta: float) -> float
 
 
 def rotations() -> Iterator[Row]:
-    """Rotate embeddings and start, rotate the resulting p back, and compare."""
+    """Rotate embeddings and start; compare p, rotated back, with p without rotation."""
     tasks = setting().tasks
     d = tasks.p.shape[1]
     draws = [np.random.default_rng(seed).normal(size=(d, d)) for seed in SEEDS]
@@ -446,7 +446,7 @@ def rotations() -> Iterator[Row]:
 
 
 def end(tasks: Tasks, rule: Rule, goal: float) -> np.ndarray:
-    """Return each p where its lead first reaches the goal, (S, d)."""
+    """Return p for each task when its lead first reaches the goal, (S, d)."""
     ends = {i: p for _, i, _, _, _, p, _ in reached(tasks, rule, [[goal]], 50_000)}
     return np.stack([ends[i] for i in range(len(tasks.p))])
 
@@ -496,7 +496,7 @@ AGAIN |= {"Adam .005": adam(0.005)}
 
 
 def lost() -> Iterator[Row]:
-    """Yield the share of each class that is selected correctly for eta_0 = 300.
+    """Yield the share of each class that selects correctly for eta_0 = 300.
 
     A run has its row when the token with the most attention first leads the next one by
     20 in all sequences. Each of ten problems has four runs: the flow, and three
@@ -726,7 +726,7 @@ def trained(
     dim: int | None = None,
     **other: Any,
 ) -> Row:
-    """Train E, p and v until the loss is below `loss`, by an optimizer `method`."""
+    """Train E, p and v until the loss is below `loss`, by the optimizer `method`."""
     dim, loss = dim or DIM[kind], loss or LOSS[kind]
     model = attnsel.AttentionClassifier(len(corpus.vocab), dim, seed=seed)
     run = attnsel.fit(

@@ -1,4 +1,4 @@
-"""Causes of a V: LayerNorm, attention and pooling, separately, and other models.
+"""Causes of a V: LayerNorm, attention and pooling one by one, and other models.
 
     python -m sweeps.outside.run_grid
 

@@ -4,7 +4,7 @@
     python -m sweeps.outside.run_outside models --texts FOLDER
 
 The first command makes all runs that are not in the table yet; the second trains the
-models that the chapter queries. Small transformers and the models for comparison
+models that the chapter queries. Small transformers and other models for comparison
 are trained on the first 64 known tokens of reviews, and queried as black boxes. Each
 finished run is a row of `runs.csv`. `rise`, `vee` and `height` use the leans in the
 training texts, and `held height` uses the leans in test reviews. For a surrogate W,
@@ -95,7 +95,7 @@ def all_reviews(name: str) -> Data:
 
 
 def drawn(name: str, seed: int = 0) -> Data:
-    """Draw the training reviews of a seed."""
+    """Return data with a part of the training reviews, drawn with a seed."""
     d = all_reviews(name)
     random = torch.Generator().manual_seed(seed)
     rows = torch.randperm(len(d.ids), generator=random)[:TRAINED]
@@ -149,7 +149,7 @@ def train_sum(data: Data) -> Tensor:
 
 
 def chunked(model: Model) -> Model:
-    """Return a model that processes 2,000 sequences at a time, without gradients."""
+    """Make a model process 2,000 sequences at a time, and without gradients."""
 
     @torch.no_grad()
     def ask(ids: Tensor) -> Tensor:

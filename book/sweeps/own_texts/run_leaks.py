@@ -175,7 +175,7 @@ def all_reviews() -> Corpus:
 
 
 def source(balance: str, seed: int) -> tuple[list[str], np.ndarray]:
-    """Draw texts and labels for a seed; class 1 is rarer unless `balance` is "even"."""
+    """Draw texts and labels by a seed; class 1 is rarer unless `balance` is "even"."""
     reviews = all_reviews()
     random = np.random.default_rng(seed)
     labels = 1 - reviews.targets.numpy()  # most of these reviews are positive

@@ -3,8 +3,8 @@
     python -m sweeps.selection.run_followed
 
 "lost" contains each run of `steps.csv` that loses a class, repeated up to ‖p‖ = 30,000;
-"pairs" contains runs on a corpus of one relevant token per class, and "pairs, limit"
-the limit flow on the same corpora (about eight minutes of one core in all).
+"pairs" contains runs on corpora with one relevant token per class, and "pairs, limit"
+contains the flow of `limit_model` on the same corpora (about eight minutes in all).
 """
 
 import warnings
@@ -79,7 +79,7 @@ def value_gap(problem: OneStepProblem) -> float:
 
 
 def limits() -> Iterator[Row]:
-    """Run the limit flow to ‖p‖ = 60 on corpora of `pairs`, for two step sizes."""
+    """Run the flow of `limit_model` to ‖p‖ = 60 on the corpora of `pairs`."""
     for step in (300.0, 500.0):
         for seed in range(10):
             corpus = separable_corpus(**PAIRS, seed=seed)

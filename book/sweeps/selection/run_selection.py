@@ -37,7 +37,7 @@ def weaken(
     """Scale the part of E along v by c in a copy of the model; keep values and scores.
 
     With a seed, the part of E along a random direction orthogonal to p and v is
-    weakened instead, as a control.
+    scaled instead, as a control.
     """
     weak = copy.deepcopy(model).double()
     E, p, v = (x.detach() for x in (weak.embeddings, weak.cls, weak.output))
@@ -83,7 +83,7 @@ def by_sign(problem: OneStepProblem, flow: Flow) -> dict[str, int]:
     """Count relevant tokens that vote for the label, and that are selected.
 
     "votes for" counts votes for the label, one per sequence. "selected" counts selected
-    relevant tokens with such a vote, and "selected against" counts the ones without.
+    relevant tokens with such a vote, and "selected against" counts the others.
     """
     values = (problem.model.embeddings @ problem.model.output).detach()
     votes = problem.corpus.signs * values[problem.relevant] > 0
@@ -113,7 +113,7 @@ def limit_model(
 
 
 def limits() -> Runs:
-    """Run the limit flow for eta_0 = 300 and random entries of several sizes."""
+    """Run the flow of `limit_model` for eta_0 = 300 and entries of several sizes."""
     for dim in (1e4, 1e6, 1e8, np.inf):
         for seed in SEEDS:
             corpus = separable_corpus(**SIZES["T31"], seed=seed)
@@ -122,7 +122,7 @@ def limits() -> Runs:
 
 
 def early() -> Runs:
-    """Check the certificate right after a large step on the small problem."""
+    """Check the certificate right after a large step on the problem T6."""
     for lr in (2000, 4000, 8000):
         for seed in SEEDS:
             problem = one_step_problem(65_536, float(lr), seed=seed, **SIZES["T6"])

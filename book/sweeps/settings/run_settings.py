@@ -55,7 +55,7 @@ def on_reviews(
 
 
 def summary(run: History, of: Shape) -> Row:
-    """Return the measures of a run on reviews that the chapter's tables show."""
+    """Return the measures in the chapter's tables, for a run on reviews."""
     assert run.test_accuracy is not None
     found = {
         "steps": int(run.step[-1]),
@@ -132,7 +132,7 @@ def drawn() -> Rows:
 
 
 def variance_shares(n: int) -> Rows:
-    """Return shares of trend, start and data in the variance within bins.
+    """Return shares of the variance within bins that trend, start and data explain.
 
     "size" is this variance, divided by the square of the range of the bin means.
     """

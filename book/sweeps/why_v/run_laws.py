@@ -3,7 +3,7 @@
     python -m sweeps.why_v.run_laws
 
 The script takes about 15 minutes on one core and writes `laws.json` in the folder of
-the chapter, which reads it. In its part `trainings`, plain descent stops when its loss
+the chapter, which reads it. In the part `trainings`, plain descent stops when its loss
 is below .5, or after its last step. All other runs of this part stop when their loss is
 below the final loss of plain descent, or after their last step.
 """
@@ -31,7 +31,7 @@ LAB_RATE, LAB_DIM = 3.0, 64  # of the laboratory
 
 
 def corpora(seed: int) -> dict[str, Corpus]:
-    """Return the three corpora of a seed."""
+    """Return the corpora of a seed by name: synthetic sequences, IMDB and Yelp."""
     return {
         "synthetic": synthetic_corpus(delta=0.5, seed=seed),
         "IMDB": load_corpus("imdb", limit=1000, min_count=10, seed=seed),
